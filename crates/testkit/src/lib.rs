@@ -1,0 +1,3 @@
+//! Throwaway repositories and a runner for the binary; for tests only.
+
+pub mod repo;
