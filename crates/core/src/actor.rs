@@ -1,0 +1,30 @@
+//! Who gave a command.
+
+use crate::AgentId;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Who gave a command; kept with each event that came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "name", rename_all = "lowercase")]
+pub enum Actor {
+    /// A person, by the name of the local user.
+    User(String),
+    /// A coding agent.
+    Agent(AgentId),
+    /// A rule of the config, such as `approval = "auto"`.
+    Policy(String),
+    /// The engine, reporting what came of an effect.
+    Engine,
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Actor::User(name) => write!(out, "{name}"),
+            Actor::Agent(id) => write!(out, "agent {id}"),
+            Actor::Policy(name) => write!(out, "policy {name}"),
+            Actor::Engine => write!(out, "engine"),
+        }
+    }
+}

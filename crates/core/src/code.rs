@@ -1,0 +1,74 @@
+//! The codes that errors carry, the same in the CLI, over HTTP and over MCP.
+//!
+//! Each has a page in `docs/errors/`; a test pairs them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! codes {
+    ($($variant:ident = $name:literal: $summary:literal,)*) => {
+        /// A code that names one kind of refusal or failure.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $summary] #[serde(rename = $name)] $variant,)*
+        }
+
+        impl Code {
+            /// Every code there is.
+            pub const ALL: &'static [Code] = &[$(Code::$variant),*];
+
+            /// Returns the code as it is printed.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $name,)* }
+            }
+
+            /// Returns what the code means, in one line.
+            pub fn summary(self) -> &'static str {
+                match self { $(Code::$variant => $summary,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    AgentAlreadyRunning = "AGENT_ALREADY_RUNNING": "The agent is at work on as many tasks as it may.",
+    AgentNotFound = "AGENT_NOT_FOUND": "The config has no agent of that name.",
+    AgentSessionFailed = "AGENT_SESSION_FAILED": "The agent's session ended badly.",
+    AgentStartFailed = "AGENT_START_FAILED": "The agent's program could not be started.",
+    AgentStopFailed = "AGENT_STOP_FAILED": "A process of the agent could not be ended.",
+    ApprovalStale = "APPROVAL_STALE": "The diff that was approved is not the current one.",
+    ApproverNotAllowed = "APPROVER_NOT_ALLOWED": "This approver may not approve in this project.",
+    CommandReused = "COMMAND_REUSED": "The command id was used before for another command.",
+    ConcurrencyLimitExceeded = "CONCURRENCY_LIMIT_EXCEEDED": "All places for agents are taken; the task is queued.",
+    ConfigInvalid = "CONFIG_INVALID": "The project's config cannot be understood.",
+    DependencyCycle = "DEPENDENCY_CYCLE": "The dependency would make the task wait for itself.",
+    EngineAlreadyRunning = "ENGINE_ALREADY_RUNNING": "Another engine works on this project.",
+    GitFailed = "GIT_FAILED": "The git program did not do what was asked of it.",
+    GitUnusable = "GIT_UNUSABLE": "The git program is missing or too old.",
+    Internal = "INTERNAL": "Something that cannot happen did; a bug in Regatta.",
+    IoFailed = "IO_FAILED": "A file could not be read or written.",
+    LogUnsound = "LOG_UNSOUND": "The log does not add up.",
+    NotARepository = "NOT_A_REPOSITORY": "The folder is not in a git repository with a commit.",
+    ProjectExists = "PROJECT_EXISTS": "The folder has a Regatta project already.",
+    ProjectNotFound = "PROJECT_NOT_FOUND": "Neither this folder nor one above it has a Regatta project.",
+    SalvageNotFound = "SALVAGE_NOT_FOUND": "The task has no such salvage.",
+    SchemaTooNew = "SCHEMA_TOO_NEW": "The project's database was written by a newer Regatta.",
+    StoreFailed = "STORE_FAILED": "The project's database could not be read or written.",
+    TaskBlocked = "TASK_BLOCKED": "The task depends on tasks that are not verified yet.",
+    TaskBusy = "TASK_BUSY": "An earlier command for the task is still being carried out.",
+    TaskInvalidTransition = "TASK_INVALID_TRANSITION": "The command is not legal in the task's state.",
+    TaskNoDiff = "TASK_NO_DIFF": "There is no change to review.",
+    TaskNotFound = "TASK_NOT_FOUND": "There is no task of that number.",
+    ValidationError = "VALIDATION_ERROR": "A value in the command is out of its limits.",
+    WaitTimedOut = "WAIT_TIMED_OUT": "What the command waited for did not happen in time.",
+    WorktreeCreationFailed = "WORKTREE_CREATION_FAILED": "The task's worktree could not be made.",
+    WorktreeDirty = "WORKTREE_DIRTY": "Files in the task's worktree changed after it was completed.",
+    WorktreeMergeConflict = "WORKTREE_MERGE_CONFLICT": "The task's branch conflicts with the target branch.",
+    WorktreeRemovalFailed = "WORKTREE_REMOVAL_FAILED": "The task's worktree could not be removed.",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,362 @@
+//! Orders, with payloads that cannot be wrong.
+//!
+//! A payload is checked when it is made, and names each bad field at once. What was seen outside (a commit, a
+//! dirty file) is part of the command, because rules do not look.
+
+use crate::machine::CommandKind;
+use crate::{AgentId, CheckoutNote, CommitId, Diff, Failure, Priority, Salvage, TaskId};
+use std::collections::BTreeSet;
+
+const TITLE_CHARACTERS_MAX: usize = 200;
+const DESCRIPTION_CHARACTERS_MAX: usize = 20_000;
+const CRITERION_CHARACTERS_MAX: usize = 1_000;
+const CRITERIA_MAX: usize = 100;
+/// More are a sign of a task that should be split.
+pub(crate) const DEPENDENCIES_MAX: usize = 100;
+const REJECT_REASON_CHARACTERS_MAX: usize = 1_000;
+const REJECT_FEEDBACK_CHARACTERS_MAX: usize = 5_000;
+const APPROVE_FEEDBACK_CHARACTERS_MAX: usize = 1_000;
+const CANCEL_REASON_CHARACTERS_MAX: usize = 500;
+/// Shorter abbreviations of a commit name too many commits.
+const HEAD_DIGITS_MIN: usize = 7;
+
+/// Something a task is told to do, or told that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Make a task.
+    Create(Create),
+    /// Change what a task depends on.
+    Depend(Depend),
+    /// Give a task to an agent.
+    Assign(Assign),
+    /// Put the work up for approval.
+    Complete(Complete),
+    /// Merge it.
+    Approve(Approve),
+    /// Send it back.
+    Reject(Reject),
+    /// Give up the work, but keep it as a salvage.
+    Cancel(Cancel),
+    /// Take note of what came of an effect.
+    Report(Outcome),
+}
+
+/// One bad field of a payload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldFault {
+    /// The field, as it is called in the payload.
+    pub field: &'static str,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// Makes a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Create {
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) criteria: Vec<String>,
+    pub(crate) dependencies: BTreeSet<TaskId>,
+    pub(crate) priority: Priority,
+}
+
+/// Changes what a task depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Depend {
+    /// The tasks it shall depend on besides.
+    pub add: BTreeSet<TaskId>,
+    /// The tasks it shall no longer depend on.
+    pub remove: BTreeSet<TaskId>,
+}
+
+/// Gives a task to an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assign {
+    /// The agent.
+    pub agent: AgentId,
+    /// A new priority, if one was given.
+    pub priority: Option<Priority>,
+    /// Where its branch would start, as seen when the order was given.
+    pub start: Start,
+}
+
+/// Where a task's branch starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    /// The branch to merge into.
+    pub target: String,
+    /// That branch's head.
+    pub base: CommitId,
+    /// The folder that holds all worktrees.
+    pub folder: String,
+}
+
+/// Puts the work up for approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complete {
+    pub(crate) diff: Diff,
+    pub(crate) turn_count: u32,
+    pub(crate) summary: Option<String>,
+}
+
+/// Merges the work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approve {
+    pub(crate) feedback: Option<String>,
+    pub(crate) head: Option<String>,
+    pub(crate) seen: Seen,
+}
+
+/// What the worktree looked like when the order was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The head of the task's branch, if the branch is there.
+    pub head: Option<CommitId>,
+    /// The files that are not committed.
+    pub dirty: Vec<String>,
+}
+
+/// Sends the work back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reject {
+    pub(crate) reason: String,
+    pub(crate) feedback: Option<String>,
+}
+
+/// Gives up the work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cancel {
+    pub(crate) reason: Option<String>,
+}
+
+/// What came of an effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each variant is the outcome of the effect of the same subject")]
+pub enum Outcome {
+    WorktreeCreated,
+    WorktreeNotCreated(Failure),
+    SessionStarted { session: u32 },
+    SessionNotStarted { session: u32, failure: Failure },
+    SessionEnded { session: u32, end: SessionEnd },
+    DiffRecorded,
+    DiffNotRecorded(Failure),
+    AgentPaused,
+    AgentNotPaused(Failure),
+    PolicyRefused(Failure),
+    Merged { commit: CommitId, checkout: CheckoutNote },
+    NotMerged { files: Vec<String>, failure: Failure },
+    AgentStopped,
+    AgentNotStopped(Failure),
+    WorktreeRemoved { salvage: Option<Salvage> },
+    WorktreeNotRemoved(Failure),
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionEnd {
+    /// Well: everything is committed, and this is the diff.
+    Finished(Complete),
+    /// Badly.
+    Failed(Failure),
+    /// Stopped by us.
+    Stopped,
+}
+
+impl Command {
+    /// Returns which of the five commands of the machine it is.
+    pub fn kind(&self) -> Option<CommandKind> {
+        Some(match self {
+            Command::Assign(_) => CommandKind::Assign,
+            Command::Complete(_) => CommandKind::Complete,
+            Command::Approve(_) => CommandKind::Approve,
+            Command::Reject(_) => CommandKind::Reject,
+            Command::Cancel(_) => CommandKind::Cancel,
+            Command::Create(_) | Command::Depend(_) | Command::Report(_) => return None,
+        })
+    }
+}
+
+impl Create {
+    /// Checks and makes the payload.
+    pub fn new(
+        title: String,
+        description: String,
+        criteria: Vec<String>,
+        dependencies: BTreeSet<TaskId>,
+        priority: Priority,
+    ) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        faults.length("title", title.trim(), 1, TITLE_CHARACTERS_MAX);
+        faults.require(
+            "title",
+            !title.chars().any(char::is_control),
+            "must be one line without control characters",
+        );
+        faults.length("description", &description, 0, DESCRIPTION_CHARACTERS_MAX);
+        faults.require("criteria", criteria.len() <= CRITERIA_MAX, "are too many; at most 100");
+        for criterion in &criteria {
+            faults.length("criteria", criterion.trim(), 1, CRITERION_CHARACTERS_MAX);
+            faults.require("criteria", !criterion.contains('\n'), "must be one line each");
+        }
+        faults.require("dependencies", dependencies.len() <= DEPENDENCIES_MAX, "are too many; at most 100");
+        let title = title.trim().to_owned();
+        faults.or(Create { title, description, criteria, dependencies, priority })
+    }
+}
+
+impl Complete {
+    /// Checks and makes the payload.
+    pub fn new(diff: Diff, turn_count: u32, summary: Option<String>) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        faults.require("turnCount", turn_count >= 1, "must be at least 1");
+        faults.or(Complete { diff, turn_count, summary })
+    }
+}
+
+impl Approve {
+    /// Checks and makes the payload; `head` is the commit that the approver looked at, perhaps abbreviated.
+    pub fn new(feedback: Option<String>, head: Option<String>, seen: Seen) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        faults.optional("feedback", feedback.as_deref(), APPROVE_FEEDBACK_CHARACTERS_MAX);
+        if let Some(head) = &head {
+            let good = (HEAD_DIGITS_MIN..=64).contains(&head.len())
+                && head.bytes().all(|byte| byte.is_ascii_hexdigit());
+            faults.require("head", good, "must be 7 to 64 hexadecimal digits of a commit id");
+        }
+        let head = head.map(|head| head.to_ascii_lowercase());
+        faults.or(Approve { feedback, head, seen })
+    }
+}
+
+impl Reject {
+    /// Checks and makes the payload.
+    pub fn new(reason: String, feedback: Option<String>) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        faults.length("reason", &reason, 1, REJECT_REASON_CHARACTERS_MAX);
+        faults.optional("feedback", feedback.as_deref(), REJECT_FEEDBACK_CHARACTERS_MAX);
+        faults.or(Reject { reason, feedback })
+    }
+}
+
+impl Cancel {
+    /// Checks and makes the payload.
+    pub fn new(reason: Option<String>) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        faults.optional("reason", reason.as_deref(), CANCEL_REASON_CHARACTERS_MAX);
+        faults.or(Cancel { reason })
+    }
+}
+
+#[derive(Default)]
+struct Faults(Vec<FieldFault>);
+
+impl Faults {
+    fn require(&mut self, field: &'static str, holds: bool, problem: &str) {
+        if !holds {
+            self.0.push(FieldFault { field, problem: problem.to_owned() });
+        }
+    }
+
+    fn length(&mut self, field: &'static str, text: &str, min: usize, max: usize) {
+        let count = text.chars().count();
+        if !(min..=max).contains(&count) {
+            let problem = format!("must have {min} to {max} characters, not {count}");
+            self.0.push(FieldFault { field, problem });
+        }
+    }
+
+    fn optional(&mut self, field: &'static str, text: Option<&str>, max: usize) {
+        if let Some(text) = text {
+            self.length(field, text, 0, max);
+        }
+    }
+
+    fn or<T>(self, value: T) -> Result<T, Vec<FieldFault>> {
+        if self.0.is_empty() { Ok(value) } else { Err(self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{commit, diff};
+    use crate::{Code, Refusal};
+
+    fn seen() -> Seen {
+        Seen { head: None, dirty: Vec::new() }
+    }
+
+    fn fields(faults: Vec<FieldFault>) -> Vec<&'static str> {
+        faults.into_iter().map(|fault| fault.field).collect()
+    }
+
+    #[test]
+    fn limits_count_characters_at_both_ends() {
+        let text = |count: usize| "é".repeat(count);
+        assert!(Reject::new(text(1), Some(text(5_000))).is_ok());
+        assert!(Reject::new(text(1_000), None).is_ok());
+        assert_eq!(Reject::new(text(0), Some(text(5_001))).map_err(fields), Err(vec!["reason", "feedback"]));
+        assert_eq!(Reject::new(text(1_001), None).map_err(fields), Err(vec!["reason"]));
+        assert!(Approve::new(Some(text(1_000)), None, seen()).is_ok());
+        assert_eq!(Approve::new(Some(text(1_001)), None, seen()).map_err(fields), Err(vec!["feedback"]));
+        assert!(Cancel::new(Some(text(500))).is_ok());
+        assert_eq!(Cancel::new(Some(text(501))).map_err(fields), Err(vec!["reason"]));
+    }
+
+    #[test]
+    fn an_approved_head_is_hexadecimal() {
+        assert!(Approve::new(None, Some("ABCDEF0".into()), seen()).is_ok());
+        for bad in ["abcdef", "", "HEAD", "--help", &"a".repeat(65)] {
+            assert_eq!(
+                Approve::new(None, Some(bad.into()), seen()).map_err(fields),
+                Err(vec!["head"]),
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_session_has_at_least_one_turn() {
+        let complete = |turns| Complete::new(diff(1, commit(1)), turns, None).map(|_| ()).map_err(fields);
+        assert_eq!((complete(0), complete(1)), (Err(vec!["turnCount"]), Ok(())));
+    }
+
+    #[test]
+    fn criteria_are_one_line_each_and_bounded_in_number() {
+        let create = |criteria: Vec<String>| {
+            Create::new("Title".into(), String::new(), criteria, BTreeSet::new(), Priority::Medium)
+                .map(|_| ())
+                .map_err(fields)
+        };
+        assert_eq!(create(vec!["It works".into(); 100]), Ok(()));
+        assert_eq!(create(vec!["It works".into(); 101]), Err(vec!["criteria"]));
+        assert_eq!(create(vec![" ".into(), "a\nb".into()]), Err(vec!["criteria", "criteria"]));
+    }
+
+    #[test]
+    fn all_bad_fields_are_named_at_once() {
+        let faults = Reject::new(String::new(), Some("x".repeat(5_001))).unwrap_err();
+        let problem = Refusal::Invalid { faults }.explain();
+        assert_eq!(problem.code, Code::ValidationError);
+        assert_eq!(
+            problem.why,
+            [
+                "`reason` must have 1 to 1000 characters, not 0; `feedback` must have 0 to 5000 characters, not 5001"
+            ]
+        );
+        assert_eq!(problem.details["fields"][1]["field"], "feedback");
+    }
+
+    #[test]
+    fn a_title_is_one_line() {
+        let create = |title: &str| {
+            Create::new(title.into(), String::new(), vec![], BTreeSet::new(), Priority::Medium)
+                .map_err(fields)
+        };
+        assert!(create("x").is_ok());
+        assert_eq!(create("  "), Err(vec!["title"]));
+        assert_eq!(create("a\nb"), Err(vec!["title"]));
+        assert_eq!(create("a\x1b[31m"), Err(vec!["title"]));
+        assert_eq!(create(&"x".repeat(201)), Err(vec!["title"]));
+    }
+}

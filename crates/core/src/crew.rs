@@ -1,0 +1,171 @@
+//! The crew: which agent is on which task, and which tasks queue for a free place.
+//!
+//! Folded from the same facts as the tasks, so that the limit on agents is decided against one version of it.
+
+use crate::{AgentId, Event, Fact, Priority, Settings, TaskId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// All agents that are on a task, and the queue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crew {
+    /// Who is on which task.
+    pub berths: BTreeMap<TaskId, Berth>,
+    /// The tasks that wait for a place, in the order of asking.
+    pub queue: Vec<Queued>,
+}
+
+/// One agent's place on one task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Berth {
+    /// The agent.
+    pub agent: AgentId,
+    /// What it is doing.
+    pub state: AgentState,
+}
+
+/// A task that waits for a free place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queued {
+    /// The task.
+    pub task: TaskId,
+    /// The agent it was meant for.
+    pub agent: AgentId,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Since when it waits.
+    pub since: Timestamp,
+}
+
+/// What an agent is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentState {
+    /// On no task.
+    Idle,
+    /// Its worktree is being made, or its session waits for a free place.
+    Starting,
+    /// A session is under way.
+    Running,
+    /// Its task waits for approval.
+    Paused,
+    /// Its last session ended badly.
+    Error,
+    /// Its task is verified.
+    Completed,
+}
+
+impl AgentState {
+    /// Tells whether the agent takes up one of the project's places.
+    pub fn is_working(self) -> bool {
+        matches!(self, AgentState::Starting | AgentState::Running)
+    }
+}
+
+impl Crew {
+    /// Counts the agents at work.
+    pub fn count_working(&self) -> u32 {
+        count(self.berths.values().filter(|berth| berth.state.is_working()))
+    }
+
+    /// Counts the tasks that this agent is working on.
+    pub fn count_working_as(&self, agent: &AgentId) -> u32 {
+        count(self.berths.values().filter(|berth| berth.agent == *agent && berth.state.is_working()))
+    }
+
+    /// Returns the tasks that this agent is working on.
+    pub fn tasks_of(&self, agent: &AgentId) -> Vec<TaskId> {
+        let working =
+            self.berths.iter().filter(|(_, berth)| berth.agent == *agent && berth.state.is_working());
+        working.map(|(task, _)| *task).collect()
+    }
+
+    /// Returns the queue in the order of service: priority, then age.
+    pub fn in_order(&self) -> Vec<&Queued> {
+        let mut order: Vec<&Queued> = self.queue.iter().collect();
+        order.sort_by_key(|queued| (queued.priority, queued.since, queued.task));
+        order
+    }
+
+    /// Returns the place of a task in the queue, from 1.
+    pub fn find_place(&self, task: TaskId) -> Option<u32> {
+        let index = self.in_order().iter().position(|queued| queued.task == task)?;
+        u32::try_from(index + 1).ok()
+    }
+
+    /// Returns the queued task to assign next, if an agent and a place are free for it.
+    pub fn find_next(&self, settings: &Settings) -> Option<&Queued> {
+        self.find_next_where(settings, |_| true)
+    }
+
+    /// Returns the queued task to assign next among those that may be assigned.
+    ///
+    /// A task can be given a dependency while it queues; it must then not hold up those behind it.
+    pub fn find_next_where(&self, settings: &Settings, may: impl Fn(TaskId) -> bool) -> Option<&Queued> {
+        if self.count_working() >= settings.max_concurrent_agents {
+            return None;
+        }
+        let is_free = |queued: &&Queued| {
+            let agent = settings.agents.get(&queued.agent);
+            agent.is_some_and(|agent| self.count_working_as(&queued.agent) < agent.instances)
+        };
+        self.in_order().into_iter().filter(|queued| may(queued.task)).find(is_free)
+    }
+
+    /// Folds one fact into the crew; facts of other matters leave it as it is.
+    pub fn evolve(mut self, fact: &Fact) -> Self {
+        let task = fact.event.task();
+        match &fact.event {
+            Event::TaskQueued { agent_id, priority, .. } => {
+                self.join_queue(task, agent_id, *priority, fact.at)
+            }
+            Event::TaskAssigned { agent_id, .. } => {
+                self.queue.retain(|queued| queued.task != task);
+                self.berths.insert(task, Berth { agent: agent_id.clone(), state: AgentState::Starting });
+            }
+            Event::TaskRejected { .. } => self.mark(task, AgentState::Starting),
+            Event::AgentAssigned { .. } | Event::AgentResumed { .. } => self.mark(task, AgentState::Running),
+            Event::AgentPaused { .. } | Event::AgentResumeFailed { .. } => {
+                self.mark(task, AgentState::Paused)
+            }
+            Event::AgentSessionFailed { .. }
+            | Event::AgentStartFailed { .. }
+            | Event::TaskCompleteFailed { .. }
+            | Event::ApprovalRequestFailed { .. }
+            | Event::AgentPauseFailed { .. } => self.mark(task, AgentState::Error),
+            Event::AgentStopped { .. } | Event::AgentStopFailed { .. } => self.end_work(task),
+            Event::WorktreeCreateFailed { .. }
+            | Event::WorktreeRemoved { .. }
+            | Event::TaskApproved { .. }
+            | Event::TaskCancelled { .. } => {
+                self.berths.remove(&task);
+            }
+            _ => {}
+        }
+        self
+    }
+
+    fn join_queue(&mut self, task: TaskId, agent: &AgentId, priority: Priority, at: Timestamp) {
+        let since = self.queue.iter().find(|queued| queued.task == task).map_or(at, |queued| queued.since);
+        self.queue.retain(|queued| queued.task != task);
+        self.queue.push(Queued { task, agent: agent.clone(), priority, since });
+    }
+
+    /// A paused agent stays paused, whatever became of the attempt to cancel its task.
+    fn end_work(&mut self, task: TaskId) {
+        if self.berths.get(&task).is_some_and(|berth| berth.state.is_working()) {
+            self.mark(task, AgentState::Error);
+        }
+    }
+
+    fn mark(&mut self, task: TaskId, state: AgentState) {
+        if let Some(berth) = self.berths.get_mut(&task) {
+            berth.state = state;
+        }
+    }
+}
+
+fn count<T>(items: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(items.count()).unwrap_or(u32::MAX)
+}

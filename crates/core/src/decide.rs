@@ -1,0 +1,85 @@
+//! What happens when a command is given, or why it may not.
+//!
+//! The one place where a command meets the table: what is not in [`TRANSITIONS`](crate::machine::TRANSITIONS) is
+//! refused here, and what is goes to the rule of its command.
+
+use crate::machine::{self, Column, CommandKind};
+use crate::{Actor, Command, Crew, Event, Plan, Refusal, Settings, Task, TaskId, task};
+use std::collections::BTreeMap;
+
+/// Everything a decision about one task may depend on.
+#[derive(Debug, Clone)]
+pub struct Situation<'a> {
+    /// The task, unless it is to be created.
+    pub task: Option<&'a Task>,
+    /// Who works on what.
+    pub crew: &'a Crew,
+    /// Which task depends on which; needed by `Create` and `Depend`.
+    pub plan: &'a Plan,
+    /// Where the tasks stand that this one depends on; needed by `Assign`.
+    pub upstream: &'a BTreeMap<TaskId, Column>,
+    /// The project's settings.
+    pub settings: &'a Settings,
+}
+
+/// What happens, and what the giver of the command is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The facts, in order; none when the command changes nothing.
+    pub events: Vec<Event>,
+    /// What the giver is told.
+    pub answer: Answer,
+}
+
+/// What the giver of a command is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It is done, or under way.
+    Accepted,
+    /// All places are taken; the task waits in the queue.
+    Queued {
+        /// Agents at work.
+        working: u32,
+        /// Agents allowed.
+        limit: u32,
+    },
+}
+
+/// Says what happens when `actor` gives `command`, or why it may not.
+pub fn decide(
+    situation: &Situation<'_>,
+    id: TaskId,
+    actor: &Actor,
+    command: &Command,
+) -> Result<Decision, Refusal> {
+    let existing = || situation.task.ok_or(Refusal::TaskNotFound { task: id });
+    if let (Some(kind), Ok(found)) = (command.kind(), existing()) {
+        check_table(found, kind)?;
+    }
+    match command {
+        Command::Create(create) => task::create(situation.plan, id, create).map(accepted),
+        Command::Depend(depend) => task::depend(situation.plan, existing()?, depend).map(accepted),
+        Command::Assign(assign) => task::assign(situation, existing()?, assign),
+        Command::Complete(complete) => {
+            task::complete(situation.settings, existing()?, complete).map(accepted)
+        }
+        Command::Approve(approve) => {
+            task::approve(situation.settings, existing()?, actor, approve).map(accepted)
+        }
+        Command::Reject(reject) => task::reject(existing()?, reject).map(accepted),
+        Command::Cancel(cancel) => task::cancel(existing()?, cancel).map(accepted),
+        Command::Report(outcome) => Ok(accepted(task::report(situation.settings, existing()?, outcome))),
+    }
+}
+
+fn check_table(task: &Task, command: CommandKind) -> Result<(), Refusal> {
+    let column = task.column();
+    match machine::find(column, command) {
+        Some(_) => Ok(()),
+        None => Err(Refusal::InvalidTransition { task: task.id, column, command }),
+    }
+}
+
+fn accepted(events: Vec<Event>) -> Decision {
+    Decision { events, answer: Answer::Accepted }
+}

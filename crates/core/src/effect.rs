@@ -1,0 +1,171 @@
+//! What the world must be asked to do after a fact.
+//!
+//! Each fact leads to at most one effect, and the outcome of an effect leads to the fact that leads to the next:
+//! that keeps the order of the table, and a crash in between loses nothing.
+
+use crate::{AgentId, Approval, CommitId, Event, ReviewPhase, Stage, Task, TaskId, WorkPhase};
+use serde::{Deserialize, Serialize};
+
+/// A request to the world, stored with the fact that asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the variants are requests, and their fields what is needed")]
+pub enum Effect {
+    CreateWorktree {
+        task: TaskId,
+        branch: String,
+        path: String,
+        base: CommitId,
+    },
+    RunSession {
+        task: TaskId,
+        agent: AgentId,
+        session: u32,
+        resume: Option<Resume>,
+    },
+    RecordDiff {
+        task: TaskId,
+        head: CommitId,
+        number: u32,
+    },
+    PauseAgent {
+        task: TaskId,
+        session: u32,
+    },
+    ApproveByPolicy {
+        task: TaskId,
+        head: CommitId,
+    },
+    MergeBranch {
+        task: TaskId,
+        branch: String,
+        target: String,
+        head: CommitId,
+        title: String,
+        approver: String,
+    },
+    StopAgent {
+        task: TaskId,
+        session: u32,
+    },
+    RemoveWorktree {
+        task: TaskId,
+        branch: String,
+        path: String,
+        base: CommitId,
+        target: String,
+    },
+}
+
+/// What a resumed agent is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resume {
+    /// Why the work was rejected.
+    pub reason: String,
+    /// What to do about it.
+    pub feedback: Option<String>,
+}
+
+impl Effect {
+    /// Returns the name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Effect::CreateWorktree { .. } => "create_worktree",
+            Effect::RunSession { .. } => "run_session",
+            Effect::RecordDiff { .. } => "record_diff",
+            Effect::PauseAgent { .. } => "pause_agent",
+            Effect::ApproveByPolicy { .. } => "approve_by_policy",
+            Effect::MergeBranch { .. } => "merge_branch",
+            Effect::StopAgent { .. } => "stop_agent",
+            Effect::RemoveWorktree { .. } => "remove_worktree",
+        }
+    }
+
+    /// Returns the task it is for.
+    pub fn task(&self) -> TaskId {
+        match self {
+            Effect::CreateWorktree { task, .. }
+            | Effect::RunSession { task, .. }
+            | Effect::RecordDiff { task, .. }
+            | Effect::PauseAgent { task, .. }
+            | Effect::ApproveByPolicy { task, .. }
+            | Effect::MergeBranch { task, .. }
+            | Effect::StopAgent { task, .. }
+            | Effect::RemoveWorktree { task, .. } => *task,
+        }
+    }
+}
+
+/// Says what the world must be asked to do after `event`, which led to `task`.
+pub fn effects(task: &Task, event: &Event) -> Vec<Effect> {
+    let effect = match &task.stage {
+        Stage::Backlog => None,
+        Stage::InProgress(work) => match (event, &work.phase) {
+            (Event::TaskAssigned { .. }, _) => Some(create_worktree(task)),
+            (Event::WorktreeCreated { .. }, WorkPhase::Starting { session, .. }) => {
+                Some(run_session(task, &work.agent, *session, None))
+            }
+            (Event::TaskRejected { reason, feedback, .. }, WorkPhase::Starting { session, .. }) => {
+                let resume = Resume { reason: reason.clone(), feedback: feedback.clone() };
+                Some(run_session(task, &work.agent, *session, Some(resume)))
+            }
+            (Event::AgentStopping { .. }, _) => Some(stop_agent(task)),
+            (Event::AgentStopped { .. } | Event::AgentStartFailed { .. }, _) => Some(remove_worktree(task)),
+            _ => None,
+        },
+        Stage::WaitingApproval(review) => match (event, &review.phase) {
+            (Event::TaskCompleted { head, .. }, _) => {
+                Some(Effect::RecordDiff { task: task.id, head: head.clone(), number: task.completions })
+            }
+            (Event::ApprovalRequested { .. }, _) => {
+                Some(Effect::PauseAgent { task: task.id, session: task.sessions })
+            }
+            (Event::AgentPaused { .. }, ReviewPhase::Ready) if review.approval == Approval::Auto => {
+                Some(Effect::ApproveByPolicy { task: task.id, head: review.diff.head.clone() })
+            }
+            (Event::ApprovalApproved { approver, .. }, _) => Some(Effect::MergeBranch {
+                task: task.id,
+                branch: review.worktree.branch.clone(),
+                target: review.worktree.target.clone(),
+                head: review.diff.head.clone(),
+                title: task.title.clone(),
+                approver: approver.clone(),
+            }),
+            (Event::AgentStopping { .. }, _) => Some(stop_agent(task)),
+            (Event::AgentStopped { .. }, _) => Some(remove_worktree(task)),
+            _ => None,
+        },
+        Stage::Verified(_) => match event {
+            Event::TaskApproved { .. } => Some(remove_worktree(task)),
+            _ => None,
+        },
+    };
+    effect.into_iter().collect()
+}
+
+fn create_worktree(task: &Task) -> Effect {
+    let worktree = worktree(task);
+    Effect::CreateWorktree {
+        task: task.id,
+        branch: worktree.branch,
+        path: worktree.path,
+        base: worktree.base,
+    }
+}
+
+fn run_session(task: &Task, agent: &AgentId, session: u32, resume: Option<Resume>) -> Effect {
+    Effect::RunSession { task: task.id, agent: agent.clone(), session, resume }
+}
+
+fn stop_agent(task: &Task) -> Effect {
+    Effect::StopAgent { task: task.id, session: task.sessions }
+}
+
+fn remove_worktree(task: &Task) -> Effect {
+    let crate::Worktree { branch, target, base, path } = worktree(task);
+    Effect::RemoveWorktree { task: task.id, branch, path, base, target }
+}
+
+fn worktree(task: &Task) -> crate::Worktree {
+    task.worktree().cloned().expect("a task outside the backlog has a worktree")
+}

@@ -1,0 +1,352 @@
+//! Facts: what has happened, in the words of the log.
+//!
+//! The log outlives the program: kinds and fields are added, the meaning of an old one never changes. The names
+//! are contracts (`task:assigned`), and so are the camel-case fields.
+
+use crate::{Actor, AgentId, Approval, CommitId, Diff, Failure, Priority, Salvage, TaskId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// One event with when it happened and who caused it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// When it was decided.
+    pub at: Timestamp,
+    /// Who gave the command.
+    pub actor: Actor,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What became of a checkout that stands on the branch a merge landed on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum CheckoutNote {
+    /// No checkout stands on that branch.
+    NotThere,
+    /// It was clean and now shows the merge.
+    FastForwarded {
+        /// Its folder.
+        path: String,
+    },
+    /// It was left exactly as it was.
+    LeftAlone {
+        /// Its folder.
+        path: String,
+        /// What stood in the way.
+        why: String,
+    },
+}
+
+/// Everything that can happen to a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[allow(missing_docs, reason = "the fields are those of the contract, and the variants say what happened")]
+pub enum Event {
+    #[serde(rename = "task:created")]
+    TaskCreated {
+        task_id: TaskId,
+        title: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        description: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        criteria: Vec<String>,
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        dependencies: BTreeSet<TaskId>,
+        priority: Priority,
+    },
+    #[serde(rename = "task:dependencies_set")]
+    TaskDependenciesSet { task_id: TaskId, dependencies: BTreeSet<TaskId> },
+    #[serde(rename = "task:queued")]
+    TaskQueued { task_id: TaskId, agent_id: AgentId, priority: Priority, working: u32, limit: u32 },
+    #[serde(rename = "task:assigned")]
+    TaskAssigned {
+        task_id: TaskId,
+        agent_id: AgentId,
+        priority: Priority,
+        branch: String,
+        target: String,
+        base: CommitId,
+        path: String,
+        attempt: u32,
+        working: u32,
+        limit: u32,
+    },
+    #[serde(rename = "worktree:created")]
+    WorktreeCreated { task_id: TaskId, branch: String, path: String },
+    #[serde(rename = "worktree:create:failed")]
+    WorktreeCreateFailed { task_id: TaskId, error: Failure },
+    #[serde(rename = "agent:assigned")]
+    AgentAssigned { task_id: TaskId, agent_id: AgentId, session: u32 },
+    #[serde(rename = "agent:start:failed")]
+    AgentStartFailed { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
+    #[serde(rename = "agent:session:failed")]
+    AgentSessionFailed { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
+    #[serde(rename = "task:completed")]
+    TaskCompleted {
+        task_id: TaskId,
+        diff: String,
+        base: CommitId,
+        head: CommitId,
+        files_changed: u64,
+        lines_added: u64,
+        lines_removed: u64,
+        turn_count: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+        approval: Approval,
+    },
+    #[serde(rename = "task:complete:failed")]
+    TaskCompleteFailed { task_id: TaskId, error: Failure },
+    #[serde(rename = "approval:requested")]
+    ApprovalRequested { task_id: TaskId, diff: String },
+    #[serde(rename = "approval:request:failed")]
+    ApprovalRequestFailed { task_id: TaskId, error: Failure },
+    #[serde(rename = "agent:paused")]
+    AgentPaused { task_id: TaskId, agent_id: AgentId, reason: String },
+    #[serde(rename = "agent:pause:failed")]
+    AgentPauseFailed { task_id: TaskId, agent_id: AgentId, error: Failure },
+    #[serde(rename = "approval:approved")]
+    ApprovalApproved {
+        task_id: TaskId,
+        approver: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
+        diff: String,
+        head: CommitId,
+    },
+    #[serde(rename = "approval:approve:failed")]
+    ApprovalApproveFailed { task_id: TaskId, error: Failure },
+    #[serde(rename = "worktree:merged")]
+    WorktreeMerged {
+        task_id: TaskId,
+        branch: String,
+        target: String,
+        commit: CommitId,
+        approver: String,
+        checkout: CheckoutNote,
+    },
+    #[serde(rename = "worktree:merge:failed")]
+    WorktreeMergeFailed {
+        task_id: TaskId,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
+        error: Failure,
+    },
+    #[serde(rename = "task:approved")]
+    TaskApproved { task_id: TaskId, approver: String },
+    #[serde(rename = "approval:rejected")]
+    ApprovalRejected { task_id: TaskId, reason: String },
+    #[serde(rename = "task:rejected")]
+    TaskRejected {
+        task_id: TaskId,
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
+        rejection_count: u32,
+    },
+    #[serde(rename = "agent:resumed")]
+    AgentResumed { task_id: TaskId, agent_id: AgentId, session: u32, feedback: String },
+    #[serde(rename = "agent:resume:failed")]
+    AgentResumeFailed { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
+    #[serde(rename = "agent:stopping")]
+    AgentStopping {
+        task_id: TaskId,
+        agent_id: AgentId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    #[serde(rename = "agent:stopped")]
+    AgentStopped { task_id: TaskId, agent_id: AgentId },
+    #[serde(rename = "agent:stop:failed")]
+    AgentStopFailed { task_id: TaskId, agent_id: AgentId, error: Failure },
+    #[serde(rename = "worktree:salvaged")]
+    WorktreeSalvaged { task_id: TaskId, salvage: Salvage },
+    #[serde(rename = "worktree:removed")]
+    WorktreeRemoved { task_id: TaskId, branch: String },
+    #[serde(rename = "worktree:remove:failed")]
+    WorktreeRemoveFailed { task_id: TaskId, branch: String, error: Failure },
+    #[serde(rename = "task:cancelled")]
+    TaskCancelled {
+        task_id: TaskId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+macro_rules! kinds {
+    ($($variant:ident => $name:literal,)*) => {
+        impl Event {
+            /// Every kind of event, by its name in the log.
+            pub const KINDS: &'static [&'static str] = &[$($name),*];
+
+            /// Returns the name of the event's kind.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Event::$variant { .. } => $name,)* }
+            }
+
+            /// Returns the task it happened to.
+            pub fn task(&self) -> TaskId {
+                match self { $(Event::$variant { task_id, .. } => *task_id,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    TaskCreated => "task:created",
+    TaskDependenciesSet => "task:dependencies_set",
+    TaskQueued => "task:queued",
+    TaskAssigned => "task:assigned",
+    WorktreeCreated => "worktree:created",
+    WorktreeCreateFailed => "worktree:create:failed",
+    AgentAssigned => "agent:assigned",
+    AgentStartFailed => "agent:start:failed",
+    AgentSessionFailed => "agent:session:failed",
+    TaskCompleted => "task:completed",
+    TaskCompleteFailed => "task:complete:failed",
+    ApprovalRequested => "approval:requested",
+    ApprovalRequestFailed => "approval:request:failed",
+    AgentPaused => "agent:paused",
+    AgentPauseFailed => "agent:pause:failed",
+    ApprovalApproved => "approval:approved",
+    ApprovalApproveFailed => "approval:approve:failed",
+    WorktreeMerged => "worktree:merged",
+    WorktreeMergeFailed => "worktree:merge:failed",
+    TaskApproved => "task:approved",
+    ApprovalRejected => "approval:rejected",
+    TaskRejected => "task:rejected",
+    AgentResumed => "agent:resumed",
+    AgentResumeFailed => "agent:resume:failed",
+    AgentStopping => "agent:stopping",
+    AgentStopped => "agent:stopped",
+    AgentStopFailed => "agent:stop:failed",
+    WorktreeSalvaged => "worktree:salvaged",
+    WorktreeRemoved => "worktree:removed",
+    WorktreeRemoveFailed => "worktree:remove:failed",
+    TaskCancelled => "task:cancelled",
+}
+
+impl Event {
+    /// Tells whether the crew changes with this event.
+    pub fn concerns_crew(&self) -> bool {
+        matches!(
+            self,
+            Event::TaskQueued { .. }
+                | Event::TaskAssigned { .. }
+                | Event::TaskRejected { .. }
+                | Event::AgentAssigned { .. }
+                | Event::AgentResumed { .. }
+                | Event::AgentPaused { .. }
+                | Event::AgentResumeFailed { .. }
+                | Event::AgentSessionFailed { .. }
+                | Event::TaskCompleteFailed { .. }
+                | Event::AgentStartFailed { .. }
+                | Event::ApprovalRequestFailed { .. }
+                | Event::AgentPauseFailed { .. }
+                | Event::AgentStopped { .. }
+                | Event::AgentStopFailed { .. }
+                | Event::WorktreeCreateFailed { .. }
+                | Event::WorktreeRemoved { .. }
+                | Event::TaskApproved { .. }
+                | Event::TaskCancelled { .. }
+        )
+    }
+
+    /// Tells whether the plan changes with this event.
+    pub fn concerns_plan(&self) -> bool {
+        matches!(self, Event::TaskCreated { .. } | Event::TaskDependenciesSet { .. })
+    }
+
+    pub(crate) fn completed(
+        task_id: TaskId,
+        diff: &Diff,
+        turn_count: u32,
+        summary: Option<String>,
+        approval: Approval,
+    ) -> Self {
+        Event::TaskCompleted {
+            task_id,
+            diff: diff.digest.clone(),
+            base: diff.base.clone(),
+            head: diff.head.clone(),
+            files_changed: diff.files_changed,
+            lines_added: diff.lines_added,
+            lines_removed: diff.lines_removed,
+            turn_count,
+            summary,
+            approval,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{id, samples};
+    use expect_test::expect;
+
+    #[test]
+    fn every_kind_survives_json_under_its_name() {
+        let samples = samples(id(7), 2);
+        let kinds: Vec<&str> = samples.iter().map(Event::kind).collect();
+        assert_eq!(kinds, Event::KINDS, "there is one sample of each kind");
+        for event in samples {
+            let text = serde_json::to_string(&event).unwrap();
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!((&value["type"], &value["taskId"]), (&event.kind().into(), &7.into()), "{text}");
+            assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
+        }
+    }
+
+    #[test]
+    fn the_log_is_written_in_these_words() {
+        let lines: Vec<String> =
+            samples(id(7), 2).iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+        expect![[r#"
+            {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high"}
+            {"type":"task:dependencies_set","taskId":7,"dependencies":[1,2]}
+            {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2}
+            {"type":"task:assigned","taskId":7,"agentId":"alpha","priority":"medium","branch":"task/7","target":"main","base":"0000000000000000000000000000000000000000","path":"trees/task-7","attempt":1,"working":0,"limit":2}
+            {"type":"worktree:created","taskId":7,"branch":"task/7","path":"trees/task-7"}
+            {"type":"worktree:create:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"agent:assigned","taskId":7,"agentId":"alpha","session":2}
+            {"type":"agent:start:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"agent:session:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person"}
+            {"type":"task:complete:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"approval:requested","taskId":7,"diff":"sha256:00"}
+            {"type":"approval:request:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"agent:paused","taskId":7,"agentId":"alpha","reason":"awaiting_approval"}
+            {"type":"agent:pause:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"approval:approved","taskId":7,"approver":"local","feedback":"Good","diff":"sha256:00","head":"0000001000000000000000000000000000000000"}
+            {"type":"approval:approve:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"worktree:merged","taskId":7,"branch":"task/7","target":"main","commit":"0000002000000000000000000000000000000000","approver":"local","checkout":{"state":"left_alone","path":"project","why":"it is dirty"}}
+            {"type":"worktree:merge:failed","taskId":7,"files":["a.txt"],"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"task:approved","taskId":7,"approver":"local"}
+            {"type":"approval:rejected","taskId":7,"reason":"because"}
+            {"type":"task:rejected","taskId":7,"reason":"because","feedback":"More","rejectionCount":1}
+            {"type":"agent:resumed","taskId":7,"agentId":"alpha","session":2,"feedback":"because"}
+            {"type":"agent:resume:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"agent:stopping","taskId":7,"agentId":"alpha","reason":"because"}
+            {"type":"agent:stopped","taskId":7,"agentId":"alpha"}
+            {"type":"agent:stop:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"worktree:salvaged","taskId":7,"salvage":{"ref":"refs/regatta/salvage/7/1","commit":"0000003000000000000000000000000000000000"}}
+            {"type":"worktree:removed","taskId":7,"branch":"task/7"}
+            {"type":"worktree:remove:failed","taskId":7,"branch":"task/7","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"task:cancelled","taskId":7,"reason":"because"}"#]].assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn fields_that_were_left_out_have_a_default() {
+        let text = r#"{"type":"task:created","taskId":1,"title":"Title","priority":"low"}"#;
+        let event: Event = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&event).unwrap(), text);
+    }
+
+    #[test]
+    fn a_kind_that_is_not_known_is_not_taken_for_another() {
+        assert!(serde_json::from_str::<Event>(r#"{"type":"task:renamed","taskId":1}"#).is_err());
+    }
+}

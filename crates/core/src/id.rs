@@ -1,0 +1,194 @@
+//! Names that cannot be wrong: each is parsed once, at the border.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The number of a task, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct TaskId(u32);
+
+/// The name of an agent: the key of its entry in the config.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AgentId(String);
+
+/// The full hexadecimal name of a commit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CommitId(String);
+
+/// Why a text is not a valid id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Id {
+    /// The text is not a task number.
+    #[error("`{0}` is not a task number; task numbers are 1, 2, 3 …")]
+    Task(String),
+    /// The text is not an agent name.
+    #[error(
+        "`{0}` is not an agent name; use letters, digits, `-`, `_` and `.`, at most 64, a letter or digit first"
+    )]
+    Agent(String),
+    /// The text is not a commit id.
+    #[error("`{0}` is not a commit id of 40 or 64 hexadecimal digits")]
+    Commit(String),
+}
+
+impl TaskId {
+    /// The first task of a project.
+    pub const FIRST: TaskId = TaskId(1);
+
+    /// Returns the id with this number; zero is not one.
+    pub fn new(number: u32) -> Result<Self, Id> {
+        if number == 0 { Err(Id::Task(number.to_string())) } else { Ok(TaskId(number)) }
+    }
+
+    /// Returns the number.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// Returns the id that follows this one.
+    pub fn next(self) -> Self {
+        TaskId(self.0.saturating_add(1))
+    }
+}
+
+impl AgentId {
+    const BYTES_MAX: usize = 64;
+
+    /// Returns the name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl CommitId {
+    /// Returns the hexadecimal digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the first digits, as people quote them.
+    pub fn short(&self) -> &str {
+        &self.0[..10]
+    }
+}
+
+impl FromStr for TaskId {
+    type Err = Id;
+
+    /// Accepts `12` and `#12`.
+    fn from_str(text: &str) -> Result<Self, Id> {
+        let digits = text.strip_prefix('#').unwrap_or(text);
+        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = if plain { digits.parse().ok() } else { None };
+        number.and_then(|number| TaskId::new(number).ok()).ok_or_else(|| Id::Task(text.to_owned()))
+    }
+}
+
+impl FromStr for AgentId {
+    type Err = Id;
+
+    fn from_str(text: &str) -> Result<Self, Id> {
+        let starts_well = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if starts_well && text.len() <= Self::BYTES_MAX && text.bytes().all(allowed) {
+            Ok(AgentId(text.to_owned()))
+        } else {
+            Err(Id::Agent(text.to_owned()))
+        }
+    }
+}
+
+impl FromStr for CommitId {
+    type Err = Id;
+
+    fn from_str(text: &str) -> Result<Self, Id> {
+        let hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if matches!(text.len(), 40 | 64) && text.bytes().all(hexadecimal) {
+            Ok(CommitId(text.to_owned()))
+        } else {
+            Err(Id::Commit(text.to_owned()))
+        }
+    }
+}
+
+impl TryFrom<u32> for TaskId {
+    type Error = Id;
+
+    fn try_from(number: u32) -> Result<Self, Id> {
+        TaskId::new(number)
+    }
+}
+
+impl From<TaskId> for u32 {
+    fn from(id: TaskId) -> u32 {
+        id.0
+    }
+}
+
+macro_rules! text_id {
+    ($name:ident) => {
+        impl TryFrom<String> for $name {
+            type Error = Id;
+
+            fn try_from(text: String) -> Result<Self, Id> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id!(AgentId);
+text_id!(CommitId);
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn task_numbers_start_at_one_and_take_a_hash() {
+        assert_eq!("12".parse(), Ok(TaskId(12)));
+        assert_eq!("#12".parse(), Ok(TaskId(12)));
+        for bad in ["", "#", "0", "-1", "+1", "1.0", "12a", "4294967296", "##1", " 1"] {
+            assert_eq!(bad.parse::<TaskId>(), Err(Id::Task(bad.to_owned())), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn agent_names_cannot_be_paths_or_options() {
+        assert!("claude-2.1_fast".parse::<AgentId>().is_ok());
+        for bad in ["", "-rf", "../x", "a/b", "a b", ".hidden", "é", &"a".repeat(65)] {
+            assert_eq!(bad.parse::<AgentId>(), Err(Id::Agent(bad.to_owned())), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn commit_ids_are_whole_and_lower_case() {
+        assert!("a".repeat(40).parse::<CommitId>().is_ok());
+        assert!("0".repeat(64).parse::<CommitId>().is_ok());
+        for bad in [String::new(), "a".repeat(39), "A".repeat(40), "g".repeat(40)] {
+            assert!(bad.parse::<CommitId>().is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The rules of Regatta, and nothing but the rules.
+//!
+//! Plain functions over plain data: [`decide`] says what happens or why it may not, [`Task::evolve`] folds one
+//! fact into the state, [`effects`] says what the world must now be asked to do. Nothing here is `async`, logs,
+//! reads a clock, makes an id or touches a disk: times, ids and what was seen outside arrive inside the command.
+//!
+//! Start reading at [`machine::TRANSITIONS`], then [`decide`].
+
+mod actor;
+mod code;
+mod command;
+mod crew;
+mod decide;
+mod effect;
+mod event;
+mod id;
+pub mod machine;
+mod plan;
+mod problem;
+mod refusal;
+mod replay;
+mod settings;
+mod task;
+
+#[cfg(test)]
+mod cells;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod testing;
+
+pub use actor::Actor;
+pub use code::Code;
+pub use command::{
+    Approve, Assign, Cancel, Command, Complete, Create, Depend, FieldFault, Outcome, Reject, Seen,
+    SessionEnd, Start,
+};
+pub use crew::{AgentState, Berth, Crew, Queued};
+pub use decide::{Answer, Decision, Situation, decide};
+pub use effect::{Effect, Resume, effects};
+pub use event::{CheckoutNote, Event, Fact};
+pub use id::{AgentId, CommitId, Id, TaskId};
+pub use plan::Plan;
+pub use problem::Problem;
+pub use refusal::Refusal;
+pub use replay::{Unsound, replay_crew, replay_plan, replay_task};
+pub use settings::{AgentSettings, Approval, Settings};
+pub use task::{
+    Cleanup, Criterion, Diff, Failure, Landed, Priority, Rejection, Review, ReviewPhase, Salvage, Stage,
+    Task, Work, WorkPhase, Worktree, WorktreeState,
+};

@@ -1,0 +1,237 @@
+//! Why a command may not be carried out, and the words in which a user is told.
+
+use crate::machine::{Column, CommandKind, TRANSITIONS};
+use crate::{Actor, AgentId, Code, CommitId, FieldFault, Problem, TaskId};
+
+/// The rules say no. Expected, and changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variants are facts, and their fields say which")]
+pub enum Refusal {
+    InvalidTransition { task: TaskId, column: Column, command: CommandKind },
+    Invalid { faults: Vec<FieldFault> },
+    TaskNotFound { task: TaskId },
+    TaskBlocked { task: TaskId, missing: Vec<(TaskId, Column)> },
+    TaskBusy { task: TaskId, doing: &'static str },
+    DependencyCycle { task: TaskId, cycle: Vec<TaskId> },
+    AgentNotFound { agent: AgentId, known: Vec<AgentId> },
+    AgentAlreadyRunning { agent: AgentId, tasks: Vec<TaskId>, instances: u32 },
+    TaskNoDiff { task: TaskId },
+    ApproverNotAllowed { task: TaskId, approver: Actor, members: Vec<String> },
+    ApprovalStale { task: TaskId, reviewed: CommitId, current: Option<String> },
+    WorktreeDirty { task: TaskId, files: Vec<String> },
+}
+
+impl Refusal {
+    /// Returns its code.
+    pub fn code(&self) -> Code {
+        match self {
+            Refusal::InvalidTransition { .. } => Code::TaskInvalidTransition,
+            Refusal::Invalid { .. } => Code::ValidationError,
+            Refusal::TaskNotFound { .. } => Code::TaskNotFound,
+            Refusal::TaskBlocked { .. } => Code::TaskBlocked,
+            Refusal::TaskBusy { .. } => Code::TaskBusy,
+            Refusal::DependencyCycle { .. } => Code::DependencyCycle,
+            Refusal::AgentNotFound { .. } => Code::AgentNotFound,
+            Refusal::AgentAlreadyRunning { .. } => Code::AgentAlreadyRunning,
+            Refusal::TaskNoDiff { .. } => Code::TaskNoDiff,
+            Refusal::ApproverNotAllowed { .. } => Code::ApproverNotAllowed,
+            Refusal::ApprovalStale { .. } => Code::ApprovalStale,
+            Refusal::WorktreeDirty { .. } => Code::WorktreeDirty,
+        }
+    }
+
+    /// Returns what, why and what next.
+    pub fn explain(&self) -> Problem {
+        match self {
+            Refusal::InvalidTransition { task, column, command } => {
+                invalid_transition(*task, *column, *command)
+            }
+            Refusal::Invalid { faults } => invalid(faults),
+            Refusal::TaskNotFound { task } => Problem::new(
+                self.code(),
+                format!("there is no task #{task}"),
+                "no task of that number was created in this project",
+                "see the tasks with `regatta task list`",
+            )
+            .with("taskId", task.number()),
+            Refusal::TaskBlocked { task, missing } => blocked(*task, missing),
+            Refusal::TaskBusy { task, doing } => Problem::new(
+                self.code(),
+                format!("task #{task} is busy"),
+                *doing,
+                format!(
+                    "wait for it (`regatta events --follow`, `regatta task show {task}`), then try again"
+                ),
+            )
+            .with("taskId", task.number()),
+            Refusal::DependencyCycle { task, cycle } => cycle_closed(*task, cycle),
+            Refusal::AgentNotFound { agent, known } => agent_not_found(agent, known),
+            Refusal::AgentAlreadyRunning { agent, tasks, instances } => {
+                already_running(agent, tasks, *instances)
+            }
+            Refusal::TaskNoDiff { task } => no_diff(*task),
+            Refusal::ApproverNotAllowed { task, approver, members } => not_allowed(*task, approver, members),
+            Refusal::ApprovalStale { task, reviewed, current } => stale(*task, reviewed, current.as_deref()),
+            Refusal::WorktreeDirty { task, files } => dirty(*task, files),
+        }
+    }
+}
+
+fn invalid_transition(task: TaskId, column: Column, command: CommandKind) -> Problem {
+    let legal: Vec<&str> =
+        TRANSITIONS.iter().filter(|row| row.from == column).map(|row| row.command.as_str()).collect();
+    let next = if legal.is_empty() {
+        format!("nothing: {column} is final; add a new task with `regatta task add`")
+    } else {
+        format!("legal in {column}: {}; see `regatta task show {task}`", legal.join(", "))
+    };
+    Problem::new(
+        Code::TaskInvalidTransition,
+        format!("{command} was refused for task #{task}"),
+        format!("the task is in {column}, where {command} is not legal"),
+        next,
+    )
+    .with("taskId", task.number())
+    .with("column", column.as_str())
+    .with("command", command.as_str())
+    .with("legal", legal)
+}
+
+fn invalid(faults: &[FieldFault]) -> Problem {
+    let sentences: Vec<String> =
+        faults.iter().map(|fault| format!("`{}` {}", fault.field, fault.problem)).collect();
+    let fields: Vec<serde_json::Value> = faults
+        .iter()
+        .map(|fault| serde_json::json!({"field": fault.field, "problem": fault.problem}))
+        .collect();
+    Problem::new(
+        Code::ValidationError,
+        "the command was not understood",
+        sentences.join("; "),
+        "change what is named and try again; nothing was done",
+    )
+    .with("fields", fields)
+}
+
+fn blocked(task: TaskId, missing: &[(TaskId, Column)]) -> Problem {
+    let named: Vec<String> = missing.iter().map(|(id, column)| format!("#{id} ({column})")).collect();
+    let ids: Vec<u32> = missing.iter().map(|(id, _)| id.number()).collect();
+    Problem::new(
+        Code::TaskBlocked,
+        format!("task #{task} was not assigned"),
+        format!("it depends on tasks that are not verified: {}", named.join(", ")),
+        format!("finish those first, or drop the dependency with `regatta task depends {task} --remove ID`"),
+    )
+    .with("taskId", task.number())
+    .with("missing", ids)
+}
+
+fn cycle_closed(task: TaskId, cycle: &[TaskId]) -> Problem {
+    let drawn: Vec<String> = cycle.iter().map(|id| format!("#{id}")).collect();
+    let ids: Vec<u32> = cycle.iter().map(|id| id.number()).collect();
+    Problem::new(
+        Code::DependencyCycle,
+        format!("the dependency of task #{task} was not added"),
+        format!("it would close a cycle: {}", drawn.join(" -> ")),
+        "remove one of these dependencies first with `regatta task depends ID --remove ID`",
+    )
+    .with("taskId", task.number())
+    .with("cycle", ids)
+}
+
+fn agent_not_found(agent: &AgentId, known: &[AgentId]) -> Problem {
+    let names: Vec<&str> = known.iter().map(AgentId::as_str).collect();
+    let next = if names.is_empty() {
+        "add an `[agents.NAME]` entry to .regatta/config.toml".to_owned()
+    } else {
+        format!("choose one of: {}; or add `[agents.{agent}]` to .regatta/config.toml", names.join(", "))
+    };
+    let why = format!("the config has no `[agents.{agent}]` entry");
+    Problem::new(Code::AgentNotFound, format!("there is no agent `{agent}`"), why, next)
+        .with("agentId", agent.as_str())
+        .with("known", names)
+}
+
+fn already_running(agent: &AgentId, tasks: &[TaskId], instances: u32) -> Problem {
+    let named: Vec<String> = tasks.iter().map(|id| format!("#{id}")).collect();
+    let ids: Vec<u32> = tasks.iter().map(|id| id.number()).collect();
+    Problem::new(
+        Code::AgentAlreadyRunning,
+        format!("agent `{agent}` is busy"),
+        format!("it may work on {instances} at a time, and works on {}", named.join(", ")),
+        format!("wait, use another agent (`regatta agent list`), or raise `instances` of `[agents.{agent}]`"),
+    )
+    .with("agentId", agent.as_str())
+    .with("tasks", ids)
+}
+
+fn no_diff(task: TaskId) -> Problem {
+    Problem::new(
+        Code::TaskNoDiff,
+        format!("task #{task} was not completed"),
+        "its branch has no change to review; it stays in in_progress",
+        format!("change something in its worktree and `regatta task complete {task}`, or `regatta task cancel {task}`"),
+    )
+    .with("taskId", task.number())
+}
+
+fn not_allowed(task: TaskId, approver: &Actor, members: &[String]) -> Problem {
+    let why = match approver {
+        Actor::Agent(agent) => format!("`{agent}` is an agent, and an agent never approves"),
+        Actor::Policy(_) => "the config does not say `approval = \"auto\"`".to_owned(),
+        Actor::Engine => "the engine carries out decisions and does not make them".to_owned(),
+        Actor::User(name) => format!("`{name}` is not among the project's members"),
+    };
+    let next = if members.is_empty() {
+        "let a person approve".to_owned()
+    } else {
+        format!(
+            "let a member approve ({}), or add a name to `members` in .regatta/config.toml",
+            members.join(", ")
+        )
+    };
+    Problem::new(Code::ApproverNotAllowed, format!("task #{task} was not approved"), why, next)
+        .with("taskId", task.number())
+        .with("approver", approver.to_string())
+}
+
+fn stale(task: TaskId, reviewed: &CommitId, current: Option<&str>) -> Problem {
+    let now = current.unwrap_or("gone");
+    Problem::new(
+        Code::ApprovalStale,
+        format!("task #{task} was not merged"),
+        format!("the diff for review leads to {}, but what you approve is {now}", reviewed.short()),
+        format!(
+            "see the diff for review with `regatta task diff {task}`; if the branch moved on, \
+             `regatta task reject {task} --reason \"…\"` has the agent put it up again"
+        ),
+    )
+    .with("taskId", task.number())
+    .with("reviewed", reviewed.as_str())
+    .with("current", current)
+}
+
+fn dirty(task: TaskId, files: &[String]) -> Problem {
+    /// More names than this do not help a reader.
+    const NAMES_MAX: usize = 5;
+    let mut named = files.iter().take(NAMES_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if files.len() > NAMES_MAX {
+        named.push_str(", …");
+    }
+    let count = if files.len() == 1 {
+        "1 file in its worktree is".to_owned()
+    } else {
+        format!("{} files in its worktree are", files.len())
+    };
+    Problem::new(
+        Code::WorktreeDirty,
+        format!("task #{task} was not merged"),
+        format!("{count} not committed: {named}"),
+        format!(
+            "see them with `regatta task diff {task}`, then `regatta task reject {task} --reason \"…\"` to have them \
+             reviewed, or `regatta task cancel {task}` (the files are kept as a salvage)"
+        ),
+    )
+    .with("taskId", task.number())
+    .with("files", files.to_vec())
+}

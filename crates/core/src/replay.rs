@@ -1,0 +1,150 @@
+//! Whether a log adds up: the one place where facts are doubted.
+
+use crate::{Crew, Fact, Plan, Task, task};
+
+/// The first fact that the state before it cannot carry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {index} of its stream, `{kind}`, does not follow from the events before it")]
+pub struct Unsound {
+    /// Its place in the facts that were replayed, from 0.
+    pub index: usize,
+    /// Its kind.
+    pub kind: &'static str,
+}
+
+/// Folds the facts of one task, and names the first that does not fit.
+pub fn replay_task<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Result<Option<Task>, Unsound> {
+    let mut state = None;
+    for (index, fact) in facts.into_iter().enumerate() {
+        state = Some(task::try_evolve(state, fact).ok_or(Unsound { index, kind: fact.event.kind() })?);
+    }
+    Ok(state)
+}
+
+/// Folds the facts that concern the crew.
+pub fn replay_crew<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Crew {
+    facts.into_iter().fold(Crew::default(), Crew::evolve)
+}
+
+/// Folds the facts that concern the plan.
+pub fn replay_plan<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Plan {
+    facts.into_iter().fold(Plan::default(), Plan::evolve)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Event;
+    use crate::testing::{World, id, samples, user};
+    use expect_test::expect;
+
+    #[test]
+    fn the_first_fact_that_does_not_follow_is_named() {
+        let world = World::given("add; assign 1 alpha; settle 1; ready 1");
+        let mut facts = world.facts;
+        assert_eq!(replay_task(&facts), Ok(world.tasks.into_values().next()));
+        let lost = facts.remove(2);
+        assert_eq!(lost.event.kind(), "worktree:created");
+        let unsound = replay_task(&facts).unwrap_err();
+        assert_eq!(unsound, Unsound { index: 2, kind: "agent:assigned" });
+        expect!["event 2 of its stream, `agent:assigned`, does not follow from the events before it"]
+            .assert_eq(&unsound.to_string());
+    }
+
+    #[test]
+    fn a_log_begins_with_the_creation_of_its_task() {
+        let facts = World::given("add; assign 1 alpha").facts;
+        assert_eq!(replay_task([]), Ok(None));
+        assert_eq!(replay_task(&facts[1..]).unwrap_err().index, 0);
+        let twice = [facts[0].clone(), facts[0].clone()];
+        assert_eq!(replay_task(&twice).unwrap_err(), Unsound { index: 1, kind: "task:created" });
+    }
+
+    #[test]
+    fn facts_of_another_task_do_not_fit() {
+        let facts = World::given("add; add").facts;
+        assert_eq!(replay_task(&facts).unwrap_err().index, 1);
+    }
+
+    /// Lists, for each situation, the kinds of facts that may follow; any other makes the log unsound.
+    #[test]
+    fn what_may_follow() {
+        let situations = [
+            "add",
+            "add; assign 1 alpha",
+            "add; assign 1 alpha; ok 1",
+            "add; assign 1 alpha; settle 1",
+            "add; assign 1 alpha; settle 1; break 1",
+            "add; assign 1 alpha; ok 1; fail 1",
+            "add; assign 1 alpha; settle 1; cancel 1",
+            "add; assign 1 alpha; settle 1; cancel 1; ok 1",
+            "add; assign 1 alpha; settle 1; finish 1",
+            "add; assign 1 alpha; settle 1; finish 1; ok 1",
+            "add; assign 1 alpha; settle 1; ready 1",
+            "add; assign 1 alpha; settle 1; ready 1; reject 1 no",
+            "add; assign 1 alpha; settle 1; ready 1; approve 1",
+            "add; assign 1 alpha; settle 1; ready 1; cancel 1",
+            "add; assign 1 alpha; settle 1; ready 1; cancel 1; ok 1",
+            "add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1",
+            "add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1; fail 1",
+            "add; assign 1 alpha; settle 1; ready 1; approve 1; settle 1",
+        ];
+        let text: String =
+            situations.iter().map(|given| format!("{given}\n    {}\n", followers(given))).collect();
+        expect![[r#"
+            add
+                task:dependencies_set, task:queued, task:assigned
+            add; assign 1 alpha
+                worktree:created, worktree:create:failed, agent:stopping
+            add; assign 1 alpha; ok 1
+                agent:assigned, agent:start:failed, agent:stopping
+            add; assign 1 alpha; settle 1
+                agent:session:failed, task:completed, task:complete:failed, agent:stopping
+            add; assign 1 alpha; settle 1; break 1
+                task:completed, agent:stopping
+            add; assign 1 alpha; ok 1; fail 1
+                worktree:salvaged, worktree:removed, worktree:remove:failed
+            add; assign 1 alpha; settle 1; cancel 1
+                agent:stopped, agent:stop:failed
+            add; assign 1 alpha; settle 1; cancel 1; ok 1
+                worktree:salvaged, worktree:removed, worktree:remove:failed, task:cancelled
+            add; assign 1 alpha; settle 1; finish 1
+                approval:requested, approval:request:failed, agent:stopping
+            add; assign 1 alpha; settle 1; finish 1; ok 1
+                agent:paused, agent:pause:failed, agent:stopping
+            add; assign 1 alpha; settle 1; ready 1
+                approval:approved, approval:approve:failed, approval:rejected, task:rejected, agent:stopping
+            add; assign 1 alpha; settle 1; ready 1; reject 1 no
+                agent:resumed, agent:resume:failed, agent:stopping
+            add; assign 1 alpha; settle 1; ready 1; approve 1
+                worktree:merged, worktree:merge:failed
+            add; assign 1 alpha; settle 1; ready 1; cancel 1
+                agent:stopped, agent:stop:failed
+            add; assign 1 alpha; settle 1; ready 1; cancel 1; ok 1
+                worktree:salvaged, worktree:removed, worktree:remove:failed, task:cancelled
+            add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1
+                task:approved, worktree:salvaged, worktree:removed, worktree:remove:failed
+            add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1; fail 1
+                worktree:salvaged, worktree:removed
+            add; assign 1 alpha; settle 1; ready 1; approve 1; settle 1
+                nothing
+        "#]]
+        .assert_eq(&text);
+    }
+
+    fn followers(given: &str) -> String {
+        let world = World::given(given);
+        let task = &world.tasks[&id(1)];
+        let at = task.updated_at;
+        let fits = |event: &Event| {
+            let fact = Fact { at, actor: user(), event: event.clone() };
+            task::try_evolve(Some(task.clone()), &fact).is_some()
+        };
+        let kinds: Vec<&str> = samples(id(1), task.sessions)
+            .iter()
+            .filter(|event| fits(event))
+            .map(|event| event.kind())
+            .collect();
+        if kinds.is_empty() { "nothing".to_owned() } else { kinds.join(", ") }
+    }
+}

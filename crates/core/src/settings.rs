@@ -1,0 +1,35 @@
+//! The part of the config that rules depend on.
+
+use crate::AgentId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the project's config says that a decision may depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// How many agents may work at the same time.
+    pub max_concurrent_agents: u32,
+    /// Who approves.
+    pub approval: Approval,
+    /// In team mode, the only people who may approve; empty means single-user mode.
+    pub members: Vec<String>,
+    /// The agents there are.
+    pub agents: BTreeMap<AgentId, AgentSettings>,
+}
+
+/// What a decision needs to know of one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentSettings {
+    /// How many tasks it may work on at the same time.
+    pub instances: u32,
+}
+
+/// Who approves a finished task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Approval {
+    /// A person decides.
+    Person,
+    /// The policy approves every diff that can be merged.
+    Auto,
+}

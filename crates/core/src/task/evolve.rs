@@ -1,0 +1,289 @@
+//! Folds one fact into a task.
+//!
+//! Facts are never refused: [`Task::evolve`] leaves a task as it is when a fact does not fit, and only `replay`
+//! asks [`try_evolve`] whether each fitted.
+
+use super::state::{Review, Task, Work};
+use super::{Cleanup, Criterion, Diff, Failure, Landed, Rejection, ReviewPhase, Stage, WorkPhase, Worktree};
+use crate::{Event, Fact};
+
+impl Task {
+    /// Folds one fact into the task; `None` before it is created.
+    pub fn evolve(task: Option<Task>, fact: &Fact) -> Option<Task> {
+        try_evolve(task.clone(), fact).or(task)
+    }
+}
+
+/// Folds one fact into the task, or returns `None` when the task cannot carry it.
+pub(crate) fn try_evolve(task: Option<Task>, fact: &Fact) -> Option<Task> {
+    let mut task = match (task, &fact.event) {
+        (None, Event::TaskCreated { .. }) => return created(fact),
+        (Some(task), event) if task.id == event.task() => task,
+        _ => return None,
+    };
+    match &fact.event {
+        Event::TaskDependenciesSet { dependencies, .. } if matches!(task.stage, Stage::Backlog) => {
+            task.dependencies.clone_from(dependencies)
+        }
+        Event::TaskQueued { priority, .. } if matches!(task.stage, Stage::Backlog) => {
+            task.priority = *priority
+        }
+        Event::WorktreeSalvaged { salvage, .. } if is_removing(&task.stage) => {
+            task.salvages.push(salvage.clone())
+        }
+        Event::ApprovalRejected { .. } if is_ready(&task.stage) => {}
+        event => task = advance(task, event)?,
+    }
+    task.updated_at = fact.at;
+    Some(task)
+}
+
+fn is_removing(stage: &Stage) -> bool {
+    match stage {
+        Stage::Backlog => false,
+        Stage::InProgress(work) => matches!(work.phase, WorkPhase::Unwinding | WorkPhase::Removing { .. }),
+        Stage::WaitingApproval(review) => matches!(review.phase, ReviewPhase::Removing { .. }),
+        Stage::Verified(landed) => landed.cleanup != Cleanup::Done,
+    }
+}
+
+fn is_ready(stage: &Stage) -> bool {
+    matches!(stage, Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready)
+}
+
+fn created(fact: &Fact) -> Option<Task> {
+    let Event::TaskCreated { task_id, title, description, criteria, dependencies, priority } = &fact.event
+    else {
+        return None;
+    };
+    let criterion = |text: &String| Criterion { text: text.clone(), checked: false, verified: false };
+    Some(Task {
+        id: *task_id,
+        title: title.clone(),
+        description: description.clone(),
+        criteria: criteria.iter().map(criterion).collect(),
+        dependencies: dependencies.clone(),
+        priority: *priority,
+        created_at: fact.at,
+        updated_at: fact.at,
+        rejection_count: 0,
+        attempts: 0,
+        sessions: 0,
+        completions: 0,
+        salvages: Vec::new(),
+        error: None,
+        stage: Stage::Backlog,
+    })
+}
+
+/// Moves the task to its next stage or phase.
+fn advance(mut task: Task, event: &Event) -> Option<Task> {
+    let (stage, error) = match task.stage.clone() {
+        Stage::Backlog => from_backlog(&mut task, event)?,
+        Stage::InProgress(work) => from_work(&mut task, work, event)?,
+        Stage::WaitingApproval(review) => from_review(&mut task, review, event)?,
+        Stage::Verified(landed) => from_landed(landed, event)?,
+    };
+    task.stage = stage;
+    match error {
+        ErrorChange::Keep => {}
+        ErrorChange::Clear => task.error = None,
+        ErrorChange::Set(failure) => task.error = Some(failure),
+    }
+    Some(task)
+}
+
+/// What a fact does to the error that a task shows.
+enum ErrorChange {
+    Keep,
+    Clear,
+    Set(Failure),
+}
+
+type Step = Option<(Stage, ErrorChange)>;
+
+fn from_backlog(task: &mut Task, event: &Event) -> Step {
+    let Event::TaskAssigned { agent_id, branch, target, base, path, attempt, priority, .. } = event else {
+        return None;
+    };
+    task.attempts = *attempt;
+    task.priority = *priority;
+    let worktree =
+        Worktree { branch: branch.clone(), target: target.clone(), base: base.clone(), path: path.clone() };
+    let work = Work { agent: agent_id.clone(), worktree, phase: WorkPhase::Preparing };
+    Some((Stage::InProgress(work), ErrorChange::Clear))
+}
+
+fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
+    use WorkPhase as Phase;
+    let (phase, error) = match (&work.phase, event) {
+        (Phase::Preparing, Event::WorktreeCreated { .. }) => {
+            task.sessions += 1;
+            (Phase::Starting { session: task.sessions, rejection: None }, ErrorChange::Keep)
+        }
+        (Phase::Preparing, Event::WorktreeCreateFailed { error, .. }) => {
+            return Some((Stage::Backlog, ErrorChange::Set(error.clone())));
+        }
+        (Phase::Starting { session, rejection: None }, Event::AgentAssigned { session: started, .. })
+        | (Phase::Starting { session, rejection: Some(_) }, Event::AgentResumed { session: started, .. })
+            if session == started =>
+        {
+            (Phase::Running { session: *session }, ErrorChange::Keep)
+        }
+        (Phase::Starting { rejection: None, .. }, Event::AgentStartFailed { error, .. }) => {
+            (Phase::Unwinding, ErrorChange::Set(error.clone()))
+        }
+        (Phase::Starting { rejection: Some(rejection), .. }, Event::AgentResumeFailed { error, .. }) => {
+            return Some((Stage::WaitingApproval(rejection.review.clone()), ErrorChange::Set(error.clone())));
+        }
+        (
+            Phase::Running { .. },
+            Event::AgentSessionFailed { error, .. } | Event::TaskCompleteFailed { error, .. },
+        ) => (Phase::Halted, ErrorChange::Set(error.clone())),
+        (Phase::Running { .. } | Phase::Halted, Event::TaskCompleted { .. }) => {
+            return completed(task, work, event);
+        }
+        (
+            Phase::Preparing | Phase::Starting { .. } | Phase::Running { .. } | Phase::Halted,
+            Event::AgentStopping { reason, .. },
+        ) => {
+            let session = if let Phase::Running { session } = work.phase { Some(session) } else { None };
+            (Phase::Stopping { reason: reason.clone(), session }, ErrorChange::Clear)
+        }
+        (Phase::Stopping { reason, .. }, Event::AgentStopped { .. }) => {
+            (Phase::Removing { reason: reason.clone() }, ErrorChange::Keep)
+        }
+        // Not back to running: the session may have ended meanwhile, and then nothing would ever end the phase.
+        (Phase::Stopping { .. }, Event::AgentStopFailed { error, .. })
+        | (Phase::Removing { .. } | Phase::Unwinding, Event::WorktreeRemoveFailed { error, .. }) => {
+            (Phase::Halted, ErrorChange::Set(error.clone()))
+        }
+        (Phase::Unwinding, Event::WorktreeRemoved { .. }) => {
+            return Some((Stage::Backlog, ErrorChange::Keep));
+        }
+        (Phase::Removing { .. }, Event::WorktreeRemoved { .. }) => (work.phase.clone(), ErrorChange::Keep),
+        (Phase::Removing { .. }, Event::TaskCancelled { .. }) => {
+            return Some((Stage::Backlog, ErrorChange::Clear));
+        }
+        _ => return None,
+    };
+    work.phase = phase;
+    Some((Stage::InProgress(work), error))
+}
+
+fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
+    let Event::TaskCompleted { diff, base, head, turn_count, summary, approval, .. } = event else {
+        return None;
+    };
+    let Event::TaskCompleted { files_changed, lines_added, lines_removed, .. } = event else { return None };
+    task.completions += 1;
+    let diff = Diff {
+        files_changed: *files_changed,
+        lines_added: *lines_added,
+        lines_removed: *lines_removed,
+        digest: diff.clone(),
+        base: base.clone(),
+        head: head.clone(),
+    };
+    let review = Review {
+        agent: work.agent,
+        worktree: work.worktree,
+        diff,
+        turn_count: *turn_count,
+        summary: summary.clone(),
+        approval: *approval,
+        paused: false,
+        phase: ReviewPhase::Recording,
+    };
+    Some((Stage::WaitingApproval(review), ErrorChange::Clear))
+}
+
+fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
+    use ReviewPhase as Phase;
+    let (phase, error) = match (&review.phase, event) {
+        (Phase::Recording, Event::ApprovalRequested { .. }) => (Phase::Pausing, ErrorChange::Keep),
+        (Phase::Recording, Event::ApprovalRequestFailed { error, .. })
+        | (Phase::Pausing, Event::AgentPauseFailed { error, .. }) => return halted(review, error),
+        (Phase::Pausing, Event::AgentPaused { .. }) => {
+            review.paused = true;
+            (Phase::Ready, ErrorChange::Keep)
+        }
+        (Phase::Ready, Event::ApprovalApproved { approver, .. }) => {
+            (Phase::Merging { approver: approver.clone() }, ErrorChange::Clear)
+        }
+        (Phase::Ready, Event::ApprovalApproveFailed { error, .. })
+        | (Phase::Merging { .. }, Event::WorktreeMergeFailed { error, .. }) => {
+            (Phase::Ready, ErrorChange::Set(error.clone()))
+        }
+        (Phase::Merging { approver }, Event::WorktreeMerged { commit, .. }) => {
+            let approver = approver.clone();
+            return Some((Stage::Verified(landed(review, commit.clone(), approver)), ErrorChange::Clear));
+        }
+        (Phase::Ready, Event::TaskRejected { rejection_count, reason, .. }) => {
+            task.rejection_count = *rejection_count;
+            task.sessions += 1;
+            return rejected(task.sessions, reason.clone(), review);
+        }
+        (Phase::Recording | Phase::Pausing | Phase::Ready, Event::AgentStopping { reason, .. }) => {
+            (Phase::Stopping { reason: reason.clone() }, ErrorChange::Clear)
+        }
+        (Phase::Stopping { reason }, Event::AgentStopped { .. }) => {
+            (Phase::Removing { reason: reason.clone() }, ErrorChange::Keep)
+        }
+        (Phase::Stopping { .. }, Event::AgentStopFailed { error, .. })
+        | (Phase::Removing { .. }, Event::WorktreeRemoveFailed { error, .. }) => {
+            if !review.paused {
+                return halted(review, error);
+            }
+            (Phase::Ready, ErrorChange::Set(error.clone()))
+        }
+        (Phase::Removing { .. }, Event::WorktreeRemoved { .. }) => (review.phase.clone(), ErrorChange::Keep),
+        (Phase::Removing { .. }, Event::TaskCancelled { .. }) => {
+            return Some((Stage::Backlog, ErrorChange::Clear));
+        }
+        _ => return None,
+    };
+    review.phase = phase;
+    Some((Stage::WaitingApproval(review), error))
+}
+
+fn halted(review: Review, error: &Failure) -> Step {
+    let work = Work { agent: review.agent, worktree: review.worktree, phase: WorkPhase::Halted };
+    Some((Stage::InProgress(work), ErrorChange::Set(error.clone())))
+}
+
+fn rejected(session: u32, reason: String, review: Review) -> Step {
+    let agent = review.agent.clone();
+    let worktree = review.worktree.clone();
+    let phase = WorkPhase::Starting { session, rejection: Some(Box::new(Rejection { reason, review })) };
+    Some((Stage::InProgress(Work { agent, worktree, phase }), ErrorChange::Clear))
+}
+
+fn landed(review: Review, commit: crate::CommitId, approver: String) -> Landed {
+    Landed {
+        agent: review.agent,
+        worktree: review.worktree,
+        diff: review.diff,
+        turn_count: review.turn_count,
+        summary: review.summary,
+        commit,
+        approver,
+        cleanup: Cleanup::Pending,
+    }
+}
+
+fn from_landed(mut landed: Landed, event: &Event) -> Step {
+    let error = match (landed.cleanup, event) {
+        (Cleanup::Pending, Event::TaskApproved { .. }) => ErrorChange::Keep,
+        (Cleanup::Pending | Cleanup::Failed, Event::WorktreeRemoved { .. }) => {
+            landed.cleanup = Cleanup::Done;
+            ErrorChange::Clear
+        }
+        (Cleanup::Pending, Event::WorktreeRemoveFailed { error, .. }) => {
+            landed.cleanup = Cleanup::Failed;
+            ErrorChange::Set(error.clone())
+        }
+        _ => return None,
+    };
+    Some((Stage::Verified(landed), error))
+}

@@ -1,0 +1,30 @@
+//! A task: the unit of isolation (one branch, one worktree) and of approval.
+//!
+//! The rules of each command stand in a file of their own; [`evolve`] folds facts. No IO, no clock.
+
+mod approve;
+mod assign;
+mod cancel;
+#[cfg(test)]
+mod compensation;
+mod complete;
+mod create;
+mod depend;
+mod evolve;
+mod outcome;
+mod reject;
+mod state;
+
+pub(crate) use approve::approve;
+pub(crate) use assign::assign;
+pub(crate) use cancel::cancel;
+pub(crate) use complete::complete;
+pub(crate) use create::create;
+pub(crate) use depend::depend;
+pub(crate) use evolve::try_evolve;
+pub(crate) use outcome::report;
+pub(crate) use reject::reject;
+pub use state::{
+    Cleanup, Criterion, Diff, Failure, Landed, Priority, Rejection, Review, ReviewPhase, Salvage, Stage,
+    Task, Work, WorkPhase, Worktree, WorktreeState,
+};

@@ -1,0 +1,122 @@
+//! `REJECT`: sends the work back to the agent, with the reviewer's words.
+
+use super::approve::check_is_ready;
+use super::{Stage, Task};
+use crate::{Event, Refusal, Reject};
+
+/// Rejects the diff and counts it.
+pub(crate) fn reject(task: &Task, reject: &Reject) -> Result<Vec<Event>, Refusal> {
+    let Stage::WaitingApproval(review) = &task.stage else { return Ok(Vec::new()) };
+    check_is_ready(task, review)?;
+    if review.diff.is_empty() {
+        return Err(Refusal::TaskNoDiff { task: task.id });
+    }
+    Ok(vec![
+        Event::ApprovalRejected { task_id: task.id, reason: reject.reason.clone() },
+        Event::TaskRejected {
+            task_id: task.id,
+            reason: reject.reason.clone(),
+            feedback: reject.feedback.clone(),
+            rejection_count: task.rejection_count + 1,
+        },
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{World, check, id};
+    use crate::{Effect, Resume};
+    use expect_test::expect;
+
+    #[test]
+    fn the_rejection_is_counted_and_the_agent_resumed() {
+        check(
+            "add; assign 1 alpha; settle 1; ready 1",
+            "reject 1 not yet; ok 1; ready 1; reject 1 still not; settle 1",
+            expect![[r#"
+                > reject 1 not yet
+                [approval:rejected, task:rejected] -> run_session
+                #1 in_progress/starting, alpha starting, rejected 1
+                > ok 1
+                [agent:resumed]
+                #1 in_progress/running, alpha running, rejected 1
+                > ready 1
+                [task:completed, approval:requested, agent:paused] -> record_diff, pause_agent
+                #1 waiting_approval/ready, alpha paused, rejected 1
+                > reject 1 still not
+                [approval:rejected, task:rejected] -> run_session
+                #1 in_progress/starting, alpha starting, rejected 2
+                > settle 1
+                [agent:resumed]
+                #1 in_progress/running, alpha running, rejected 2
+            "#]],
+        );
+    }
+
+    #[test]
+    fn it_waits_for_what_is_under_way() {
+        check(
+            "add; assign 1 alpha; settle 1; finish 1",
+            "reject 1 no; ok 1; reject 1 no",
+            expect![[r#"
+            > reject 1 no
+            error[TASK_BUSY]: task #1 is busy
+              why:  its diff is being recorded
+              next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
+            > ok 1
+            [approval:requested] -> pause_agent
+            #1 waiting_approval/pausing, alpha running
+            > reject 1 no
+            error[TASK_BUSY]: task #1 is busy
+              why:  its agent is being paused
+              next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
+        "#]],
+        );
+        check(
+            "add; assign 1 alpha; settle 1; ready 1; approve 1",
+            "reject 1 no",
+            expect![[r#"
+            > reject 1 no
+            error[TASK_BUSY]: task #1 is busy
+              why:  it is approved and being merged
+              next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
+        "#]],
+        );
+        check(
+            "add; assign 1 alpha; settle 1; ready 1; cancel 1",
+            "reject 1 no",
+            expect![[r#"
+            > reject 1 no
+            error[TASK_BUSY]: task #1 is busy
+              why:  it is being cancelled
+              next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
+        "#]],
+        );
+    }
+
+    #[test]
+    fn the_count_of_agents_may_pass_the_limit() {
+        check(
+            "limit 1; add; assign 1 alpha; settle 1; ready 1; add; assign 2 alpha; add",
+            "reject 1 again; assign 3 beta",
+            expect![[r#"
+                > reject 1 again
+                [approval:rejected, task:rejected] -> run_session
+                #1 in_progress/starting, alpha starting, rejected 1
+                > assign 3 beta
+                queued: 2 of 1 places are taken
+                [task:queued]
+                #3 backlog
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_agent_is_told_the_reason_and_the_feedback() {
+        let world = World::given("add; assign 1 alpha; settle 1; ready 1; reject 1 not yet");
+        assert_eq!(world.tasks[&id(1)].rejection_count, 1);
+        let Effect::RunSession { session, resume, .. } = &world.open[0].effect else { panic!("a session") };
+        let told = Resume { reason: "not yet".to_owned(), feedback: Some("see the note".to_owned()) };
+        assert_eq!((*session, resume), (2, &Some(told)));
+    }
+}

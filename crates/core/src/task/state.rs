@@ -1,0 +1,489 @@
+//! What is known of one task.
+//!
+//! [`Stage`] is an enum of situations, each with just the data it needs. The board's column is read off it.
+
+use crate::machine::Column;
+use crate::{AgentId, AgentState, Approval, Code, CommitId, Problem, TaskId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// One task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its number.
+    pub id: TaskId,
+    /// What it is called.
+    pub title: String,
+    /// What is to be done.
+    pub description: String,
+    /// When it counts as done.
+    pub criteria: Vec<Criterion>,
+    /// The tasks that must be verified first.
+    pub dependencies: BTreeSet<TaskId>,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// How often its diff was rejected.
+    pub rejection_count: u32,
+    /// How often it was assigned.
+    pub attempts: u32,
+    /// The number of its newest session.
+    pub sessions: u32,
+    /// How often it was completed; each completion pins its own head.
+    pub completions: u32,
+    /// Work that was set aside before a worktree was removed.
+    pub salvages: Vec<Salvage>,
+    /// What went wrong last, until something goes right.
+    pub error: Option<Failure>,
+    /// Where it stands.
+    pub stage: Stage,
+}
+
+/// Where a task stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "stage", rename_all = "snake_case")]
+pub enum Stage {
+    /// Waits to be assigned, or for a free place.
+    Backlog,
+    /// An agent has it.
+    InProgress(Work),
+    /// A diff waits for a decision.
+    WaitingApproval(Review),
+    /// Merged. Final.
+    Verified(Landed),
+}
+
+/// The branch and folder that a task has to itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worktree {
+    /// `task/<id>`.
+    pub branch: String,
+    /// The branch that it is merged into.
+    pub target: String,
+    /// The target's head when the task was assigned.
+    pub base: CommitId,
+    /// The folder, from the project's root unless absolute.
+    pub path: String,
+}
+
+/// A task in the hands of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// The agent.
+    pub agent: AgentId,
+    /// Its branch and folder.
+    pub worktree: Worktree,
+    /// How far it is.
+    pub phase: WorkPhase,
+}
+
+/// How far the work on a task is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+pub enum WorkPhase {
+    /// The worktree is being made.
+    Preparing,
+    /// The session has been asked for; it may wait for a free place.
+    Starting {
+        /// The number of the session.
+        session: u32,
+        /// The rejection that it answers, if it is not the first.
+        rejection: Option<Box<Rejection>>,
+    },
+    /// A session is under way.
+    Running {
+        /// The number of the session.
+        session: u32,
+    },
+    /// The last session ended badly; a person must choose.
+    Halted,
+    /// The agent could not be started; its worktree is being removed.
+    Unwinding,
+    /// Cancelled: the agent is being stopped.
+    Stopping {
+        /// Why it was cancelled.
+        reason: Option<String>,
+        /// The session that was under way.
+        session: Option<u32>,
+    },
+    /// Cancelled: the worktree is being salvaged and removed.
+    Removing {
+        /// Why it was cancelled.
+        reason: Option<String>,
+    },
+}
+
+/// A rejected review: what to tell the agent, and where to return if it cannot be resumed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    /// The reviewer's reason.
+    pub reason: String,
+    /// The review as it was.
+    pub review: Review,
+}
+
+/// A diff that waits for a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Review {
+    /// The agent, paused.
+    pub agent: AgentId,
+    /// Its branch and folder.
+    pub worktree: Worktree,
+    /// What would be merged.
+    pub diff: Diff,
+    /// How many turns the agent took.
+    pub turn_count: u32,
+    /// What the agent says it did.
+    pub summary: Option<String>,
+    /// Who decides.
+    pub approval: Approval,
+    /// Whether its diff is recorded and its agent paused, so that a failed cancellation can return to it.
+    pub paused: bool,
+    /// How far it is.
+    pub phase: ReviewPhase,
+}
+
+/// How far a review is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+pub enum ReviewPhase {
+    /// The diff is being recorded.
+    Recording,
+    /// The agent is being paused.
+    Pausing,
+    /// Ready for a decision.
+    Ready,
+    /// Approved, and being merged.
+    Merging {
+        /// Who approved.
+        approver: String,
+    },
+    /// Cancelled: the agent is being stopped.
+    Stopping {
+        /// Why it was cancelled.
+        reason: Option<String>,
+    },
+    /// Cancelled: the worktree is being salvaged and removed.
+    Removing {
+        /// Why it was cancelled.
+        reason: Option<String>,
+    },
+}
+
+/// A task that is merged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Landed {
+    /// The agent that did it.
+    pub agent: AgentId,
+    /// Its branch and folder.
+    pub worktree: Worktree,
+    /// What was merged.
+    pub diff: Diff,
+    /// How many turns the agent took.
+    pub turn_count: u32,
+    /// What the agent says it did.
+    pub summary: Option<String>,
+    /// The merge commit.
+    pub commit: CommitId,
+    /// Who approved.
+    pub approver: String,
+    /// Whether its worktree is gone.
+    pub cleanup: Cleanup,
+}
+
+/// What has become of the worktree of a merged task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cleanup {
+    /// Being removed.
+    Pending,
+    /// Gone.
+    Done,
+    /// Could not be removed; `regatta doctor --fix` tries again.
+    Failed,
+}
+
+/// What becomes of a worktree over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names are those of the contract")]
+pub enum WorktreeState {
+    Creating,
+    Active,
+    Merging,
+    Conflict,
+    Removing,
+    Removed,
+    Error,
+}
+
+/// How urgent a task is; high sorts first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Priority {
+    High,
+    #[default]
+    Medium,
+    Low,
+}
+
+/// One acceptance criterion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Criterion {
+    /// What must hold.
+    pub text: String,
+    /// Whether somebody claims that it does.
+    pub checked: bool,
+    /// Whether the engine has seen that it does.
+    pub verified: bool,
+}
+
+/// A diff, by name and size; its text is fetched from git.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diff {
+    /// How many files it changes.
+    pub files_changed: u64,
+    /// How many lines it adds.
+    pub lines_added: u64,
+    /// How many lines it removes.
+    pub lines_removed: u64,
+    /// The hash of its text.
+    pub digest: String,
+    /// The commit it starts from.
+    pub base: CommitId,
+    /// The commit it leads to.
+    pub head: CommitId,
+}
+
+/// Work that was set aside before its worktree was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Salvage {
+    /// The ref that holds it.
+    #[serde(rename = "ref")]
+    pub name: String,
+    /// The commit.
+    pub commit: CommitId,
+}
+
+/// What went wrong, as it is kept in the log and shown with the task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The code.
+    pub code: Code,
+    /// What failed and why.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+    /// What a program may want to know.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Value>,
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        let mut message = problem.what;
+        for why in problem.why {
+            message.push_str(": ");
+            message.push_str(&why);
+        }
+        Failure { code: problem.code, message, hint: problem.next, details: problem.details }
+    }
+}
+
+impl Diff {
+    /// Tells whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.files_changed == 0
+    }
+}
+
+impl Task {
+    /// Returns the board's column.
+    pub fn column(&self) -> Column {
+        match self.stage {
+            Stage::Backlog => Column::Backlog,
+            Stage::InProgress(_) => Column::InProgress,
+            Stage::WaitingApproval(_) => Column::WaitingApproval,
+            Stage::Verified(_) => Column::Verified,
+        }
+    }
+
+    /// Returns the agent that has or had it, if it is not in the backlog.
+    pub fn agent(&self) -> Option<&AgentId> {
+        match &self.stage {
+            Stage::Backlog => None,
+            Stage::InProgress(work) => Some(&work.agent),
+            Stage::WaitingApproval(review) => Some(&review.agent),
+            Stage::Verified(landed) => Some(&landed.agent),
+        }
+    }
+
+    /// Returns its worktree, which may be gone when it is verified.
+    pub fn worktree(&self) -> Option<&Worktree> {
+        match &self.stage {
+            Stage::Backlog => None,
+            Stage::InProgress(work) => Some(&work.worktree),
+            Stage::WaitingApproval(review) => Some(&review.worktree),
+            Stage::Verified(landed) => Some(&landed.worktree),
+        }
+    }
+
+    /// Returns its newest diff.
+    pub fn diff(&self) -> Option<&Diff> {
+        match &self.stage {
+            Stage::WaitingApproval(review) => Some(&review.diff),
+            Stage::Verified(landed) => Some(&landed.diff),
+            Stage::Backlog | Stage::InProgress(_) => None,
+        }
+    }
+
+    /// Returns what its agent is doing.
+    pub fn agent_state(&self) -> AgentState {
+        match &self.stage {
+            Stage::Backlog => AgentState::Idle,
+            Stage::InProgress(work) => match work.phase {
+                WorkPhase::Preparing | WorkPhase::Starting { .. } => AgentState::Starting,
+                WorkPhase::Running { .. } | WorkPhase::Stopping { session: Some(_), .. } => {
+                    AgentState::Running
+                }
+                _ => AgentState::Error,
+            },
+            Stage::WaitingApproval(_) => AgentState::Paused,
+            Stage::Verified(_) => AgentState::Completed,
+        }
+    }
+
+    /// Returns what becomes of its worktree.
+    pub fn worktree_state(&self) -> Option<WorktreeState> {
+        Some(match &self.stage {
+            Stage::Backlog => return None,
+            Stage::InProgress(work) => match work.phase {
+                WorkPhase::Preparing => WorktreeState::Creating,
+                WorkPhase::Unwinding | WorkPhase::Removing { .. } => WorktreeState::Removing,
+                _ => WorktreeState::Active,
+            },
+            Stage::WaitingApproval(review) => match review.phase {
+                ReviewPhase::Merging { .. } => WorktreeState::Merging,
+                ReviewPhase::Removing { .. } => WorktreeState::Removing,
+                _ if self.has_error(Code::WorktreeMergeConflict) => WorktreeState::Conflict,
+                _ => WorktreeState::Active,
+            },
+            Stage::Verified(landed) => match landed.cleanup {
+                Cleanup::Pending => WorktreeState::Removing,
+                Cleanup::Done => WorktreeState::Removed,
+                Cleanup::Failed => WorktreeState::Error,
+            },
+        })
+    }
+
+    /// Tells whether a command is still being carried out, other than a session.
+    pub fn is_settling(&self) -> bool {
+        match &self.stage {
+            Stage::Backlog => false,
+            Stage::InProgress(work) => !matches!(work.phase, WorkPhase::Running { .. } | WorkPhase::Halted),
+            Stage::WaitingApproval(review) => {
+                !matches!(review.phase, ReviewPhase::Ready)
+                    || (review.approval == Approval::Auto && self.error.is_none())
+            }
+            Stage::Verified(landed) => landed.cleanup == Cleanup::Pending,
+        }
+    }
+
+    /// Tells whether nothing will happen to it until somebody gives a command.
+    pub fn is_at_rest(&self) -> bool {
+        let runs =
+            matches!(&self.stage, Stage::InProgress(work) if matches!(work.phase, WorkPhase::Running { .. }));
+        !runs && !self.is_settling()
+    }
+
+    fn has_error(&self, code: Code) -> bool {
+        self.error.as_ref().is_some_and(|error| error.code == code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{World, id};
+    use expect_test::expect;
+
+    #[test]
+    fn what_the_board_shows_of_agent_and_worktree() {
+        let situations = [
+            "add",
+            "add; assign 1 alpha",
+            "add; assign 1 alpha; ok 1",
+            "add; assign 1 alpha; settle 1",
+            "add; assign 1 alpha; settle 1; break 1",
+            "add; assign 1 alpha; ok 1; fail 1",
+            "add; assign 1 alpha; settle 1; cancel 1",
+            "add; assign 1 alpha; settle 1; cancel 1; ok 1",
+            "add; assign 1 alpha; settle 1; finish 1",
+            "add; assign 1 alpha; settle 1; ready 1",
+            "auto; add; assign 1 alpha; settle 1; finish 1; ok 1; ok 1",
+            "add; assign 1 alpha; settle 1; ready 1; approve 1",
+            "add; assign 1 alpha; settle 1; ready 1; approve 1; fail 1",
+            "add; assign 1 alpha; settle 1; ready 1; cancel 1; ok 1",
+            "add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1",
+            "add; assign 1 alpha; settle 1; ready 1; approve 1; settle 1",
+            "add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1; fail 1",
+        ];
+        let text: String = situations.iter().map(|given| format!("{given}\n    {}\n", show(given))).collect();
+        expect![[r#"
+            add
+                backlog, agent Idle, worktree none, at rest
+            add; assign 1 alpha
+                in_progress, agent Starting, worktree Creating, settling
+            add; assign 1 alpha; ok 1
+                in_progress, agent Starting, worktree Active, settling
+            add; assign 1 alpha; settle 1
+                in_progress, agent Running, worktree Active, at work
+            add; assign 1 alpha; settle 1; break 1
+                in_progress, agent Error, worktree Active, at rest
+            add; assign 1 alpha; ok 1; fail 1
+                in_progress, agent Error, worktree Removing, settling
+            add; assign 1 alpha; settle 1; cancel 1
+                in_progress, agent Running, worktree Active, settling
+            add; assign 1 alpha; settle 1; cancel 1; ok 1
+                in_progress, agent Error, worktree Removing, settling
+            add; assign 1 alpha; settle 1; finish 1
+                waiting_approval, agent Paused, worktree Active, settling
+            add; assign 1 alpha; settle 1; ready 1
+                waiting_approval, agent Paused, worktree Active, at rest
+            auto; add; assign 1 alpha; settle 1; finish 1; ok 1; ok 1
+                waiting_approval, agent Paused, worktree Active, settling
+            add; assign 1 alpha; settle 1; ready 1; approve 1
+                waiting_approval, agent Paused, worktree Merging, settling
+            add; assign 1 alpha; settle 1; ready 1; approve 1; fail 1
+                waiting_approval, agent Paused, worktree Conflict, at rest
+            add; assign 1 alpha; settle 1; ready 1; cancel 1; ok 1
+                waiting_approval, agent Paused, worktree Removing, settling
+            add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1
+                verified, agent Completed, worktree Removing, settling
+            add; assign 1 alpha; settle 1; ready 1; approve 1; settle 1
+                verified, agent Completed, worktree Removed, at rest
+            add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1; fail 1
+                verified, agent Completed, worktree Error, at rest
+        "#]]
+        .assert_eq(&text);
+    }
+
+    fn show(given: &str) -> String {
+        let world = World::given(given);
+        let task = &world.tasks[&id(1)];
+        let stir = match (task.is_settling(), task.is_at_rest()) {
+            (true, false) => "settling",
+            (false, true) => "at rest",
+            (false, false) => "at work",
+            (true, true) => panic!("a task at rest is settled"),
+        };
+        let worktree = task.worktree_state().map_or("none".to_owned(), |state| format!("{state:?}"));
+        format!("{}, agent {:?}, worktree {worktree}, {stir}", task.column(), task.agent_state())
+    }
+}

@@ -1,0 +1,12 @@
+//! What the tests of the rules share: a world without a world.
+//!
+//! [`World`] keeps what the engine would keep and answers effects as git and agents would; [`check`] drives it by
+//! lines of text and compares the text that comes out. Tests of rules go through these two and nothing else.
+
+mod samples;
+mod script;
+mod world;
+
+pub(crate) use samples::{agent, commit, complete, diff, failure, id, samples, user};
+pub(crate) use script::{check, run};
+pub(crate) use world::{Step, World};

@@ -1,0 +1,123 @@
+//! Small valid values, and one sample of every event.
+
+use crate::{
+    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, Diff, Event, Failure, Priority,
+    Problem, Salvage, TaskId,
+};
+use std::collections::BTreeSet;
+
+pub(crate) fn id(number: u32) -> TaskId {
+    TaskId::new(number).unwrap()
+}
+
+pub(crate) fn agent(name: &str) -> AgentId {
+    name.parse().unwrap()
+}
+
+pub(crate) fn user() -> Actor {
+    Actor::User("local".to_owned())
+}
+
+/// A commit that is told apart by its number.
+pub(crate) fn commit(number: u32) -> CommitId {
+    format!("{number:07x}{:033x}", 0).parse().unwrap()
+}
+
+pub(crate) fn diff(files_changed: u64, head: CommitId) -> Diff {
+    let digest = format!("sha256:{}", head.short());
+    Diff { files_changed, lines_added: 10 * files_changed, lines_removed: 1, digest, base: commit(0), head }
+}
+
+pub(crate) fn complete(files_changed: u64, head: CommitId) -> Complete {
+    Complete::new(diff(files_changed, head), 3, None).unwrap()
+}
+
+pub(crate) fn failure(code: Code) -> Failure {
+    Failure::from(Problem::new(code, "it did not work", "a reason", "try again"))
+}
+
+/// One of each kind of event, in the order of [`Event::KINDS`].
+pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
+    let (agent_id, error) = (agent("alpha"), failure(Code::Internal));
+    let (branch, diff) = (format!("task/{task_id}"), "sha256:00".to_owned());
+    let reason = "because".to_owned();
+    let approver = "local".to_owned();
+    vec![
+        Event::TaskCreated {
+            task_id,
+            title: "Title".into(),
+            description: "Text".into(),
+            criteria: vec!["It works".into()],
+            dependencies: BTreeSet::from([id(1)]),
+            priority: Priority::High,
+        },
+        Event::TaskDependenciesSet { task_id, dependencies: BTreeSet::from([id(1), id(2)]) },
+        Event::TaskQueued {
+            task_id,
+            agent_id: agent_id.clone(),
+            priority: Priority::Low,
+            working: 2,
+            limit: 2,
+        },
+        Event::TaskAssigned {
+            task_id,
+            agent_id: agent_id.clone(),
+            priority: Priority::Medium,
+            branch: branch.clone(),
+            target: "main".into(),
+            base: commit(0),
+            path: "trees/task-7".into(),
+            attempt: 1,
+            working: 0,
+            limit: 2,
+        },
+        Event::WorktreeCreated { task_id, branch: branch.clone(), path: "trees/task-7".into() },
+        Event::WorktreeCreateFailed { task_id, error: error.clone() },
+        Event::AgentAssigned { task_id, agent_id: agent_id.clone(), session },
+        Event::AgentStartFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
+        Event::AgentSessionFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
+        Event::completed(task_id, &self::diff(2, commit(1)), 3, Some("Done".into()), Approval::Person),
+        Event::TaskCompleteFailed { task_id, error: error.clone() },
+        Event::ApprovalRequested { task_id, diff: diff.clone() },
+        Event::ApprovalRequestFailed { task_id, error: error.clone() },
+        Event::AgentPaused { task_id, agent_id: agent_id.clone(), reason: "awaiting_approval".into() },
+        Event::AgentPauseFailed { task_id, agent_id: agent_id.clone(), error: error.clone() },
+        Event::ApprovalApproved {
+            task_id,
+            approver: approver.clone(),
+            feedback: Some("Good".into()),
+            diff,
+            head: commit(1),
+        },
+        Event::ApprovalApproveFailed { task_id, error: error.clone() },
+        Event::WorktreeMerged {
+            task_id,
+            branch: branch.clone(),
+            target: "main".into(),
+            commit: commit(2),
+            approver: approver.clone(),
+            checkout: CheckoutNote::LeftAlone { path: "project".into(), why: "it is dirty".into() },
+        },
+        Event::WorktreeMergeFailed { task_id, files: vec!["a.txt".into()], error: error.clone() },
+        Event::TaskApproved { task_id, approver },
+        Event::ApprovalRejected { task_id, reason: reason.clone() },
+        Event::TaskRejected {
+            task_id,
+            reason: reason.clone(),
+            feedback: Some("More".into()),
+            rejection_count: 1,
+        },
+        Event::AgentResumed { task_id, agent_id: agent_id.clone(), session, feedback: reason.clone() },
+        Event::AgentResumeFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
+        Event::AgentStopping { task_id, agent_id: agent_id.clone(), reason: Some(reason.clone()) },
+        Event::AgentStopped { task_id, agent_id: agent_id.clone() },
+        Event::AgentStopFailed { task_id, agent_id, error: error.clone() },
+        Event::WorktreeSalvaged {
+            task_id,
+            salvage: Salvage { name: "refs/regatta/salvage/7/1".into(), commit: commit(3) },
+        },
+        Event::WorktreeRemoved { task_id, branch: branch.clone() },
+        Event::WorktreeRemoveFailed { task_id, branch, error },
+        Event::TaskCancelled { task_id, reason: Some(reason) },
+    ]
+}

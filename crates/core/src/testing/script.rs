@@ -1,0 +1,300 @@
+//! Text in, text out: a few lines of commands, and what came of each.
+//!
+//! ```text
+//! add [PRIORITY] [on ID,ID]      assign ID AGENT [PRIORITY]     complete ID [empty]
+//! depend ID [+ID]… [-ID]…        reject ID REASON               cancel ID [REASON]
+//! approve ID [by ACTOR] [head HEX] [dirty FILE,FILE] [moved|gone]
+//! ok ID | fail ID                the oldest open effect of the task goes well, or badly
+//! finish ID | break ID | idle ID | halt ID   its session ends well, badly, with no change, or is stopped
+//! settle ID                      everything goes well until only sessions are under way
+//! ready ID                       its session ends well, and everything after it goes well
+//! report ID OUTCOME [SESSION]    an outcome that nobody may be waiting for
+//! queue                          the queue in order, and which task is next
+//! limit N | instances AGENT N | members NAME,NAME | auto
+//! ```
+
+use super::{Step, World, agent, commit, complete, failure, id, user};
+use crate::{
+    Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
+    Depend, Outcome, Priority, Problem, Refusal, Reject, SessionEnd, Stage, Start, Task, TaskId,
+};
+use expect_test::Expect;
+use std::collections::BTreeSet;
+
+/// Carries out `given` in silence, where nothing may be refused, then compares what comes of `when`.
+pub(crate) fn check(given: &str, when: &str, expect: Expect) {
+    expect.assert_eq(&run(given, when));
+}
+
+/// Carries out `given` in silence, and returns what comes of `when`.
+pub(crate) fn run(given: &str, when: &str) -> String {
+    let mut world = World::given(given);
+    let mut text = String::new();
+    for line in lines(when) {
+        text.push_str(&format!("> {line}\n{}", world.line(line)));
+    }
+    text
+}
+
+fn lines(script: &str) -> impl Iterator<Item = &str> {
+    script.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty())
+}
+
+impl World {
+    /// Returns a world in which these lines were carried out, none of them refused.
+    pub(crate) fn given(script: &str) -> Self {
+        let mut world = World::new();
+        for line in lines(script) {
+            let said = world.line(line);
+            assert!(!said.contains("error["), "`{line}` is not given: {said}");
+        }
+        world
+    }
+
+    fn line(&mut self, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["add", ref rest @ ..] => {
+                let next = self.plan.next_id();
+                self.command(next, &user(), Command::Create(parse_create(rest)))
+            }
+            ["limit", count] => {
+                self.set(|world| world.settings.max_concurrent_agents = count.parse().unwrap())
+            }
+            ["instances", name, count] => self.set(|world| {
+                let settings = AgentSettings { instances: count.parse().unwrap() };
+                world.settings.agents.insert(agent(name), settings);
+            }),
+            ["members", names] => {
+                self.set(|world| world.settings.members = names.split(',').map(str::to_owned).collect())
+            }
+            ["auto"] => self.set(|world| world.settings.approval = Approval::Auto),
+            ["queue"] => self.render_queue(),
+            [verb, number, ref rest @ ..] => self.verb(verb, id(number.parse().unwrap()), rest),
+            _ => panic!("`{line}` is not a line of a script"),
+        }
+    }
+
+    fn set(&mut self, change: impl FnOnce(&mut World)) -> String {
+        change(self);
+        String::new()
+    }
+
+    fn verb(&mut self, verb: &str, task: TaskId, rest: &[&str]) -> String {
+        match verb {
+            "depend" => self.command(task, &user(), Command::Depend(parse_depend(rest))),
+            "assign" => self.command(task, &user(), parse_assign(rest)),
+            "complete" => {
+                let files = u64::from(rest.first() != Some(&"empty"));
+                let head = commit(self.tasks.get(&task).map_or(0, |task| task.completions) + 1);
+                self.command(task, &user(), Command::Complete(complete(files, head)))
+            }
+            "approve" => {
+                let (actor, approve) = self.parse_approve(task, rest);
+                self.command(task, &actor, Command::Approve(approve))
+            }
+            "reject" => {
+                let reject = Reject::new(rest.join(" "), Some("see the note".to_owned())).unwrap();
+                self.command(task, &user(), Command::Reject(reject))
+            }
+            "cancel" => {
+                let reason = (!rest.is_empty()).then(|| rest.join(" "));
+                self.command(task, &user(), Command::Cancel(Cancel::new(reason).unwrap()))
+            }
+            "report" => {
+                let step = self.report(task, parse_outcome(rest));
+                self.render(task, &[step])
+            }
+            _ => {
+                let steps = self.drive(verb, task);
+                self.render(task, &steps)
+            }
+        }
+    }
+
+    /// Answers open effects, as git and the agents would.
+    fn drive(&mut self, verb: &str, task: TaskId) -> Vec<Step> {
+        let session = |world: &World| world.find_session(task).expect("a session is under way");
+        let effect = |world: &World| world.find_open(task).expect("an effect is open");
+        match verb {
+            "ok" => self.answer(effect(self), true),
+            "fail" => self.answer(effect(self), false),
+            "finish" => self.answer(session(self), true),
+            "break" => self.answer(session(self), false),
+            "settle" => self.settle(task),
+            "ready" => [self.answer(session(self), true), self.settle(task)].concat(),
+            "idle" | "halt" => {
+                self.open.remove(session(self));
+                let number = self.tasks[&task].sessions;
+                let nothing = SessionEnd::Finished(complete(0, commit(0)));
+                let end = if verb == "idle" { nothing } else { SessionEnd::Stopped };
+                vec![self.report(task, Outcome::SessionEnded { session: number, end })]
+            }
+            _ => panic!("`{verb}` is not a verb of a script"),
+        }
+    }
+
+    fn command(&mut self, task: TaskId, actor: &Actor, command: Command) -> String {
+        let before = self.facts.len();
+        match self.give(task, actor, &command) {
+            Ok(step) => self.render(task, &[step]),
+            Err(refusal) => {
+                assert_eq!(self.facts.len(), before, "a refusal appends nothing");
+                render_refusal(&refusal)
+            }
+        }
+    }
+
+    fn parse_approve(&self, task: TaskId, words: &[&str]) -> (Actor, Approve) {
+        let (mut actor, mut head, mut seen) = (user(), None, self.seen(task));
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().expect("a value follows");
+            match word {
+                "by" => actor = parse_actor(value()),
+                "head" => head = Some(value().to_owned()),
+                "dirty" => seen.dirty = value().split(',').map(str::to_owned).collect(),
+                "moved" => seen.head = Some(commit(0x999)),
+                "gone" => seen.head = None,
+                _ => panic!("`{word}` is not a part of an approval"),
+            }
+        }
+        (actor, Approve::new(None, head, seen).unwrap())
+    }
+
+    fn render(&self, id: TaskId, steps: &[Step]) -> String {
+        let kinds: Vec<&str> = steps.iter().flat_map(|step| &step.events).map(|event| event.kind()).collect();
+        let effects: Vec<&str> = steps.iter().flat_map(|step| &step.effects).map(|e| e.kind()).collect();
+        let mut text = String::new();
+        for step in steps {
+            if let Answer::Queued { working, limit } = step.answer {
+                text.push_str(&format!("queued: {working} of {limit} places are taken\n"));
+            }
+        }
+        text.push_str(&format!("[{}]", kinds.join(", ")));
+        if !effects.is_empty() {
+            text.push_str(&format!(" -> {}", effects.join(", ")));
+        }
+        format!("{text}\n{}\n", self.describe(&self.tasks[&id]))
+    }
+
+    fn describe(&self, task: &Task) -> String {
+        let mut text = format!("#{} {}", task.id, task.column());
+        let phase = match &task.stage {
+            Stage::InProgress(work) => format!("{:?}", work.phase),
+            Stage::WaitingApproval(review) => format!("{:?}", review.phase),
+            Stage::Verified(landed) => format!("Cleanup{:?}", landed.cleanup),
+            Stage::Backlog => String::new(),
+        };
+        let word = phase.split([' ', '{']).next().unwrap_or_default();
+        if !word.is_empty() {
+            text.push_str(&format!("/{}", word.to_lowercase()));
+        }
+        if let Some(berth) = self.crew.berths.get(&task.id) {
+            text.push_str(&format!(", {} {}", berth.agent, format!("{:?}", berth.state).to_lowercase()));
+        }
+        if task.rejection_count > 0 {
+            text.push_str(&format!(", rejected {}", task.rejection_count));
+        }
+        if let Some(error) = &task.error {
+            text.push_str(&format!(", error {}", error.code));
+        }
+        text
+    }
+
+    fn render_queue(&self) -> String {
+        let mut text = String::new();
+        for queued in self.crew.in_order() {
+            let place = self.crew.find_place(queued.task).unwrap();
+            let priority = format!("{:?}", queued.priority).to_lowercase();
+            text.push_str(&format!("{place}. #{} {priority} for {}\n", queued.task, queued.agent));
+        }
+        let next = self.crew.find_next(&self.settings);
+        text.push_str(&next.map_or("next: none\n".to_owned(), |queued| format!("next: #{}\n", queued.task)));
+        text
+    }
+}
+
+/// Renders a refusal as a terminal shows it.
+fn render_refusal(refusal: &Refusal) -> String {
+    let Problem { code, what, why, next, .. } = refusal.explain();
+    assert_eq!(code, refusal.code());
+    let why: String = why.iter().map(|line| format!("  why:  {line}\n")).collect();
+    format!("error[{code}]: {what}\n{why}  next: {next}\n")
+}
+
+fn parse_actor(text: &str) -> Actor {
+    match text.split_once(':') {
+        Some(("agent", name)) => Actor::Agent(agent(name)),
+        Some(("policy", name)) => Actor::Policy(name.to_owned()),
+        _ if text == "engine" => Actor::Engine,
+        _ => Actor::User(text.to_owned()),
+    }
+}
+
+fn find_priority(text: &str) -> Option<Priority> {
+    match text {
+        "high" => Some(Priority::High),
+        "medium" => Some(Priority::Medium),
+        "low" => Some(Priority::Low),
+        _ => None,
+    }
+}
+
+fn parse_ids(text: &str) -> BTreeSet<TaskId> {
+    text.split(',').map(|number| number.parse().unwrap()).collect()
+}
+
+fn parse_create(words: &[&str]) -> Create {
+    let priority = words.iter().find_map(|word| find_priority(word)).unwrap_or_default();
+    let on = words.iter().position(|word| *word == "on");
+    let dependencies = on.map_or(BTreeSet::new(), |index| parse_ids(words[index + 1]));
+    Create::new("A task".to_owned(), String::new(), Vec::new(), dependencies, priority).unwrap()
+}
+
+fn parse_depend(words: &[&str]) -> Depend {
+    let with =
+        |sign: char| words.iter().filter_map(|word| word.strip_prefix(sign)).flat_map(parse_ids).collect();
+    Depend { add: with('+'), remove: with('-') }
+}
+
+fn parse_assign(words: &[&str]) -> Command {
+    let start = Start { target: "main".to_owned(), base: commit(0), folder: "trees".to_owned() };
+    let priority = words.get(1).and_then(|word| find_priority(word));
+    Command::Assign(Assign { agent: agent(words[0]), priority, start })
+}
+
+fn parse_outcome(words: &[&str]) -> Outcome {
+    let session = words.get(1).map_or(0, |number| number.parse().unwrap());
+    match words[0] {
+        "worktree_created" => Outcome::WorktreeCreated,
+        "worktree_not_created" => Outcome::WorktreeNotCreated(failure(Code::WorktreeCreationFailed)),
+        "session_started" => Outcome::SessionStarted { session },
+        "session_not_started" => {
+            Outcome::SessionNotStarted { session, failure: failure(Code::AgentStartFailed) }
+        }
+        "session_finished" => {
+            let end = SessionEnd::Finished(complete(1, commit(session)));
+            Outcome::SessionEnded { session, end }
+        }
+        "session_failed" => {
+            let end = SessionEnd::Failed(failure(Code::AgentSessionFailed));
+            Outcome::SessionEnded { session, end }
+        }
+        "session_stopped" => Outcome::SessionEnded { session, end: SessionEnd::Stopped },
+        "diff_recorded" => Outcome::DiffRecorded,
+        "diff_not_recorded" => Outcome::DiffNotRecorded(failure(Code::GitFailed)),
+        "agent_paused" => Outcome::AgentPaused,
+        "agent_not_paused" => Outcome::AgentNotPaused(failure(Code::AgentStopFailed)),
+        "policy_refused" => Outcome::PolicyRefused(failure(Code::ApprovalStale)),
+        "merged" => Outcome::Merged { commit: commit(0xabc), checkout: CheckoutNote::NotThere },
+        "not_merged" => {
+            Outcome::NotMerged { files: Vec::new(), failure: failure(Code::WorktreeMergeConflict) }
+        }
+        "agent_stopped" => Outcome::AgentStopped,
+        "agent_not_stopped" => Outcome::AgentNotStopped(failure(Code::AgentStopFailed)),
+        "worktree_removed" => Outcome::WorktreeRemoved { salvage: None },
+        "worktree_not_removed" => Outcome::WorktreeNotRemoved(failure(Code::WorktreeRemovalFailed)),
+        other => panic!("`{other}` is not an outcome"),
+    }
+}

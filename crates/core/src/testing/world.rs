@@ -1,0 +1,229 @@
+//! The world: what the engine would keep, and the answers that git and agents would give.
+//!
+//! It has no rules of its own: it asks [`decide`], folds the facts, and keeps the effects that have no outcome yet.
+//! An effect is answered well or badly; the end of a session is the second answer to the effect that started it.
+
+use super::{agent, commit, complete, failure};
+use crate::{
+    Actor, AgentSettings, Answer, Approval, Approve, CheckoutNote, Code, Command, Crew, Decision, Effect,
+    Event, Fact, Failure, Outcome, Plan, Refusal, Salvage, Seen, SessionEnd, Settings, Situation, Task,
+    TaskId, decide, effects,
+};
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+
+/// The first second of 2026, when the clock of every test starts.
+const NEW_YEAR: i64 = 1_767_225_600;
+
+/// Tasks, crew and plan as folded so far, with the facts and the effects that have no outcome.
+pub(crate) struct World {
+    pub(crate) tasks: BTreeMap<TaskId, Task>,
+    pub(crate) crew: Crew,
+    pub(crate) plan: Plan,
+    pub(crate) settings: Settings,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) open: Vec<Open>,
+    seconds: i64,
+}
+
+/// An effect that has no outcome yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Open {
+    pub(crate) effect: Effect,
+    /// For a session: whether it is under way.
+    pub(crate) started: bool,
+}
+
+/// What one command led to.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub(crate) answer: Answer,
+    pub(crate) events: Vec<Event>,
+    pub(crate) effects: Vec<Effect>,
+}
+
+impl World {
+    /// Two agents, `alpha` and `beta`, of one instance each, and two places.
+    pub(crate) fn new() -> Self {
+        let agents = ["alpha", "beta"].map(|name| (agent(name), AgentSettings { instances: 1 }));
+        let settings = Settings {
+            max_concurrent_agents: 2,
+            approval: Approval::Person,
+            members: Vec::new(),
+            agents: BTreeMap::from(agents),
+        };
+        World {
+            tasks: BTreeMap::new(),
+            crew: Crew::default(),
+            plan: Plan::default(),
+            settings,
+            facts: Vec::new(),
+            open: Vec::new(),
+            seconds: NEW_YEAR,
+        }
+    }
+
+    /// Gives a command; a second passes with each that is not refused.
+    pub(crate) fn give(&mut self, id: TaskId, actor: &Actor, command: &Command) -> Result<Step, Refusal> {
+        let upstream = self.tasks.iter().map(|(id, task)| (*id, task.column())).collect();
+        let situation = Situation {
+            task: self.tasks.get(&id),
+            crew: &self.crew,
+            plan: &self.plan,
+            upstream: &upstream,
+            settings: &self.settings,
+        };
+        let Decision { events, answer } = decide(&situation, id, actor, command)?;
+        self.seconds += 1;
+        let mut asked = Vec::new();
+        for event in &events {
+            asked.extend(self.append(actor, event));
+        }
+        self.open.extend(asked.iter().map(|effect| Open { effect: effect.clone(), started: false }));
+        Ok(Step { answer, events, effects: asked })
+    }
+
+    fn append(&mut self, actor: &Actor, event: &Event) -> Vec<Effect> {
+        let at = Timestamp::from_second(self.seconds).unwrap();
+        let fact = Fact { at, actor: actor.clone(), event: event.clone() };
+        let id = event.task();
+        let task = Task::evolve(self.tasks.remove(&id), &fact).expect("an event of a task that exists");
+        self.crew = std::mem::take(&mut self.crew).evolve(&fact);
+        self.plan = std::mem::take(&mut self.plan).evolve(&fact);
+        self.facts.push(fact);
+        let asked = effects(&task, event);
+        self.tasks.insert(id, task);
+        asked
+    }
+
+    /// Tells the rules what came of an effect.
+    pub(crate) fn report(&mut self, id: TaskId, outcome: Outcome) -> Step {
+        self.give(id, &Actor::Engine, &Command::Report(outcome)).expect("a report is never refused")
+    }
+
+    /// Returns the place in `open` of the oldest effect of a task, other than a session under way.
+    pub(crate) fn find_open(&self, id: TaskId) -> Option<usize> {
+        self.open.iter().position(|open| open.effect.task() == id && !open.started)
+    }
+
+    /// Returns the place in `open` of a session under way.
+    pub(crate) fn find_session(&self, id: TaskId) -> Option<usize> {
+        self.open.iter().position(|open| open.effect.task() == id && open.started)
+    }
+
+    /// Answers an open effect well or badly, and returns all that came of it.
+    pub(crate) fn answer(&mut self, index: usize, well: bool) -> Vec<Step> {
+        let Open { effect, started } = self.open[index].clone();
+        let task = effect.task();
+        let begins = matches!(effect, Effect::RunSession { .. }) && well && !started;
+        if begins {
+            self.open[index].started = true;
+        } else {
+            self.open.remove(index);
+        }
+        let mut steps = Vec::new();
+        if well && let Effect::PauseAgent { .. } | Effect::StopAgent { .. } = effect {
+            steps.extend(self.end_sessions(task));
+        }
+        if let Effect::ApproveByPolicy { .. } = effect {
+            steps.push(self.approve_by_policy(task, well));
+        } else {
+            let outcome = if well { self.success(&effect, started) } else { mishap(&effect, started) };
+            steps.push(self.report(task, outcome));
+        }
+        steps
+    }
+
+    /// Answers everything well until only sessions are under way.
+    pub(crate) fn settle(&mut self, id: TaskId) -> Vec<Step> {
+        /// The longest chain of the table has five effects.
+        const CHAIN_MAX: usize = 5;
+        let mut steps = Vec::new();
+        for _ in 0..=self.open.len() + CHAIN_MAX {
+            let Some(index) = self.find_open(id) else { return steps };
+            steps.extend(self.answer(index, true));
+        }
+        panic!("task #{id} does not settle: {:?}", self.open);
+    }
+
+    fn end_sessions(&mut self, id: TaskId) -> Vec<Step> {
+        let is_session =
+            |open: &Open| open.effect.task() == id && matches!(open.effect, Effect::RunSession { .. });
+        let sessions: Vec<Open> = self.open.iter().filter(|open| is_session(open)).cloned().collect();
+        self.open.retain(|open| !is_session(open));
+        let mut steps = Vec::new();
+        for open in sessions {
+            let Effect::RunSession { session, .. } = open.effect else { continue };
+            steps.push(self.report(id, Outcome::SessionEnded { session, end: SessionEnd::Stopped }));
+        }
+        steps
+    }
+
+    /// The policy gives its command as the engine would, and reports when it is refused.
+    fn approve_by_policy(&mut self, id: TaskId, well: bool) -> Step {
+        let refused = if well {
+            let approve = Command::Approve(Approve::new(None, None, self.seen(id)).unwrap());
+            match self.give(id, &Actor::Policy("auto".to_owned()), &approve) {
+                Ok(step) => return step,
+                Err(refusal) => Failure::from(refusal.explain()),
+            }
+        } else {
+            failure(Code::ApprovalStale)
+        };
+        self.report(id, Outcome::PolicyRefused(refused))
+    }
+
+    /// Returns what a look at the worktree shows when nobody touched it since.
+    pub(crate) fn seen(&self, id: TaskId) -> Seen {
+        let diff = self.tasks.get(&id).and_then(Task::diff);
+        Seen { head: diff.map(|diff| diff.head.clone()), dirty: Vec::new() }
+    }
+
+    fn success(&self, effect: &Effect, started: bool) -> Outcome {
+        let task = &self.tasks[&effect.task()];
+        match effect {
+            Effect::CreateWorktree { .. } => Outcome::WorktreeCreated,
+            Effect::RunSession { session, .. } if started => {
+                let end = SessionEnd::Finished(complete(1, commit(*session)));
+                Outcome::SessionEnded { session: *session, end }
+            }
+            Effect::RunSession { session, .. } => Outcome::SessionStarted { session: *session },
+            Effect::RecordDiff { .. } => Outcome::DiffRecorded,
+            Effect::PauseAgent { .. } => Outcome::AgentPaused,
+            Effect::ApproveByPolicy { .. } => unreachable!("the policy gives a command"),
+            Effect::MergeBranch { .. } => {
+                Outcome::Merged { commit: commit(0xabc), checkout: CheckoutNote::NotThere }
+            }
+            Effect::StopAgent { .. } => Outcome::AgentStopped,
+            Effect::RemoveWorktree { .. } => {
+                let number = task.salvages.len() + 1;
+                let name = format!("refs/regatta/salvage/{}/{number}", task.id);
+                let is_merged = task.column().is_final();
+                let salvage = Salvage { name, commit: commit(0xdef) };
+                Outcome::WorktreeRemoved { salvage: (!is_merged).then_some(salvage) }
+            }
+        }
+    }
+}
+
+fn mishap(effect: &Effect, started: bool) -> Outcome {
+    match effect {
+        Effect::CreateWorktree { .. } => Outcome::WorktreeNotCreated(failure(Code::WorktreeCreationFailed)),
+        Effect::RunSession { session, .. } if started => {
+            let end = SessionEnd::Failed(failure(Code::AgentSessionFailed));
+            Outcome::SessionEnded { session: *session, end }
+        }
+        Effect::RunSession { session, .. } => {
+            Outcome::SessionNotStarted { session: *session, failure: failure(Code::AgentStartFailed) }
+        }
+        Effect::RecordDiff { .. } => Outcome::DiffNotRecorded(failure(Code::GitFailed)),
+        Effect::PauseAgent { .. } => Outcome::AgentNotPaused(failure(Code::AgentStopFailed)),
+        Effect::ApproveByPolicy { .. } => Outcome::PolicyRefused(failure(Code::ApprovalStale)),
+        Effect::MergeBranch { .. } => {
+            let files = vec!["a.txt".to_owned()];
+            Outcome::NotMerged { files, failure: failure(Code::WorktreeMergeConflict) }
+        }
+        Effect::StopAgent { .. } => Outcome::AgentNotStopped(failure(Code::AgentStopFailed)),
+        Effect::RemoveWorktree { .. } => Outcome::WorktreeNotRemoved(failure(Code::WorktreeRemovalFailed)),
+    }
+}

@@ -1,0 +1,110 @@
+//! Logs written by earlier versions must replay to what they meant.
+//!
+//! See `histories/README.md`: a history is added with every change of an event, and never changed.
+
+use expect_test::expect_file;
+use regatta_core::machine::Column;
+use regatta_core::{Event, Fact, Stage, Task, TaskId, replay_crew, replay_plan, replay_task};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn every_history_replays_to_what_it_meant() {
+    for path in histories() {
+        let facts = load(&path);
+        expect_file![path.with_extension("expected")].assert_eq(&render(&facts));
+    }
+}
+
+#[test]
+fn every_kind_of_event_is_in_a_history() {
+    let recorded: BTreeSet<&str> =
+        histories().iter().flat_map(|path| load(path)).map(|fact| fact.event.kind()).collect();
+    let missing: Vec<&&str> = Event::KINDS.iter().filter(|kind| !recorded.contains(**kind)).collect();
+    assert!(missing.is_empty(), "record a history with {missing:?}");
+}
+
+fn histories() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/histories");
+    let entries = std::fs::read_dir(folder).expect("the folder of histories can be read");
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths
+}
+
+fn load(path: &Path) -> Vec<Fact> {
+    let text = std::fs::read_to_string(path).expect("a history can be read");
+    let parse = |(index, line): (usize, &str)| {
+        parse_fact(line).unwrap_or_else(|error| panic!("{}:{}: {error}", path.display(), index + 1))
+    };
+    text.lines().enumerate().map(parse).collect()
+}
+
+fn parse_fact(line: &str) -> Result<Fact, serde_json::Error> {
+    let mut value: serde_json::Value = serde_json::from_str(line)?;
+    Ok(Fact {
+        at: serde_json::from_value(value["at"].take())?,
+        actor: serde_json::from_value(value["actor"].take())?,
+        event: serde_json::from_value(value["event"].take())?,
+    })
+}
+
+fn render(facts: &[Fact]) -> String {
+    let mut text = String::new();
+    let ids: BTreeSet<TaskId> = facts.iter().map(|fact| fact.event.task()).collect();
+    let plan = replay_plan(facts);
+    for id in ids {
+        let own = facts.iter().filter(|fact| fact.event.task() == id);
+        let task = replay_task(own).expect("the history is sound").expect("the task was created");
+        render_task(&mut text, &task);
+        let _ = writeln!(text, "    dependents {:?}", numbers(plan.dependents(id)));
+    }
+    let crew = replay_crew(facts);
+    for (task, berth) in &crew.berths {
+        let _ = writeln!(text, "{} is on #{task}: {:?}", berth.agent, berth.state);
+    }
+    for queued in crew.in_order() {
+        let _ = writeln!(text, "#{} waits for {} since {}", queued.task, queued.agent, queued.since);
+    }
+    text
+}
+
+fn render_task(text: &mut String, task: &Task) {
+    let _ = writeln!(text, "#{} {} ({:?}, {})", task.id, task.title, task.priority, task.column());
+    let _ = writeln!(text, "    from {} to {}", task.created_at, task.updated_at);
+    let _ = writeln!(
+        text,
+        "    {} attempts, {} sessions, {} completions, {} rejections",
+        task.attempts, task.sessions, task.completions, task.rejection_count
+    );
+    let _ = writeln!(text, "    depends on {:?}", numbers(task.dependencies.iter().copied()));
+    for salvage in &task.salvages {
+        let _ = writeln!(text, "    salvage {} {}", salvage.name, salvage.commit.short());
+    }
+    if let Some(diff) = task.diff() {
+        let _ = writeln!(text, "    diff {} +{} -{}", diff.digest, diff.lines_added, diff.lines_removed);
+    }
+    if let Stage::Verified(landed) = &task.stage {
+        assert_eq!(task.column(), Column::Verified);
+        let _ = writeln!(
+            text,
+            "    merged as {}, approved by {}, cleanup {:?}",
+            landed.commit.short(),
+            landed.approver,
+            landed.cleanup
+        );
+    }
+    if let Some(error) = &task.error {
+        let _ = writeln!(text, "    error {}: {}", error.code, error.message);
+    }
+    let _ = writeln!(text, "    agent {:?}, worktree {:?}", task.agent_state(), task.worktree_state());
+}
+
+fn numbers(ids: impl IntoIterator<Item = TaskId>) -> Vec<u32> {
+    ids.into_iter().map(TaskId::number).collect()
+}
