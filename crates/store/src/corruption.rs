@@ -1,0 +1,115 @@
+//! What can be wrong with a stored log, each naming the position where it shows.
+//!
+//! These are never refusals: a log that does not add up stops the engine.
+
+use crate::{IntentId, Seq, StreamName, Version};
+
+/// The first thing found that does not add up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Corruption {
+    /// The log has no event where one must be.
+    #[error("event {seq} is missing")]
+    EventMissing {
+        /// The place with no event.
+        seq: Seq,
+    },
+    /// The log goes on after its head.
+    #[error("event {seq} stands after the head of the log, {head}")]
+    EventPastHead {
+        /// The place of the event.
+        seq: Seq,
+        /// The head as stored.
+        head: Seq,
+    },
+    /// An event belongs to no stream.
+    #[error("event {seq} belongs to no stream")]
+    EventWithoutStream {
+        /// The place of the event.
+        seq: Seq,
+    },
+    /// A stream has another event than the next one in order.
+    #[error("stream `{stream}` has version {found} at event {seq} where {expected} must be")]
+    StreamGap {
+        /// The stream.
+        stream: StreamName,
+        /// The place of the event.
+        seq: Seq,
+        /// The version that must be there.
+        expected: Version,
+        /// The version that is there.
+        found: Version,
+    },
+    /// The version kept for a stream is not that of its last event.
+    #[error("stream `{stream}` is kept at version {kept} but has {counted} events")]
+    StreamVersion {
+        /// The stream.
+        stream: StreamName,
+        /// The version kept for it.
+        kept: Version,
+        /// The number of its events.
+        counted: Version,
+    },
+    /// A membership belongs to an event that is not there.
+    #[error("a stream has event {seq}, which the log does not have")]
+    OrphanMembership {
+        /// The place with no event.
+        seq: Seq,
+    },
+    /// An intent belongs to an event that is not there.
+    #[error("intent {intent} belongs to an event that the log does not have")]
+    OrphanIntent {
+        /// The intent.
+        intent: IntentId,
+    },
+    /// The intents of an event are not numbered 0, 1, 2….
+    #[error("intent {found} stands where {expected} must be")]
+    IntentGap {
+        /// The intent that must be there.
+        expected: IntentId,
+        /// The intent that is there.
+        found: IntentId,
+    },
+    /// An intent was settled before its event or after the head of the log.
+    #[error("intent {intent} is settled at event {settled}, outside of its event and the head of the log")]
+    SettledOutside {
+        /// The intent.
+        intent: IntentId,
+        /// Where it is said to be settled.
+        settled: Seq,
+    },
+    /// A snapshot is of a version that the stream has not reached.
+    #[error("the snapshot of stream `{stream}` is of version {snapshot}, the stream is at {version}")]
+    SnapshotAhead {
+        /// The stream.
+        stream: StreamName,
+        /// The version of the snapshot.
+        snapshot: Version,
+        /// The version of the stream.
+        version: Version,
+    },
+    /// An event names a command that has no answer.
+    #[error("event {seq} names a command that has no answer")]
+    OrphanCommand {
+        /// The place of the event.
+        seq: Seq,
+    },
+    /// A stored value is not what its column holds.
+    #[error("column `{column}` of table `{table}` has a value that is not readable, near {near}")]
+    Unreadable {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+        /// The row, by event or number.
+        near: u64,
+    },
+    /// The row that holds the head of the log is not there.
+    #[error("the head of the log is missing")]
+    HeadMissing,
+    /// The database says of itself that it is damaged.
+    #[error("the database file is damaged: {finding}")]
+    Pages {
+        /// What the database found first.
+        finding: String,
+    },
+}

@@ -1,0 +1,36 @@
+//! The append-only log, its intents, snapshots and leases behind one trait.
+//!
+//! Start with [`Store`], the contract, and [`Append`], the one way to change the log. [`MemoryStore`] and
+//! [`SqliteStore`] keep the contract; the suite in `contract` (feature `contract`) holds both to it.
+//!
+//! This room knows nothing of tasks: events, intents and answers are opaque JSON text. It reads no clock and
+//! makes no ids, both arrive with the caller.
+
+mod append;
+#[cfg(feature = "contract")]
+#[doc(hidden)]
+pub mod contract;
+mod corruption;
+mod error;
+mod event;
+mod intent;
+mod lease;
+mod memory;
+mod position;
+mod sqlite;
+mod store;
+mod stream;
+mod verify;
+
+pub use append::{Append, AppendFault, Appended, CommandKey};
+pub use corruption::Corruption;
+pub use error::Error;
+pub use event::{NewEvent, Recorded};
+pub use intent::{Intent, IntentId, IntentIdError, NewIntent};
+pub use lease::{Lease, LeaseAnswer, LeaseRequest, LeaseToken};
+pub use memory::MemoryStore;
+pub use position::{Seq, Version};
+pub use sqlite::{OpenMode, SqliteStore};
+pub use store::Store;
+pub use stream::{Loaded, NewSnapshot, Snapshot, StreamName, StreamNameError};
+pub use verify::Verified;

@@ -1,0 +1,145 @@
+//! Reads of the log as SQL, each inside a transaction of its connection and so consistent.
+//!
+//! Every read counts what it got: a row that is missing is reported, never skipped in silence.
+
+use rusqlite::{Connection, Row, Statement, params};
+
+use crate::{Corruption, Intent, IntentId, Loaded, Recorded, Seq, Snapshot, StreamName, Version};
+
+use super::failure::Failure;
+use super::rows::{RECORDED, Source, column, number, recorded, stream_name, timestamp};
+
+/// The columns of a stream and of its snapshot in the format `?2`.
+const STREAMS: &str = "SELECT s.id, s.name, s.version, n.version, n.format, n.data \
+     FROM streams AS s LEFT JOIN snapshots AS n ON n.stream = s.id AND n.format = ?2";
+
+pub(super) fn head(connection: &Connection) -> Result<Seq, Failure> {
+    let mut head = connection.prepare("SELECT seq FROM head")?;
+    let mut rows = head.query([])?;
+    let row = rows.next()?.ok_or(Corruption::HeadMissing)?;
+    Ok(Seq(number(row, 0)?))
+}
+
+pub(super) fn read(connection: &Connection, after: Seq, limit: usize) -> Result<Vec<Recorded>, Failure> {
+    let sql = format!("SELECT {RECORDED} FROM events AS e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2");
+    let mut events = connection.prepare(&sql)?;
+    let mut rows = events.query([column(after.0), column(limit as u64)])?;
+    let mut read = Vec::new();
+    while let Some(row) = rows.next()? {
+        let event = recorded(row)?;
+        let next = Seq(after.0 + read.len() as u64 + 1);
+        if event.seq != next {
+            return Err(Corruption::EventMissing { seq: next }.into());
+        }
+        read.push(event);
+    }
+    let end = Seq(after.0.saturating_add(read.len() as u64));
+    if read.len() < limit && end < head(connection)? {
+        return Err(Corruption::EventMissing { seq: Seq(end.0 + 1) }.into());
+    }
+    Ok(read)
+}
+
+pub(super) fn load_many(
+    connection: &Connection,
+    streams: &[StreamName],
+    format: u32,
+) -> Result<Vec<Loaded>, Failure> {
+    let mut find = connection.prepare(&format!("{STREAMS} WHERE s.name = ?1"))?;
+    let mut tail = Tail::prepare(connection)?;
+    let mut loaded = Vec::with_capacity(streams.len());
+    for stream in streams {
+        let mut rows = find.query(params![stream.as_str(), format])?;
+        loaded.push(match rows.next()? {
+            Some(row) => tail.load(row)?,
+            None => Loaded { stream: stream.clone(), version: Version(0), snapshot: None, tail: Vec::new() },
+        });
+    }
+    Ok(loaded)
+}
+
+pub(super) fn load_prefix(
+    connection: &Connection,
+    prefix: &str,
+    format: u32,
+) -> Result<Vec<Loaded>, Failure> {
+    // `{` is the byte after `z`, the last that a name may have; so this is a range of the index of names.
+    let range = "WHERE s.name >= ?1 AND s.name < ?1 || '{' ORDER BY s.name";
+    let mut find = connection.prepare(&format!("{STREAMS} {range}"))?;
+    let mut tail = Tail::prepare(connection)?;
+    let mut rows = find.query(params![prefix, format])?;
+    let mut loaded = Vec::new();
+    while let Some(row) = rows.next()? {
+        loaded.push(tail.load(row)?);
+    }
+    Ok(loaded)
+}
+
+pub(super) fn open_intents(connection: &Connection) -> Result<Vec<Intent>, Failure> {
+    // Found by the index of open intents alone; its condition must be repeated here word for word.
+    let mut open = connection.prepare(
+        "SELECT i.seq, i.ordinal, i.kind, i.lane, i.data, e.at \
+         FROM intents AS i LEFT JOIN events AS e ON e.seq = i.seq \
+         WHERE i.settled IS NULL ORDER BY i.seq, i.ordinal",
+    )?;
+    let mut rows = open.query([])?;
+    let mut intents = Vec::new();
+    while let Some(row) = rows.next()? {
+        let seq = number(row, 0)?;
+        let id = IntentId { seq: Seq(seq), ordinal: row.get(1)? };
+        let at: Option<String> = row.get(5)?;
+        let at = at.ok_or(Corruption::OrphanIntent { intent: id })?;
+        let at = timestamp(&at, Source { table: "events", column: "at", near: seq })?;
+        intents.push(Intent { id, kind: row.get(2)?, lane: row.get(3)?, data: row.get(4)?, at });
+    }
+    Ok(intents)
+}
+
+pub(super) fn is_open(connection: &Connection, intent: IntentId) -> Result<bool, Failure> {
+    let sql = "SELECT 1 FROM intents WHERE seq = ?1 AND ordinal = ?2 AND settled IS NULL";
+    Ok(connection.prepare(sql)?.exists(params![column(intent.seq.0), intent.ordinal])?)
+}
+
+/// The prepared read of the events of one stream after a version.
+struct Tail<'c> {
+    events: Statement<'c>,
+}
+
+impl<'c> Tail<'c> {
+    fn prepare(connection: &'c Connection) -> Result<Self, rusqlite::Error> {
+        let sql = format!(
+            "SELECT {RECORDED} FROM memberships AS m JOIN events AS e ON e.seq = m.seq \
+             WHERE m.stream = ?1 AND m.version > ?2 ORDER BY m.version"
+        );
+        Ok(Self { events: connection.prepare(&sql)? })
+    }
+
+    /// Loads the stream of a row of [`STREAMS`].
+    fn load(&mut self, row: &Row<'_>) -> Result<Loaded, Failure> {
+        let id: i64 = row.get(0)?;
+        let stream = stream_name(&row.get::<_, String>(1)?, id.unsigned_abs())?;
+        let version = Version(number(row, 2)?);
+        let folded: Option<i64> = row.get(3)?;
+        let snapshot = match folded {
+            Some(_) => {
+                Some(Snapshot { version: Version(number(row, 3)?), format: row.get(4)?, data: row.get(5)? })
+            }
+            None => None,
+        };
+        let tail = self.after(id, folded.unwrap_or(0))?;
+        let counted = Version(snapshot.as_ref().map_or(0, |snapshot| snapshot.version.0) + tail.len() as u64);
+        if counted != version {
+            return Err(Corruption::StreamVersion { stream, kept: version, counted }.into());
+        }
+        Ok(Loaded { stream, version, snapshot, tail })
+    }
+
+    fn after(&mut self, stream: i64, folded: i64) -> Result<Vec<Recorded>, Failure> {
+        let mut rows = self.events.query([stream, folded])?;
+        let mut tail = Vec::new();
+        while let Some(row) = rows.next()? {
+            tail.push(recorded(row)?);
+        }
+        Ok(tail)
+    }
+}

@@ -1,0 +1,22 @@
+//! The store in one SQLite file, shared by any number of processes.
+//!
+//! Start with `handle.rs`, the store itself. Writes go through one thread (`writer.rs`), which makes one commit,
+//! and so one fsync, of all that is waiting; reads go through a few connections (`readers.rs`). `create.rs` makes
+//! the file, `open.rs` opens or refuses it, `schema.rs` holds its tables and migrations. The rest is SQL by
+//! subject.
+
+mod append;
+mod create;
+mod failure;
+mod handle;
+mod leases;
+mod load;
+mod open;
+mod readers;
+mod rows;
+mod schema;
+mod verify;
+mod writer;
+
+pub use handle::SqliteStore;
+pub use open::OpenMode;

@@ -1,0 +1,103 @@
+//! A damaged file: the walk names the first thing that does not add up, and reads do not hide it.
+
+use std::path::Path;
+
+use regatta_store::contract::sample::{append, intent, name, refusal, snapshot, store};
+use regatta_store::{Append, Seq};
+use rusqlite::Connection;
+
+use super::{open, place};
+
+/// Makes a log of four events, then changes it behind the store's back.
+async fn damaged(path: &Path, damage: &str) {
+    let subject = open(path);
+    let mut first = append(&[("a", 0), ("b", 0)], &[&["a"], &["a", "b"], &["b"]]);
+    first.intents = vec![intent(1, "x"), intent(1, "y")];
+    first.snapshots = vec![snapshot("a", 1, "{}")];
+    first.command = Some(regatta_store::contract::sample::command(1, "digest"));
+    store(&subject, first).await;
+    let settle = vec!["2.0".parse().unwrap()];
+    store(&subject, Append { settle, ..append(&[("a", 2)], &[&["a"]]) }).await;
+    subject.verify().await.unwrap();
+    drop(subject);
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;").unwrap();
+    connection.execute_batch(damage).unwrap();
+}
+
+#[tokio::test]
+async fn the_walk_names_the_first_thing_that_does_not_add_up() {
+    let cases = [
+        ("DELETE FROM events WHERE seq = 2", "event 2 is missing"),
+        ("DELETE FROM events WHERE seq = 4", "event 4 is missing"),
+        ("UPDATE head SET seq = 3", "event 4 stands after the head of the log, 3"),
+        ("DELETE FROM head", "the head of the log is missing"),
+        ("DELETE FROM memberships WHERE seq = 3", "event 3 belongs to no stream"),
+        (
+            "DELETE FROM memberships WHERE seq = 2 AND ordinal = 0",
+            "stream `a` has version 3 at event 4 where 2 must be",
+        ),
+        (
+            "UPDATE streams SET version = 9 WHERE name = 'b'",
+            "stream `b` is kept at version 9 but has 2 events",
+        ),
+        ("INSERT INTO memberships VALUES (9, 0, 1, 4)", "a stream has event 9, which the log does not have"),
+        (
+            "INSERT INTO intents VALUES (9, 0, 'x', 'l', '', NULL)",
+            "intent 9.0 belongs to an event that the log does not have",
+        ),
+        ("DELETE FROM intents WHERE ordinal = 0", "intent 2.1 stands where 2.0 must be"),
+        (
+            "UPDATE intents SET settled = 1 WHERE ordinal = 0",
+            "intent 2.0 is settled at event 1, outside of its event and the head of the log",
+        ),
+        (
+            "UPDATE snapshots SET version = 8",
+            "the snapshot of stream `a` is of version 8, the stream is at 3",
+        ),
+        ("DELETE FROM commands", "event 1 names a command that has no answer"),
+        ("UPDATE events SET at = 'noon' WHERE seq = 3", "column `at` of table `events` has a value"),
+        ("UPDATE events SET command = x'00' WHERE seq = 3", "column `command` of table `events` has a value"),
+        ("UPDATE streams SET name = 'B b' WHERE name = 'b'", "column `name` of table `streams` has a value"),
+        ("DELETE FROM streams WHERE name = 'b'", "column `stream` of table `memberships` has a value"),
+    ];
+    for (damage, finding) in cases {
+        let (_folder, path) = place();
+        damaged(&path, damage).await;
+        let found = refusal(open(&path).verify().await);
+        let expected = format!("the log does not add up: {finding}");
+        assert!(found.starts_with(&expected), "after {damage}:\n  found    {found}\n  expected {expected}");
+    }
+}
+
+#[tokio::test]
+async fn a_read_reports_what_is_missing() {
+    let (_folder, path) = place();
+    damaged(&path, "DELETE FROM events WHERE seq IN (2, 4)").await;
+    let subject = open(&path);
+    assert_eq!(refusal(subject.read(Seq(0), 10).await), "the log does not add up: event 2 is missing");
+    assert_eq!(refusal(subject.read(Seq(3), 10).await), "the log does not add up: event 4 is missing");
+    let missing = "the log does not add up: stream `a` is kept at version 3 but has 2 events";
+    assert_eq!(refusal(subject.load(&name("a"), 1).await), missing);
+    let missing = "the log does not add up: stream `b` is kept at version 2 but has 1 events";
+    assert_eq!(refusal(subject.load_prefix("b", 1).await), missing);
+    let orphan = "the log does not add up: intent 2.1 belongs to an event that the log does not have";
+    assert_eq!(refusal(subject.open_intents().await), orphan);
+}
+
+#[tokio::test]
+async fn damaged_pages_are_reported() {
+    let (_folder, path) = place();
+    damaged(&path, "").await;
+    let mut bytes = std::fs::read(&path).unwrap();
+    let page = 4096;
+    for byte in &mut bytes[2 * page..] {
+        *byte = 0xA5;
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let found = match regatta_store::SqliteStore::open(&path, regatta_store::OpenMode::Existing) {
+        Ok(subject) => refusal(regatta_store::Store::verify(&subject).await),
+        Err(error) => refusal::<()>(Err(error)),
+    };
+    assert!(found.starts_with("the log does not add up: the database file is damaged"), "{found}");
+}

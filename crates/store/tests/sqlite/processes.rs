@@ -1,0 +1,80 @@
+//! Several processes on one file: locks that only count between processes, and a process that is killed.
+//!
+//! The test program starts itself: with [`CHILD`] set, the test `child` does the work of a child.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use regatta_store::contract::appending::{append_with_retries, read_without_gaps};
+use regatta_store::contract::sample::{append, store};
+use regatta_store::{Seq, Verified};
+
+use super::{open, place};
+
+/// The variable that tells a child what to do and where: `append:own/1:/path` or `endless::/path`.
+const CHILD: &str = "REGATTA_STORE_TEST_CHILD";
+
+const APPENDS: u64 = 40;
+
+fn start_child(work: &str, stream: &str, path: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::child", "--nocapture"])
+        .env(CHILD, format!("{work}:{stream}:{}", path.display()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn child() {
+    let Ok(orders) = std::env::var(CHILD) else { return };
+    let mut parts = orders.splitn(3, ':');
+    let (work, stream, path) = (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap());
+    let subject = open(Path::new(path));
+    match work {
+        "append" => append_with_retries(subject, stream.to_owned(), APPENDS).await,
+        _ => {
+            for version in 0.. {
+                let stored = store(&subject, append(&[("a", version)], &[&["a"]])).await;
+                println!("stored {stored}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_append_at_once_leave_no_gap() {
+    const CHILDREN: u64 = 3;
+    let (_folder, path) = place();
+    let subject = open(&path);
+    let children: Vec<_> =
+        (0..CHILDREN).map(|child| start_child("append", &format!("own/{child}"), &path)).collect();
+    let events = CHILDREN * APPENDS * 2;
+    read_without_gaps(subject.clone(), events).await;
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    let verified = subject.verify().await.unwrap();
+    assert_eq!(verified, Verified { events, streams: CHILDREN + 1, intents: CHILDREN * APPENDS });
+}
+
+#[tokio::test]
+async fn what_a_killed_process_was_told_is_stored_is_there() {
+    let (_folder, path) = place();
+    let mut child = start_child("endless", "", &path);
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let told =
+        lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("stored ")?.parse::<u64>().ok());
+    let last = told.take(25).last().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let subject = open(&path);
+    let head = subject.head().await.unwrap();
+    assert!(head >= Seq(last), "the process was told {last}, the log ends at {head}");
+    let verified = subject.verify().await.unwrap();
+    assert_eq!(verified, Verified { events: head.0, streams: 1, intents: 0 });
+    assert_eq!(store(&subject, append(&[("a", head.0)], &[&["a"]])).await, Seq(head.0 + 1));
+}
