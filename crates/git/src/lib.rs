@@ -1,0 +1,38 @@
+//! Worktrees, branches, diffs and merges by running the `git` program.
+//!
+//! Takes paths and names, never task types, and decides nothing about a task. The program is used rather than
+//! gix or git2 because neither offers the whole of what is needed here (adding worktrees, `merge-tree`, updates
+//! of a checkout, SHA-256 repositories), and because the user's own `git` then agrees with us by construction.
+//! Every call is sealed: no user configuration, no hooks, no prompts, a limit on time and on output; see
+//! `command`. Start reading at [`Repository`].
+
+mod change;
+mod checkout;
+mod command;
+mod diff;
+mod error;
+mod folder;
+mod location;
+mod lock_file;
+mod merge;
+mod name;
+mod reference;
+mod repository;
+mod running;
+mod salvage;
+mod serial;
+mod signature;
+mod stage;
+mod version;
+mod worktree;
+
+pub use change::StatusEntry;
+pub use checkout::Checkout;
+pub use diff::{ChangeKind, Diff, FileChange, Patch};
+pub use error::Error;
+pub use merge::{MergeOutcome, MergeRequest, MergeStep};
+pub use name::{BranchName, CommitId, NameError, RefName, RelativePath};
+pub use repository::Repository;
+pub use salvage::{Salvage, SalvageRequest};
+pub use signature::Signature;
+pub use worktree::WorktreeEntry;

@@ -1,0 +1,146 @@
+//! Where worktrees are on disk, read from the repository's own entries.
+//!
+//! Git calls in a worktree name its git folder outright instead of letting git look for it: an agent may have
+//! replaced or deleted the `.git` file, and git would then find some other repository, in the worst case the
+//! user's own checkout above. The entries under `<common dir>/worktrees` say which folder belongs to which worktree.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::command::Git;
+use crate::error::Error;
+use crate::name::{BranchName, CommitId};
+use crate::reference::parse_commit;
+use crate::repository::Repository;
+
+/// A worktree and the git folder that belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Location {
+    /// The folder with HEAD and the index: the common folder for the main worktree, an entry for the others.
+    pub(crate) git_dir: PathBuf,
+    /// The folder with the files.
+    pub(crate) path: PathBuf,
+}
+
+impl Location {
+    /// Starts a call in this worktree.
+    pub(crate) fn git(&self) -> Git {
+        Git::of(&self.git_dir, Some(&self.path))
+    }
+
+    /// Returns the branch this worktree stands on, or nothing when its HEAD is detached.
+    pub(crate) async fn branch(&self) -> Result<Option<BranchName>, Error> {
+        let finished = Git::of(&self.git_dir, None).args(["symbolic-ref", "--quiet", "HEAD"]).run().await?;
+        match finished.code {
+            Some(0) => {
+                let text = String::from_utf8_lossy(&finished.stdout);
+                Ok(text.trim_end().strip_prefix("refs/heads/").map(BranchName::parse).transpose()?)
+            }
+            Some(1) => Ok(None),
+            _ => Err(finished.into_error()),
+        }
+    }
+
+    /// Returns the commit this worktree stands on, or nothing before the first one.
+    pub(crate) async fn head(&self) -> Result<Option<CommitId>, Error> {
+        let words = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        let finished = Git::of(&self.git_dir, None).args(words).run().await?;
+        match finished.code {
+            Some(0) => parse_commit(&finished).map(Some),
+            Some(1) => Ok(None),
+            _ => Err(finished.into_error()),
+        }
+    }
+}
+
+impl Repository {
+    /// Finds the worktree at a path, whether or not the folder is still there.
+    pub(crate) fn find_location(&self, path: &Path) -> Result<Option<Location>, Error> {
+        let path = settle(path)?;
+        if !self.is_bare() && path == self.root() {
+            return Ok(Some(Location { git_dir: self.common_dir().to_path_buf(), path }));
+        }
+        Ok(self.linked_locations()?.into_iter().find(|location| location.path == path))
+    }
+
+    /// Returns the worktree at a path; its folder must be there.
+    pub(crate) fn get_location(&self, path: &Path) -> Result<Location, Error> {
+        match self.find_location(path)? {
+            Some(location) if location.path.is_dir() => Ok(location),
+            _ => Err(Error::NotAWorktree { path: path.to_path_buf() }),
+        }
+    }
+
+    /// Lists every worktree but the main one; an entry that says nothing readable is left out.
+    pub(crate) fn linked_locations(&self) -> Result<Vec<Location>, Error> {
+        let folder = self.common_dir().join("worktrees");
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io("list", &folder)(error)),
+        };
+        let mut locations = Vec::new();
+        for entry in entries {
+            let git_dir = entry.map_err(Error::io("list", &folder))?.path();
+            if let Ok(content) = std::fs::read(git_dir.join("gitdir"))
+                && let Some(path) = parse_gitdir(&git_dir, &content)
+            {
+                locations.push(Location { path: settle(&path)?, git_dir });
+            }
+        }
+        Ok(locations)
+    }
+}
+
+/// Reads the content of an entry's `gitdir` file, which names the worktree's `.git` file, maybe relatively.
+fn parse_gitdir(git_dir: &Path, content: &[u8]) -> Option<PathBuf> {
+    let named = Path::new(OsStr::from_bytes(content.trim_ascii_end()));
+    let named = git_dir.join(named);
+    (named.file_name() == Some(OsStr::new(".git"))).then(|| named.parent().map(Path::to_path_buf))?
+}
+
+/// Makes a path absolute and free of symlinks, as git stores it, except for its last part: what stands there may
+/// be missing, or be a symlink that must not be followed.
+pub(crate) fn settle(path: &Path) -> Result<PathBuf, Error> {
+    let absolute = std::path::absolute(path).map_err(Error::io("find", path))?;
+    let mut missing: Vec<OsString> = Vec::new();
+    let mut ancestor = absolute.as_path();
+    while let (Some(parent), Some(name)) = (ancestor.parent(), ancestor.file_name()) {
+        missing.push(name.to_owned());
+        ancestor = parent;
+        if let Ok(mut settled) = ancestor.canonicalize() {
+            settled.extend(missing.iter().rev());
+            return Ok(settled);
+        }
+    }
+    Ok(absolute)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_gitdir, settle};
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn an_entry_names_its_worktree_absolutely_or_relatively() {
+        let git_dir = Path::new("/r/.git/worktrees/x");
+        assert_eq!(parse_gitdir(git_dir, b"/w/x/.git\n"), Some(PathBuf::from("/w/x")));
+        assert_eq!(
+            parse_gitdir(git_dir, b"../../../w/.git\n"),
+            Some(PathBuf::from("/r/.git/worktrees/x/../../../w"))
+        );
+        assert_eq!(parse_gitdir(git_dir, b"garbage"), None);
+    }
+
+    #[test]
+    fn only_the_last_part_may_stay_a_symlink() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let real = folder.path().canonicalize().expect("a real folder");
+        std::fs::create_dir(real.join("a")).expect("a folder");
+        std::os::unix::fs::symlink(real.join("a"), real.join("link")).expect("a symlink");
+        assert_eq!(settle(&real.join("link/x")).expect("settled"), real.join("a/x"));
+        assert_eq!(settle(&real.join("link")).expect("settled"), real.join("link"));
+        assert_eq!(settle(&real.join("no/such/folder")).expect("settled"), real.join("no/such/folder"));
+    }
+}

@@ -1,0 +1,12 @@
+//! Worktrees: listing, making, removing, and giving them the files that git does not.
+//!
+//! Making (`ensure`) and removing (`remove`) may be repeated and may be interrupted anywhere; `journal` is how a
+//! repeated call knows that what it finds half-made is its own.
+
+mod copy;
+mod ensure;
+mod journal;
+mod list;
+mod remove;
+
+pub use list::WorktreeEntry;

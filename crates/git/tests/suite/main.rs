@@ -1,0 +1,13 @@
+//! Runs the operations on throwaway repositories with the real git program, one file per subject.
+
+mod change;
+mod diff;
+mod lock_file;
+mod merge;
+mod merge_checkout;
+mod reference;
+mod salvage;
+mod sealed;
+mod worktree;
+mod worktree_remove;
+mod world;
