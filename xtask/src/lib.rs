@@ -1,0 +1,21 @@
+//! Chores of the repository, in Rust so that they run the same everywhere.
+//!
+//! `cargo xtask test` is the one command of the README and of CI; `tidy`, `docs` and `licences` are stages of it
+//! that can be run alone. Rules are plain functions over texts in memory, and only `program`, `tree` and
+//! `docs::files` touch the world. Nothing here is part of the product.
+//!
+//! Start reading at `chore`, then `stages`.
+
+mod chore;
+mod docs;
+mod error;
+mod licences;
+mod prerequisites;
+mod program;
+mod root;
+mod stage;
+mod stages;
+mod tidy;
+mod tree;
+
+pub use chore::run;

@@ -1,0 +1,78 @@
+//! What the tests need besides cargo: a git program that is new enough.
+//!
+//! On Debian, as root (a container of CI), it is installed; anywhere else the user is told, because installing
+//! software on somebody's machine is not for a test to do.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::program::Program;
+use crate::stage::Verdict;
+
+/// The oldest git that will do: the first with `merge-tree --write-tree`.
+const GIT_NEEDED: (u32, u32) = (2, 38);
+
+/// Makes sure that git is there and new enough.
+pub(crate) fn ensure_git(root: &Path) -> Result<Verdict, Error> {
+    if is_enough(find_git(root)) {
+        return Ok(Verdict::Passed);
+    }
+    if can_install(root) {
+        Program::new("apt-get", &["update"]).run(root)?;
+        Program::new("apt-get", &["install", "-y", "git"]).run(root)?;
+    }
+    let found = find_git(root);
+    if is_enough(found) { Ok(Verdict::Passed) } else { Err(explain(found)) }
+}
+
+fn find_git(root: &Path) -> Option<(u32, u32)> {
+    let printed = Program::new("git", &["version"]).read(root).ok()?;
+    parse_version(&String::from_utf8_lossy(&printed))
+}
+
+fn can_install(root: &Path) -> bool {
+    let is_root = Program::new("id", &["-u"]).read(root).is_ok_and(|printed| printed.trim_ascii() == b"0");
+    is_root && Path::new("/etc/debian_version").exists()
+}
+
+fn is_enough(found: Option<(u32, u32)>) -> bool {
+    found.is_some_and(|found| found >= GIT_NEEDED)
+}
+
+fn explain(found: Option<(u32, u32)>) -> Error {
+    let (major, minor) = GIT_NEEDED;
+    let found = match found {
+        Some((major, minor)) => format!("git {major}.{minor} is there"),
+        None => "no usable `git` was found on PATH".to_owned(),
+    };
+    Error::Git { found, needed: format!("{major}.{minor}") }
+}
+
+/// Reads `git version 2.39.5 (Apple Git-154)` as `(2, 39)`.
+fn parse_version(printed: &str) -> Option<(u32, u32)> {
+    let mut numbers = printed.trim().strip_prefix("git version ")?.split(['.', ' ', '-']);
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let enough = |printed| is_enough(parse_version(printed));
+        assert!(enough("git version 2.38.0\n"));
+        assert!(enough("git version 2.39.5 (Apple Git-154)"));
+        assert!(enough("git version 3.0.0-rc1"));
+        assert!(!enough("git version 2.37.9"));
+        assert!(!enough("git version 2.9.1"));
+        assert!(!enough("something else"));
+    }
+
+    #[test]
+    fn the_message_says_what_is_there_and_what_is_needed() {
+        let message = |found| explain(found).to_string();
+        assert!(message(Some((2, 30))).starts_with("git 2.38 or newer is needed, and git 2.30 is there;"));
+        assert!(message(None).contains("no usable `git` was found on PATH"));
+    }
+}
