@@ -1,0 +1,37 @@
+//! The `command` kind: any program. The prompt goes to its standard input; its result is the last JSON object of
+//! its standard output.
+//!
+//! The program need not know of Regatta: without a result it is judged by its exit code alone.
+
+use crate::judge::judge;
+use crate::limits::Limits;
+use crate::outcome::Ended;
+use crate::process::{Bounds, Launch, Running};
+use crate::record::Recorder;
+use crate::start::{Start, StartError};
+use crate::stop::StopSignal;
+
+/// Starts the program.
+pub(crate) fn spawn(start: &Start, argv: &[String]) -> Result<Running, StartError> {
+    Running::start(&Launch {
+        session: &start.session,
+        command: argv,
+        folder: &start.folder,
+        environment: &start.environment,
+        input: Some(&start.prompt),
+    })
+}
+
+/// Watches the program to its end.
+pub(crate) async fn drive(
+    running: Running,
+    limits: Limits,
+    mut recorder: Recorder,
+    mut stop: StopSignal,
+) -> Ended {
+    let bounds = Bounds { wall: limits.wall, silence: limits.silence, grace: limits.grace };
+    let watched = running.watch(bounds, &mut stop, |stream, bytes| recorder.print(stream, bytes)).await;
+    let outcome = judge(&watched, &limits);
+    let result = recorder.find_result().await;
+    recorder.finish(outcome, result, None).await
+}

@@ -1,0 +1,40 @@
+//! Starts, feeds, watches and stops coding agents.
+//!
+//! A [`Session`] is one start of one agent: a prompt goes in, [`Output`] comes out, and [`Ended`] says how it
+//! went once no process of the session is left. Every kind of agent has a file (or folder) of its own and speaks
+//! this one vocabulary. The room knows nothing of tasks, git worktrees or the store. Start reading at
+//! [`start`], then `process` for how a whole tree of processes is found and ended.
+
+mod command;
+mod failure;
+mod feed;
+mod judge;
+mod kind;
+mod limits;
+mod outcome;
+mod output;
+mod process;
+mod record;
+mod report;
+mod run;
+mod scripted;
+mod session;
+mod session_id;
+mod start;
+mod stop;
+mod tail;
+mod text;
+mod transcript;
+
+pub use failure::{Failure, FailureClass};
+pub use kind::Kind;
+pub use limits::Limits;
+pub use outcome::{Ended, Outcome};
+pub use output::Output;
+pub use process::{Leftover, MARKER, StillAlive, end_leftovers, find_leftovers};
+pub use run::{RunReport, run_to_end};
+pub use scripted::{Fault, FaultKind, Script, ScriptError, TemplateFault};
+pub use session::Session;
+pub use session_id::{InvalidSessionId, SessionId};
+pub use start::{Program, Start, StartError, start};
+pub use stop::{StopReason, Stopper};

@@ -1,0 +1,45 @@
+//! How a session ended, and what it left as its result.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::stop::StopReason;
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The agent did its work and ended by itself.
+    Finished,
+    /// Somebody stopped it.
+    Stopped(StopReason),
+    /// It went wrong.
+    Failed(Failure),
+}
+
+/// The end of a session; no process of it is left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How many turns the agent took, at least 1.
+    pub turns: u32,
+    /// The result the agent gave, if any.
+    pub result: Option<serde_json::Value>,
+    /// The agent's own summary of its work, if any.
+    pub summary: Option<String>,
+    /// How much was printed in all, also what was skipped or not kept.
+    pub output_bytes: u64,
+    /// How long the session took.
+    pub duration: Duration,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Finished => formatter.write_str("finished"),
+            Outcome::Stopped(reason) => write!(formatter, "stopped: {reason}"),
+            Outcome::Failed(failure) => write!(formatter, "failed: {failure}"),
+        }
+    }
+}

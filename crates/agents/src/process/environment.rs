@@ -1,0 +1,31 @@
+//! Builds the environment of a program: an allow-list, what the caller gives, and the marker.
+//!
+//! Nothing else of the engine's own environment reaches an agent, so no secret does by accident.
+
+use std::ffi::OsString;
+
+use super::MARKER;
+use crate::session_id::SessionId;
+use crate::start::StartError;
+
+/// Variables passed through: what programs need to be found, to find their settings, and to print.
+const PASSED_THROUGH: [&str; 5] = ["PATH", "HOME", "TERM", "LANG", "TMPDIR"];
+
+/// Returns the whole environment; the caller's values win over passed ones, and the marker over all.
+pub(super) fn build(
+    session: &SessionId,
+    given: &[(String, String)],
+) -> Result<Vec<(OsString, OsString)>, StartError> {
+    let mut variables: Vec<(OsString, OsString)> = PASSED_THROUGH
+        .into_iter()
+        .filter_map(|name| std::env::var_os(name).map(|value| (OsString::from(name), value)))
+        .collect();
+    for (name, value) in given {
+        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            return Err(StartError::BadEnvironment { name: name.clone() });
+        }
+        variables.push((name.into(), value.into()));
+    }
+    variables.push((MARKER.into(), session.as_str().into()));
+    Ok(variables)
+}

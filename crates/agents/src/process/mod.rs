@@ -1,0 +1,34 @@
+//! Starts programs so that everything they start can be found and ended again.
+//!
+//! Each program gets a process group of its own and the marker variable [`MARKER`]. The tree of a session is its
+//! group, all descendants, and every process whose environment holds the marker: so a child that left the group
+//! or lost its parent is still found, also by an engine that was started later. No pid file is kept, because a
+//! number alone may by then belong to somebody else.
+
+mod child;
+mod end;
+mod environment;
+#[cfg(target_os = "linux")]
+mod tree;
+#[cfg(not(target_os = "linux"))]
+#[path = "tree_group.rs"]
+mod tree;
+
+pub use end::{StillAlive, end_leftovers};
+pub use tree::find_leftovers;
+
+pub(crate) use child::{Bounds, Cause, Launch, Running, Stream, Watched};
+
+use crate::session_id::SessionId;
+
+/// The environment variable that marks every process of a session.
+pub const MARKER: &str = "REGATTA_SESSION";
+
+/// A process that belongs to a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// Its process id.
+    pub pid: u32,
+    /// The session whose marker it carries.
+    pub session: SessionId,
+}

@@ -1,0 +1,191 @@
+//! Reads what an agent reports about its own work: finds the result in what it printed, and what the result claims.
+//!
+//! Pure. A result is a claim of the agent and is never trusted here beyond its shape: what is not well-formed is
+//! left in the value and otherwise not used.
+
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, FailureClass};
+
+/// What a result says about the session.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Claims {
+    pub(crate) turns: Option<u32>,
+    pub(crate) summary: Option<String>,
+    pub(crate) failure: Option<Failure>,
+}
+
+/// Returns the last JSON object of the printed text; `is_whole` tells whether the text is all that was printed.
+pub(crate) fn find_result(printed: &str, is_whole: bool) -> Option<Value> {
+    let printed = printed.trim();
+    if is_whole && let Ok(document) = serde_json::from_str::<Value>(printed) {
+        return last_object(document);
+    }
+    let last_line = printed.lines().next_back().unwrap_or_default();
+    if let Some(object) = parse_object(last_line) {
+        return Some(object);
+    }
+    find_last_block(printed, is_whole)
+}
+
+/// Reads the claims of a result.
+pub(crate) fn read_claims(result: &Value) -> Claims {
+    let Value::Object(fields) = result else { return Claims::default() };
+    Claims {
+        turns: ["turns", "turnCount"].into_iter().find_map(|key| read_count(fields.get(key)?)),
+        summary: read_text(fields, "summary"),
+        failure: read_failure(fields),
+    }
+}
+
+/// Returns the object itself, or the last element of a list if that is an object.
+fn last_object(document: Value) -> Option<Value> {
+    match document {
+        Value::Object(_) => Some(document),
+        Value::Array(mut elements) => elements.pop().filter(Value::is_object),
+        _ => None,
+    }
+}
+
+fn parse_object(text: &str) -> Option<Value> {
+    serde_json::from_str(text.trim()).ok().filter(Value::is_object)
+}
+
+/// Returns the last `{…}` that is an object and not part of another one.
+///
+/// Each brace is tried once, from the front. An object that is read is jumped over, and one that fails does so
+/// within the parser's depth of 128, so the time is at worst 128 times that of reading the text once.
+fn find_last_block(printed: &str, is_whole: bool) -> Option<Value> {
+    let mut last = None;
+    let mut position = 0;
+    while let Some(offset) = printed[position..].find('{') {
+        let start = position + offset;
+        let mut objects =
+            serde_json::Deserializer::from_str(&printed[start..]).into_iter::<Map<String, Value>>();
+        if let Some(Ok(object)) = objects.next() {
+            position = start + objects.byte_offset();
+            last = Some((object, position));
+        } else {
+            position = start + 1;
+        }
+    }
+    let (object, end) = last?;
+    // With the beginning lost, a further closing brace means that this is only the inside of a larger object.
+    let is_inside = !is_whole && printed[end..].contains('}');
+    (!is_inside).then_some(Value::Object(object))
+}
+
+fn read_count(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count >= 1)
+}
+
+fn read_text(fields: &Map<String, Value>, key: &str) -> Option<String> {
+    let text = match fields.get(key)? {
+        Value::String(text) => text,
+        Value::Object(inner) => inner.get("message")?.as_str()?,
+        _ => return None,
+    };
+    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn read_failure(fields: &Map<String, Value>) -> Option<Failure> {
+    let status = fields.get("status")?.as_str()?;
+    let class = match status {
+        "failed" | "error" => FailureClass::Crash,
+        "blocked" | "refused" => FailureClass::Refused,
+        _ => return None,
+    };
+    let message = ["error", "message", "summary"].into_iter().find_map(|key| read_text(fields, key));
+    Some(Failure::new(class, message.unwrap_or_else(|| format!("the agent reports the status `{status}`"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(printed: &str, is_whole: bool, expected: Expect) {
+        let result = find_result(printed, is_whole);
+        let claims = result.as_ref().map(read_claims).unwrap_or_default();
+        let mut shown = result.map_or("none".to_owned(), |value| value.to_string());
+        if let Some(turns) = claims.turns {
+            shown += &format!(" turns={turns}");
+        }
+        if let Some(summary) = claims.summary {
+            shown += &format!(" summary={summary}");
+        }
+        if let Some(failure) = claims.failure {
+            shown += &format!(" {failure}");
+        }
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn where_a_result_is_found() {
+        check("", true, expect!["none"]);
+        check("done\n", true, expect!["none"]);
+        check("{\n \"a\": {\"b\": 1}\n}\n", true, expect![[r#"{"a":{"b":1}}"#]]);
+        check("[{\"a\":1},{\"b\":2}]", true, expect![[r#"{"b":2}"#]]);
+        check("42", true, expect!["none"]);
+        check("\"{}\"", true, expect!["none"]);
+        check("{\"a\":1}\n{\"b\":2}\n", true, expect![[r#"{"b":2}"#]]);
+        check("text\n{\"a\":1}\n\n", true, expect![[r#"{"a":1}"#]]);
+        check("use {braces}\n```json\n{\n\"a\": \"}{\"\n}\n```\nbye", true, expect![[r#"{"a":"}{"}"#]]);
+        check("x {\"a\": {\"b\": 1}} y", true, expect![[r#"{"a":{"b":1}}"#]]);
+        check("{\"a\": \n{\"b\": 1}", true, expect![[r#"{"b":1}"#]]);
+        check("{\"a\":1} {\"broken\":", true, expect![[r#"{"a":1}"#]]);
+    }
+
+    #[test]
+    fn the_inside_of_a_cut_object_is_not_a_result() {
+        check("4, \"x\": {\"y\": 1}\n}\n", false, expect!["none"]);
+        check("4}\n{\"y\": 1}\n", false, expect![[r#"{"y":1}"#]]);
+        check("{\"y\": 1}", false, expect![[r#"{"y":1}"#]]);
+    }
+
+    #[test]
+    fn what_a_result_claims() {
+        check(
+            r#"{"turns":3,"summary":" s "}"#,
+            true,
+            expect![[r#"{"turns":3,"summary":" s "} turns=3 summary=s"#]],
+        );
+        check(r#"{"turns":[1],"turnCount":2}"#, true, expect![[r#"{"turns":[1],"turnCount":2} turns=2"#]]);
+        check(r#"{"turns":0}"#, true, expect![[r#"{"turns":0}"#]]);
+        check(r#"{"turns":-1}"#, true, expect![[r#"{"turns":-1}"#]]);
+        check(r#"{"turns":5000000000}"#, true, expect![[r#"{"turns":5000000000}"#]]);
+        check(r#"{"summary":7}"#, true, expect![[r#"{"summary":7}"#]]);
+        check(r#"{"status":"done"}"#, true, expect![[r#"{"status":"done"}"#]]);
+        check(
+            r#"{"status":"failed"}"#,
+            true,
+            expect![[r#"{"status":"failed"} crash: the agent reports the status `failed`"#]],
+        );
+        check(
+            r#"{"status":"error","error":{"message":"no"}}"#,
+            true,
+            expect![[r#"{"status":"error","error":{"message":"no"}} crash: no"#]],
+        );
+        check(
+            r#"{"status":"refused","message":"m"}"#,
+            true,
+            expect![[r#"{"status":"refused","message":"m"} refused: m"#]],
+        );
+        check(
+            r#"{"status":"blocked","summary":"s"}"#,
+            true,
+            expect![[r#"{"status":"blocked","summary":"s"} summary=s refused: s"#]],
+        );
+    }
+
+    #[test]
+    fn hostile_text_has_no_result_and_ends() {
+        for unit in ["{", "{\"a\":", "{\"a\":[", "{\"", "{\"a\":1,"] {
+            let text = unit.repeat(50_000 / unit.len());
+            assert_eq!(find_result(&text, true), None, "{unit}");
+            let with_result = text + "\n{\"ok\":1}\n";
+            assert_eq!(find_result(&with_result, false), Some(serde_json::json!({"ok": 1})), "{unit}");
+        }
+    }
+}

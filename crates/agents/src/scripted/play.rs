@@ -1,0 +1,291 @@
+//! Plays the steps of a script, under the limits of its session.
+//!
+//! Each step either lets the play go on or ends it with an outcome. Whatever waits (a delay, a hang, a program)
+//! is raced against the stop signal and the limits, so a script can be ended at any moment.
+
+use std::ops::ControlFlow::{self, Break, Continue};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::commit;
+use super::edit::{self, EditError};
+use super::folder::Folder;
+use super::script::{Mishap, Part, Step};
+use super::template::{ExpandError, Template, expand_value};
+use crate::failure::{Failure, FailureClass};
+use crate::judge::{judge, timed_out, was_silent};
+use crate::limits::Limits;
+use crate::outcome::{Ended, Outcome};
+use crate::process::{Bounds, Cause, Launch, Running, Stream, Watched};
+use crate::record::Recorder;
+use crate::start::Start;
+use crate::stop::StopSignal;
+
+/// A moment that does not come while this runs, for limits too long to be added to a clock.
+const FAR_AWAY: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
+/// What a flood prints again and again.
+const FLOOD_LINE: &[u8] = b"the quick brown fox jumps over the lazy dog, again and again\n";
+
+/// How much a flood prints between two looks at the stop signal.
+const FLOOD_PIECE_BYTES: u64 = 64 * 1024;
+
+/// Plays one part of a script to its end.
+pub(crate) async fn play(part: Part, start: Start, recorder: Recorder, stop: StopSignal) -> Ended {
+    let now = Instant::now();
+    let wall_end = after(now, start.limits.wall);
+    let mut player = Player { start, recorder, stop, wall_end, last_output: now, result: None };
+    let outcome = match player.play_steps(&part.steps).await {
+        Break(outcome) => outcome,
+        Continue(()) => Outcome::Finished,
+    };
+    let Player { recorder, result, .. } = player;
+    recorder.finish(outcome, result, part.turns).await
+}
+
+type Flow<T = ()> = ControlFlow<Outcome, T>;
+
+struct Player {
+    start: Start,
+    recorder: Recorder,
+    stop: StopSignal,
+    wall_end: Instant,
+    last_output: Instant,
+    result: Option<Value>,
+}
+
+impl Player {
+    async fn play_steps(&mut self, steps: &[Step]) -> Flow {
+        let folder = match Folder::new(&self.start.folder) {
+            Ok(folder) => folder,
+            Err(error) => return crash(format!("the working folder is gone: {error}")),
+        };
+        for (position, step) in steps.iter().enumerate() {
+            self.pause(Duration::ZERO).await?;
+            self.play_step(&folder, step, &steps[position + 1..]).await?;
+        }
+        Continue(())
+    }
+
+    async fn play_step(&mut self, folder: &Folder, step: &Step, later: &[Step]) -> Flow {
+        match step {
+            Step::Say(text) => {
+                let text = self.expand(text)?;
+                self.print(Stream::Out, format!("{text}\n").as_bytes());
+                Continue(())
+            }
+            Step::Write { .. } | Step::Append { .. } | Step::Replace { .. } | Step::Remove(_) => {
+                self.edit(folder, step, later)
+            }
+            Step::Commit(message) => {
+                let message = self.expand(message)?;
+                self.commit(folder, &message).await
+            }
+            Step::Delay(delay) => self.pause(*delay).await,
+            Step::Mishap(mishap) => self.go_wrong(*mishap).await,
+            Step::Run(words) => {
+                let mut command = Vec::new();
+                for word in words {
+                    command.push(self.expand(word)?);
+                }
+                self.run(&command).await
+            }
+            Step::Exit(0) => Break(Outcome::Finished),
+            Step::Exit(code) => Break(exited(*code)),
+            Step::Result(value) => {
+                self.result = Some(understood(expand_value(value, &self.start.variables))?);
+                Continue(())
+            }
+        }
+    }
+
+    fn edit(&mut self, folder: &Folder, step: &Step, later: &[Step]) -> Flow {
+        let (path, changed) = match step {
+            Step::Write { path, text } => {
+                let (path, text) = (self.expand(path)?, self.expand(text)?);
+                let changed = edit::write(folder, &path, &text);
+                (path, changed)
+            }
+            Step::Append { path: template, text } => {
+                let (path, text) = (self.expand(template)?, self.expand(text)?);
+                let appended_later = self.find_later_appends(template, later)?;
+                let changed = edit::append(folder, &path, &text, &appended_later);
+                (path, changed)
+            }
+            Step::Replace { path, from, to } => {
+                let (path, from, to) = (self.expand(path)?, self.expand(from)?, self.expand(to)?);
+                let changed = edit::replace(folder, &path, &from, &to);
+                (path, changed)
+            }
+            Step::Remove(path) => {
+                let path = self.expand(path)?;
+                let changed = edit::remove(folder, &path);
+                (path, changed)
+            }
+            _ => return Continue(()),
+        };
+        match changed {
+            Ok(()) => {
+                self.last_output = Instant::now();
+                self.recorder.edited(&path);
+                Continue(())
+            }
+            Err(error) => Break(edit_failed(&error)),
+        }
+    }
+
+    /// Returns what later steps append to the same file before anything else happens to it.
+    fn find_later_appends(&self, path: &Template, later: &[Step]) -> Flow<Vec<String>> {
+        let mut texts = Vec::new();
+        for step in later {
+            match step {
+                Step::Append { path: other, text } if other == path => texts.push(self.expand(text)?),
+                Step::Write { path: other, .. } | Step::Replace { path: other, .. } | Step::Remove(other)
+                    if other == path =>
+                {
+                    break;
+                }
+                _ => {}
+            }
+        }
+        Continue(texts)
+    }
+
+    async fn commit(&mut self, folder: &Folder, message: &str) -> Flow {
+        self.run_git(folder, &commit::add_command(), &[0]).await?;
+        if self.run_git(folder, &commit::compare_command(), &[0, 1]).await? == 0 {
+            self.recorder.note("there is nothing to commit");
+            return Continue(());
+        }
+        self.run_git(folder, &commit::commit_command(message), &[0]).await?;
+        self.last_output = Instant::now();
+        self.recorder.committed(message);
+        Continue(())
+    }
+
+    /// Runs git and returns its exit code, which must be one of the expected ones.
+    async fn run_git(&mut self, folder: &Folder, command: &[String], expected: &[i32]) -> Flow<i32> {
+        let environment = commit::environment(folder, &self.start.environment);
+        let watched = self.watch(command, &environment).await?;
+        let code = watched.status.as_ref().and_then(ExitStatus::code);
+        match (watched.cause, code) {
+            (Cause::Exited, Some(code)) if expected.contains(&code) => Continue(code),
+            _ => Break(judge(&watched, &self.start.limits)),
+        }
+    }
+
+    async fn run(&mut self, command: &[String]) -> Flow {
+        let environment = self.start.environment.clone();
+        let watched = self.watch(command, &environment).await?;
+        match judge(&watched, &self.start.limits) {
+            Outcome::Finished => Continue(()),
+            outcome => Break(outcome),
+        }
+    }
+
+    /// Runs a program to its end; what it prints is output of the session.
+    async fn watch(&mut self, command: &[String], environment: &[(String, String)]) -> Flow<Watched> {
+        let launch = Launch {
+            session: &self.start.session,
+            command,
+            folder: &self.start.folder,
+            environment,
+            input: None,
+        };
+        let running = match Running::start(&launch) {
+            Ok(running) => running,
+            Err(error) => return crash(error.to_string()),
+        };
+        let Limits { silence, grace, .. } = self.start.limits;
+        let wall = self.wall_end.saturating_duration_since(Instant::now());
+        let recorder = &mut self.recorder;
+        let print = |stream, bytes: &[u8]| recorder.print(stream, bytes);
+        let watched = running.watch(Bounds { wall, silence, grace }, &mut self.stop, print).await;
+        self.last_output = Instant::now();
+        Continue(watched)
+    }
+
+    async fn go_wrong(&mut self, mishap: Mishap) -> Flow {
+        let (class, message) = match mishap {
+            Mishap::Hang => return Break(self.interrupted().await),
+            Mishap::Flood { bytes } => return self.flood(bytes).await,
+            Mishap::Crash => return Break(exited(1)),
+            Mishap::RateLimit => (FailureClass::RateLimit, "the script plays a rate limit"),
+            Mishap::Network => (FailureClass::Network, "the script plays a broken network"),
+            Mishap::Refused => (FailureClass::Refused, "the script plays an agent that declines"),
+            Mishap::InvalidOutput => (FailureClass::InvalidOutput, "the script plays output without meaning"),
+        };
+        Break(Outcome::Failed(Failure::new(class, message)))
+    }
+
+    async fn flood(&mut self, bytes: u64) -> Flow {
+        let mut rest = bytes;
+        while rest > 0 {
+            let length = rest.min(FLOOD_PIECE_BYTES);
+            let piece: Vec<u8> = FLOOD_LINE.iter().copied().cycle().take(length as usize).collect();
+            self.print(Stream::Out, &piece);
+            rest -= length;
+            tokio::task::yield_now().await;
+            self.pause(Duration::ZERO).await?;
+        }
+        Continue(())
+    }
+
+    /// Waits, unless the session must end first.
+    async fn pause(&mut self, delay: Duration) -> Flow {
+        let waited = sleep(delay);
+        tokio::select! {
+            biased;
+            outcome = self.interrupted() => Break(outcome),
+            () = waited => Continue(()),
+        }
+    }
+
+    /// Waits until the session must end.
+    async fn interrupted(&mut self) -> Outcome {
+        let limits = &self.start.limits;
+        tokio::select! {
+            biased;
+            reason = self.stop.stopped() => Outcome::Stopped(reason),
+            () = sleep_until(self.wall_end) => Outcome::Failed(timed_out(limits)),
+            () = sleep_until(after(self.last_output, limits.silence)) => Outcome::Failed(was_silent(limits)),
+        }
+    }
+
+    fn print(&mut self, stream: Stream, bytes: &[u8]) {
+        self.last_output = Instant::now();
+        self.recorder.print(stream, bytes);
+    }
+
+    fn expand(&self, template: &Template) -> Flow<String> {
+        understood(template.expand(&self.start.variables))
+    }
+}
+
+fn after(moment: Instant, duration: Duration) -> Instant {
+    moment.checked_add(duration).unwrap_or(moment + FAR_AWAY)
+}
+
+fn crash<T>(message: String) -> Flow<T> {
+    Break(Outcome::Failed(Failure::new(FailureClass::Crash, message)))
+}
+
+fn understood<T>(expanded: Result<T, ExpandError>) -> Flow<T> {
+    match expanded {
+        Ok(value) => Continue(value),
+        Err(error) => Break(Outcome::Failed(Failure::new(FailureClass::InvalidOutput, error.to_string()))),
+    }
+}
+
+fn edit_failed(error: &EditError) -> Outcome {
+    let class = if error.is_mistake() { FailureClass::InvalidOutput } else { FailureClass::Crash };
+    Outcome::Failed(Failure::new(class, error.to_string()))
+}
+
+fn exited(code: i32) -> Outcome {
+    let failure = Failure::new(FailureClass::Crash, format!("exited with code {code}"));
+    Outcome::Failed(Failure { exit: Some(code), ..failure })
+}

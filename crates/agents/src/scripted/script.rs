@@ -1,0 +1,99 @@
+//! A script: for each session of a piece of work, the steps it plays.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use super::fault::ScriptError;
+use super::parse::parse;
+use super::template::Template;
+
+/// Largest script file; a script is written by hand.
+const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A script that is known to be well-formed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    first: Part,
+    later: Vec<Part>,
+}
+
+/// What one session plays.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Part {
+    pub(super) turns: Option<u32>,
+    pub(super) steps: Vec<Step>,
+}
+
+/// One thing a script does.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Step {
+    Say(Template),
+    Write {
+        path: Template,
+        text: Template,
+    },
+    Append {
+        path: Template,
+        text: Template,
+    },
+    Replace {
+        path: Template,
+        from: Template,
+        to: Template,
+    },
+    Remove(Template),
+    Commit(Template),
+    Delay(Duration),
+    Mishap(Mishap),
+    Run(Vec<Template>),
+    Exit(i32),
+    /// The strings within are templates.
+    Result(serde_json::Value),
+}
+
+/// What a script can make go wrong; the `fault` of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mishap {
+    Crash,
+    Hang,
+    RateLimit,
+    Network,
+    Refused,
+    InvalidOutput,
+    Flood { bytes: u64 },
+}
+
+impl Script {
+    /// Reads a script strictly; all faults are found at once.
+    pub fn parse(text: &str) -> Result<Script, ScriptError> {
+        parse(text).map_err(|faults| ScriptError::Faulty { path: None, faults })
+    }
+
+    /// Reads a script from a file.
+    pub fn load(path: &Path) -> Result<Script, ScriptError> {
+        let unreadable = |source| ScriptError::Unreadable { path: path.to_owned(), source };
+        let mut text = String::new();
+        let file = File::open(path).map_err(unreadable)?;
+        file.take(SCRIPT_BYTES_MAX + 1).read_to_string(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > SCRIPT_BYTES_MAX {
+            return Err(ScriptError::TooLarge { path: path.to_owned(), bytes_max: SCRIPT_BYTES_MAX });
+        }
+        parse(&text).map_err(|faults| ScriptError::Faulty { path: Some(path.to_owned()), faults })
+    }
+
+    pub(super) fn new(parts: Vec<Part>) -> Option<Script> {
+        let mut parts = parts.into_iter();
+        Some(Script { first: parts.next()?, later: parts.collect() })
+    }
+
+    /// Returns what the n-th session plays, from 1; the last part repeats.
+    pub(crate) fn part(&self, number: u32) -> &Part {
+        let later = usize::try_from(number).unwrap_or(usize::MAX).min(self.later.len() + 1);
+        match later {
+            0 | 1 => &self.first,
+            position => &self.later[position - 2],
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What a session is started with, and the start itself.
+//!
+//! All that can be wrong before an agent runs is found here and answered as a [`StartError`]; from then on
+//! nothing fails but the session.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+use crate::command;
+use crate::feed::feed_pair;
+use crate::kind::Kind;
+use crate::limits::Limits;
+use crate::record::Recorder;
+use crate::scripted::{self, Script};
+use crate::session::Session;
+use crate::session_id::SessionId;
+use crate::stop::stop_pair;
+use crate::transcript::{LineStream, Transcript};
+
+/// What to run as the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Program {
+    /// Plays a script inside this process.
+    Scripted(Script),
+    /// Runs a program: its name or path, then its arguments. A relative path is taken from the working folder.
+    Command(Vec<String>),
+}
+
+impl Program {
+    /// Returns the kind of agent this is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Program::Scripted(_) => Kind::Scripted,
+            Program::Command(_) => Kind::Command,
+        }
+    }
+}
+
+/// Everything one session is started with.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// The id, carried by every process of the session in [`MARKER`](crate::MARKER).
+    pub session: SessionId,
+    /// The how-manieth session of its piece of work this is, from 1; a script picks its part by it.
+    pub number: u32,
+    /// The agent.
+    pub program: Program,
+    /// The working folder.
+    pub folder: PathBuf,
+    /// What the agent is told.
+    pub prompt: String,
+    /// The environment, but for PATH, HOME, TERM, LANG and TMPDIR, which are passed through unless given here.
+    pub environment: Vec<(String, String)>,
+    /// Values for `${name}` in scripts.
+    pub variables: BTreeMap<String, String>,
+    /// The file to append the transcript to.
+    pub transcript: PathBuf,
+    /// What the session may use.
+    pub limits: Limits,
+}
+
+/// Why a session could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The command has no program.
+    #[error("the command is empty")]
+    EmptyCommand,
+    /// There is no such program.
+    #[error("the program `{program}` was not found")]
+    ProgramNotFound {
+        /// The program as it was given.
+        program: String,
+    },
+    /// The program may not be run.
+    #[error("the program `{program}` may not be executed")]
+    ProgramNotExecutable {
+        /// The program as it was given.
+        program: String,
+    },
+    /// The system refused to start the program.
+    #[error("the program `{program}` could not be started")]
+    Spawn {
+        /// The program as it was given.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The working folder does not exist, or is not a folder.
+    #[error("the working folder {} does not exist", folder.display())]
+    FolderMissing {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A variable cannot be put into an environment.
+    #[error("the environment variable `{name}` has a name or a value that cannot be passed on")]
+    BadEnvironment {
+        /// Its name.
+        name: String,
+    },
+    /// The transcript cannot be written.
+    #[error("the transcript {} cannot be written", path.display())]
+    Transcript {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Starts a session. It runs by itself from here on, whether its output is read or not.
+pub async fn start(start: Start) -> Result<Session, StartError> {
+    if !start.folder.is_dir() {
+        return Err(StartError::FolderMissing { folder: start.folder });
+    }
+    let transcript = open_transcript(&start)?;
+    let (feed, reader) = feed_pair();
+    let (stopper, signal) = stop_pair();
+    let recorder = Recorder::new(feed, transcript, start.limits.result_bytes_max);
+    let id = start.session.clone();
+    let (pid, driver) = match &start.program {
+        Program::Command(argv) => {
+            let running = command::spawn(&start, argv)?;
+            let pid = running.pid();
+            (Some(pid), tokio::spawn(command::drive(running, start.limits, recorder, signal)))
+        }
+        Program::Scripted(script) => {
+            let part = script.part(start.number).clone();
+            (None, tokio::spawn(scripted::play(part, start, recorder, signal)))
+        }
+    };
+    Ok(Session::new(id, pid, reader, stopper, driver))
+}
+
+fn open_transcript(start: &Start) -> Result<Transcript, StartError> {
+    let failed = |source| StartError::Transcript { path: start.transcript.clone(), source };
+    let mut transcript =
+        Transcript::open(&start.transcript, start.limits.transcript_bytes_max).map_err(failed)?;
+    transcript.write(LineStream::Prompt, &start.prompt);
+    match transcript.take_error() {
+        Some(error) => Err(failed(error)),
+        None => Ok(transcript),
+    }
+}
