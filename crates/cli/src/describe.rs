@@ -1,0 +1,98 @@
+//! Events in a person's words.
+
+use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
+use anstyle::Style;
+use regatta_engine::Entry;
+use regatta_engine::core::{CheckoutNote, Event};
+
+/// Says what happened, in one line without colour.
+pub(crate) fn describe(event: &Event) -> String {
+    let text = match event {
+        Event::TaskCreated { title, .. } => format!("created: {title}"),
+        Event::TaskDependenciesSet { dependencies, .. } if dependencies.is_empty() => {
+            "depends on nothing".to_owned()
+        }
+        Event::TaskDependenciesSet { dependencies, .. } => {
+            let names: Vec<String> = dependencies.iter().map(|id| format!("#{id}")).collect();
+            format!("depends on {}", names.join(", "))
+        }
+        Event::TaskQueued { working, limit, .. } => {
+            format!("queued: {working} of {limit} agents are at work")
+        }
+        Event::TaskAssigned { agent_id, .. } => format!("assigned to {agent_id}"),
+        Event::WorktreeCreated { path, .. } => format!("worktree made: {path}"),
+        Event::AgentAssigned { agent_id, session, .. } => format!("{agent_id} works (session {session})"),
+        Event::TaskCompleted { files_changed, lines_added, lines_removed, .. } => {
+            let files = if *files_changed == 1 { "file" } else { "files" };
+            format!("completed: {files_changed} {files}, +{lines_added} -{lines_removed}")
+        }
+        Event::ApprovalRequested { .. } => "approval requested".to_owned(),
+        Event::AgentPaused { agent_id, .. } => format!("{agent_id} paused"),
+        Event::ApprovalApproved { approver, .. } => format!("approved by {approver}"),
+        Event::WorktreeMerged { target, commit, checkout, .. } => {
+            format!("merged into {target} as {}{}", commit.short(), describe_checkout(checkout))
+        }
+        Event::TaskApproved { .. } => "verified".to_owned(),
+        Event::ApprovalRejected { reason, .. } => format!("rejected: {reason}"),
+        Event::TaskRejected { rejection_count, .. } => {
+            format!("back in progress (rejection {rejection_count})")
+        }
+        Event::AgentResumed { agent_id, session, .. } => {
+            format!("{agent_id} works again (session {session})")
+        }
+        Event::AgentStopping { agent_id, .. } => format!("stopping {agent_id}"),
+        Event::AgentStopped { agent_id, .. } => format!("{agent_id} stopped"),
+        Event::WorktreeSalvaged { salvage, .. } => format!("unmerged work kept as {}", salvage.name),
+        Event::WorktreeRemoved { .. } => "worktree removed".to_owned(),
+        Event::TaskCancelled { reason: Some(reason), .. } => format!("cancelled: {reason}"),
+        Event::TaskCancelled { reason: None, .. } => "cancelled".to_owned(),
+        Event::WorktreeCreateFailed { error, .. }
+        | Event::AgentStartFailed { error, .. }
+        | Event::AgentSessionFailed { error, .. }
+        | Event::TaskCompleteFailed { error, .. }
+        | Event::ApprovalRequestFailed { error, .. }
+        | Event::AgentPauseFailed { error, .. }
+        | Event::ApprovalApproveFailed { error, .. }
+        | Event::WorktreeMergeFailed { error, .. }
+        | Event::AgentResumeFailed { error, .. }
+        | Event::AgentStopFailed { error, .. }
+        | Event::WorktreeRemoveFailed { error, .. } => format!("{}: {}", error.code, error.message),
+    };
+    clean(&text)
+}
+
+fn describe_checkout(checkout: &CheckoutNote) -> String {
+    match checkout {
+        CheckoutNote::NotThere => String::new(),
+        CheckoutNote::FastForwarded { .. } => "; your checkout was fast-forwarded".to_owned(),
+        CheckoutNote::LeftAlone { why, .. } => format!("; your checkout was left alone: {why}"),
+    }
+}
+
+/// Says what happened, with the task before it.
+pub(crate) fn progress_line(entry: &Entry) -> String {
+    let style = style_of(&entry.event);
+    format!("{CYAN}#{:<3}{CYAN:#} {style}{}{style:#}", entry.task(), describe(&entry.event))
+}
+
+/// Says what happened, with the number, the time and the name of the event before it.
+pub(crate) fn log_line(entry: &Entry) -> String {
+    let style = style_of(&entry.event);
+    let kind = entry.event.kind();
+    format!(
+        "{DIM}{:>5}  {}{DIM:#}  {CYAN}#{:<3}{CYAN:#} {style}{kind:<24}{style:#} {}",
+        entry.seq,
+        entry.at,
+        entry.task(),
+        describe(&entry.event)
+    )
+}
+
+fn style_of(event: &Event) -> Style {
+    match event {
+        event if event.kind().ends_with(":failed") => RED,
+        Event::TaskApproved { .. } | Event::WorktreeMerged { .. } => GREEN,
+        Event::ApprovalRequested { .. } | Event::ApprovalRejected { .. } | Event::TaskQueued { .. } => YELLOW,
+        _ => Style::new(),
+    }
+}

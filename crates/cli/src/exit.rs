@@ -1,0 +1,87 @@
+//! Exit codes, and the ways out that are not a verb's own.
+
+use crate::screen::Screen;
+use regatta_engine::core::{Code, Problem};
+use std::panic::PanicHookInfo;
+use std::process::ExitCode;
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// Refused or failed.
+    Failed,
+    /// Wrong usage.
+    Usage,
+    /// A bug in Regatta.
+    Bug,
+}
+
+impl Exit {
+    fn number(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Bug => 70,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.number())
+    }
+}
+
+/// Prints help, the version, or what is wrong with the arguments.
+pub(crate) fn wrong_usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return Exit::Done.into();
+    }
+    let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if wants_json {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let problem = Problem {
+            why: Vec::new(),
+            ..Problem::new(
+                Code::ValidationError,
+                message,
+                "",
+                "see `regatta --help` and `regatta VERB --help`",
+            )
+        };
+        Screen::new(true).problem(&problem);
+    } else {
+        let _ = error.print();
+    }
+    Exit::Usage.into()
+}
+
+pub(crate) fn no_runtime(screen: &Screen, error: &std::io::Error) -> ExitCode {
+    let next = "check the limits on threads and open files (`ulimit -a`)";
+    screen.problem(&Problem::new(
+        Code::IoFailed,
+        "the program could not start its threads",
+        error.to_string(),
+        next,
+    ));
+    Exit::Failed.into()
+}
+
+/// Says that an invariant broke, and ends the process: what is on disk is whole, and the next start goes on.
+pub(crate) fn report_bug(panic: &PanicHookInfo<'_>) {
+    let place = panic.location().map_or_else(String::new, |location| format!(" at {location}"));
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let what = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    anstream::eprintln!("error[INTERNAL]: this is a bug in Regatta{place}");
+    anstream::eprintln!("  why:  {what}");
+    anstream::eprintln!(
+        "  next: please report it with this text; what was acknowledged is on disk, and a restart goes on"
+    );
+    std::process::exit(Exit::Bug.number().into());
+}

@@ -1,0 +1,29 @@
+//! Who runs this process.
+
+use regatta_engine::core::Actor;
+use regatta_engine::orders::Giver;
+use uuid::Uuid;
+
+/// Returns who gives the commands of this process.
+///
+/// A process that an agent started says so in its environment. That is a courtesy, not a wall: keeping an agent
+/// from our files is the sandbox's matter.
+pub(crate) fn giver(command_id: Option<Uuid>) -> Giver {
+    let agent = std::env::var("REGATTA_AGENT").ok().and_then(|name| name.parse().ok());
+    let actor = agent.map_or_else(|| Actor::User(user()), Actor::Agent);
+    Giver { actor, command_id }
+}
+
+fn user() -> String {
+    let named = ["REGATTA_USER", "USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let uid = rustix::process::getuid().as_raw();
+    named.filter(|name| !name.is_empty()).or_else(|| find_name(uid)).unwrap_or_else(|| format!("uid-{uid}"))
+}
+
+/// Looks the user up in the local list of users.
+fn find_name(uid: u32) -> Option<String> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let mut rows = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let row = rows.find(|row| row.get(2).is_some_and(|field| field.parse() == Ok(uid)))?;
+    row.first().map(|name| (*name).to_owned())
+}

@@ -1,0 +1,41 @@
+//! The `regatta` binary: arguments, printing, exit codes.
+//!
+//! One file per verb under `verb/`. Nothing is decided here: verbs translate arguments into calls of the engine,
+//! and answers into text or JSON. Data goes to stdout, everything else to stderr.
+
+mod arguments;
+mod describe;
+mod exit;
+mod identity;
+mod progress;
+mod screen;
+mod verb;
+
+use arguments::Arguments;
+use clap::Parser;
+use exit::Exit;
+use screen::Screen;
+
+fn main() -> std::process::ExitCode {
+    std::panic::set_hook(Box::new(exit::report_bug));
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::wrong_usage(&error),
+    };
+    let screen = Screen::new(arguments.json);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return exit::no_runtime(&screen, &error),
+    };
+    let outcome = runtime.block_on(arguments.run(&screen));
+    // A blocking read that nobody waits for any more must not keep the process from ending.
+    runtime.shutdown_background();
+    match outcome {
+        Ok(Exit::Done) => Exit::Done.into(),
+        Ok(exit) => exit.into(),
+        Err(problem) => {
+            screen.problem(&problem);
+            Exit::Failed.into()
+        }
+    }
+}

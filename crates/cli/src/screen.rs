@@ -1,0 +1,125 @@
+//! The two streams: data to stdout, everything else to stderr; JSON or text.
+
+use anstyle::{AnsiColor, Style};
+use regatta_engine::core::Problem;
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
+pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub(crate) const CYAN: Style = AnsiColor::Cyan.on_default();
+
+/// Where and how this process prints.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Screen {
+    is_json: bool,
+}
+
+impl Screen {
+    pub(crate) fn new(is_json: bool) -> Self {
+        Screen { is_json }
+    }
+
+    pub(crate) fn is_json(self) -> bool {
+        self.is_json
+    }
+
+    /// Tells whether a person watches the progress.
+    pub(crate) fn is_live(self) -> bool {
+        !self.is_json && std::io::stderr().is_terminal()
+    }
+
+    /// Tells whether a person can be asked.
+    pub(crate) fn can_ask(self) -> bool {
+        self.is_live() && std::io::stdin().is_terminal()
+    }
+
+    /// Prints data: one JSON document, or the text.
+    pub(crate) fn data<T: Serialize>(self, value: &T, text: impl FnOnce(&T) -> String) {
+        let printed = if self.is_json {
+            let json = serde_json::to_string_pretty(value).expect("what is shown is plain data");
+            writeln!(anstream::stdout(), "{json}")
+        } else {
+            write!(anstream::stdout(), "{}", text(value))
+        };
+        // A reader that went away, such as `head`, is not an error.
+        let _ = printed;
+    }
+
+    /// Prints one JSON document per line, or a line of text.
+    pub(crate) fn line<T: Serialize>(
+        self,
+        value: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> std::io::Result<()> {
+        let mut out = anstream::stdout();
+        if self.is_json {
+            let json = serde_json::to_string(value).expect("what is shown is plain data");
+            writeln!(out, "{json}")?;
+        } else {
+            writeln!(out, "{}", text(value))?;
+        }
+        out.flush()
+    }
+
+    /// Says something to a person; with `--json` nothing is said.
+    pub(crate) fn say(self, text: &str) {
+        if !self.is_json {
+            let _ = writeln!(anstream::stderr(), "{text}");
+        }
+    }
+
+    /// Prints an error.
+    pub(crate) fn problem(self, problem: &Problem) {
+        let text = if self.is_json { format!("{}\n", problem.to_json()) } else { render_problem(problem) };
+        let _ = write!(anstream::stderr(), "{text}");
+    }
+}
+
+/// Renders an error: what failed, why, what to do next.
+fn render_problem(problem: &Problem) -> String {
+    let mut text = format!("{RED}error[{}]{RED:#}: {BOLD}{}{BOLD:#}\n", problem.code, clean(&problem.what));
+    for (index, why) in problem.why.iter().filter(|why| !why.is_empty()).enumerate() {
+        let label = if index == 0 { "why: " } else { "     " };
+        let shown = clean(why).trim_end().replace('\n', "\n        ");
+        text.push_str(&format!("  {label} {shown}\n"));
+    }
+    text.push_str(&format!("  next: {}\n", clean(&problem.next)));
+    text
+}
+
+/// Shows control characters instead of obeying them: what is quoted may come from an agent.
+pub(crate) fn clean(text: &str) -> String {
+    let show = |character: char| match character {
+        '\n' | '\t' => character.to_string(),
+        control if control.is_control() => control.escape_default().to_string(),
+        // Directional overrides can make a line read as another.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => character.escape_default().to_string(),
+        other => other.to_string(),
+    };
+    text.chars().map(show).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use regatta_engine::core::Code;
+
+    #[test]
+    fn an_error_says_what_why_and_next() {
+        let mut problem = Problem::new(Code::WorktreeDirty, "task #12 was not merged", "3 files", "see them");
+        problem.why.push("cause\nof two lines".to_owned());
+        let shown = anstream::adapter::strip_str(&render_problem(&problem)).to_string();
+        let expected = "error[WORKTREE_DIRTY]: task #12 was not merged\n  why:  3 files\n        cause\n        \
+                        of two lines\n  next: see them\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn control_characters_are_shown() {
+        assert_eq!(clean("a\x1b[31mb\u{202e}c\td"), "a\\u{1b}[31mb\\u{202e}c\td");
+    }
+}

@@ -1,0 +1,47 @@
+//! `regatta agent …`.
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::DIM;
+use clap::Subcommand;
+use comfy_table::{Table, presets};
+use regatta_engine::core::Problem;
+use regatta_engine::{AgentView, list_agents};
+
+/// The verbs of agents.
+#[derive(Subcommand)]
+pub(crate) enum Agent {
+    /// Lists the agents of the config with what they are doing.
+    List,
+}
+
+impl Agent {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let Agent::List = self;
+        let project = place.open().await?;
+        let agents = list_agents(&project).await.map_err(|error| error.explain())?;
+        place.screen.data(&agents, |agents| render(agents));
+        Ok(Exit::Done)
+    }
+}
+
+fn render(agents: &[AgentView]) -> String {
+    if agents.is_empty() {
+        return format!("{DIM}no agents yet; add an `[agents.NAME]` entry to .regatta/config.toml{DIM:#}\n");
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["AGENT", "KIND", "STATE", "INSTANCES", "TASKS", "NOTE"]);
+    for agent in agents {
+        let tasks: Vec<String> = agent.tasks.iter().map(|task| format!("#{task}")).collect();
+        table.add_row([
+            agent.id.clone(),
+            agent.kind.to_owned(),
+            format!("{:?}", agent.state).to_lowercase(),
+            agent.instances.to_string(),
+            if tasks.is_empty() { "-".to_owned() } else { tasks.join(", ") },
+            agent.note.unwrap_or_default().to_owned(),
+        ]);
+    }
+    format!("{}\n", table.trim_fmt())
+}

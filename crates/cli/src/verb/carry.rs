@@ -1,0 +1,113 @@
+//! Carrying a task command to its end, or just giving it.
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::screen::{DIM, Screen, YELLOW};
+use clap::Args;
+use regatta_engine::core::{Failure, Problem, TaskId};
+use regatta_engine::orders::{Given, Giver};
+use regatta_engine::{Error, Helm, Project};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// The options that all task commands share.
+#[derive(Args)]
+pub(crate) struct Manner {
+    /// Returns once the command is in the log, and leaves the rest to an engine.
+    #[arg(long)]
+    no_wait: bool,
+    /// Gives the command an id: given twice, it is carried out once and answered the same.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Manner {
+    pub(crate) fn giver(&self) -> Giver {
+        crate::identity::giver(self.command_id)
+    }
+
+    /// Gives the command, waits for what it sets off, and shows the task.
+    pub(crate) async fn carry_out(
+        &self,
+        place: &Place,
+        task: TaskId,
+        title: &str,
+        order: impl AsyncFnOnce(&Project, &Giver) -> Result<Given, Error>,
+    ) -> Result<Exit, Problem> {
+        let project = Arc::new(place.open().await?);
+        if self.no_wait {
+            order(&project, &self.giver()).await.map_err(|error| error.explain())?;
+        } else {
+            self.wait(place.screen, &project, task, title, order).await?;
+        }
+        super::task::show::print(place, &project, task).await
+    }
+
+    async fn wait(
+        &self,
+        screen: Screen,
+        project: &Arc<Project>,
+        task: TaskId,
+        title: &str,
+        order: impl AsyncFnOnce(&Project, &Giver) -> Result<Given, Error>,
+    ) -> Result<(), Problem> {
+        let interrupt = interruption();
+        let mut helm =
+            Helm::take(Arc::clone(project), interrupt.clone()).await.map_err(|error| error.explain())?;
+        let progress = Progress::new(screen, title);
+        let result = async {
+            helm.settle(task).await?;
+            order(project, &self.giver()).await?;
+            helm.rest(task, &mut |entry| {
+                if entry.task() == task {
+                    progress.show(entry);
+                }
+            })
+            .await
+        }
+        .await;
+        drop(progress);
+        let stay = |count: usize| {
+            screen.say(&format!(
+                "{YELLOW}staying on{YELLOW:#} for {count} other effects that this process performs {DIM}(Ctrl-C \
+                 hands them to the next engine){DIM:#}"
+            ));
+        };
+        let released = helm.release(stay).await;
+        let carried = result.map_err(|error| error.explain())?;
+        released.map_err(|error| error.explain())?;
+        match carried.task.error {
+            Some(failure) => Err(problem_of(failure)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the error that a task shows, as the problem of the command that led to it.
+pub(crate) fn problem_of(failure: Failure) -> Problem {
+    let (what, why) = match failure.message.split_once(": ") {
+        Some((what, why)) => (what.to_owned(), vec![why.to_owned()]),
+        None => (failure.message, Vec::new()),
+    };
+    Problem { code: failure.code, what, why, next: failure.hint, details: failure.details }
+}
+
+/// Returns a token that is cancelled when the process is asked to end.
+pub(crate) fn interruption() -> CancellationToken {
+    use tokio::signal::unix::{SignalKind, signal};
+    let token = CancellationToken::new();
+    let cancelled = token.clone();
+    tokio::spawn(async move {
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else { return };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        cancelled.cancel();
+    });
+    token
+}

@@ -1,0 +1,228 @@
+//! `regatta demo`: the whole thing on a throwaway repository.
+
+use super::carry::{interruption, problem_of};
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::screen::{BOLD, CYAN, DIM, GREEN, Screen, YELLOW};
+use clap::Args;
+use comfy_table::{Table, presets};
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::orders::{self, Giver};
+use regatta_engine::{
+    Error, Helm, Journal, Project, SampleTask, TaskView, add_sample_tasks, create_sample, list_tasks,
+    show_diff,
+};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Why the demo sends the third task back once.
+const REASON: &str = "the notes have no example";
+
+/// Shows the whole thing on a throwaway repository, with scripted agents.
+///
+/// Three tasks go over the board in parallel worktrees: one depends on another, and one is rejected once. The agents
+/// play scripts; no model is asked. On a terminal you approve each merge yourself.
+#[derive(Args)]
+pub(crate) struct Demo {
+    /// Approves every merge without asking.
+    #[arg(long, short)]
+    yes: bool,
+    /// Where to make the repository, instead of a new folder for temporary files.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl Demo {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let screen = place.screen;
+        let folder = self.folder()?;
+        let project = create_sample(&folder).await.map_err(|error| error.explain())?;
+        let asks = screen.can_ask() && !self.yes;
+        greet(screen, &project, asks);
+        let started = Instant::now();
+        let interrupt = interruption();
+        let project = Arc::new(project);
+        let helm = Helm::take(Arc::clone(&project), interrupt).await.map_err(|error| error.explain())?;
+        let progress = Progress::new(screen, "making three tasks");
+        let giver = crate::identity::giver(None);
+        let mut show = Show { project, helm, progress, giver, asks };
+        let played = show.play().await;
+        let Show { project, helm, progress, .. } = show;
+        drop(progress);
+        let released = match played {
+            Ok(()) => helm.release(|_| {}).await,
+            Err(_) => helm.abandon().await,
+        };
+        played?;
+        released.map_err(|error| error.explain())?;
+        finish(screen, &project, started).await
+    }
+
+    fn folder(&self) -> Result<PathBuf, Problem> {
+        if let Some(folder) = &self.dir {
+            return Ok(folder.clone());
+        }
+        let made = tempfile::Builder::new().prefix("regatta-demo-").tempdir();
+        made.map(tempfile::TempDir::keep).map_err(|error| {
+            let next = "choose a folder yourself with `--dir DIR`";
+            Problem::new(
+                regatta_engine::core::Code::IoFailed,
+                "no folder for the demo was made",
+                error.to_string(),
+                next,
+            )
+        })
+    }
+}
+
+fn greet(screen: Screen, project: &Project, asks: bool) {
+    screen
+        .say(&format!("{BOLD}Regatta demo{BOLD:#}  a throwaway repository in {}", project.root().display()));
+    screen.say(&format!("{DIM}The agents are scripted: they play scripts, and no model is asked.{DIM:#}"));
+    if !asks {
+        screen.say(&format!("{DIM}Merges are approved without asking.{DIM:#}"));
+    }
+    screen.say("");
+}
+
+struct Show {
+    project: Arc<Project>,
+    helm: Helm,
+    progress: Progress,
+    giver: Giver,
+    asks: bool,
+}
+
+impl Show {
+    async fn play(&mut self) -> Result<(), Problem> {
+        let explain = |error: Error| error.explain();
+        let [greet, farewell, notes] = add_sample_tasks(&self.project, &self.giver).await.map_err(explain)?;
+        self.assign(&greet).await?;
+        self.assign(&notes).await?;
+        self.rest(notes.task).await?;
+        self.heading(notes.task, "the demo rejects this one, once");
+        orders::reject(&self.project, &self.giver, notes.task, REASON.to_owned(), None)
+            .await
+            .map_err(explain)?;
+        self.rest(greet.task).await?;
+        self.decide(greet.task).await?;
+        self.assign(&farewell).await?;
+        self.rest(notes.task).await?;
+        self.decide(notes.task).await?;
+        self.rest(farewell.task).await?;
+        self.decide(farewell.task).await
+    }
+
+    async fn assign(&self, sample: &SampleTask) -> Result<(), Problem> {
+        let given = orders::assign(&self.project, &self.giver, sample.task, sample.agent.clone(), None).await;
+        given.map(|_| ()).map_err(|error| error.explain())
+    }
+
+    async fn rest(&mut self, task: TaskId) -> Result<(), Problem> {
+        let progress = &self.progress;
+        let carried = self.helm.rest(task, &mut |entry| progress.show(entry)).await;
+        match carried.map_err(|error| error.explain())?.task.error {
+            Some(failure) => Err(problem_of(failure)),
+            None => Ok(()),
+        }
+    }
+
+    /// Has the task approved, by the person or by the demo; a rejection goes back to the agent and is asked again.
+    async fn decide(&mut self, task: TaskId) -> Result<(), Problem> {
+        let explain = |error: Error| error.explain();
+        while self.asks {
+            match self.ask(task).await? {
+                Decision::Approve => break,
+                Decision::Reject(reason) => {
+                    orders::reject(&self.project, &self.giver, task, reason, None).await.map_err(explain)?;
+                    self.rest(task).await?;
+                }
+            }
+        }
+        orders::approve(&self.project, &self.giver, task, None, None).await.map_err(explain)?;
+        self.rest(task).await
+    }
+
+    async fn ask(&self, task: TaskId) -> Result<Decision, Problem> {
+        let view = show_diff(&self.project, task).await.map_err(|error| error.explain())?;
+        self.heading(
+            task,
+            &format!("waits for your approval: +{} -{}", view.lines_added, view.lines_removed),
+        );
+        loop {
+            let answer = self.question("approve? [Y]es, [d]iff, [n]o ");
+            match answer.to_lowercase().as_str() {
+                "" | "y" | "yes" => return Ok(Decision::Approve),
+                "d" | "diff" => self.progress.print(view.patch.as_deref().unwrap_or_default()),
+                "n" | "no" => {
+                    let reason = self.question("why not? ");
+                    let reason = if reason.is_empty() { "no reason was given".to_owned() } else { reason };
+                    return Ok(Decision::Reject(reason));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn question(&self, text: &str) -> String {
+        self.progress.suspend(|| {
+            let _ = write!(anstream::stderr(), "     {YELLOW}{text}{YELLOW:#}");
+            let _ = std::io::stderr().flush();
+            let mut answer = String::new();
+            // The end of the input is a yes, so that a closed terminal does not leave the demo asking for ever.
+            let _ = std::io::stdin().read_line(&mut answer);
+            answer.trim().to_owned()
+        })
+    }
+
+    fn heading(&self, task: TaskId, text: &str) {
+        self.progress.print(&format!("{CYAN}#{task:<3}{CYAN:#} {YELLOW}{text}{YELLOW:#}"));
+    }
+}
+
+enum Decision {
+    Approve,
+    Reject(String),
+}
+
+async fn finish(screen: Screen, project: &Project, started: Instant) -> Result<Exit, Problem> {
+    let tasks = list_tasks(project).await.map_err(|error| error.explain())?;
+    let events = Journal::at_end(project).await.map_err(|error| error.explain())?.position();
+    let root = project.root().display().to_string();
+    let summary = serde_json::json!({
+        "root": root, "scripted": true, "events": events, "tasks": tasks,
+    });
+    screen.data(&summary, |_| render(&tasks, events, &root, started));
+    Ok(Exit::Done)
+}
+
+fn render(tasks: &[TaskView], events: u64, root: &str, started: Instant) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["ID", "COLUMN", "AGENT", "SESSIONS", "REJECTED", "MERGED AS", "TITLE"]);
+    for task in tasks {
+        table.add_row([
+            task.id.to_string(),
+            task.column.to_string(),
+            format!("{} (scripted)", task.agent_id.as_deref().unwrap_or("-")),
+            task.sessions.to_string(),
+            task.rejection_count.to_string(),
+            task.merge_commit.as_deref().map_or_else(|| "-".to_owned(), |commit| commit[..10].to_owned()),
+            task.title.clone(),
+        ]);
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    format!(
+        "\n{}\n\n{GREEN}done{GREEN:#}: {} tasks merged, {events} events in the log, {seconds:.1} s\n\n\
+         Where to look next:\n  \
+         git -C {root} log --graph --oneline\n  \
+         regatta -C {root} events\n  \
+         regatta -C {root} task show 3\n  \
+         {DIM}then `regatta init` in a repository of your own{DIM:#}\n",
+        table.trim_fmt(),
+        tasks.iter().filter(|task| task.merge_commit.is_some()).count(),
+    )
+}

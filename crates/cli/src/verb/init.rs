@@ -1,0 +1,31 @@
+//! `regatta init`: makes a project.
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{BOLD, GREEN};
+use clap::Args;
+use regatta_engine::Project;
+use regatta_engine::core::Problem;
+
+/// Makes a project in this repository.
+#[derive(Args)]
+pub(crate) struct Init {}
+
+impl Init {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = Project::init(place.folder()).await.map_err(|error| error.explain())?;
+        let config = project.config_path().display().to_string();
+        let root = project.root().display().to_string();
+        let branch = project.config().default_branch.to_string();
+        let made = serde_json::json!({ "root": root, "config": config, "defaultBranch": branch });
+        place.screen.data(&made, |_| {
+            format!(
+                "{GREEN}made a project{GREEN:#} in {root}\n\n\
+                 1. name your agents in {BOLD}{config}{BOLD:#}\n\
+                 2. {BOLD}regatta task add \"…\"{BOLD:#}\n\
+                 3. {BOLD}regatta task assign 1 --agent NAME{BOLD:#}\n"
+            )
+        });
+        Ok(Exit::Done)
+    }
+}

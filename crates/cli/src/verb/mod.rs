@@ -1,0 +1,12 @@
+//! One file per verb: its arguments, its help and its code.
+
+pub(crate) mod agent;
+mod carry;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod events;
+pub(crate) mod init;
+pub(crate) mod machine;
+pub(crate) mod task;
+pub(crate) mod up;

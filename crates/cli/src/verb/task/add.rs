@@ -1,0 +1,44 @@
+//! `regatta task add`.
+
+use super::{priority, task_id};
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::core::{Create, Problem, TaskId};
+use regatta_engine::orders;
+use uuid::Uuid;
+
+/// Adds a task to the backlog.
+#[derive(Args)]
+pub(crate) struct Add {
+    /// What the task is called.
+    title: String,
+    /// What is to be done.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    description: String,
+    /// When it counts as done; may be given several times.
+    #[arg(long = "criterion", value_name = "TEXT")]
+    criteria: Vec<String>,
+    /// A task that must be verified first; may be given several times.
+    #[arg(long = "depends", value_name = "ID", value_parser = task_id)]
+    dependencies: Vec<TaskId>,
+    /// How urgent it is: high, medium or low.
+    #[arg(long, default_value = "medium")]
+    priority: String,
+    /// Gives the command an id: given twice, one task is added.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Add {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let priority = priority(&self.priority)?;
+        let dependencies = self.dependencies.into_iter().collect();
+        let create = Create::new(self.title, self.description, self.criteria, dependencies, priority)
+            .map_err(|faults| orders::invalid(faults).explain())?;
+        let project = place.open().await?;
+        let giver = crate::identity::giver(self.command_id);
+        let task = orders::create(&project, &giver, create).await.map_err(|error| error.explain())?;
+        super::show::print(place, &project, task).await
+    }
+}

@@ -1,0 +1,31 @@
+//! `regatta task cancel`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::carry::Manner;
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::orders;
+
+/// Gives up the work on a task, and keeps it as a salvage.
+#[derive(Args)]
+pub(crate) struct Cancel {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// Why, at most 500 characters.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Cancel {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let title = format!("#{} is being cancelled", self.task);
+        let order =
+            async |project: &_, giver: &_| orders::cancel(project, giver, self.task, self.reason).await;
+        self.manner.carry_out(place, self.task, &title, order).await
+    }
+}

@@ -1,0 +1,29 @@
+//! `regatta task complete`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::carry::Manner;
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::orders;
+
+/// Puts the work of a task up for approval.
+///
+/// What is not committed in its worktree is committed first.
+#[derive(Args)]
+pub(crate) struct Complete {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Complete {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let title = format!("#{} is being completed", self.task);
+        let order = async |project: &_, giver: &_| orders::complete(project, giver, self.task).await;
+        self.manner.carry_out(place, self.task, &title, order).await
+    }
+}

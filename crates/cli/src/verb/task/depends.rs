@@ -1,0 +1,40 @@
+//! `regatta task depends`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::core::{Depend, Problem, TaskId};
+use regatta_engine::orders;
+use uuid::Uuid;
+
+/// Shows or changes what a task depends on.
+#[derive(Args)]
+pub(crate) struct Depends {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// Tasks that must be verified before it.
+    #[arg(value_name = "ON", value_parser = task_id)]
+    on: Vec<TaskId>,
+    /// A task that must be verified before it; may be given several times.
+    #[arg(long = "on", value_name = "ID", value_parser = task_id)]
+    also_on: Vec<TaskId>,
+    /// A task that it shall no longer depend on; may be given several times.
+    #[arg(long, value_name = "ID", value_parser = task_id)]
+    remove: Vec<TaskId>,
+    /// Gives the command an id: given twice, it is carried out once.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Depends {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let add = self.on.into_iter().chain(self.also_on).collect();
+        let depend = Depend { add, remove: self.remove.into_iter().collect() };
+        let giver = crate::identity::giver(self.command_id);
+        orders::depend(&project, &giver, self.task, depend).await.map_err(|error| error.explain())?;
+        super::show::print(place, &project, self.task).await
+    }
+}

@@ -1,0 +1,83 @@
+//! `regatta task …`: tasks and their way over the board.
+
+mod add;
+mod approve;
+mod assign;
+mod cancel;
+mod complete;
+mod depends;
+mod diff;
+mod list;
+mod reject;
+mod salvage;
+pub(crate) mod show;
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Subcommand;
+use regatta_engine::core::{Priority, Problem, TaskId};
+use regatta_engine::orders;
+
+/// The verbs of a task.
+#[derive(Subcommand)]
+pub(crate) enum Task {
+    /// Adds a task to the backlog.
+    Add(add::Add),
+    /// Lists the tasks.
+    List(list::List),
+    /// Shows one task.
+    Show(show::Show),
+    /// Gives a task to an agent, and waits for its session to end.
+    Assign(assign::Assign),
+    /// Puts the work of a task up for approval.
+    Complete(complete::Complete),
+    /// Approves the diff of a task, and merges it.
+    Approve(approve::Approve),
+    /// Sends the work of a task back to its agent, and waits for its session to end.
+    Reject(reject::Reject),
+    /// Gives up the work on a task, and keeps it as a salvage.
+    Cancel(cancel::Cancel),
+    /// Shows or changes what a task depends on.
+    Depends(depends::Depends),
+    /// Brings back work that was set aside.
+    Salvage(salvage::Salvage),
+    /// Shows the diff of a task.
+    Diff(diff::Diff),
+}
+
+impl Task {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        match self {
+            Task::Add(verb) => verb.run(place).await,
+            Task::List(verb) => verb.run(place).await,
+            Task::Show(verb) => verb.run(place).await,
+            Task::Assign(verb) => verb.run(place).await,
+            Task::Complete(verb) => verb.run(place).await,
+            Task::Approve(verb) => verb.run(place).await,
+            Task::Reject(verb) => verb.run(place).await,
+            Task::Cancel(verb) => verb.run(place).await,
+            Task::Depends(verb) => verb.run(place).await,
+            Task::Salvage(verb) => verb.run(place).await,
+            Task::Diff(verb) => verb.run(place).await,
+        }
+    }
+}
+
+/// Reads a task number as people write it.
+fn task_id(text: &str) -> Result<TaskId, String> {
+    text.parse().map_err(|error: regatta_engine::core::Id| error.to_string())
+}
+
+/// Reads a priority; a bad one is a bad field of the command.
+fn priority(text: &str) -> Result<Priority, Problem> {
+    match text {
+        "high" => Ok(Priority::High),
+        "medium" => Ok(Priority::Medium),
+        "low" => Ok(Priority::Low),
+        other => Err(bad_field("priority", format!("must be high, medium or low, not `{other}`"))),
+    }
+}
+
+fn bad_field(field: &'static str, problem: String) -> Problem {
+    orders::invalid(vec![regatta_engine::core::FieldFault { field, problem }]).explain()
+}

@@ -1,0 +1,35 @@
+//! `regatta task reject`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::carry::Manner;
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::orders;
+
+/// Sends the work of a task back to its agent, and waits for its session to end.
+#[derive(Args)]
+pub(crate) struct Reject {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// Why, in 1 to 1000 characters.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    /// What the agent shall do about it, at most 5000 characters.
+    #[arg(long, value_name = "TEXT")]
+    feedback: Option<String>,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Reject {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let title = format!("#{} goes back to its agent", self.task);
+        let order = async |project: &_, giver: &_| {
+            orders::reject(project, giver, self.task, self.reason, self.feedback).await
+        };
+        self.manner.carry_out(place, self.task, &title, order).await
+    }
+}

@@ -1,0 +1,60 @@
+//! `regatta task salvage`.
+
+use super::{bad_field, task_id};
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{BOLD, DIM, GREEN};
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::{BranchName, bring_back, list_salvages};
+
+/// Brings back work that was set aside.
+///
+/// Before a worktree is removed, what is not merged is kept under refs/regatta/salvage. This puts it on a branch;
+/// the kept copy stays.
+#[derive(Args)]
+pub(crate) struct Salvage {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// Which salvage, if not the newest.
+    #[arg(long, value_name = "N")]
+    number: Option<u32>,
+    /// The branch to make; salvage/task-ID-N if not given.
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+    /// Only shows what there is.
+    #[arg(long, conflicts_with_all = ["number", "branch"])]
+    list: bool,
+}
+
+impl Salvage {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        if self.list {
+            let salvages = list_salvages(&project, self.task).await.map_err(|error| error.explain())?;
+            place.screen.data(&salvages, |salvages| {
+                if salvages.is_empty() {
+                    return format!("{DIM}nothing was set aside for task #{}{DIM:#}\n", self.task);
+                }
+                salvages
+                    .iter()
+                    .map(|salvage| format!("{}  {}\n", salvage.name, salvage.commit.short()))
+                    .collect()
+            });
+            return Ok(Exit::Done);
+        }
+        let branch = self.branch.map(|name| BranchName::parse(&name)).transpose();
+        let branch = branch.map_err(|error| bad_field("branch", error.to_string()))?;
+        let brought =
+            bring_back(&project, self.task, self.number, branch).await.map_err(|error| error.explain())?;
+        place.screen.data(&brought, |brought| {
+            format!(
+                "{GREEN}brought back{GREEN:#} {} as branch {BOLD}{}{BOLD:#}\n\
+                 see it with `git log -p {}`, take it with `git merge {}`\n",
+                brought.name, brought.branch, brought.branch, brought.branch
+            )
+        });
+        Ok(Exit::Done)
+    }
+}

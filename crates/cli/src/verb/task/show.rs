@@ -1,0 +1,87 @@
+//! `regatta task show`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{BOLD, CYAN, DIM, RED, clean};
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::{Project, TaskView, show_task};
+use std::fmt::Write;
+
+/// Shows one task.
+#[derive(Args)]
+pub(crate) struct Show {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+}
+
+impl Show {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        print(place, &project, self.task).await
+    }
+}
+
+/// Prints a task as it stands.
+pub(crate) async fn print(place: &Place, project: &Project, task: TaskId) -> Result<Exit, Problem> {
+    let view = show_task(project, task).await.map_err(|error| error.explain())?;
+    place.screen.data(&view, render);
+    Ok(Exit::Done)
+}
+
+fn render(task: &TaskView) -> String {
+    let mut text = format!("{CYAN}#{}{CYAN:#} {BOLD}{}{BOLD:#}\n", task.id, clean(&task.title));
+    let mut field = |name: &str, value: String| {
+        let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value).replace('\n', "\n             "));
+    };
+    field("column", format!("{} ({})", task.column, task.phase));
+    field("priority", format!("{:?}", task.priority).to_lowercase());
+    if let Some(agent) = &task.agent_id {
+        field("agent", format!("{agent} ({})", format!("{:?}", task.agent_state).to_lowercase()));
+    }
+    if !task.dependencies.is_empty() {
+        let names: Vec<String> = task.dependencies.iter().map(|id| format!("#{id}")).collect();
+        field("depends on", names.join(", "));
+    }
+    if let Some(worktree) = &task.worktree {
+        field("worktree", worktree.clone());
+    }
+    if let Some(diff) = &task.diff {
+        let head = &diff.head.short();
+        field(
+            "diff",
+            format!("{} files, +{} -{} at {head}", diff.files_changed, diff.lines_added, diff.lines_removed),
+        );
+    }
+    if let Some(summary) = &task.summary {
+        field("summary", summary.clone());
+    }
+    if task.rejection_count > 0 {
+        field("rejected", format!("{} times", task.rejection_count));
+    }
+    if let Some(commit) = &task.merge_commit {
+        let approver = task.approver.as_deref().unwrap_or("nobody");
+        field("merged", format!("{} (approved by {approver})", &commit[..10]));
+    }
+    for salvage in &task.salvages {
+        field("salvage", salvage.name.clone());
+    }
+    if !task.description.is_empty() {
+        field("details", task.description.clone());
+    }
+    for criterion in &task.criteria {
+        let mark = if criterion.checked { "x" } else { " " };
+        field("criterion", format!("[{mark}] {}", criterion.text));
+    }
+    if let Some(deadline) = task.deadline {
+        field("deadline", deadline.to_string());
+    }
+    field("next", format!("{}: {}", task.owner, task.next));
+    if let Some(error) = &task.error {
+        let _ = writeln!(text, "  {RED}error[{}]{RED:#}: {}", error.code, clean(&error.message).trim_end());
+        let _ = writeln!(text, "  next: {}", clean(&error.hint));
+    }
+    text
+}

@@ -1,0 +1,114 @@
+//! Carrying a command to its end: with an engine of our own, or by following the one that runs.
+
+use crate::core::{Task, TaskId};
+use crate::engine::{Engine, Stop};
+use crate::error::Error;
+use crate::journal::{Entry, Journal};
+use crate::orders;
+use crate::project::Project;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How often a follower looks whether the engine it relies on is gone.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Called for each event while a command is carried out.
+pub type Progress<'a> = &'a mut (dyn FnMut(&Entry) + Send);
+
+/// Where a task stands when nothing more happens to it by itself.
+#[derive(Debug, Clone)]
+pub struct Carried {
+    /// The task.
+    pub task: Task,
+}
+
+/// The hold of one process on a project's engine for as long as it waits.
+pub struct Helm {
+    project: Arc<Project>,
+    engine: Option<Engine>,
+    interrupt: CancellationToken,
+    seen: u64,
+}
+
+impl Helm {
+    /// Starts an engine, or follows the one that runs.
+    pub async fn take(project: Arc<Project>, interrupt: CancellationToken) -> Result<Self, Error> {
+        let seen = Journal::at_end(&project).await?.position();
+        let mut helm = Helm { project, engine: None, interrupt, seen };
+        helm.ensure_engine().await?;
+        Ok(helm)
+    }
+
+    /// Waits until no earlier command for the task is being carried out.
+    pub async fn settle(&mut self, task: TaskId) -> Result<(), Error> {
+        self.wait(task, &mut |_| {}, |task| !task.is_settling()).await.map(|_| ())
+    }
+
+    /// Waits until nothing more happens to the task by itself.
+    pub async fn rest(&mut self, task: TaskId, progress: Progress<'_>) -> Result<Carried, Error> {
+        self.wait(task, progress, Task::is_at_rest).await
+    }
+
+    /// Lets go of the project, after finishing what this process performs for others.
+    ///
+    /// `staying` is called when that will take a while.
+    pub async fn release(self, staying: impl FnOnce(usize)) -> Result<(), Error> {
+        let Some(engine) = self.engine else { return Ok(()) };
+        if engine.count_busy() > 0 && !self.interrupt.is_cancelled() {
+            staying(engine.count_busy());
+        }
+        let interrupt = self.interrupt;
+        engine.stop_or_hurry(async move { interrupt.cancelled().await }).await
+    }
+
+    /// Lets go of the project at once; sessions that this process runs are started again by the next engine.
+    pub async fn abandon(self) -> Result<(), Error> {
+        match self.engine {
+            Some(engine) => engine.stop(Stop::Now).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn wait(
+        &mut self,
+        id: TaskId,
+        progress: Progress<'_>,
+        is_reached: impl Fn(&Task) -> bool,
+    ) -> Result<Carried, Error> {
+        let project = Arc::clone(&self.project);
+        let mut journal = Journal::after(&project, self.seen);
+        let interrupt = self.interrupt.clone();
+        loop {
+            let task = orders::get_task(&project, id).await?;
+            if is_reached(&task) {
+                journal.read().await?.iter().for_each(&mut *progress);
+                self.seen = journal.position();
+                return Ok(Carried { task });
+            }
+            self.ensure_engine().await?;
+            let entries = tokio::select! {
+                () = interrupt.cancelled() => return Err(Error::WaitEnded { why: "it was interrupted", task: Some(id) }),
+                entries = journal.wait(LOOK_EVERY) => entries?,
+            };
+            entries.iter().for_each(&mut *progress);
+        }
+    }
+
+    /// Takes over when no engine runs; an engine of ours that ended has failed, and says why.
+    async fn ensure_engine(&mut self) -> Result<(), Error> {
+        if self.engine.as_ref().is_some_and(Engine::is_over)
+            && let Some(engine) = self.engine.take()
+        {
+            engine.join().await?;
+        }
+        if self.engine.is_none() {
+            self.engine = match Engine::start(Arc::clone(&self.project)).await {
+                Ok(engine) => Some(engine),
+                Err(Error::EngineAlreadyRunning(_)) => None,
+                Err(other) => return Err(other),
+            };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,402 @@
+//! The project's config, `.regatta/config.toml`.
+//!
+//! Read strictly: a key that is not known is an error that names the nearest known one, with its line and column.
+
+use crate::core::{AgentId, AgentSettings, Approval, Settings};
+use regatta_agents::Limits;
+use regatta_git::{BranchName, RelativePath};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// As many agents as a laptop bears, when the config does not say.
+const CONCURRENT_AGENTS_DEFAULT: u32 = 3;
+/// More are a mistake in the config rather than a wish.
+const CONCURRENT_AGENTS_MAX: u32 = 1_000;
+/// A set-up that installs packages takes minutes, not hours.
+const SETUP_WALL_DEFAULT: Duration = Duration::from_secs(600);
+
+/// What the project's config says, checked.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The branch that tasks start from and are merged into.
+    pub default_branch: BranchName,
+    /// What decisions depend on.
+    pub settings: Settings,
+    /// The agents, by name.
+    pub agents: BTreeMap<AgentId, AgentEntry>,
+    /// What to run in a new worktree, if anything.
+    pub setup: Option<Vec<String>>,
+    /// How long that may take.
+    pub setup_wall: Duration,
+    /// The files to copy into a new worktree.
+    pub copy: Vec<RelativePath>,
+    /// The folder of worktrees, from the project's root unless absolute.
+    pub worktrees: PathBuf,
+    /// The folder of transcripts, from the project's root unless absolute.
+    pub sessions: PathBuf,
+}
+
+/// One agent of the config.
+#[derive(Debug, Clone)]
+pub struct AgentEntry {
+    /// What is started.
+    pub program: Program,
+    /// How many tasks it may work on at the same time.
+    pub instances: u32,
+    /// The variables of our own environment that it gets to see.
+    pub environment: Vec<String>,
+    /// When its sessions are ended.
+    pub limits: Limits,
+}
+
+/// What an agent is.
+#[derive(Debug, Clone)]
+pub enum Program {
+    /// Plays a script; no model.
+    Scripted {
+        /// The script, from the project's root unless absolute.
+        script: PathBuf,
+    },
+    /// Any program: prompt in, JSON out.
+    Command {
+        /// Program and arguments.
+        command: Vec<String>,
+    },
+}
+
+/// Why the config cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file could not be read.
+    #[error("{} cannot be read", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Something in it is wrong.
+    #[error("{}:{line}:{column}: {message}", path.display())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+        /// The nearest known key, where a key is not known.
+        nearest: Option<String>,
+    },
+}
+
+impl Config {
+    /// Reads and checks the file.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
+        Self::parse(&text, path)
+    }
+
+    /// Checks the text of a config; `path` is only for messages.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let raw: Raw = toml::from_str(text).map_err(|error| from_toml(text, path, &error))?;
+        raw.check().map_err(|fault| fault.locate(text, path))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    #[serde(default)]
+    project: RawProject,
+    #[serde(default)]
+    agents: BTreeMap<String, RawAgent>,
+    #[serde(default)]
+    roles: BTreeMap<String, String>,
+    #[serde(default)]
+    checks: BTreeMap<String, Words>,
+    #[serde(default)]
+    worktree: RawWorktree,
+    #[serde(default)]
+    paths: RawPaths,
+    #[serde(default)]
+    limits: RawLimits,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawProject {
+    default_branch: String,
+    max_concurrent_agents: u32,
+    approval: Approval,
+    members: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAgent {
+    kind: RawKind,
+    command: Option<Words>,
+    script: Option<PathBuf>,
+    #[serde(default = "one")]
+    instances: u32,
+    #[serde(default)]
+    env: Vec<String>,
+    #[serde(default)]
+    limits: RawLimits,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum RawKind {
+    Scripted,
+    Command,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct RawWorktree {
+    setup: Option<Words>,
+    setup_wall: Option<String>,
+    copy: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawPaths {
+    worktrees: PathBuf,
+    sessions: PathBuf,
+}
+
+#[derive(Deserialize, Default, Clone)]
+#[serde(deny_unknown_fields, default)]
+struct RawLimits {
+    wall: Option<String>,
+    silence: Option<String>,
+    grace: Option<String>,
+}
+
+/// A command, as one line or as a list of words.
+#[derive(Deserialize, Clone)]
+#[serde(untagged)]
+enum Words {
+    Line(String),
+    List(Vec<String>),
+}
+
+impl Default for RawProject {
+    fn default() -> Self {
+        RawProject {
+            default_branch: "main".to_owned(),
+            max_concurrent_agents: CONCURRENT_AGENTS_DEFAULT,
+            approval: Approval::Person,
+            members: Vec::new(),
+        }
+    }
+}
+
+impl Default for RawPaths {
+    fn default() -> Self {
+        RawPaths { worktrees: ".regatta/worktrees".into(), sessions: ".regatta/sessions".into() }
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Something wrong that has no span of its own; it is located by the key it is about.
+struct Fault {
+    key: String,
+    message: String,
+}
+
+fn fault(key: &str, message: impl Into<String>) -> Fault {
+    Fault { key: key.to_owned(), message: message.into() }
+}
+
+impl Fault {
+    fn locate(self, text: &str, path: &Path) -> ConfigError {
+        let at = text.lines().position(|line| line.contains(&self.key)).unwrap_or(0);
+        let column = text.lines().nth(at).and_then(|line| line.find(&self.key)).unwrap_or(0);
+        let (line, column) = (at + 1, column + 1);
+        ConfigError::Wrong { path: path.to_owned(), line, column, message: self.message, nearest: None }
+    }
+}
+
+impl Raw {
+    fn check(self) -> Result<Config, Fault> {
+        let default_branch = BranchName::parse(&self.project.default_branch)
+            .map_err(|error| fault("default_branch", format!("`default_branch`: {error}")))?;
+        let count = self.project.max_concurrent_agents;
+        if !(1..=CONCURRENT_AGENTS_MAX).contains(&count) {
+            let message =
+                format!("`max_concurrent_agents` must be 1 to {CONCURRENT_AGENTS_MAX}, not {count}");
+            return Err(fault("max_concurrent_agents", message));
+        }
+        let mut agents = BTreeMap::new();
+        for (name, raw) in &self.agents {
+            let id: AgentId = name.parse().map_err(|error| fault(name, format!("{error}")))?;
+            agents.insert(id, raw.check(name, &self.limits)?);
+        }
+        self.check_roles(&agents)?;
+        for (name, command) in &self.checks {
+            command.split(&format!("checks.{name}"))?;
+        }
+        let copy = self.worktree.copy.iter().map(|text| RelativePath::parse(text)).collect::<Result<_, _>>();
+        let settings = Settings {
+            max_concurrent_agents: count,
+            approval: self.project.approval,
+            members: self.project.members.clone(),
+            agents: agents
+                .iter()
+                .map(|(id, agent)| (id.clone(), AgentSettings { instances: agent.instances }))
+                .collect(),
+        };
+        Ok(Config {
+            default_branch,
+            settings,
+            agents,
+            setup: self.worktree.setup.as_ref().map(Words::to_shell).transpose()?,
+            setup_wall: span("setup_wall", self.worktree.setup_wall.as_deref(), SETUP_WALL_DEFAULT)?,
+            copy: copy.map_err(|error| fault("copy", format!("`worktree.copy`: {error}")))?,
+            worktrees: self.paths.worktrees,
+            sessions: self.paths.sessions,
+        })
+    }
+
+    fn check_roles(&self, agents: &BTreeMap<AgentId, AgentEntry>) -> Result<(), Fault> {
+        for (role, agent) in &self.roles {
+            if !agents.keys().any(|id| id.as_str() == agent) {
+                return Err(fault(
+                    role,
+                    format!("the role `{role}` names the agent `{agent}`, which does not exist"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RawAgent {
+    fn check(&self, name: &str, defaults: &RawLimits) -> Result<AgentEntry, Fault> {
+        let key = format!("agents.{name}");
+        if !(1..=CONCURRENT_AGENTS_MAX).contains(&self.instances) {
+            return Err(fault(
+                "instances",
+                format!("`{key}.instances` must be 1 to {CONCURRENT_AGENTS_MAX}"),
+            ));
+        }
+        let program = match (self.kind, &self.command, &self.script) {
+            (RawKind::Scripted, None, Some(script)) => Program::Scripted { script: script.clone() },
+            (RawKind::Scripted, ..) => {
+                return Err(fault(
+                    &key,
+                    format!("`{key}` is scripted: it needs `script` and takes no `command`"),
+                ));
+            }
+            (RawKind::Command, Some(command), None) => Program::Command { command: command.split(&key)? },
+            (RawKind::Command, ..) => {
+                return Err(fault(
+                    &key,
+                    format!("`{key}` is a command: it needs `command` and takes no `script`"),
+                ));
+            }
+        };
+        Ok(AgentEntry {
+            program,
+            instances: self.instances,
+            environment: self.env.clone(),
+            limits: limits(&self.limits, defaults)?,
+        })
+    }
+}
+
+impl Words {
+    /// Splits a line as a shell would, but without a shell.
+    fn split(&self, key: &str) -> Result<Vec<String>, Fault> {
+        let words = match self {
+            Words::List(words) => Some(words.clone()),
+            Words::Line(line) => shlex::split(line),
+        };
+        match words {
+            Some(words) if !words.is_empty() && !words[0].is_empty() => Ok(words),
+            _ => Err(fault(key, format!("`{key}` has a command that is empty or has an open quote"))),
+        }
+    }
+
+    /// A set-up line is the user's own and may use the shell; a list is run as it is.
+    fn to_shell(&self) -> Result<Vec<String>, Fault> {
+        match self {
+            Words::Line(line) if !line.trim().is_empty() => {
+                Ok(vec!["sh".to_owned(), "-c".to_owned(), line.clone()])
+            }
+            Words::List(words) if words.first().is_some_and(|word| !word.is_empty()) => Ok(words.clone()),
+            _ => Err(fault("setup", "`worktree.setup` is empty")),
+        }
+    }
+}
+
+fn limits(own: &RawLimits, defaults: &RawLimits) -> Result<Limits, Fault> {
+    let standard = Limits::default();
+    let pick = |own: &Option<String>, general: &Option<String>| own.clone().or_else(|| general.clone());
+    Ok(Limits {
+        wall: span("wall", pick(&own.wall, &defaults.wall).as_deref(), standard.wall)?,
+        silence: span("silence", pick(&own.silence, &defaults.silence).as_deref(), standard.silence)?,
+        grace: span("grace", pick(&own.grace, &defaults.grace).as_deref(), standard.grace)?,
+        ..standard
+    })
+}
+
+/// Reads `90s`, `10m`, `2h` or `500ms`.
+fn span(key: &str, text: Option<&str>, standard: Duration) -> Result<Duration, Fault> {
+    let Some(text) = text else { return Ok(standard) };
+    let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
+    let number: Option<u64> = digits.parse().ok();
+    let milliseconds = match &text[digits.len()..] {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        _ => None,
+    };
+    let product = number.zip(milliseconds).and_then(|(number, unit)| number.checked_mul(unit));
+    match product {
+        Some(product) if product > 0 => Ok(Duration::from_millis(product)),
+        _ => Err(fault(
+            key,
+            format!("`{key}` must be a time such as `500ms`, `90s`, `10m` or `2h`, not `{text}`"),
+        )),
+    }
+}
+
+fn from_toml(text: &str, path: &Path, error: &toml::de::Error) -> ConfigError {
+    let offset = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = &text[..offset];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+    let message = error.message().to_owned();
+    let nearest = nearest_key(&message);
+    ConfigError::Wrong { path: path.to_owned(), line, column, message, nearest }
+}
+
+/// Finds the nearest of the names that serde's message offers.
+fn nearest_key(message: &str) -> Option<String> {
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (unknown, known) = names.split_first()?;
+    message.starts_with("unknown").then_some(())?;
+    nearest(unknown, known.iter().copied()).map(str::to_owned)
+}
+
+/// Returns the name most like `wanted`, if one is like it at all.
+pub(crate) fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// Below this likeness a suggestion confuses more than it helps.
+    const LIKENESS_MIN: f64 = 0.7;
+    let scored = known.into_iter().map(|name| (strsim::jaro_winkler(wanted, name), name));
+    let best = scored.filter(|(score, _)| *score >= LIKENESS_MIN).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, name)| name)
+}

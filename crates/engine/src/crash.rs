@@ -1,0 +1,41 @@
+//! Places where a test can have the process killed.
+//!
+//! A debug build that finds `REGATTA_CRASH_AT=<point>` in its environment ends itself with SIGKILL there, as a
+//! power cut would. A release build has none of this.
+
+/// Every place, so that a test can show that each is reached.
+pub const POINTS: &[&str] = &[
+    "append.before",
+    "append.after",
+    "create_worktree.before",
+    "create_worktree.made",
+    "create_worktree.after",
+    "run_session.before",
+    "run_session.started",
+    "run_session.ended",
+    "run_session.after",
+    "record_diff.before",
+    "record_diff.after",
+    "pause_agent.before",
+    "pause_agent.after",
+    "merge_branch.before",
+    "merge_branch.tree_written",
+    "merge_branch.commit_made",
+    "merge_branch.ref_swapped",
+    "merge_branch.checkout_updated",
+    "merge_branch.after",
+    "stop_agent.before",
+    "stop_agent.after",
+    "remove_worktree.before",
+    "remove_worktree.salvaged",
+    "remove_worktree.after",
+];
+
+/// Ends the process here if a test asked for it.
+pub(crate) fn point(name: &str) {
+    debug_assert!(POINTS.contains(&name), "`{name}` is not among the crash points");
+    #[cfg(debug_assertions)]
+    if std::env::var("REGATTA_CRASH_AT").is_ok_and(|asked| asked == name) {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    }
+}

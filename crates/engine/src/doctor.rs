@@ -1,0 +1,338 @@
+//! Looking for what does not add up between the log and the world, and mending what can be mended safely.
+//!
+//! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it goes.
+
+use crate::clock;
+use crate::core::{Actor, Cleanup, Command, Outcome, Salvage, Stage, Task, TaskId, replay_task};
+use crate::engine;
+use crate::error::Error;
+use crate::log::{self, SNAPSHOT_FORMAT};
+use crate::orders::{self, Order};
+use crate::project::Project;
+use regatta_git::{BranchName, RefName, SalvageRequest};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// No git call of ours takes so long; a lock file that is older and open in no process is nobody's.
+const LOCK_AGE_MIN: Duration = Duration::from_secs(600);
+const PROCESS_GRACE: Duration = Duration::from_secs(5);
+
+/// Something that does not add up.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// What kind of thing.
+    pub kind: Kind,
+    /// What was found.
+    pub what: String,
+    /// Whether `--fix` mends it.
+    pub can_fix: bool,
+    /// What to do about it.
+    pub next: String,
+    /// Whether it has been mended.
+    pub fixed: bool,
+    #[serde(skip)]
+    cure: Option<Cure>,
+}
+
+/// What kind of thing does not add up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A worktree that belongs to no task.
+    OrphanWorktree,
+    /// A task's branch that belongs to no task.
+    OrphanBranch,
+    /// A task whose worktree is gone.
+    MissingWorktree,
+    /// A merged task whose worktree could not be removed.
+    UncleanWorktree,
+    /// A process of a session that no engine watches.
+    LeftoverProcess,
+    /// A lock file that no process holds.
+    StaleLock,
+    /// Effects that wait for an engine.
+    UnfinishedEffects,
+    /// A log that does not add up.
+    UnsoundLog,
+}
+
+#[derive(Debug, Clone)]
+enum Cure {
+    Remove { branch: BranchName, place: PathBuf, task: Option<TaskId> },
+    Report { task: TaskId, branch: BranchName, place: PathBuf },
+    EndProcess { session: regatta_agents::SessionId },
+    DeleteFile { path: PathBuf },
+}
+
+/// Looks at everything and changes nothing.
+pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
+    let tasks = load_tasks(project).await?;
+    let mut findings = check_log(project).await?;
+    findings.extend(check_worktrees(project, &tasks).await?);
+    findings.extend(check_branches(project, &tasks).await?);
+    findings.extend(check_tasks(project, &tasks)?);
+    let engine_runs = engine_runs(project).await?;
+    if !engine_runs {
+        findings.extend(check_processes(project));
+        findings.extend(check_intents(project).await?);
+    }
+    findings.extend(check_locks(project).await?);
+    Ok(findings)
+}
+
+/// Mends what can be mended; refused while an engine runs, because it would see the world change under it.
+pub async fn mend(project: &Project, findings: &mut [Finding]) -> Result<(), Error> {
+    let token = engine::take_lease(project).await?;
+    let mut result = Ok(());
+    for finding in findings.iter_mut() {
+        let Some(cure) = finding.cure.clone() else { continue };
+        match apply(project, &cure).await {
+            Ok(()) => finding.fixed = true,
+            Err(error) => result = Err(error),
+        }
+    }
+    project.store().release_lease(&token).await?;
+    result
+}
+
+async fn load_tasks(project: &Project) -> Result<BTreeMap<TaskId, Task>, Error> {
+    let mut tasks = BTreeMap::new();
+    for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
+        if let Some(task) = log::Folded::<Option<Task>>::from_loaded(loaded)?.state {
+            tasks.insert(task.id, task);
+        }
+    }
+    Ok(tasks)
+}
+
+/// Replays every task from its first event, and compares with the state that is used.
+async fn check_log(project: &Project) -> Result<Vec<Finding>, Error> {
+    project.store().verify().await?;
+    /// Snapshots of this format do not exist, so the whole stream is read.
+    const NO_FORMAT: u32 = u32::MAX;
+    let used = load_tasks(project).await?;
+    let mut findings = Vec::new();
+    for loaded in project.store().load_prefix("task/", NO_FORMAT).await? {
+        let facts = loaded.tail.iter().map(log::fact_of).collect::<Result<Vec<_>, _>>()?;
+        let what = match replay_task(&facts) {
+            Err(unsound) => {
+                let seq = loaded.tail.get(unsound.index).map_or(0, |row| row.seq.0);
+                format!("stream {}: event {seq}: {unsound}", loaded.stream)
+            }
+            Ok(Some(task)) if used.get(&task.id) != Some(&task) => {
+                format!("stream {}: its snapshot is not what its events add up to", loaded.stream)
+            }
+            Ok(_) => continue,
+        };
+        let next = "copy .regatta away and report it as a bug".to_owned();
+        findings.push(Finding {
+            kind: Kind::UnsoundLog,
+            what,
+            can_fix: false,
+            next,
+            fixed: false,
+            cure: None,
+        });
+    }
+    Ok(findings)
+}
+
+async fn check_worktrees(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<Finding>, Error> {
+    let folder = project.place(&project.config().worktrees);
+    let owned: Vec<PathBuf> = tasks.values().filter_map(|task| place_of(project, task)).collect();
+    let mut findings = Vec::new();
+    for entry in project.repository().list_worktrees().await? {
+        if !entry.path.starts_with(&folder) || owned.contains(&entry.path) {
+            continue;
+        }
+        let task = entry.branch.as_ref().and_then(task_of_branch);
+        let cure =
+            entry.branch.clone().map(|branch| Cure::Remove { branch, place: entry.path.clone(), task });
+        findings.push(Finding {
+            kind: Kind::OrphanWorktree,
+            what: format!("the worktree {} belongs to no task", entry.path.display()),
+            can_fix: cure.is_some(),
+            next: "`regatta doctor --fix` salvages and removes it".to_owned(),
+            fixed: false,
+            cure,
+        });
+    }
+    Ok(findings)
+}
+
+async fn check_branches(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<Finding>, Error> {
+    let worktrees = project.repository().list_worktrees().await?;
+    let mut findings = Vec::new();
+    for (branch, _) in project.repository().list_branches("task/").await? {
+        let Some(id) = task_of_branch(&branch) else { continue };
+        // A branch that no task of ours ever had is the user's own.
+        let Some(task) = tasks.get(&id).filter(|task| task.attempts > 0) else { continue };
+        let is_owned = place_of(project, task).is_some();
+        let is_checked_out = worktrees.iter().any(|entry| entry.branch.as_ref() == Some(&branch));
+        if is_owned || is_checked_out {
+            continue;
+        }
+        let place = project.place(&project.config().worktrees).join(format!("task-{id}"));
+        findings.push(Finding {
+            kind: Kind::OrphanBranch,
+            what: format!("the branch {branch} belongs to no task in work"),
+            can_fix: true,
+            next: "`regatta doctor --fix` salvages and removes it".to_owned(),
+            fixed: false,
+            cure: Some(Cure::Remove { branch, place, task: Some(id) }),
+        });
+    }
+    Ok(findings)
+}
+
+fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<Finding>, Error> {
+    let mut findings = Vec::new();
+    for task in tasks.values() {
+        let Some(worktree) = task.worktree() else { continue };
+        let place = project.place(&worktree.path);
+        let id = task.id;
+        let (kind, what, next, cure) = match &task.stage {
+            Stage::Verified(landed) if landed.cleanup == Cleanup::Failed => {
+                let branch = BranchName::parse(&worktree.branch).map_err(regatta_git::Error::from)?;
+                let what =
+                    format!("task #{id} is merged, but its worktree {} is not removed", place.display());
+                let next = "`regatta doctor --fix` tries again".to_owned();
+                (Kind::UncleanWorktree, what, next, Some(Cure::Report { task: id, branch, place }))
+            }
+            Stage::InProgress(_) | Stage::WaitingApproval(_) if !task.is_settling() && !place.exists() => {
+                let what = format!("the worktree {} of task #{id} is gone", place.display());
+                (
+                    Kind::MissingWorktree,
+                    what,
+                    format!("`regatta task cancel {id}`; its branch is kept as a salvage"),
+                    None,
+                )
+            }
+            _ => continue,
+        };
+        findings.push(Finding { kind, what, can_fix: cure.is_some(), next, fixed: false, cure });
+    }
+    Ok(findings)
+}
+
+fn check_processes(project: &Project) -> Vec<Finding> {
+    let leftover = |leftover: regatta_agents::Leftover| Finding {
+        kind: Kind::LeftoverProcess,
+        what: format!("process {} of session {} runs without an engine", leftover.pid, leftover.session),
+        can_fix: true,
+        next: "`regatta doctor --fix` ends it".to_owned(),
+        fixed: false,
+        cure: Some(Cure::EndProcess { session: leftover.session }),
+    };
+    regatta_agents::find_leftovers(project.mark()).into_iter().map(leftover).collect()
+}
+
+async fn check_intents(project: &Project) -> Result<Vec<Finding>, Error> {
+    let open = project.store().open_intents().await?;
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
+    let kinds: Vec<String> = open.iter().map(|intent| format!("{} ({})", intent.kind, intent.lane)).collect();
+    Ok(vec![Finding {
+        kind: Kind::UnfinishedEffects,
+        what: format!("{} effects wait for an engine: {}", open.len(), kinds.join(", ")),
+        can_fix: false,
+        next: "start one with `regatta up`; it finishes them".to_owned(),
+        fixed: false,
+        cure: None,
+    }])
+}
+
+async fn check_locks(project: &Project) -> Result<Vec<Finding>, Error> {
+    let locks = project.repository().stale_locks(LOCK_AGE_MIN).await?;
+    let finding = |path: PathBuf| Finding {
+        kind: Kind::StaleLock,
+        what: format!("the lock file {} is held by no process", path.display()),
+        can_fix: true,
+        next: "`regatta doctor --fix` deletes it".to_owned(),
+        fixed: false,
+        cure: Some(Cure::DeleteFile { path }),
+    };
+    Ok(locks.into_iter().map(finding).collect())
+}
+
+async fn engine_runs(project: &Project) -> Result<bool, Error> {
+    match engine::take_lease(project).await {
+        Ok(token) => {
+            project.store().release_lease(&token).await?;
+            Ok(false)
+        }
+        Err(Error::EngineAlreadyRunning(_)) => Ok(true),
+        Err(other) => Err(other),
+    }
+}
+
+async fn apply(project: &Project, cure: &Cure) -> Result<(), Error> {
+    match cure {
+        Cure::Remove { branch, place, task } => {
+            salvage_and_remove(project, branch, place, *task).await?;
+            Ok(())
+        }
+        Cure::Report { task, branch, place } => {
+            let salvage = salvage_and_remove(project, branch, place, Some(*task)).await?;
+            let order = Order::new(Some(*task), &Actor::Engine);
+            orders::give(project, order, Command::Report(Outcome::WorktreeRemoved { salvage }))
+                .await
+                .map(|_| ())
+        }
+        Cure::EndProcess { session } => {
+            let ended = regatta_agents::end_leftovers(session, PROCESS_GRACE).await;
+            ended.map(|_| ()).map_err(|error| Error::Io {
+                action: "end the process of",
+                path: PathBuf::from(session.to_string()),
+                source: std::io::Error::other(error),
+            })
+        }
+        Cure::DeleteFile { path } => std::fs::remove_file(path).map_err(Error::io("delete", path)),
+    }
+}
+
+async fn salvage_and_remove(
+    project: &Project,
+    branch: &BranchName,
+    place: &std::path::Path,
+    task: Option<TaskId>,
+) -> Result<Option<Salvage>, Error> {
+    let repository = project.repository();
+    let owner = task.map_or_else(|| "unknown".to_owned(), |task| task.to_string());
+    let target = project.config().default_branch.clone();
+    let base = repository.find_branch(&target).await?;
+    let base = base.ok_or_else(|| Error::TargetMissing { branch: target.to_string() })?;
+    let prefix =
+        RefName::parse(&format!("refs/regatta/salvage/{owner}")).map_err(regatta_git::Error::from)?;
+    let request = SalvageRequest {
+        worktree: place.to_owned(),
+        branch: branch.clone(),
+        base,
+        merged_into: target,
+        prefix,
+        ignore: project.config().copy.clone(),
+        author: orders::ourselves(clock::now()),
+        message: format!("Salvage of {branch}\n\nFound without an owner.\n"),
+    };
+    let salvage = repository.salvage(&request).await?;
+    repository.remove_worktree(place, branch).await?;
+    Ok(salvage
+        .map(|salvage| Salvage { name: salvage.name.to_string(), commit: orders::from_git(&salvage.commit) }))
+}
+
+/// Returns the worktree that a task owns by rights.
+fn place_of(project: &Project, task: &Task) -> Option<PathBuf> {
+    match &task.stage {
+        Stage::Backlog => None,
+        Stage::Verified(landed) if landed.cleanup == Cleanup::Done => None,
+        _ => task.worktree().map(|worktree| project.place(&worktree.path)),
+    }
+}
+
+fn task_of_branch(branch: &BranchName) -> Option<TaskId> {
+    branch.as_str().strip_prefix("task/")?.parse().ok()
+}

@@ -1,0 +1,208 @@
+//! The engine: holds the project's lease and performs what the log asks for.
+//!
+//! ```text
+//!           log moves, a lane is done, the lease must be renewed, stop
+//!                                  │ one loop
+//!                                  ▼
+//!   open intents ──▶ lanes (in order, one at a time) ──▶ performers ──▶ reports (commands)
+//! ```
+//!
+//! One owner for all of its state: the loop in [`run`]. There is at most one engine per project at a time; a
+//! second one is refused and told who the first is. A killed engine's open intents are found in the log by the
+//! next, and finished.
+
+use crate::clock;
+use crate::core::Actor;
+use crate::error::Error;
+use crate::holder::Holder;
+use crate::lanes::{Done, Lanes};
+use crate::orders::{self, Giver};
+use crate::project::Project;
+use regatta_store::{LeaseAnswer, LeaseRequest, LeaseToken, Seq};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+const LEASE: &str = "engine";
+/// Long enough to outlast a busy machine, short enough to wait for when a machine is lost.
+const LEASE_TTL: Duration = Duration::from_secs(15);
+const RENEW_EVERY: Duration = Duration::from_secs(3);
+/// How long the loop sleeps when nothing happens; it wakes at once when the log moves.
+const IDLE: Duration = Duration::from_secs(1);
+/// How many outcomes may wait for the loop.
+const DONE_MAX: usize = 256;
+
+/// A running engine.
+pub struct Engine {
+    stop: watch::Sender<Option<Stop>>,
+    task: JoinHandle<Result<(), Error>>,
+    busy: watch::Receiver<usize>,
+}
+
+/// How an engine is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// Finishes what is under way, sessions too, and starts no new session.
+    WhenDone,
+    /// Stops the sessions at once; they are started again by the next engine.
+    Now,
+}
+
+impl Engine {
+    /// Starts the engine of a project, or says who runs it already.
+    pub async fn start(project: Arc<Project>) -> Result<Self, Error> {
+        let token = take_lease(&project).await?;
+        let (stop, stopped) = watch::channel(None);
+        let (busy_sender, busy) = watch::channel(0);
+        let task = tokio::spawn(async move {
+            let result = run(&project, token, stopped, busy_sender).await;
+            let released = project.store().release_lease(&token).await;
+            result.and(released.map_err(Error::from))
+        });
+        Ok(Engine { stop, task, busy })
+    }
+
+    /// Tells whether it has ended by itself, which it does only when something is wrong.
+    pub fn is_over(&self) -> bool {
+        self.task.is_finished()
+    }
+
+    /// Returns how many effects are under way.
+    pub fn count_busy(&self) -> usize {
+        *self.busy.borrow()
+    }
+
+    /// Stops it and waits until it has let go of the project.
+    pub async fn stop(self, how: Stop) -> Result<(), Error> {
+        self.stop.send_replace(Some(how));
+        self.join().await
+    }
+
+    /// Stops it gently, unless `hurry` comes first.
+    pub async fn stop_or_hurry(self, hurry: impl Future<Output = ()>) -> Result<(), Error> {
+        self.stop.send_replace(Some(Stop::WhenDone));
+        let sender = self.stop.clone();
+        let join = self.join();
+        tokio::pin!(join);
+        tokio::select! {
+            result = &mut join => result,
+            () = hurry => {
+                sender.send_replace(Some(Stop::Now));
+                join.await
+            }
+        }
+    }
+
+    /// Waits until it ends.
+    pub async fn join(self) -> Result<(), Error> {
+        match self.task.await {
+            Ok(result) => result,
+            Err(panic) => {
+                Err(Error::LogUnsound { seq: 0, why: format!("the engine's loop broke off: {panic}") })
+            }
+        }
+    }
+}
+
+/// Takes the lease; that of a process which is surely dead is taken over.
+pub(crate) async fn take_lease(project: &Project) -> Result<LeaseToken, Error> {
+    let mut replaces = None;
+    loop {
+        let now = clock::now();
+        let token = LeaseToken(Uuid::now_v7());
+        let holder = serde_json::to_string(&Holder::this(now)).expect("a holder is plain data");
+        let request = LeaseRequest { name: LEASE.to_owned(), holder, token, now, ttl: LEASE_TTL, replaces };
+        let held = match project.store().take_lease(request).await? {
+            LeaseAnswer::Taken => return Ok(token),
+            LeaseAnswer::Held(lease) => lease,
+        };
+        let holder: Holder = serde_json::from_str(&held.holder).map_err(|error| Error::LogUnsound {
+            seq: 0,
+            why: format!("the lease cannot be read: {error}"),
+        })?;
+        if !holder.is_dead() || replaces == Some(held.token) {
+            return Err(Error::EngineAlreadyRunning(Box::new(holder)));
+        }
+        replaces = Some(held.token);
+    }
+}
+
+async fn run(
+    project: &Arc<Project>,
+    token: LeaseToken,
+    mut stopped: watch::Receiver<Option<Stop>>,
+    busy: watch::Sender<usize>,
+) -> Result<(), Error> {
+    let (done_sender, mut done) = mpsc::channel::<Done>(DONE_MAX);
+    let mut lanes = Lanes::new(Arc::clone(project), token, done_sender);
+    let mut renew = tokio::time::interval(RENEW_EVERY);
+    renew.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut seen = Seq(0);
+    let mut result = look(project, &mut lanes).await;
+    loop {
+        busy.send_replace(lanes.count_busy());
+        if result.is_err() {
+            lanes.halt();
+        }
+        if lanes.is_halted() && lanes.count_busy() == 0 {
+            return result;
+        }
+        let step = tokio::select! {
+            biased;
+            changed = stopped.changed() => {
+                let how = if changed.is_err() { Some(Stop::Now) } else { *stopped.borrow_and_update() };
+                match how {
+                    Some(Stop::Now) => lanes.halt(),
+                    Some(Stop::WhenDone) => lanes.drain(),
+                    None => {}
+                }
+                Ok(())
+            }
+            Some(finished) = done.recv() => lanes.finish(finished),
+            _ = renew.tick() => project.store().renew_lease(&token, clock::now(), LEASE_TTL).await.map_err(Error::from),
+            head = project.store().wait_past(seen, IDLE) => match head {
+                Ok(head) => { seen = head; Ok(()) }
+                Err(error) => Err(error.into()),
+            },
+        };
+        result = result.and(step);
+        if result.is_ok() && !lanes.is_halted() {
+            result = look(project, &mut lanes).await;
+            if lanes.is_draining() && lanes.count_busy() == 0 {
+                lanes.halt();
+            }
+        }
+    }
+}
+
+/// Takes up the open intents, and assigns queued tasks for which there is a place.
+async fn look(project: &Project, lanes: &mut Lanes) -> Result<(), Error> {
+    for intent in project.store().open_intents().await? {
+        lanes.take_up(intent);
+    }
+    if lanes.is_draining() { Ok(()) } else { serve_queue(project).await }
+}
+
+async fn serve_queue(project: &Project) -> Result<(), Error> {
+    let giver = Giver { actor: Actor::Policy("queue".to_owned()), command_id: None };
+    let mut refused = BTreeSet::new();
+    loop {
+        let crew = orders::load_crew(project).await?;
+        let Some(next) = crew.find_next_where(&project.config().settings, |task| !refused.contains(&task))
+        else {
+            return Ok(());
+        };
+        match orders::assign(project, &giver, next.task, next.agent.clone(), None).await {
+            Ok(_) => {}
+            // It cannot go now; the next one may.
+            Err(Error::Refused(_)) => {
+                refused.insert(next.task);
+            }
+            Err(Error::Queued { .. }) => return Ok(()),
+            Err(other) => return Err(other),
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Everything that can go wrong when a command is given or carried out, and the words a user is told.
+
+use crate::config::ConfigError;
+use crate::core::{Code, Problem, Refusal};
+use crate::holder::Holder;
+use std::path::PathBuf;
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The rules say no.
+    #[error("refused: {}", .0.code())]
+    Refused(Refusal),
+    /// All places are taken; the task was queued.
+    #[error("the task was queued")]
+    Queued {
+        /// The task.
+        task: crate::core::TaskId,
+        /// Its place in the queue.
+        place: u32,
+        /// Agents at work.
+        working: u32,
+        /// Agents allowed.
+        limit: u32,
+    },
+    /// The database failed.
+    #[error("the store failed")]
+    Store(#[from] regatta_store::Error),
+    /// Git failed.
+    #[error("git failed")]
+    Git(#[from] regatta_git::Error),
+    /// The config is wrong.
+    #[error("the config is wrong")]
+    Config(#[from] ConfigError),
+    /// The folder is not in a project.
+    #[error("there is no project at {}", .0.display())]
+    ProjectNotFound(PathBuf),
+    /// The folder has a project already.
+    #[error("there is a project at {} already", .0.display())]
+    ProjectExists(PathBuf),
+    /// Another engine works on the project.
+    #[error("another engine works on the project")]
+    EngineAlreadyRunning(Box<Holder>),
+    /// A file could not be read or written.
+    #[error("could not {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// An event in the log cannot be understood.
+    #[error("event {seq} cannot be understood: {why}")]
+    LogUnsound {
+        /// Its sequence number.
+        seq: u64,
+        /// What is wrong.
+        why: String,
+    },
+    /// There is no such salvage.
+    #[error("task #{task} has no salvage {number}")]
+    SalvageNotFound {
+        /// The task.
+        task: crate::core::TaskId,
+        /// The number that was asked for.
+        number: String,
+    },
+    /// The project has no commit to start from.
+    #[error("the branch {branch} does not exist")]
+    TargetMissing {
+        /// The branch.
+        branch: String,
+    },
+    /// Other processes kept changing what the decision depends on.
+    #[error("the command lost {tries} races in a row")]
+    Contended {
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// The wait was ended by the user or by its limit.
+    #[error("the wait was ended: {why}")]
+    WaitEnded {
+        /// What ended it.
+        why: &'static str,
+        /// The task that was waited for.
+        task: Option<crate::core::TaskId>,
+    },
+}
+
+impl Error {
+    /// Returns a closure that wraps an IO error.
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.into();
+        move |source| Error::Io { action, path, source }
+    }
+
+    /// Returns what, why and what next.
+    pub fn explain(&self) -> Problem {
+        match self {
+            Error::Refused(refusal) => refusal.explain(),
+            Error::Queued { task, place, working, limit } => queued(*task, *place, *working, *limit),
+            Error::Store(error) => of_store(error),
+            Error::Git(error) => of_git(error),
+            Error::Config(error) => of_config(error),
+            Error::ProjectNotFound(path) => Problem::new(
+                Code::ProjectNotFound,
+                "there is no project here",
+                format!("neither {} nor a folder above it has .regatta/config.toml", path.display()),
+                "run `regatta init` in your repository, or try `regatta demo`",
+            ),
+            Error::ProjectExists(path) => Problem::new(
+                Code::ProjectExists,
+                "the project was not made",
+                format!("{} is there already", path.display()),
+                "use it as it is; `regatta doctor` checks it",
+            ),
+            Error::EngineAlreadyRunning(holder) => Problem::new(
+                Code::EngineAlreadyRunning,
+                "a second engine was not started",
+                format!("the project is served by {holder}"),
+                format!("let it do the work, or stop it first (`kill {}`)", holder.pid),
+            )
+            .with("pid", holder.pid)
+            .with("host", holder.host.as_str()),
+            Error::Io { action, path, source } => Problem::new(
+                Code::IoFailed,
+                format!("could not {action} {}", path.display()),
+                source.to_string(),
+                "check that the path exists, is yours and that the disk is not full, then try again",
+            ),
+            Error::LogUnsound { seq, why } => unsound(&format!("event {seq}"), why),
+            Error::SalvageNotFound { task, number } => Problem::new(
+                Code::SalvageNotFound,
+                format!("task #{task} has no salvage {number}"),
+                "nothing of that number was set aside for it",
+                format!("see what there is with `regatta task salvage {task} --list`"),
+            ),
+            Error::TargetMissing { branch } => Problem::new(
+                Code::NotARepository,
+                "there is nothing to start from",
+                format!("the branch `{branch}` has no commit"),
+                "make a first commit on it, or name another branch as `default_branch` in .regatta/config.toml",
+            ),
+            Error::Contended { tries } => Problem::new(
+                Code::TaskBusy,
+                "the command was not taken",
+                format!("other processes changed the project {tries} times in a row meanwhile"),
+                "try again",
+            ),
+            Error::WaitEnded { why, task } => wait_ended(why, *task),
+        }
+    }
+}
+
+fn queued(task: crate::core::TaskId, place: u32, working: u32, limit: u32) -> Problem {
+    Problem::new(
+        Code::ConcurrencyLimitExceeded,
+        format!("task #{task} was not assigned yet"),
+        format!("{working} of {limit} agents are at work; the task is queued at place {place}"),
+        "nothing to do: it starts when a place is free; or raise `max_concurrent_agents` in .regatta/config.toml",
+    )
+    .with("taskId", task.number())
+    .with("queuePosition", place)
+    .with("working", working)
+    .with("limit", limit)
+}
+
+fn wait_ended(why: &str, task: Option<crate::core::TaskId>) -> Problem {
+    let next = match task {
+        Some(task) => format!(
+            "it goes on with the next engine (`regatta up`); `regatta task cancel {task}` gives it up"
+        ),
+        None => "it goes on with the next engine (`regatta up`)".to_owned(),
+    };
+    Problem::new(Code::WaitTimedOut, "the command was not waited for to its end", why, next)
+}
+
+fn of_config(error: &ConfigError) -> Problem {
+    let next = match error {
+        ConfigError::Wrong { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+        ConfigError::Wrong { .. } => "mend that line and try again; nothing was done".to_owned(),
+        ConfigError::Unreadable { .. } => "check that the file is there and is yours".to_owned(),
+    };
+    Problem { why: chain(error), ..Problem::new(Code::ConfigInvalid, "the config cannot be used", "", next) }
+}
+
+fn unsound(what: &str, why: &str) -> Problem {
+    Problem::new(
+        Code::LogUnsound,
+        format!("the log does not add up at {what}"),
+        why,
+        "nothing was changed; copy .regatta away, then see `regatta doctor` and report it as a bug",
+    )
+}
+
+fn of_store(error: &regatta_store::Error) -> Problem {
+    use regatta_store::Error as Store;
+    match error {
+        Store::SchemaTooNew { found, known, path } => Problem::new(
+            Code::SchemaTooNew,
+            "the project was not opened",
+            format!("{} has schema {found}, and this Regatta knows up to {known}", path.display()),
+            "use the newer Regatta that wrote it; the file was not touched",
+        )
+        .with("found", *found)
+        .with("known", *known),
+        Store::CommandReused { command } => Problem::new(
+            Code::CommandReused,
+            "the command was not taken",
+            format!("the id {command} was used before for another command"),
+            "give each command an id of its own; repeat an id only to repeat the very same command",
+        ),
+        Store::Corrupt { what } => unsound("rest", &what.to_string()),
+        Store::Busy { .. } => Problem {
+            why: chain(error),
+            ..Problem::new(
+                Code::StoreFailed,
+                "the project's database is busy",
+                "",
+                "try again; if it stays so, see which program holds it",
+            )
+        },
+        _ => Problem {
+            why: chain(error),
+            ..Problem::new(
+                Code::StoreFailed,
+                "the project's database failed",
+                "",
+                "check the disk and the rights of .regatta/regatta.db, then `regatta doctor`",
+            )
+        },
+    }
+}
+
+fn of_git(error: &regatta_git::Error) -> Problem {
+    use regatta_git::Error as Git;
+    let (code, what, next) = match error {
+        Git::NotFound | Git::TooOld { .. } => (
+            Code::GitUnusable,
+            "git cannot be used",
+            "install git 2.38 or newer (2.40 is better) and have it on PATH",
+        ),
+        Git::NotARepository { .. } | Git::NoCommit { .. } => (
+            Code::NotARepository,
+            "this is not a git repository that can be used",
+            "run `git init`, make a first commit, and try again",
+        ),
+        _ => (
+            Code::GitFailed,
+            "git did not do what was asked",
+            "run the command by hand to see more; then try again",
+        ),
+    };
+    Problem { why: chain(error), ..Problem::new(code, what, "", next) }
+}
+
+/// Returns the error and its causes, outermost first.
+pub(crate) fn chain(error: &dyn std::error::Error) -> Vec<String> {
+    let mut levels = vec![error.to_string()];
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        levels.push(inner.to_string());
+        cause = inner.source();
+    }
+    levels
+}

@@ -1,0 +1,169 @@
+//! Lanes: which effects are under way, which wait for another of their lane, and how sessions are stopped.
+//!
+//! Effects of one lane are performed in order, one at a time; lanes run beside each other. Owned by the engine's
+//! loop and touched by nothing else.
+
+use crate::core::{Effect, TaskId};
+use crate::error::Error;
+use crate::perform::{self, Places, SessionControl, Work};
+use crate::project::Project;
+use regatta_agents::StopReason;
+use regatta_store::{Intent, IntentId, LeaseToken};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// A performer that fails for a reason of its own (a busy database) is tried so often before the engine stops.
+const FAILURES_MAX: u32 = 5;
+
+/// What a performer says when it is done.
+pub(crate) struct Done {
+    intent: IntentId,
+    lane: String,
+    result: Result<(), Error>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mood {
+    Working,
+    Draining,
+    Halted,
+}
+
+/// All lanes of one engine.
+pub(crate) struct Lanes {
+    project: Arc<Project>,
+    token: LeaseToken,
+    done: mpsc::Sender<Done>,
+    places: Arc<Places>,
+    mood: Mood,
+    known: HashSet<IntentId>,
+    waiting: HashMap<String, VecDeque<(Intent, Effect)>>,
+    busy: HashSet<String>,
+    sessions: HashMap<TaskId, SessionControl>,
+    failures: HashMap<IntentId, u32>,
+}
+
+impl Lanes {
+    pub(crate) fn new(project: Arc<Project>, token: LeaseToken, done: mpsc::Sender<Done>) -> Self {
+        let places = Arc::new(Places::new(project.config()));
+        Lanes {
+            project,
+            token,
+            done,
+            places,
+            mood: Mood::Working,
+            known: HashSet::new(),
+            waiting: HashMap::new(),
+            busy: HashSet::new(),
+            sessions: HashMap::new(),
+            failures: HashMap::new(),
+        }
+    }
+
+    /// Counts the effects under way.
+    pub(crate) fn count_busy(&self) -> usize {
+        self.busy.len()
+    }
+
+    pub(crate) fn is_halted(&self) -> bool {
+        self.mood == Mood::Halted
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.mood == Mood::Draining
+    }
+
+    /// Starts no further session, but finishes what is under way.
+    pub(crate) fn drain(&mut self) {
+        if self.mood == Mood::Working {
+            self.mood = Mood::Draining;
+            self.sessions
+                .values()
+                .filter(|session| !session.is_started())
+                .for_each(|session| session.stop(StopReason::Shutdown));
+        }
+    }
+
+    /// Starts nothing more, and stops the sessions.
+    pub(crate) fn halt(&mut self) {
+        self.mood = Mood::Halted;
+        self.waiting.clear();
+        self.sessions.values().for_each(|session| session.stop(StopReason::Shutdown));
+    }
+
+    /// Puts an intent into its lane, unless it is there already.
+    pub(crate) fn take_up(&mut self, intent: Intent) {
+        let Ok(effect) = serde_json::from_str::<Effect>(&intent.data) else { return };
+        let starts_session = matches!(effect, Effect::RunSession { .. });
+        if self.mood == Mood::Draining && starts_session {
+            return;
+        }
+        if !self.known.insert(intent.id) {
+            return;
+        }
+        let lane = intent.lane.clone();
+        self.waiting.entry(lane.clone()).or_default().push_back((intent, effect));
+        self.advance(&lane);
+    }
+
+    /// Takes note that a performer is done, and lets the next of its lane begin.
+    pub(crate) fn finish(&mut self, done: Done) -> Result<(), Error> {
+        self.busy.remove(&done.lane);
+        let outcome = match done.result {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                // Forgotten, so that it is taken up again from the log.
+                self.known.remove(&done.intent);
+                let failures = self.failures.entry(done.intent).or_default();
+                *failures += 1;
+                let is_final = matches!(error, Error::Store(regatta_store::Error::LeaseLost { .. }));
+                if is_final || *failures >= FAILURES_MAX { Err(error) } else { Ok(()) }
+            }
+        };
+        self.advance(&done.lane);
+        outcome
+    }
+
+    fn advance(&mut self, lane: &str) {
+        if self.mood == Mood::Halted || self.busy.contains(lane) {
+            return;
+        }
+        let Some(waiting) = self.waiting.get_mut(lane) else { return };
+        let Some((intent, effect)) = waiting.pop_front() else {
+            self.waiting.remove(lane);
+            return;
+        };
+        let session = self.session_for(&effect);
+        self.busy.insert(lane.to_owned());
+        let work = Work {
+            project: Arc::clone(&self.project),
+            token: self.token,
+            intent: intent.id,
+            at: intent.at,
+            places: Arc::clone(&self.places),
+        };
+        let done = self.done.clone();
+        tokio::spawn(async move {
+            let result = perform::perform(&work, effect, session).await;
+            let message = Done { intent: intent.id, lane: intent.lane, result };
+            // The loop outlives its performers; if it is gone the process is ending.
+            let _ = done.send(message).await;
+        });
+    }
+
+    /// A session gets a new control; what stops a session gets the control of the one under way.
+    fn session_for(&mut self, effect: &Effect) -> Option<SessionControl> {
+        match effect {
+            Effect::RunSession { task, .. } => {
+                let control = SessionControl::new();
+                self.sessions.insert(*task, control.clone());
+                Some(control)
+            }
+            Effect::StopAgent { task, .. } | Effect::PauseAgent { task, .. } => {
+                self.sessions.get(task).cloned()
+            }
+            _ => None,
+        }
+    }
+}

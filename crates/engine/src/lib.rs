@@ -1,0 +1,43 @@
+//! The loop that carries decisions out: load, decide, append, perform.
+//!
+//! The only room where the others meet. Any process may [give](orders) a command; one [`Engine`] per project
+//! performs the effects, holds the lease, and finishes what a crash left undone. Rules live in `regatta-core`,
+//! and printing lives in the binary.
+//!
+//! Start reading at [`Project`], then [`Engine`].
+
+mod carry;
+mod clock;
+mod config;
+mod crash;
+mod diff;
+mod doctor;
+mod engine;
+mod error;
+mod holder;
+mod journal;
+mod lanes;
+mod log;
+pub mod orders;
+mod perform;
+mod project;
+mod prompt;
+mod salvage;
+mod sample;
+mod view;
+
+pub use carry::{Carried, Helm, Progress};
+pub use config::{AgentEntry, Config, ConfigError, Program};
+pub use crash::POINTS as CRASH_POINTS;
+pub use diff::{DiffView, FileView, show_diff};
+pub use doctor::{Finding, examine, mend};
+pub use engine::{Engine, Stop};
+pub use error::Error;
+pub use holder::Holder;
+pub use journal::{Entry, Journal};
+pub use project::Project;
+pub use regatta_core as core;
+pub use regatta_git::BranchName;
+pub use salvage::{Brought, bring_back, list_salvages};
+pub use sample::{SampleTask, add_sample_tasks, create_sample};
+pub use view::{AgentView, TaskView, list_agents, list_tasks, show_task};

@@ -1,0 +1,153 @@
+//! Between the rules and the store: names of streams, facts as rows, states as snapshots.
+//!
+//! A task's events are in its own stream, `task/<id>`. Those that concern the crew are in `crew` too, and those
+//! that concern the plan in `plan`, so that a decision is checked against just the versions that it read.
+
+use crate::core::{Actor, Crew, Effect, Event, Fact, Plan, Task, TaskId};
+use crate::error::Error;
+use jiff::Timestamp;
+use regatta_store::{Loaded, NewEvent, NewIntent, NewSnapshot, Recorded, StreamName, Version};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+/// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
+pub(crate) const SNAPSHOT_FORMAT: u32 = 1;
+
+/// A state that is folded from a stream.
+pub(crate) trait State: Sized + Serialize + DeserializeOwned {
+    fn fold(state: Self, fact: &Fact) -> Self;
+}
+
+impl State for Option<Task> {
+    fn fold(state: Self, fact: &Fact) -> Self {
+        Task::evolve(state, fact)
+    }
+}
+
+impl State for Crew {
+    fn fold(state: Self, fact: &Fact) -> Self {
+        state.evolve(fact)
+    }
+}
+
+impl State for Plan {
+    fn fold(state: Self, fact: &Fact) -> Self {
+        state.evolve(fact)
+    }
+}
+
+/// A state with what is needed to add to its stream.
+pub(crate) struct Folded<S> {
+    pub(crate) stream: StreamName,
+    pub(crate) version: Version,
+    pub(crate) state: S,
+    snapshot_bytes: usize,
+    tail_bytes: usize,
+}
+
+impl<S: State + Default> Folded<S> {
+    /// Folds what was loaded.
+    pub(crate) fn from_loaded(loaded: Loaded) -> Result<Self, Error> {
+        let Loaded { stream, version, snapshot, tail } = loaded;
+        let snapshot_bytes = snapshot.as_ref().map_or(0, |snapshot| snapshot.data.len());
+        let mut state = match snapshot {
+            None => S::default(),
+            Some(snapshot) => serde_json::from_str(&snapshot.data).map_err(|error| Error::LogUnsound {
+                seq: snapshot.version.0,
+                why: format!("the snapshot of {stream} cannot be read: {error}"),
+            })?,
+        };
+        let mut tail_bytes = 0;
+        for recorded in &tail {
+            tail_bytes += recorded.data.len();
+            state = S::fold(state, &fact_of(recorded)?);
+        }
+        Ok(Folded { stream, version, state, snapshot_bytes, tail_bytes })
+    }
+
+    /// Folds a new fact that is about to be appended.
+    pub(crate) fn push(&mut self, fact: &Fact, bytes: usize) {
+        self.state = S::fold(std::mem::take(&mut self.state), fact);
+        self.tail_bytes += bytes;
+    }
+
+    /// Returns a snapshot when one is due: when the events since the last outweigh it. So a load reads at most
+    /// about twice the state, and all snapshots together cost no more than the events.
+    pub(crate) fn snapshot_if_due(&self) -> Option<NewSnapshot> {
+        /// Below this a snapshot saves nothing.
+        const TAIL_BYTES_MIN: usize = 1_024;
+        if self.tail_bytes <= self.snapshot_bytes.max(TAIL_BYTES_MIN) {
+            return None;
+        }
+        let data = serde_json::to_string(&self.state).expect("a state has only text keys");
+        Some(NewSnapshot { stream: self.stream.clone(), format: SNAPSHOT_FORMAT, data })
+    }
+}
+
+pub(crate) fn task_stream(task: TaskId) -> StreamName {
+    name(format!("task/{task}"))
+}
+
+pub(crate) fn crew_stream() -> StreamName {
+    name("crew".to_owned())
+}
+
+pub(crate) fn plan_stream() -> StreamName {
+    name("plan".to_owned())
+}
+
+fn name(text: String) -> StreamName {
+    StreamName::parse(text).expect("letters, digits and slashes are a stream name")
+}
+
+/// Reads a row of the log as a fact.
+pub(crate) fn fact_of(recorded: &Recorded) -> Result<Fact, Error> {
+    let unsound =
+        |error: serde_json::Error| Error::LogUnsound { seq: recorded.seq.0, why: error.to_string() };
+    let event: Event = serde_json::from_str(&recorded.data).map_err(unsound)?;
+    let actor: Actor = serde_json::from_str(&recorded.actor).map_err(unsound)?;
+    Ok(Fact { at: recorded.at, actor, event })
+}
+
+/// Makes a row of the log of a fact.
+pub(crate) fn row_of(fact: &Fact) -> NewEvent {
+    let task = fact.event.task();
+    let mut streams = vec![task_stream(task)];
+    if fact.event.concerns_crew() {
+        streams.push(crew_stream());
+    }
+    if fact.event.concerns_plan() {
+        streams.push(plan_stream());
+    }
+    NewEvent {
+        id: Uuid::now_v7(),
+        at: fact.at,
+        kind: fact.event.kind().to_owned(),
+        actor: serde_json::to_string(&fact.actor).expect("an actor is plain data"),
+        streams,
+        data: serde_json::to_string(&fact.event).expect("an event is plain data"),
+    }
+}
+
+/// Makes an intent of an effect that the `event`-th row asks for.
+///
+/// A session has a lane of its own, because what stops it must run beside it.
+pub(crate) fn intent_of(effect: &Effect, event: usize) -> NewIntent {
+    let task = effect.task();
+    let lane = match effect {
+        Effect::RunSession { .. } => format!("task/{task}/session"),
+        _ => format!("task/{task}"),
+    };
+    NewIntent {
+        event,
+        kind: effect.kind().to_owned(),
+        lane,
+        data: serde_json::to_string(effect).expect("an effect is plain data"),
+    }
+}
+
+/// Makes facts of events that were decided together.
+pub(crate) fn facts(events: Vec<Event>, actor: &Actor, at: Timestamp) -> Vec<Fact> {
+    events.into_iter().map(|event| Fact { at, actor: actor.clone(), event }).collect()
+}

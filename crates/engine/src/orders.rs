@@ -1,0 +1,409 @@
+//! Giving commands: look, load, decide, append.
+//!
+//! Any process may give a command at any time; the versions of the streams that the decision read decide which
+//! of two at once was first. What a command sets off is performed by the engine.
+
+use crate::clock;
+use crate::core::machine::{Column, CommandKind};
+use crate::core::{
+    Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
+    FieldFault, Plan, Priority, Refusal, Reject, Seen, Situation, Stage, Start, Task, TaskId, WorkPhase,
+    decide, effects,
+};
+use crate::crash;
+use crate::error::Error;
+use crate::log::{self, Folded, SNAPSHOT_FORMAT};
+use crate::project::Project;
+use regatta_git::Signature;
+use regatta_store::{Append, Appended, CommandKey, IntentId, LeaseToken, StreamName};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use uuid::Uuid;
+
+/// Each lost race means that another command went through, so a few dozen are only lost under great load.
+const TRIES_MAX: u32 = 64;
+
+/// Who gives a command, and under which id.
+#[derive(Debug, Clone)]
+pub struct Giver {
+    /// Who.
+    pub actor: Actor,
+    /// The command's id, if it may be given twice.
+    pub command_id: Option<Uuid>,
+}
+
+/// What a command did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Given {
+    /// The task.
+    pub task: TaskId,
+    /// What the giver is told.
+    pub answer: Answer,
+}
+
+/// Makes a task.
+pub async fn create(project: &Project, giver: &Giver, create: Create) -> Result<TaskId, Error> {
+    let key = key(giver, None, &format!("{create:?}"));
+    let order = Order { key, ..Order::new(None, &giver.actor) };
+    Ok(give(project, order, Command::Create(create)).await?.task)
+}
+
+/// Changes what a task depends on.
+pub async fn depend(project: &Project, giver: &Giver, task: TaskId, depend: Depend) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("{depend:?}"));
+    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Depend(depend)).await
+}
+
+/// Gives a task to an agent; over the limit it is queued, and that is said as an error.
+pub async fn assign(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    agent: AgentId,
+    priority: Option<Priority>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("assign {agent} {priority:?}"));
+    let start = see_start(project).await?;
+    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    let given = give(project, order, Command::Assign(Assign { agent, priority, start })).await?;
+    if let Answer::Queued { working, limit } = given.answer {
+        let place = load_crew(project).await?.find_place(task).unwrap_or(1);
+        return Err(Error::Queued { task, place, working, limit });
+    }
+    Ok(given)
+}
+
+/// Puts the work of a task up for approval, with everything in its worktree committed.
+pub async fn complete(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
+    let key = key(giver, Some(task), "complete");
+    let found = get_task(project, task).await?;
+    let diff = see_work(project, &found).await?;
+    let complete = Complete::new(diff, 1, None).map_err(invalid)?;
+    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Complete(complete)).await
+}
+
+/// Approves the diff of a task.
+pub async fn approve(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    feedback: Option<String>,
+    head: Option<String>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("approve {feedback:?} {head:?}"));
+    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    approve_as(project, order, feedback, head).await
+}
+
+/// Sends the work of a task back.
+pub async fn reject(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    reason: String,
+    feedback: Option<String>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("reject {reason:?} {feedback:?}"));
+    let reject = Reject::new(reason, feedback).map_err(invalid)?;
+    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reject(reject)).await
+}
+
+/// Gives up the work on a task.
+pub async fn cancel(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    reason: Option<String>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("cancel {reason:?}"));
+    let cancel = Cancel::new(reason).map_err(invalid)?;
+    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Cancel(cancel)).await
+}
+
+/// Returns the task, or the refusal that there is none.
+pub async fn get_task(project: &Project, task: TaskId) -> Result<Task, Error> {
+    let loaded = project.store().load(&log::task_stream(task), SNAPSHOT_FORMAT).await?;
+    let folded: Folded<Option<Task>> = Folded::from_loaded(loaded)?;
+    folded.state.ok_or(Error::Refused(Refusal::TaskNotFound { task }))
+}
+
+/// A command on its way to the rules.
+pub(crate) struct Order<'a> {
+    pub(crate) task: Option<TaskId>,
+    pub(crate) actor: &'a Actor,
+    pub(crate) key: Option<CommandKey>,
+    pub(crate) settle: Vec<IntentId>,
+    pub(crate) fence: Option<LeaseToken>,
+}
+
+impl<'a> Order<'a> {
+    pub(crate) fn new(task: Option<TaskId>, actor: &'a Actor) -> Self {
+        Order { task, actor, key: None, settle: Vec::new(), fence: None }
+    }
+}
+
+pub(crate) async fn approve_as(
+    project: &Project,
+    order: Order<'_>,
+    feedback: Option<String>,
+    head: Option<String>,
+) -> Result<Given, Error> {
+    let id = order.task.expect("an approval is for a task");
+    let task = get_task(project, id).await?;
+    let seen = see_worktree(project, &task).await?;
+    let approve = Approve::new(feedback, head, seen).map_err(invalid)?;
+    give(project, order, Command::Approve(approve)).await
+}
+
+pub(crate) async fn load_crew(project: &Project) -> Result<Crew, Error> {
+    let loaded = project.store().load(&log::crew_stream(), SNAPSHOT_FORMAT).await?;
+    Ok(Folded::<Crew>::from_loaded(loaded)?.state)
+}
+
+/// Decides, appends, and decides again when another command came first.
+pub(crate) async fn give(project: &Project, order: Order<'_>, command: Command) -> Result<Given, Error> {
+    if let Some(key) = &order.key
+        && let Some(answer) = project.store().find_answer(key).await?
+    {
+        return parse_answer(&answer);
+    }
+    for _ in 0..TRIES_MAX {
+        let mut desk = Desk::load(project, &order, &command).await?;
+        let (given, append) = desk.decide(project, &order, &command).map_err(Error::Refused)?;
+        crash::point("append.before");
+        match project.store().append(append).await {
+            Ok(Appended::Stored { .. }) => {
+                crash::point("append.after");
+                return Ok(given);
+            }
+            Ok(Appended::Repeated { answer }) => return parse_answer(&answer),
+            Err(regatta_store::Error::Conflict { .. }) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(Error::Contended { tries: TRIES_MAX })
+}
+
+/// Everything that one decision reads, at one moment.
+struct Desk {
+    id: TaskId,
+    task: Folded<Option<Task>>,
+    crew: Folded<Crew>,
+    plan: Option<Folded<Plan>>,
+    upstream: BTreeMap<TaskId, Column>,
+}
+
+impl Desk {
+    async fn load(project: &Project, order: &Order<'_>, command: &Command) -> Result<Self, Error> {
+        let needs_plan = matches!(command, Command::Create(_) | Command::Depend(_));
+        let plan = if needs_plan { Some(load_plan(project).await?) } else { None };
+        let next_id = || plan.as_ref().map_or(TaskId::FIRST, |plan| plan.state.next_id());
+        let id = order.task.unwrap_or_else(next_id);
+        let streams = [log::task_stream(id), log::crew_stream()];
+        let mut loaded = project.store().load_many(&streams, SNAPSHOT_FORMAT).await?.into_iter();
+        let mut next = || loaded.next().ok_or_else(missing_stream);
+        let task: Folded<Option<Task>> = Folded::from_loaded(next()?)?;
+        let crew = Folded::from_loaded(next()?)?;
+        let upstream = match (&task.state, command) {
+            (Some(task), Command::Assign(_)) => load_upstream(project, task).await?,
+            _ => BTreeMap::new(),
+        };
+        Ok(Desk { id, task, crew, plan, upstream })
+    }
+
+    fn decide(
+        &mut self,
+        project: &Project,
+        order: &Order<'_>,
+        command: &Command,
+    ) -> Result<(Given, Append), Refusal> {
+        let no_plan = Plan::default();
+        let situation = Situation {
+            task: self.task.state.as_ref(),
+            crew: &self.crew.state,
+            plan: self.plan.as_ref().map_or(&no_plan, |plan| &plan.state),
+            upstream: &self.upstream,
+            settings: &project.config().settings,
+        };
+        let decision = decide(&situation, self.id, order.actor, command)?;
+        let given = Given { task: self.id, answer: decision.answer };
+        let mut append = Append {
+            command: order.key.clone(),
+            answer: render_answer(&given),
+            expect: self.versions(),
+            settle: order.settle.clone(),
+            fence: order.fence,
+            ..Append::default()
+        };
+        for (index, fact) in log::facts(decision.events, order.actor, clock::now()).into_iter().enumerate() {
+            let row = log::row_of(&fact);
+            self.task.push(&fact, row.data.len());
+            if fact.event.concerns_crew() {
+                self.crew.push(&fact, row.data.len());
+            }
+            if let Some(plan) = self.plan.as_mut().filter(|_| fact.event.concerns_plan()) {
+                plan.push(&fact, row.data.len());
+            }
+            let asked = self.task.state.as_ref().map_or_else(Vec::new, |task| effects(task, &fact.event));
+            append.intents.extend(asked.iter().map(|effect| log::intent_of(effect, index)));
+            append.events.push(row);
+        }
+        if !append.events.is_empty() {
+            append.snapshots.extend(self.task.snapshot_if_due());
+            append.snapshots.extend(self.crew.snapshot_if_due());
+            append.snapshots.extend(self.plan.as_ref().and_then(Folded::snapshot_if_due));
+        }
+        Ok((given, append))
+    }
+
+    fn versions(&self) -> Vec<(StreamName, regatta_store::Version)> {
+        let mut versions = vec![
+            (self.task.stream.clone(), self.task.version),
+            (self.crew.stream.clone(), self.crew.version),
+        ];
+        versions.extend(self.plan.as_ref().map(|plan| (plan.stream.clone(), plan.version)));
+        versions
+    }
+}
+
+async fn load_plan(project: &Project) -> Result<Folded<Plan>, Error> {
+    Folded::from_loaded(project.store().load(&log::plan_stream(), SNAPSHOT_FORMAT).await?)
+}
+
+async fn load_upstream(project: &Project, task: &Task) -> Result<BTreeMap<TaskId, Column>, Error> {
+    let streams: Vec<StreamName> = task.dependencies.iter().map(|on| log::task_stream(*on)).collect();
+    let mut columns = BTreeMap::new();
+    for loaded in project.store().load_many(&streams, SNAPSHOT_FORMAT).await? {
+        if let Some(task) = Folded::<Option<Task>>::from_loaded(loaded)?.state {
+            columns.insert(task.id, task.column());
+        }
+    }
+    Ok(columns)
+}
+
+fn missing_stream() -> Error {
+    Error::LogUnsound { seq: 0, why: "the store returned fewer streams than were asked for".to_owned() }
+}
+
+async fn see_start(project: &Project) -> Result<Start, Error> {
+    let target = &project.config().default_branch;
+    let head = project.repository().find_branch(target).await?;
+    let head = head.ok_or_else(|| Error::TargetMissing { branch: target.to_string() })?;
+    let folder = project.config().worktrees.to_string_lossy().into_owned();
+    Ok(Start { target: target.to_string(), base: from_git(&head), folder })
+}
+
+async fn see_worktree(project: &Project, task: &Task) -> Result<Seen, Error> {
+    let Stage::WaitingApproval(review) = &task.stage else {
+        // The rule refuses before it looks at this.
+        return Ok(Seen { head: None, dirty: Vec::new() });
+    };
+    let repository = project.repository();
+    let branch = regatta_git::BranchName::parse(&review.worktree.branch).map_err(regatta_git::Error::from)?;
+    let head = repository.find_branch(&branch).await?.map(|head| from_git(&head));
+    let place = project.place(&review.worktree.path);
+    let entries = repository.status(&place, &project.config().copy).await?;
+    Ok(Seen { head, dirty: entries.into_iter().map(|entry| entry.path).collect() })
+}
+
+/// Commits what is left in the worktree of a task and returns the diff from its base.
+async fn see_work(project: &Project, task: &Task) -> Result<Diff, Error> {
+    match &task.stage {
+        Stage::InProgress(work) if matches!(work.phase, WorkPhase::Running { .. } | WorkPhase::Halted) => {
+            commit_work(project, task, &format!("Task #{}: work up to its completion", task.id)).await
+        }
+        // The rule refuses before it looks at this.
+        _ => {
+            let nothing: CommitId = "0".repeat(40).parse().expect("forty zeros are a commit id");
+            let digest = String::new();
+            Ok(Diff {
+                files_changed: 0,
+                lines_added: 0,
+                lines_removed: 0,
+                digest,
+                base: nothing.clone(),
+                head: nothing,
+            })
+        }
+    }
+}
+
+pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {
+    let worktree = task.worktree().expect("a task in progress has a worktree");
+    let agent = task.agent().map_or_else(|| "regatta".to_owned(), ToString::to_string);
+    let repository = project.repository();
+    let place = project.place(&worktree.path);
+    let now = clock::now();
+    let author = Signature { name: agent.clone(), email: format!("{agent}@agents.invalid"), at: now };
+    repository.commit_all(&place, &project.config().copy, &author, &ourselves(now), message).await?;
+    let head = repository.head_of_worktree(&place).await?;
+    let base = to_git(&worktree.base)?;
+    let diff = repository.diff(&base, &head).await?;
+    Ok(Diff {
+        files_changed: diff.files.len() as u64,
+        lines_added: diff.lines_added,
+        lines_removed: diff.lines_removed,
+        digest: diff.digest,
+        base: worktree.base.clone(),
+        head: from_git(&head),
+    })
+}
+
+/// Returns the identity under which the engine itself commits.
+pub(crate) fn ourselves(at: jiff::Timestamp) -> Signature {
+    Signature { name: "Regatta".to_owned(), email: "regatta@localhost".to_owned(), at }
+}
+
+pub(crate) fn from_git(commit: &regatta_git::CommitId) -> CommitId {
+    commit.as_str().parse().expect("git's commit ids are commit ids")
+}
+
+pub(crate) fn to_git(commit: &CommitId) -> Result<regatta_git::CommitId, Error> {
+    regatta_git::CommitId::parse(commit.as_str()).map_err(|error| Error::Git(error.into()))
+}
+
+/// Makes the refusal of a payload.
+pub fn invalid(faults: Vec<FieldFault>) -> Error {
+    Error::Refused(Refusal::Invalid { faults })
+}
+
+/// Tells whether a command is legal for the task as it stands.
+pub fn is_legal(task: &Task, command: CommandKind) -> bool {
+    crate::core::machine::find(task.column(), command).is_some()
+}
+
+/// What is kept with a command's id, to answer a repetition with.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct KeptAnswer {
+    task_id: TaskId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    queued: Option<(u32, u32)>,
+}
+
+fn render_answer(given: &Given) -> String {
+    let queued = match given.answer {
+        Answer::Accepted => None,
+        Answer::Queued { working, limit } => Some((working, limit)),
+    };
+    serde_json::to_string(&KeptAnswer { task_id: given.task, queued }).expect("an answer is plain data")
+}
+
+fn parse_answer(text: &str) -> Result<Given, Error> {
+    let kept: KeptAnswer =
+        serde_json::from_str(text).map_err(|error| Error::LogUnsound { seq: 0, why: error.to_string() })?;
+    let answer = kept.queued.map_or(Answer::Accepted, |(working, limit)| Answer::Queued { working, limit });
+    Ok(Given { task: kept.task_id, answer })
+}
+
+fn key(giver: &Giver, task: Option<TaskId>, payload: &str) -> Option<CommandKey> {
+    let id = giver.command_id?;
+    let text = format!("{} {task:?} {payload}", giver.actor);
+    let digest = Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    Some(CommandKey { id, digest })
+}

@@ -1,0 +1,86 @@
+//! Performing effects: one file per effect, each safe to repeat.
+//!
+//! A performer looks whether its work is done already, does it, and reports the outcome as a command that also
+//! settles the intent. It decides nothing: a failure is reported, and the rules say what becomes of the task.
+
+mod create_worktree;
+mod merge_branch;
+mod pause_agent;
+mod places;
+mod policy;
+mod record_diff;
+mod remove_worktree;
+mod run_session;
+mod session_control;
+mod stop_agent;
+
+pub(crate) use places::Places;
+pub(crate) use session_control::SessionControl;
+
+use crate::core::{Actor, Command, Effect, Outcome, TaskId};
+use crate::error::Error;
+use crate::orders::{self, Order};
+use crate::project::Project;
+use jiff::Timestamp;
+use regatta_store::{IntentId, LeaseToken};
+use std::sync::Arc;
+
+/// What every performer is given.
+pub(crate) struct Work {
+    pub(crate) project: Arc<Project>,
+    pub(crate) token: LeaseToken,
+    pub(crate) intent: IntentId,
+    /// When the intent was stored; commits made for it carry this time, so that a repetition makes the same ones.
+    pub(crate) at: Timestamp,
+    pub(crate) places: Arc<Places>,
+}
+
+/// Performs one effect to its end.
+pub(crate) async fn perform(
+    work: &Work,
+    effect: Effect,
+    session: Option<SessionControl>,
+) -> Result<(), Error> {
+    match effect {
+        Effect::CreateWorktree { task, branch, path, base } => {
+            create_worktree::perform(work, task, &branch, &path, &base).await
+        }
+        Effect::RunSession { task, agent, session: number, resume } => {
+            let control = session.unwrap_or_else(SessionControl::new);
+            run_session::perform(work, task, &agent, number, resume.as_ref(), &control).await
+        }
+        Effect::RecordDiff { task, head, number } => record_diff::perform(work, task, &head, number).await,
+        Effect::PauseAgent { task, session: number } => {
+            pause_agent::perform(work, task, number, session).await
+        }
+        Effect::ApproveByPolicy { task, head } => policy::perform(work, task, &head).await,
+        Effect::MergeBranch { task, target, head, title, approver, .. } => {
+            merge_branch::perform(work, task, &target, &head, &title, &approver).await
+        }
+        Effect::StopAgent { task, session: number } => stop_agent::perform(work, task, number, session).await,
+        Effect::RemoveWorktree { task, branch, path, base, target } => {
+            remove_worktree::perform(work, task, &remove_worktree::Place { branch, path, base, target }).await
+        }
+    }
+}
+
+impl Work {
+    /// Reports an outcome and settles the intent with it.
+    async fn settle(&self, task: TaskId, outcome: Outcome) -> Result<(), Error> {
+        self.report(task, outcome, vec![self.intent]).await
+    }
+
+    /// Reports something on the way, and leaves the intent open.
+    async fn note(&self, task: TaskId, outcome: Outcome) -> Result<(), Error> {
+        self.report(task, outcome, Vec::new()).await
+    }
+
+    async fn report(&self, task: TaskId, outcome: Outcome, settle: Vec<IntentId>) -> Result<(), Error> {
+        let order = Order { settle, fence: Some(self.token), ..Order::new(Some(task), &Actor::Engine) };
+        match orders::give(&self.project, order, Command::Report(outcome)).await {
+            // Its outcome is in the log already: a repetition has nothing to add.
+            Err(Error::Store(regatta_store::Error::IntentSettled { .. })) => Ok(()),
+            other => other.map(|_| ()),
+        }
+    }
+}

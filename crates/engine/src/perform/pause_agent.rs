@@ -1,0 +1,22 @@
+//! Pauses the agent of a completed task: no process of its session is left to change the worktree under review.
+
+use super::{SessionControl, Work, stop_agent};
+use crate::core::{Outcome, TaskId};
+use crate::crash;
+use crate::error::Error;
+use regatta_agents::StopReason;
+
+pub(super) async fn perform(
+    work: &Work,
+    task: TaskId,
+    session: u32,
+    control: Option<SessionControl>,
+) -> Result<(), Error> {
+    crash::point("pause_agent.before");
+    let outcome = match stop_agent::end(&work.project, task, session, control, StopReason::Paused).await {
+        Ok(()) => Outcome::AgentPaused,
+        Err(failure) => Outcome::AgentNotPaused(failure),
+    };
+    crash::point("pause_agent.after");
+    work.settle(task, outcome).await
+}

@@ -1,0 +1,19 @@
+//! Approves by policy, where the config says `approval = "auto"`.
+
+use super::Work;
+use crate::core::{Actor, CommitId, Failure, Outcome, TaskId};
+use crate::error::Error;
+use crate::orders::{self, Order};
+
+pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Result<(), Error> {
+    let policy = Actor::Policy("auto".to_owned());
+    let order =
+        Order { settle: vec![work.intent], fence: Some(work.token), ..Order::new(Some(task), &policy) };
+    match orders::approve_as(&work.project, order, None, Some(head.to_string())).await {
+        Ok(_) | Err(Error::Store(regatta_store::Error::IntentSettled { .. })) => Ok(()),
+        Err(refused @ Error::Refused(_)) => {
+            work.settle(task, Outcome::PolicyRefused(Failure::from(refused.explain()))).await
+        }
+        Err(other) => Err(other),
+    }
+}

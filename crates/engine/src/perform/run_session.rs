@@ -1,0 +1,226 @@
+//! Runs one session of an agent, from its start to the report of what came of it.
+//!
+//! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
+//! of the session's processes and runs the session again in the same worktree.
+
+use super::{SessionControl, Work};
+use crate::config::{AgentEntry, Program};
+use crate::core::{
+    AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
+};
+use crate::crash;
+use crate::error::{Error, chain};
+use crate::orders;
+use crate::project::Project;
+use crate::prompt;
+use regatta_agents::{Ended, Outcome as Ending, Script, Session, Start, StopReason};
+use std::collections::BTreeMap;
+
+pub(super) async fn perform(
+    work: &Work,
+    task: TaskId,
+    agent: &AgentId,
+    session: u32,
+    resume: Option<&Resume>,
+    control: &SessionControl,
+) -> Result<(), Error> {
+    crash::point("run_session.before");
+    let result = run(work, task, agent, session, resume, control).await;
+    control.mark_over();
+    result
+}
+
+async fn run(
+    work: &Work,
+    task: TaskId,
+    agent: &AgentId,
+    session: u32,
+    resume: Option<&Resume>,
+    control: &SessionControl,
+) -> Result<(), Error> {
+    let stopped = |end| Outcome::SessionEnded { session, end };
+    let found = orders::get_task(&work.project, task).await?;
+    let Some(phase) = wanted(&found, session) else {
+        return work.settle(task, stopped(SessionEnd::Stopped)).await;
+    };
+    let _place = tokio::select! {
+        biased;
+        reason = control.asked() => return leave(work, task, session, reason).await,
+        place = work.places.take(agent) => place,
+    };
+    let running = match begin(&work.project, &found, agent, session, resume).await {
+        Ok(running) => running,
+        Err(problem) => {
+            let failure = Failure::from(*problem);
+            // A session that ran before the engine was killed has a started task, which must be told differently.
+            let outcome = match phase {
+                Phase::Starting => Outcome::SessionNotStarted { session, failure },
+                Phase::Running => stopped(SessionEnd::Failed(failure)),
+            };
+            return work.settle(task, outcome).await;
+        }
+    };
+    control.mark_started();
+    work.note(task, Outcome::SessionStarted { session }).await?;
+    crash::point("run_session.started");
+    let ended = watch(running, control).await;
+    crash::point("run_session.ended");
+    let end = match &ended.outcome {
+        Ending::Stopped(reason) => return leave(work, task, session, *reason).await,
+        Ending::Failed(failure) => SessionEnd::Failed(explain(&work.project, task, session, failure)),
+        Ending::Finished => finish(&work.project, task, session, &ended).await,
+    };
+    crash::point("run_session.after");
+    work.settle(task, stopped(end)).await
+}
+
+enum Phase {
+    Starting,
+    Running,
+}
+
+/// Tells whether the task still waits for this session.
+fn wanted(task: &Task, session: u32) -> Option<Phase> {
+    let Stage::InProgress(work) = &task.stage else { return None };
+    match work.phase {
+        WorkPhase::Starting { session: number, .. } if number == session => Some(Phase::Starting),
+        WorkPhase::Running { session: number } if number == session => Some(Phase::Running),
+        _ => None,
+    }
+}
+
+/// A session that was stopped for its task is over; one that was stopped for the engine goes on with the next.
+async fn leave(work: &Work, task: TaskId, session: u32, reason: StopReason) -> Result<(), Error> {
+    match reason {
+        StopReason::Shutdown => Ok(()),
+        StopReason::Cancelled | StopReason::Paused => {
+            work.settle(task, Outcome::SessionEnded { session, end: SessionEnd::Stopped }).await
+        }
+    }
+}
+
+async fn begin(
+    project: &Project,
+    task: &Task,
+    agent: &AgentId,
+    session: u32,
+    resume: Option<&Resume>,
+) -> Result<Session, Box<Problem>> {
+    let failed = |why: Vec<String>, next: String| {
+        let what = format!("agent `{agent}` was not started on task #{}", task.id);
+        Box::new(Problem { why, ..Problem::new(Code::AgentStartFailed, what, "", next) })
+    };
+    let Some(entry) = project.config().agents.get(agent) else {
+        let why = format!("the config has no `[agents.{agent}]` entry any more");
+        let next = "choose another with `regatta agent list`, or add the entry again".to_owned();
+        let what = format!("agent `{agent}` was not started on task #{}", task.id);
+        return Err(Box::new(Problem::new(Code::AgentNotFound, what, why, next)));
+    };
+    let mend = || format!("mend `[agents.{agent}]` in .regatta/config.toml, then assign the task again");
+    let id = project.session_id(task.id, session);
+    regatta_agents::end_leftovers(&id, entry.limits.grace).await.map_err(|error| {
+        failed(chain(&error), "end those processes by hand, then assign the task again".to_owned())
+    })?;
+    let program = match &entry.program {
+        Program::Command { command } => regatta_agents::Program::Command(command.clone()),
+        Program::Scripted { script } => {
+            let script =
+                Script::load(&project.place(script)).map_err(|error| failed(chain(&error), mend()))?;
+            regatta_agents::Program::Scripted(script)
+        }
+    };
+    let start = Start {
+        session: id,
+        number: session,
+        program,
+        folder: project.place(&task.worktree().expect("a task in progress has a worktree").path),
+        prompt: prompt::render(task, session, resume),
+        environment: environment(project, task, agent, session, entry),
+        variables: variables(task, session),
+        transcript: project.transcript(task.id, session),
+        limits: entry.limits.clone(),
+    };
+    regatta_agents::start(start).await.map_err(|error| failed(chain(&error), mend()))
+}
+
+fn environment(
+    project: &Project,
+    task: &Task,
+    agent: &AgentId,
+    session: u32,
+    entry: &AgentEntry,
+) -> Vec<(String, String)> {
+    let allowed = entry.environment.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
+    let own = [
+        ("REGATTA_AGENT", agent.to_string()),
+        ("REGATTA_TASK_ID", task.id.to_string()),
+        ("REGATTA_TASK_TITLE", task.title.clone()),
+        ("REGATTA_SESSION_NUMBER", session.to_string()),
+        ("REGATTA_PROJECT", project.root().display().to_string()),
+    ];
+    allowed.chain(own.map(|(name, value)| (name.to_owned(), value))).collect()
+}
+
+fn variables(task: &Task, session: u32) -> BTreeMap<String, String> {
+    let pairs = [
+        ("task", task.id.to_string()),
+        ("title", task.title.clone()),
+        ("description", task.description.clone()),
+        ("session", session.to_string()),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// Reads the session's output to its end; the transcript keeps it, and memory stays small.
+async fn watch(mut running: Session, control: &SessionControl) -> Ended {
+    let stopper = running.stopper();
+    let drained = async {
+        while running.next().await.is_some() {}
+        running.wait().await
+    };
+    tokio::pin!(drained);
+    tokio::select! {
+        ended = &mut drained => ended,
+        reason = control.asked() => {
+            stopper.stop(reason);
+            drained.await
+        }
+    }
+}
+
+/// Commits what the agent left, and takes the diff.
+async fn finish(project: &Project, task: TaskId, session: u32, ended: &Ended) -> SessionEnd {
+    let diff = async {
+        let found = orders::get_task(project, task).await?;
+        orders::commit_work(project, &found, &format!("Task #{task}: work of session {session}")).await
+    };
+    match diff.await.map(|diff| Complete::new(diff, ended.turns.max(1), ended.summary.clone())) {
+        Ok(Ok(complete)) => SessionEnd::Finished(complete),
+        Ok(Err(faults)) => SessionEnd::Failed(Failure::from(orders::invalid(faults).explain())),
+        Err(error) => SessionEnd::Failed(Failure::from(error.explain())),
+    }
+}
+
+fn explain(project: &Project, task: TaskId, session: u32, failure: &regatta_agents::Failure) -> Failure {
+    let transcript = project.transcript(task, session);
+    let mut problem = Problem::new(
+        Code::AgentSessionFailed,
+        format!("session {session} of task #{task} ended badly"),
+        failure.to_string(),
+        format!(
+            "read {}; then `regatta task complete {task}` if the work is good, or `regatta task cancel {task}` \
+             (the work is kept as a salvage) and assign it again",
+            transcript.display()
+        ),
+    )
+    .with("class", failure.class.name())
+    .with("session", session)
+    .with("transcript", transcript.display().to_string());
+    if let Some(exit) = failure.exit {
+        problem = problem.with("exit", exit);
+    }
+    if !failure.tail.is_empty() {
+        problem = problem.with("tail", failure.tail.as_str());
+    }
+    Failure::from(problem)
+}

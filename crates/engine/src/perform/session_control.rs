@@ -1,0 +1,54 @@
+//! A hold on one session: to stop it, and to wait until it is over.
+
+use regatta_agents::StopReason;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// A cloneable hold on one session.
+#[derive(Clone)]
+pub(crate) struct SessionControl {
+    state: Arc<watch::Sender<State>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct State {
+    asked: Option<StopReason>,
+    started: bool,
+    over: bool,
+}
+
+impl SessionControl {
+    pub(crate) fn new() -> Self {
+        SessionControl { state: Arc::new(watch::Sender::new(State::default())) }
+    }
+
+    /// Asks the session to stop; the first reason counts.
+    pub(crate) fn stop(&self, reason: StopReason) {
+        self.state.send_modify(|state| state.asked = state.asked.or(Some(reason)));
+    }
+
+    /// Tells whether the agent was started.
+    pub(crate) fn is_started(&self) -> bool {
+        self.state.borrow().started
+    }
+
+    pub(crate) fn mark_started(&self) {
+        self.state.send_modify(|state| state.started = true);
+    }
+
+    pub(crate) fn mark_over(&self) {
+        self.state.send_modify(|state| state.over = true);
+    }
+
+    /// Waits until somebody asks it to stop.
+    pub(crate) async fn asked(&self) -> StopReason {
+        let mut receiver = self.state.subscribe();
+        let found = receiver.wait_for(|state| state.asked.is_some()).await.map(|state| state.asked);
+        found.ok().flatten().expect("this handle keeps the channel open")
+    }
+
+    /// Waits until the session is over.
+    pub(crate) async fn over(&self) {
+        let _ = self.state.subscribe().wait_for(|state| state.over).await;
+    }
+}

@@ -1,0 +1,47 @@
+//! Stops the agent of a cancelled task, and confirms that nothing of it is left.
+
+use super::{SessionControl, Work};
+use crate::core::{Code, Failure, Outcome, Problem, TaskId};
+use crate::crash;
+use crate::error::{Error, chain};
+use crate::project::Project;
+use regatta_agents::{Limits, StopReason};
+
+pub(super) async fn perform(
+    work: &Work,
+    task: TaskId,
+    session: u32,
+    control: Option<SessionControl>,
+) -> Result<(), Error> {
+    crash::point("stop_agent.before");
+    let outcome = match end(&work.project, task, session, control, StopReason::Cancelled).await {
+        Ok(()) => Outcome::AgentStopped,
+        Err(failure) => Outcome::AgentNotStopped(failure),
+    };
+    crash::point("stop_agent.after");
+    work.settle(task, outcome).await
+}
+
+/// Ends the session and everything that an earlier engine may have left of it.
+pub(super) async fn end(
+    project: &Project,
+    task: TaskId,
+    session: u32,
+    control: Option<SessionControl>,
+    reason: StopReason,
+) -> Result<(), Failure> {
+    if let Some(control) = control {
+        control.stop(reason);
+        control.over().await;
+    }
+    let grace = Limits::default().grace;
+    let id = project.session_id(task, session);
+    regatta_agents::end_leftovers(&id, grace).await.map(|_| ()).map_err(|error| explain(task, &error))
+}
+
+fn explain(task: TaskId, error: &regatta_agents::StillAlive) -> Failure {
+    let next = format!("end those processes by hand, then `regatta task cancel {task}` again");
+    let problem =
+        Problem::new(Code::AgentStopFailed, format!("the agent of task #{task} was not stopped"), "", next);
+    Failure::from(Problem { why: chain(error), ..problem })
+}

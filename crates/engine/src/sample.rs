@@ -1,0 +1,75 @@
+//! A sample project: a small repository with three tasks to do and scripted agents to do them.
+
+use crate::clock;
+use crate::core::{AgentId, Create, Priority, TaskId};
+use crate::error::Error;
+use crate::orders::{self, Giver};
+use crate::project::Project;
+use regatta_git::{BranchName, Repository};
+use std::path::Path;
+
+const FILES: &[(&str, &str)] = &[
+    ("README.md", include_str!("../sample/README.md")),
+    ("greet.sh", include_str!("../sample/greet.sh")),
+    (".regatta/config.toml", include_str!("../sample/config.toml")),
+    (".regatta/scripts/builder.toml", include_str!("../sample/builder.toml")),
+    (".regatta/scripts/finisher.toml", include_str!("../sample/finisher.toml")),
+    (".regatta/scripts/writer.toml", include_str!("../sample/writer.toml")),
+    (".regatta/.gitignore", crate::project::IGNORED),
+];
+
+/// A task of the sample and the agent that is meant for it.
+#[derive(Debug, Clone)]
+pub struct SampleTask {
+    /// The task.
+    pub task: TaskId,
+    /// The agent.
+    pub agent: AgentId,
+}
+
+/// Makes the repository and the project in a folder that is empty or not there yet.
+pub async fn create_sample(folder: &Path) -> Result<Project, Error> {
+    let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    if !is_empty {
+        return Err(Error::ProjectExists(folder.to_owned()));
+    }
+    let main = BranchName::parse("main").map_err(regatta_git::Error::from)?;
+    let repository = Repository::init(folder, &main).await?;
+    for (name, text) in FILES {
+        let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+        std::fs::write(&path, text).map_err(Error::io("write", &path))?;
+    }
+    let author = orders::ourselves(clock::now());
+    repository.commit_all(folder, &[], &author, &author, "A greeting, and a project around it\n").await?;
+    Project::open(folder).await
+}
+
+/// Adds the three tasks: the second depends on the first, and the third is meant to be rejected once.
+pub async fn add_sample_tasks(project: &Project, giver: &Giver) -> Result<[SampleTask; 3], Error> {
+    let greet =
+        add(project, giver, "Greet by name", "greet.sh shall take a name.", &[], Priority::High).await?;
+    let text = "A farewell.sh that takes what greet.sh takes.";
+    let farewell = add(project, giver, "Say goodbye too", text, &[greet], Priority::Medium).await?;
+    let text = "USAGE.md shall say what greet.sh takes, with an example.";
+    let notes = add(project, giver, "Write usage notes", text, &[], Priority::Medium).await?;
+    let of = |task, agent: &str| SampleTask {
+        task,
+        agent: agent.parse().expect("a plain word is an agent's name"),
+    };
+    Ok([of(greet, "builder"), of(farewell, "finisher"), of(notes, "writer")])
+}
+
+async fn add(
+    project: &Project,
+    giver: &Giver,
+    title: &str,
+    description: &str,
+    dependencies: &[TaskId],
+    priority: Priority,
+) -> Result<TaskId, Error> {
+    let dependencies = dependencies.iter().copied().collect();
+    let create = Create::new(title.to_owned(), description.to_owned(), Vec::new(), dependencies, priority);
+    orders::create(project, giver, create.map_err(orders::invalid)?).await
+}

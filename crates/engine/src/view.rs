@@ -1,0 +1,239 @@
+//! Tasks and agents as people and programs see them: one shape for the CLI's JSON, and later for HTTP.
+
+use crate::config::Program;
+use crate::core::machine::Column;
+use crate::core::{
+    AgentState, Cleanup, Crew, Criterion, Diff, Failure, Priority, ReviewPhase, Salvage, Stage, Task, TaskId,
+    WorkPhase, WorktreeState,
+};
+use crate::error::Error;
+use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::orders;
+use crate::project::Project;
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// A task, flat and in camel case.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the fields are those of the contract")]
+pub struct TaskView {
+    pub id: TaskId,
+    pub title: String,
+    pub description: String,
+    pub column: Column,
+    pub phase: &'static str,
+    pub priority: Priority,
+    pub agent_id: Option<String>,
+    pub agent_state: AgentState,
+    pub dependencies: Vec<TaskId>,
+    pub criteria: Vec<Criterion>,
+    pub rejection_count: u32,
+    pub sessions: u32,
+    pub queue_position: Option<u32>,
+    pub branch: Option<String>,
+    pub target: Option<String>,
+    pub worktree: Option<String>,
+    pub worktree_state: Option<WorktreeState>,
+    pub diff: Option<Diff>,
+    pub turn_count: Option<u32>,
+    pub summary: Option<String>,
+    pub approver: Option<String>,
+    pub merge_commit: Option<String>,
+    pub salvages: Vec<Salvage>,
+    pub error: Option<Failure>,
+    pub owner: String,
+    pub next: String,
+    pub deadline: Option<Timestamp>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// An agent of the config with what it is doing.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the fields say it")]
+pub struct AgentView {
+    pub id: String,
+    pub kind: &'static str,
+    pub note: Option<&'static str>,
+    pub state: AgentState,
+    pub instances: u32,
+    pub tasks: Vec<TaskId>,
+    pub command: Option<Vec<String>>,
+    pub script: Option<String>,
+}
+
+/// Returns one task.
+pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Error> {
+    let task = orders::get_task(project, task).await?;
+    let crew = orders::load_crew(project).await?;
+    Ok(view(project, &task, &crew))
+}
+
+/// Returns all tasks by number.
+pub async fn list_tasks(project: &Project) -> Result<Vec<TaskView>, Error> {
+    let crew = orders::load_crew(project).await?;
+    let mut tasks = Vec::new();
+    for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
+        if let Some(task) = Folded::<Option<Task>>::from_loaded(loaded)?.state {
+            tasks.push(view(project, &task, &crew));
+        }
+    }
+    tasks.sort_by_key(|task| task.id);
+    Ok(tasks)
+}
+
+/// Returns the agents of the config.
+pub async fn list_agents(project: &Project) -> Result<Vec<AgentView>, Error> {
+    let crew = orders::load_crew(project).await?;
+    let agents = project.config().agents.iter();
+    let agent = |(id, entry): (&crate::core::AgentId, &crate::config::AgentEntry)| {
+        let berths: Vec<_> = crew.berths.iter().filter(|(_, berth)| berth.agent == *id).collect();
+        let state = berths.iter().map(|(_, berth)| berth.state).min_by_key(|state| rank(*state));
+        let (kind, note, command, script) = match &entry.program {
+            Program::Scripted { script } => {
+                ("scripted", Some("plays a script, asks no model"), None, Some(script.display().to_string()))
+            }
+            Program::Command { command } => ("command", None, Some(command.clone()), None),
+        };
+        AgentView {
+            id: id.to_string(),
+            kind,
+            note,
+            state: state.unwrap_or(AgentState::Idle),
+            instances: entry.instances,
+            tasks: berths.iter().map(|(task, _)| **task).collect(),
+            command,
+            script,
+        }
+    };
+    Ok(agents.map(agent).collect())
+}
+
+/// Of an agent that is on several tasks, the liveliest state is shown.
+fn rank(state: AgentState) -> u8 {
+    match state {
+        AgentState::Running => 0,
+        AgentState::Starting => 1,
+        AgentState::Error => 2,
+        AgentState::Paused => 3,
+        AgentState::Completed | AgentState::Idle => 4,
+    }
+}
+
+fn view(project: &Project, task: &Task, crew: &Crew) -> TaskView {
+    let landed = if let Stage::Verified(landed) = &task.stage { Some(landed) } else { None };
+    let (turn_count, summary) = match &task.stage {
+        Stage::WaitingApproval(review) => (Some(review.turn_count), review.summary.clone()),
+        Stage::Verified(landed) => (Some(landed.turn_count), landed.summary.clone()),
+        Stage::Backlog | Stage::InProgress(_) => (None, None),
+    };
+    let queue_position = crew.find_place(task.id);
+    let worktree = task.worktree();
+    let is_there = landed.is_none_or(|landed| landed.cleanup != Cleanup::Done);
+    let (phase, owner, next) = outlook(task, queue_position);
+    TaskView {
+        id: task.id,
+        title: task.title.clone(),
+        description: task.description.clone(),
+        column: task.column(),
+        phase,
+        priority: task.priority,
+        agent_id: task.agent().map(ToString::to_string),
+        agent_state: task.agent_state(),
+        dependencies: task.dependencies.iter().copied().collect(),
+        criteria: task.criteria.clone(),
+        rejection_count: task.rejection_count,
+        sessions: task.sessions,
+        queue_position,
+        branch: worktree.filter(|_| is_there).map(|worktree| worktree.branch.clone()),
+        target: worktree.map(|worktree| worktree.target.clone()),
+        worktree: worktree
+            .filter(|_| is_there)
+            .map(|worktree| project.place(&worktree.path).display().to_string()),
+        worktree_state: task.worktree_state(),
+        diff: task.diff().cloned(),
+        turn_count,
+        summary,
+        approver: landed.map(|landed| landed.approver.clone()),
+        merge_commit: landed.map(|landed| landed.commit.to_string()),
+        salvages: task.salvages.clone(),
+        error: task.error.clone(),
+        owner,
+        next,
+        deadline: deadline(project, task),
+        created_at: task.created_at,
+        updated_at: task.updated_at,
+    }
+}
+
+/// Says how far a task is, whose move it is, and which move.
+fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str, String, String) {
+    let id = task.id;
+    let engine = || "engine".to_owned();
+    match &task.stage {
+        Stage::Backlog => match queue_position {
+            Some(place) => {
+                ("queued", engine(), format!("starts when a place is free; number {place} in the queue"))
+            }
+            None => ("waiting", "you".to_owned(), format!("regatta task assign {id} --agent NAME")),
+        },
+        Stage::InProgress(work) => match &work.phase {
+            WorkPhase::Preparing => {
+                ("preparing", engine(), "makes the worktree, then starts the agent".to_owned())
+            }
+            WorkPhase::Starting { .. } => {
+                ("starting", engine(), "starts the agent when a place is free".to_owned())
+            }
+            WorkPhase::Running { .. } => (
+                "running",
+                format!("agent {}", work.agent),
+                "ends its session; the engine then takes the diff".to_owned(),
+            ),
+            WorkPhase::Halted => (
+                "halted",
+                "you".to_owned(),
+                format!("regatta task complete {id}, or regatta task cancel {id}"),
+            ),
+            WorkPhase::Unwinding => ("unwinding", engine(), "removes the worktree again".to_owned()),
+            WorkPhase::Stopping { .. } => {
+                ("stopping", engine(), "stops the agent, then removes the worktree".to_owned())
+            }
+            WorkPhase::Removing { .. } => {
+                ("removing", engine(), "salvages and removes the worktree".to_owned())
+            }
+        },
+        Stage::WaitingApproval(review) => match &review.phase {
+            ReviewPhase::Recording => ("recording", engine(), "records the diff".to_owned()),
+            ReviewPhase::Pausing => ("pausing", engine(), "pauses the agent".to_owned()),
+            ReviewPhase::Ready => (
+                "ready",
+                "you".to_owned(),
+                format!(
+                    "regatta task diff {id}, then regatta task approve {id} or regatta task reject {id} --reason \"…\""
+                ),
+            ),
+            ReviewPhase::Merging { .. } => ("merging", engine(), "merges the branch".to_owned()),
+            ReviewPhase::Stopping { .. } => {
+                ("stopping", engine(), "stops the agent, then removes the worktree".to_owned())
+            }
+            ReviewPhase::Removing { .. } => {
+                ("removing", engine(), "salvages and removes the worktree".to_owned())
+            }
+        },
+        Stage::Verified(landed) => match landed.cleanup {
+            Cleanup::Pending => ("cleaning", engine(), "removes the worktree".to_owned()),
+            Cleanup::Done => ("done", "nobody".to_owned(), "nothing; it is merged".to_owned()),
+            Cleanup::Failed => ("done", "you".to_owned(), "regatta doctor --fix".to_owned()),
+        },
+    }
+}
+
+/// A running session ends by its wall limit at the latest.
+fn deadline(project: &Project, task: &Task) -> Option<Timestamp> {
+    let Stage::InProgress(work) = &task.stage else { return None };
+    let WorkPhase::Running { .. } = work.phase else { return None };
+    let wall = project.config().agents.get(&work.agent)?.limits.wall;
+    task.updated_at.checked_add(jiff::SignedDuration::try_from(wall).ok()?).ok()
+}
