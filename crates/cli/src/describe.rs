@@ -80,7 +80,7 @@ pub(crate) fn log_line(entry: &Entry) -> String {
     let style = style_of(&entry.event);
     let kind = entry.event.kind();
     format!(
-        "{DIM}{:>5}  {}{DIM:#}  {CYAN}#{:<3}{CYAN:#} {style}{kind:<24}{style:#} {}",
+        "{DIM}{:>5}  {:.3}{DIM:#}  {CYAN}#{:<3}{CYAN:#} {style}{kind:<24}{style:#} {}",
         entry.seq,
         entry.at,
         entry.task(),

@@ -1,7 +1,7 @@
 //! Why a command may not be carried out, and the words in which a user is told.
 
 use crate::machine::{Column, CommandKind, TRANSITIONS};
-use crate::{Actor, AgentId, Code, CommitId, FieldFault, Problem, TaskId};
+use crate::{Actor, AgentId, Code, CommitId, FieldFault, Problem, TaskId, find_nearest};
 
 /// The rules say no. Expected, and changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,7 +144,12 @@ fn agent_not_found(agent: &AgentId, known: &[AgentId]) -> Problem {
     let next = if names.is_empty() {
         "add an `[agents.NAME]` entry to .regatta/config.toml".to_owned()
     } else {
-        format!("choose one of: {}; or add `[agents.{agent}]` to .regatta/config.toml", names.join(", "))
+        let guess = find_nearest(agent.as_str(), names.iter().copied());
+        let guess = guess.map_or_else(String::new, |name| format!("did you mean `{name}`? "));
+        format!(
+            "{guess}choose one of: {}; or add `[agents.{agent}]` to .regatta/config.toml",
+            names.join(", ")
+        )
     };
     let why = format!("the config has no `[agents.{agent}]` entry");
     Problem::new(Code::AgentNotFound, format!("there is no agent `{agent}`"), why, next)

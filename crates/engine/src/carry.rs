@@ -13,6 +13,9 @@ use tokio_util::sync::CancellationToken;
 /// How often a follower looks whether the engine it relies on is gone.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
+/// A wait that is shorter than this needs no explanation.
+const STAY_QUIETLY: Duration = Duration::from_millis(700);
+
 /// Called for each event while a command is carried out.
 pub type Progress<'a> = &'a mut (dyn FnMut(&Entry) + Send);
 
@@ -55,11 +58,15 @@ impl Helm {
     /// `staying` is called when that will take a while.
     pub async fn release(self, staying: impl FnOnce(usize)) -> Result<(), Error> {
         let Some(engine) = self.engine else { return Ok(()) };
-        if engine.count_busy() > 0 && !self.interrupt.is_cancelled() {
-            staying(engine.count_busy());
-        }
+        let count = engine.watch_busy();
         let interrupt = self.interrupt;
-        engine.stop_or_hurry(async move { interrupt.cancelled().await }).await
+        let stop = engine.stop_or_hurry(async move { interrupt.cancelled().await });
+        tokio::pin!(stop);
+        tokio::select! {
+            result = &mut stop => return result,
+            () = tokio::time::sleep(STAY_QUIETLY) => staying(*count.borrow()),
+        }
+        stop.await
     }
 
     /// Lets go of the project at once; sessions that this process runs are started again by the next engine.

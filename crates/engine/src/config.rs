@@ -2,7 +2,7 @@
 //!
 //! Read strictly: a key that is not known is an error that names the nearest known one, with its line and column.
 
-use crate::core::{AgentId, AgentSettings, Approval, Settings};
+use crate::core::{AgentId, AgentSettings, Approval, Settings, find_nearest};
 use regatta_agents::Limits;
 use regatta_git::{BranchName, RelativePath};
 use serde::Deserialize;
@@ -389,14 +389,5 @@ fn nearest_key(message: &str) -> Option<String> {
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (unknown, known) = names.split_first()?;
     message.starts_with("unknown").then_some(())?;
-    nearest(unknown, known.iter().copied()).map(str::to_owned)
-}
-
-/// Returns the name most like `wanted`, if one is like it at all.
-pub(crate) fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    /// Below this likeness a suggestion confuses more than it helps.
-    const LIKENESS_MIN: f64 = 0.7;
-    let scored = known.into_iter().map(|name| (strsim::jaro_winkler(wanted, name), name));
-    let best = scored.filter(|(score, _)| *score >= LIKENESS_MIN).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, name)| name)
+    find_nearest(unknown, known.iter().copied()).map(str::to_owned)
 }

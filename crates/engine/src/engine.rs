@@ -70,9 +70,9 @@ impl Engine {
         self.task.is_finished()
     }
 
-    /// Returns how many effects are under way.
-    pub fn count_busy(&self) -> usize {
-        *self.busy.borrow()
+    /// Returns a view of how many effects are under way.
+    pub fn watch_busy(&self) -> watch::Receiver<usize> {
+        self.busy.clone()
     }
 
     /// Stops it and waits until it has let go of the project.

@@ -44,7 +44,7 @@ impl Entry {
         let mut object = Map::new();
         object.insert("seq".to_owned(), self.seq.into());
         object.insert("id".to_owned(), self.id.to_string().into());
-        object.insert("at".to_owned(), self.at.to_string().into());
+        object.insert("at".to_owned(), format!("{:.3}", self.at).into());
         object.insert("actor".to_owned(), self.actor.to_string().into());
         if let Ok(Value::Object(fields)) = serde_json::to_value(&self.event) {
             object.extend(fields);

@@ -1,3 +1,5 @@
-//! Throwaway repositories and a runner for the binary; for tests only.
+//! Throwaway repositories, a runner for the binary, and waiting for a condition; for tests only.
 
+pub mod binary;
 pub mod repo;
+pub mod wait;

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+pub(crate) use regatta_testkit::wait::until_async as until;
 
 use regatta_agents::{Ended, Failure, Limits, Outcome, Output, Program, Script, Session, SessionId, Start};
 
@@ -119,15 +121,6 @@ pub(crate) async fn read_pid(session: &mut Session) -> u32 {
 
 pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(WAIT_MAX, future).await.expect("took too long")
-}
-
-/// Waits until a claim holds.
-pub(crate) async fn until(what: &str, mut claim: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !claim() {
-        assert!(begin.elapsed() < WAIT_MAX, "waited too long until {what}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }
 
 /// Tells whether a process lives; a zombie does not.

@@ -2,7 +2,7 @@
 
 use super::Task;
 use crate::machine::Column;
-use crate::{AgentId, Answer, Assign, Decision, Event, Refusal, Situation, TaskId};
+use crate::{AgentId, Answer, Assign, Decision, Event, Queued, Refusal, Situation, TaskId};
 
 /// Assigns the task when its dependencies are verified, the agent is free and a place is left.
 pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) -> Result<Decision, Refusal> {
@@ -13,9 +13,16 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
     let limit = situation.settings.max_concurrent_agents;
     let priority = assign.priority.unwrap_or(task.priority);
     if working >= limit {
+        let answer = Answer::Queued { working, limit };
+        let is_same = |queued: &Queued| {
+            queued.task == task.id && queued.agent == assign.agent && queued.priority == priority
+        };
+        if situation.crew.queue.iter().any(is_same) {
+            return Ok(Decision { events: Vec::new(), answer });
+        }
         let event =
             Event::TaskQueued { task_id: task.id, agent_id: assign.agent.clone(), priority, working, limit };
-        return Ok(Decision { events: vec![event], answer: Answer::Queued { working, limit } });
+        return Ok(Decision { events: vec![event], answer });
     }
     let event = Event::TaskAssigned {
         task_id: task.id,

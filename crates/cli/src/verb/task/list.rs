@@ -5,7 +5,8 @@ use crate::exit::Exit;
 use crate::screen::{DIM, clean};
 use clap::Args;
 use comfy_table::{Cell, Table, presets};
-use regatta_engine::core::Problem;
+use regatta_engine::core::machine::Column;
+use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::{TaskView, list_tasks};
 
 /// Lists the tasks.
@@ -35,13 +36,13 @@ fn render(tasks: &[TaskView]) -> String {
             Cell::new(format!("{:?}", task.priority).to_lowercase()),
             Cell::new(task.agent_id.as_deref().unwrap_or("-")),
             Cell::new(clean(&task.title)),
-            Cell::new(note(task)),
+            Cell::new(note(task, tasks)),
         ]);
     }
     format!("{}\n", table.trim_fmt())
 }
 
-fn note(task: &TaskView) -> String {
+fn note(task: &TaskView, tasks: &[TaskView]) -> String {
     if let Some(error) = &task.error {
         return error.code.to_string();
     }
@@ -54,11 +55,13 @@ fn note(task: &TaskView) -> String {
             .merge_commit
             .as_deref()
             .map_or_else(String::new, |commit| format!("merged as {}", &commit[..10])),
-        ("waiting", _) if !task.dependencies.is_empty() => {
-            let names: Vec<String> = task.dependencies.iter().map(|id| format!("#{id}")).collect();
-            format!("after {}", names.join(", "))
+        ("waiting", _) => {
+            let is_open =
+                |id: &&TaskId| tasks.iter().any(|other| other.id == **id && other.column != Column::Verified);
+            let names: Vec<String> =
+                task.dependencies.iter().filter(is_open).map(|id| format!("#{id}")).collect();
+            if names.is_empty() { String::new() } else { format!("after {}", names.join(", ")) }
         }
-        ("waiting", _) => String::new(),
         (phase, _) => phase.to_owned(),
     }
 }
