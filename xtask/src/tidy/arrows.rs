@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["engine", "core"]),
     ("engine", &["store", "git", "agents", "core"]),
     ("store", &["core"]),
+    ("files", &["core"]),
     ("git", &[]),
     ("agents", &[]),
     ("core", &[]),
