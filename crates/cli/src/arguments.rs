@@ -8,6 +8,9 @@ use regatta_engine::Project;
 use regatta_engine::core::{Code, Problem};
 use std::path::{Path, PathBuf};
 
+/// Keeps the options that every verb has from standing between a verb's own.
+const EVERYWHERE: &str = "Options of every verb";
+
 /// Runs a team of coding agents through a project's work, and never loses a step.
 #[derive(Parser)]
 #[command(name = "regatta", version, propagate_version = true, max_term_width = 100)]
@@ -15,22 +18,20 @@ use std::path::{Path, PathBuf};
     Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 70 a bug in Regatta.")]
 pub(crate) struct Arguments {
     /// Works in the project of another folder.
-    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
+    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     directory: Option<PathBuf>,
     /// Prints one JSON document on stdout, and errors as JSON on stderr.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
     #[command(subcommand)]
     verb: Verb,
 }
 
+/// The verbs; where a verb has a type of its own, its help is that type's.
 #[derive(Subcommand)]
 enum Verb {
-    /// Shows the whole thing on a throwaway repository, with scripted agents.
     Demo(verb::demo::Demo),
-    /// Makes a project in this repository.
     Init(verb::init::Init),
-    /// Runs the project's engine until it is interrupted.
     Up(verb::up::Up),
     /// Adds tasks and takes them through the board.
     #[command(subcommand)]
@@ -38,14 +39,11 @@ enum Verb {
     /// Shows the agents.
     #[command(subcommand)]
     Agent(verb::agent::Agent),
-    /// Shows the log.
     Events(verb::events::Events),
     /// Shows the task machine.
     #[command(subcommand)]
     Machine(verb::machine::Machine),
-    /// Looks for what does not add up, and mends it.
     Doctor(verb::doctor::Doctor),
-    /// Prints completions for a shell.
     Completions(verb::completions::Completions),
 }
 
@@ -74,12 +72,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Opens the project that the folder belongs to.
-    pub(crate) async fn open(&self) -> Result<Project, Problem> {
+    /// Returns the folder, which must be there.
+    pub(crate) fn folder(&self) -> Result<&Path, Problem> {
         if !self.folder.is_dir() {
             let what = format!("the folder {} was not found", self.folder.display());
             return Err(Problem::new(
@@ -89,6 +83,11 @@ impl Place {
                 "check what follows `-C`",
             ));
         }
-        Project::open(&self.folder).await.map_err(|error| error.explain())
+        Ok(&self.folder)
+    }
+
+    /// Opens the project that the folder belongs to.
+    pub(crate) async fn open(&self) -> Result<Project, Problem> {
+        Project::open(self.folder()?).await.map_err(|error| error.explain())
     }
 }

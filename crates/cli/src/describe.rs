@@ -58,7 +58,8 @@ pub(crate) fn describe(event: &Event) -> String {
         | Event::AgentStopFailed { error, .. }
         | Event::WorktreeRemoveFailed { error, .. } => format!("{}: {}", error.code, error.message),
     };
-    clean(&text)
+    // A reason or an error may have several lines; an event has one.
+    clean(&text).trim_end().replace('\n', " ")
 }
 
 fn describe_checkout(checkout: &CheckoutNote) -> String {

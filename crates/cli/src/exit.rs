@@ -44,16 +44,13 @@ pub(crate) fn wrong_usage(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if wants_json {
         let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let problem = Problem {
-            why: Vec::new(),
-            ..Problem::new(
-                Code::ValidationError,
-                message,
-                "",
-                "see `regatta --help` and `regatta VERB --help`",
-            )
-        };
+        // The first paragraph says what is wrong; the missing arguments or the possible values have lines of their own.
+        let paragraph: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let message = paragraph.join(" ").trim_start_matches("error: ").to_owned();
+        let tip = text.lines().find_map(|line| line.trim_start().strip_prefix("tip: "));
+        let tip = tip.map_or_else(String::new, |tip| format!("{tip}; "));
+        let next = format!("{tip}see `regatta --help` and `regatta VERB --help`");
+        let problem = Problem { why: Vec::new(), ..Problem::new(Code::ValidationError, message, "", next) };
         Screen::new(true).problem(&problem);
     } else {
         let _ = error.print();

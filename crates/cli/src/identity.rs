@@ -15,9 +15,10 @@ pub(crate) fn giver(command_id: Option<Uuid>) -> Giver {
 }
 
 fn user() -> String {
-    let named = ["REGATTA_USER", "USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let named = |variable: &&str| std::env::var(variable).ok().filter(|name| !name.is_empty());
     let uid = rustix::process::getuid().as_raw();
-    named.filter(|name| !name.is_empty()).or_else(|| find_name(uid)).unwrap_or_else(|| format!("uid-{uid}"))
+    let found = ["REGATTA_USER", "USER", "LOGNAME"].iter().find_map(named);
+    found.or_else(|| find_name(uid)).unwrap_or_else(|| format!("uid-{uid}"))
 }
 
 /// Looks the user up in the local list of users.

@@ -36,12 +36,16 @@ impl Progress {
         }
     }
 
-    /// Does something that prints or asks, with the spinner out of the way.
-    pub(crate) fn suspend<T>(&self, action: impl FnOnce() -> T) -> T {
-        match &self.spinner {
-            Some(spinner) => spinner.suspend(action),
-            None => action(),
+    /// Takes the spinner away, so that a person can be asked something.
+    pub(crate) fn pause(&mut self) {
+        if let Some(spinner) = self.spinner.take() {
+            spinner.finish_and_clear();
         }
+    }
+
+    /// Brings the spinner back.
+    pub(crate) fn resume(&mut self, title: &str) {
+        self.spinner = self.screen.is_live().then(|| spinner(title));
     }
 }
 

@@ -87,8 +87,22 @@ fn render_problem(problem: &Problem) -> String {
         let shown = clean(why).trim_end().replace('\n', "\n        ");
         text.push_str(&format!("  {label} {shown}\n"));
     }
+    for line in last_words(problem) {
+        text.push_str(&format!("        {DIM}|{DIM:#} {}\n", clean(line)));
+    }
     text.push_str(&format!("  next: {}\n", clean(&problem.next)));
     text
+}
+
+/// Returns the last lines that a failed program printed, if the error has them.
+fn last_words(problem: &Problem) -> Vec<&str> {
+    /// The transcript has the rest.
+    const LINES_MAX: usize = 5;
+    let tail = problem.details.get("tail").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let mut lines: Vec<&str> =
+        tail.lines().rev().filter(|line| !line.trim().is_empty()).take(LINES_MAX).collect();
+    lines.reverse();
+    lines
 }
 
 /// Shows control characters instead of obeying them: what is quoted may come from an agent.

@@ -7,11 +7,15 @@ use crate::journal::{Entry, Journal};
 use crate::orders;
 use crate::project::Project;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// How often a follower looks whether the engine it relies on is gone.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// How often a follower reads the log: unnoticed by a person, and cheap enough for dozens who wait at once. The one
+/// who performs is woken by its own appends and needs no such pause.
+const FOLLOW_EVERY: Duration = Duration::from_millis(50);
 
 /// A wait that is shorter than this needs no explanation.
 const STAY_QUIETLY: Duration = Duration::from_millis(700);
@@ -86,19 +90,27 @@ impl Helm {
         let project = Arc::clone(&self.project);
         let mut journal = Journal::after(&project, self.seen);
         let interrupt = self.interrupt.clone();
+        let mut task = orders::get_task(&project, id).await?;
+        let mut looked_at: Option<Instant> = None;
         loop {
-            let task = orders::get_task(&project, id).await?;
             if is_reached(&task) {
                 journal.read().await?.iter().for_each(&mut *progress);
                 self.seen = journal.position();
                 return Ok(Carried { task });
             }
-            self.ensure_engine().await?;
+            // Not at every event: dozens may wait here, and each look costs the engine a little.
+            if looked_at.is_none_or(|at| at.elapsed() >= LOOK_EVERY) {
+                self.ensure_engine().await?;
+                looked_at = Some(Instant::now());
+            }
             let entries = tokio::select! {
                 () = interrupt.cancelled() => return Err(Error::WaitEnded { why: "it was interrupted", task: Some(id) }),
-                entries = journal.wait(LOOK_EVERY) => entries?,
+                entries = next_entries(&mut journal, self.engine.is_some()) => entries?,
             };
             entries.iter().for_each(&mut *progress);
+            if entries.iter().any(|entry| entry.task() == id) {
+                task = orders::get_task(&project, id).await?;
+            }
         }
     }
 
@@ -118,4 +130,13 @@ impl Helm {
         }
         Ok(())
     }
+}
+
+/// Returns what happened next, possibly nothing yet.
+async fn next_entries(journal: &mut Journal<'_>, performs: bool) -> Result<Vec<Entry>, Error> {
+    if performs {
+        return journal.wait(LOOK_EVERY).await;
+    }
+    tokio::time::sleep(FOLLOW_EVERY).await;
+    journal.read().await
 }

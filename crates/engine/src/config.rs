@@ -221,7 +221,8 @@ fn fault(key: &str, message: impl Into<String>) -> Fault {
 
 impl Fault {
     fn locate(self, text: &str, path: &Path) -> ConfigError {
-        let at = text.lines().position(|line| line.contains(&self.key)).unwrap_or(0);
+        let is_there = |line: &str| !line.trim_start().starts_with('#') && line.contains(&self.key);
+        let at = text.lines().position(is_there).unwrap_or(0);
         let column = text.lines().nth(at).and_then(|line| line.find(&self.key)).unwrap_or(0);
         let (line, column) = (at + 1, column + 1);
         ConfigError::Wrong { path: path.to_owned(), line, column, message: self.message, nearest: None }
@@ -238,6 +239,8 @@ impl Raw {
                 format!("`max_concurrent_agents` must be 1 to {CONCURRENT_AGENTS_MAX}, not {count}");
             return Err(fault("max_concurrent_agents", message));
         }
+        // Checked even when no agent uses them.
+        limits(&self.limits, &RawLimits::default())?;
         let mut agents = BTreeMap::new();
         for (name, raw) in &self.agents {
             let id: AgentId = name.parse().map_err(|error| fault(name, format!("{error}")))?;

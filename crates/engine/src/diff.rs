@@ -1,6 +1,6 @@
 //! The diff of a task, fetched from git.
 
-use crate::core::{Refusal, Stage, TaskId};
+use crate::core::{Stage, TaskId};
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
@@ -48,14 +48,14 @@ pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error>
     let task = orders::get_task(project, id).await?;
     let repository = project.repository();
     let Some(worktree) = task.worktree() else {
-        return Err(Error::Refused(Refusal::TaskNoDiff { task: id }));
+        return Err(Error::NoDiff { task: id });
     };
     let place = project.place(&worktree.path);
     let is_open = !matches!(task.stage, Stage::Verified(_)) && place.is_dir();
     let head = match task.diff() {
         Some(diff) => orders::to_git(&diff.head)?,
         None if is_open => repository.head_of_worktree(&place).await?,
-        None => return Err(Error::Refused(Refusal::TaskNoDiff { task: id })),
+        None => return Err(Error::NoDiff { task: id }),
     };
     let base = orders::to_git(&worktree.base)?;
     let diff = repository.diff(&base, &head).await?;

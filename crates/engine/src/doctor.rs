@@ -74,8 +74,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     findings.extend(check_worktrees(project, &tasks).await?);
     findings.extend(check_branches(project, &tasks).await?);
     findings.extend(check_tasks(project, &tasks)?);
-    let engine_runs = engine_runs(project).await?;
-    if !engine_runs {
+    if engine::find_running(project).await?.is_none() {
         findings.extend(check_processes(project));
         findings.extend(check_intents(project).await?);
     }
@@ -257,17 +256,6 @@ async fn check_locks(project: &Project) -> Result<Vec<Finding>, Error> {
         cure: Some(Cure::DeleteFile { path }),
     };
     Ok(locks.into_iter().map(finding).collect())
-}
-
-async fn engine_runs(project: &Project) -> Result<bool, Error> {
-    match engine::take_lease(project).await {
-        Ok(token) => {
-            project.store().release_lease(&token).await?;
-            Ok(false)
-        }
-        Err(Error::EngineAlreadyRunning(_)) => Ok(true),
-        Err(other) => Err(other),
-    }
 }
 
 async fn apply(project: &Project, cure: &Cure) -> Result<(), Error> {

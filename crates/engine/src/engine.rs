@@ -18,7 +18,7 @@ use crate::holder::Holder;
 use crate::lanes::{Done, Lanes};
 use crate::orders::{self, Giver};
 use crate::project::Project;
-use regatta_store::{LeaseAnswer, LeaseRequest, LeaseToken, Seq};
+use regatta_store::{Lease, LeaseAnswer, LeaseRequest, LeaseToken, Seq};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub struct Engine {
 /// How an engine is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// Finishes what is under way, sessions too, and starts no new session.
+    /// Finishes what is under way, sessions and the queue too, and starts no other session.
     WhenDone,
     /// Stops the sessions at once; they are started again by the next engine.
     Now,
@@ -109,6 +109,10 @@ impl Engine {
 
 /// Takes the lease; that of a process which is surely dead is taken over.
 pub(crate) async fn take_lease(project: &Project) -> Result<LeaseToken, Error> {
+    // Looked at before it is asked for: followers ask often, and must not keep those who write waiting.
+    if let Some(holder) = find_running(project).await? {
+        return Err(Error::EngineAlreadyRunning(Box::new(holder)));
+    }
     let mut replaces = None;
     loop {
         let now = clock::now();
@@ -119,15 +123,34 @@ pub(crate) async fn take_lease(project: &Project) -> Result<LeaseToken, Error> {
             LeaseAnswer::Taken => return Ok(token),
             LeaseAnswer::Held(lease) => lease,
         };
-        let holder: Holder = serde_json::from_str(&held.holder).map_err(|error| Error::LogUnsound {
-            seq: 0,
-            why: format!("the lease cannot be read: {error}"),
-        })?;
+        let holder = read_holder(&held)?;
         if !holder.is_dead() || replaces == Some(held.token) {
             return Err(Error::EngineAlreadyRunning(Box::new(holder)));
         }
         replaces = Some(held.token);
     }
+}
+
+/// Finds the process that runs the project's engine; one that is surely dead or let its lease run out runs none.
+pub(crate) async fn find_running(project: &Project) -> Result<Option<Holder>, Error> {
+    let held = project.store().find_lease(LEASE).await?;
+    let Some(held) = held.filter(|held| held.expires > clock::now()) else { return Ok(None) };
+    Ok(Some(read_holder(&held)?).filter(|holder| !holder.is_dead()))
+}
+
+/// Makes sure that the lease was not lost, as to an engine that took over while this machine slept.
+///
+/// Nothing is written without the lease, but the world has no such fence: this keeps a woken engine from touching it.
+pub(crate) async fn check_lease(project: &Project, token: LeaseToken) -> Result<(), Error> {
+    match project.store().find_lease(LEASE).await? {
+        Some(held) if held.token == token => Ok(()),
+        _ => Err(Error::Store(regatta_store::Error::LeaseLost { token })),
+    }
+}
+
+fn read_holder(lease: &Lease) -> Result<Holder, Error> {
+    serde_json::from_str(&lease.holder)
+        .map_err(|error| Error::LogUnsound { seq: 0, why: format!("the lease cannot be read: {error}") })
 }
 
 async fn run(
@@ -178,12 +201,16 @@ async fn run(
     }
 }
 
-/// Takes up the open intents, and assigns queued tasks for which there is a place.
+/// Assigns queued tasks for which there is a place, and takes up the open intents.
+///
+/// In this order, so that an engine that is about to leave is busy with what it has just assigned: whoever queued
+/// a task was told that it starts by itself.
 async fn look(project: &Project, lanes: &mut Lanes) -> Result<(), Error> {
+    serve_queue(project).await?;
     for intent in project.store().open_intents().await? {
         lanes.take_up(intent);
     }
-    if lanes.is_draining() { Ok(()) } else { serve_queue(project).await }
+    Ok(())
 }
 
 async fn serve_queue(project: &Project) -> Result<(), Error> {

@@ -67,6 +67,12 @@ pub enum Error {
         /// The number that was asked for.
         number: String,
     },
+    /// There is no diff to show.
+    #[error("task #{task} has no diff")]
+    NoDiff {
+        /// The task.
+        task: crate::core::TaskId,
+    },
     /// The project has no commit to start from.
     #[error("the branch {branch} does not exist")]
     TargetMissing {
@@ -134,9 +140,16 @@ impl Error {
             Error::SalvageNotFound { task, number } => Problem::new(
                 Code::SalvageNotFound,
                 format!("task #{task} has no salvage {number}"),
-                "nothing of that number was set aside for it",
+                "only what was not merged when its worktree was removed is set aside",
                 format!("see what there is with `regatta task salvage {task} --list`"),
             ),
+            Error::NoDiff { task } => Problem::new(
+                Code::TaskNoDiff,
+                format!("task #{task} has no diff to show"),
+                "no work on it is under way or merged",
+                format!("see how it stands with `regatta task show {task}`"),
+            )
+            .with("taskId", task.number()),
             Error::TargetMissing { branch } => Problem::new(
                 Code::NotARepository,
                 "there is nothing to start from",
@@ -246,6 +259,16 @@ fn of_git(error: &regatta_git::Error) -> Problem {
             Code::NotARepository,
             "this is not a git repository that can be used",
             "run `git init`, make a first commit, and try again",
+        ),
+        Git::BranchTaken { .. } => (
+            Code::GitFailed,
+            "the branch was not made",
+            "choose another name with `--branch NAME`, or use the branch that is there",
+        ),
+        Git::NotAWorktree { .. } => (
+            Code::GitFailed,
+            "the worktree of the task cannot be used",
+            "see what is wrong with it, and what to do, with `regatta doctor`",
         ),
         _ => (
             Code::GitFailed,

@@ -41,6 +41,8 @@ pub(crate) struct Lanes {
     waiting: HashMap<String, VecDeque<(Intent, Effect)>>,
     busy: HashSet<String>,
     sessions: HashMap<TaskId, SessionControl>,
+    /// Tasks whose worktree this engine makes, and whose session it therefore owes.
+    begun: HashSet<TaskId>,
     failures: HashMap<IntentId, u32>,
 }
 
@@ -57,6 +59,7 @@ impl Lanes {
             waiting: HashMap::new(),
             busy: HashSet::new(),
             sessions: HashMap::new(),
+            begun: HashSet::new(),
             failures: HashMap::new(),
         }
     }
@@ -74,14 +77,10 @@ impl Lanes {
         self.mood == Mood::Draining
     }
 
-    /// Starts no further session, but finishes what is under way.
+    /// Finishes what is under way, and starts no session but those of assignments that it has begun.
     pub(crate) fn drain(&mut self) {
         if self.mood == Mood::Working {
             self.mood = Mood::Draining;
-            self.sessions
-                .values()
-                .filter(|session| !session.is_started())
-                .for_each(|session| session.stop(StopReason::Shutdown));
         }
     }
 
@@ -95,16 +94,25 @@ impl Lanes {
     /// Puts an intent into its lane, unless it is there already.
     pub(crate) fn take_up(&mut self, intent: Intent) {
         let Ok(effect) = serde_json::from_str::<Effect>(&intent.data) else { return };
-        let starts_session = matches!(effect, Effect::RunSession { .. });
-        if self.mood == Mood::Draining && starts_session {
+        if self.known.contains(&intent.id) || !self.may_begin(&effect) {
             return;
         }
-        if !self.known.insert(intent.id) {
-            return;
-        }
+        self.known.insert(intent.id);
         let lane = intent.lane.clone();
         self.waiting.entry(lane.clone()).or_default().push_back((intent, effect));
         self.advance(&lane);
+    }
+
+    /// An engine that is about to leave takes up a session only if it has made the worktree for it.
+    fn may_begin(&mut self, effect: &Effect) -> bool {
+        match effect {
+            Effect::CreateWorktree { task, .. } => {
+                self.begun.insert(*task);
+                true
+            }
+            Effect::RunSession { task, .. } => self.begun.remove(task) || self.mood != Mood::Draining,
+            _ => true,
+        }
     }
 
     /// Takes note that a performer is done, and lets the next of its lane begin.

@@ -7,8 +7,8 @@ use crate::clock;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
-    FieldFault, Plan, Priority, Refusal, Reject, Seen, Situation, Stage, Start, Task, TaskId, WorkPhase,
-    decide, effects,
+    FieldFault, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen, Situation, Stage, Start, Task,
+    TaskId, WorkPhase, decide, effects,
 };
 use crate::crash;
 use crate::error::Error;
@@ -78,8 +78,7 @@ pub async fn assign(
 /// Puts the work of a task up for approval, with everything in its worktree committed.
 pub async fn complete(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
     let key = key(giver, Some(task), "complete");
-    let found = get_task(project, task).await?;
-    let diff = see_work(project, &found).await?;
+    let diff = see_work(project, task).await?;
     let complete = Complete::new(diff, 1, None).map_err(invalid)?;
     give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Complete(complete)).await
 }
@@ -151,8 +150,7 @@ pub(crate) async fn approve_as(
     head: Option<String>,
 ) -> Result<Given, Error> {
     let id = order.task.expect("an approval is for a task");
-    let task = get_task(project, id).await?;
-    let seen = see_worktree(project, &task).await?;
+    let seen = see_worktree(project, id).await?;
     let approve = Approve::new(feedback, head, seen).map_err(invalid)?;
     give(project, order, Command::Approve(approve)).await
 }
@@ -171,7 +169,10 @@ pub(crate) async fn give(project: &Project, order: Order<'_>, command: Command) 
     }
     for _ in 0..TRIES_MAX {
         let mut desk = Desk::load(project, &order, &command).await?;
-        let (given, append) = desk.decide(project, &order, &command).map_err(Error::Refused)?;
+        let (given, append) = match desk.decide(project, &order, &command) {
+            Ok(decided) => decided,
+            Err(refusal) => return answer_or_refuse(project, &order, refusal).await,
+        };
         crash::point("append.before");
         match project.store().append(append).await {
             Ok(Appended::Stored { .. }) => {
@@ -184,6 +185,15 @@ pub(crate) async fn give(project: &Project, order: Order<'_>, command: Command) 
         }
     }
     Err(Error::Contended { tries: TRIES_MAX })
+}
+
+/// Refuses a command, unless the same one went through since it was looked for: then it is what stands in its own way.
+async fn answer_or_refuse(project: &Project, order: &Order<'_>, refusal: Refusal) -> Result<Given, Error> {
+    let Some(key) = &order.key else { return Err(Error::Refused(refusal)) };
+    match project.store().find_answer(key).await? {
+        Some(answer) => parse_answer(&answer),
+        None => Err(Error::Refused(refusal)),
+    }
 }
 
 /// Everything that one decision reads, at one moment.
@@ -295,11 +305,25 @@ async fn see_start(project: &Project) -> Result<Start, Error> {
     Ok(Start { target: target.to_string(), base: from_git(&head), folder })
 }
 
-async fn see_worktree(project: &Project, task: &Task) -> Result<Seen, Error> {
-    let Stage::WaitingApproval(review) = &task.stage else {
-        // The rule refuses before it looks at this.
-        return Ok(Seen { head: None, dirty: Vec::new() });
-    };
+/// Looks at the work under review; at nothing when there is none, since the rule refuses before it looks at this.
+async fn see_worktree(project: &Project, id: TaskId) -> Result<Seen, Error> {
+    let nothing = Seen { head: None, dirty: Vec::new() };
+    let Some(review) = find_review(project, id).await? else { return Ok(nothing) };
+    match look_at(project, &review).await {
+        // It was cancelled while we looked: the rule says so better than git does.
+        Err(_) if find_review(project, id).await?.is_none() => Ok(nothing),
+        seen => seen,
+    }
+}
+
+async fn find_review(project: &Project, id: TaskId) -> Result<Option<Review>, Error> {
+    Ok(match get_task(project, id).await?.stage {
+        Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready => Some(review),
+        _ => None,
+    })
+}
+
+async fn look_at(project: &Project, review: &Review) -> Result<Seen, Error> {
     let repository = project.repository();
     let branch = regatta_git::BranchName::parse(&review.worktree.branch).map_err(regatta_git::Error::from)?;
     let head = repository.find_branch(&branch).await?.map(|head| from_git(&head));
@@ -308,26 +332,30 @@ async fn see_worktree(project: &Project, task: &Task) -> Result<Seen, Error> {
     Ok(Seen { head, dirty: entries.into_iter().map(|entry| entry.path).collect() })
 }
 
-/// Commits what is left in the worktree of a task and returns the diff from its base.
-async fn see_work(project: &Project, task: &Task) -> Result<Diff, Error> {
-    match &task.stage {
-        Stage::InProgress(work) if matches!(work.phase, WorkPhase::Running { .. } | WorkPhase::Halted) => {
-            commit_work(project, task, &format!("Task #{}: work up to its completion", task.id)).await
-        }
-        // The rule refuses before it looks at this.
-        _ => {
-            let nothing: CommitId = "0".repeat(40).parse().expect("forty zeros are a commit id");
-            let digest = String::new();
-            Ok(Diff {
-                files_changed: 0,
-                lines_added: 0,
-                lines_removed: 0,
-                digest,
-                base: nothing.clone(),
-                head: nothing,
-            })
-        }
+/// Commits what is left in the worktree of a task and returns the diff from its base; an empty one when there is no
+/// work to put up, since the rule refuses before it looks at this.
+async fn see_work(project: &Project, id: TaskId) -> Result<Diff, Error> {
+    let Some(task) = find_work(project, id).await? else { return Ok(empty_diff()) };
+    match commit_work(project, &task, &format!("Task #{id}: work up to its completion")).await {
+        // It was cancelled while we looked: the rule says so better than git does.
+        Err(_) if find_work(project, id).await?.is_none() => Ok(empty_diff()),
+        diff => diff,
     }
+}
+
+async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error> {
+    let task = get_task(project, id).await?;
+    let is_open = matches!(
+        &task.stage,
+        Stage::InProgress(work) if matches!(work.phase, WorkPhase::Running { .. } | WorkPhase::Halted)
+    );
+    Ok(is_open.then_some(task))
+}
+
+fn empty_diff() -> Diff {
+    let nothing: CommitId = "0".repeat(40).parse().expect("forty zeros are a commit id");
+    let (base, head) = (nothing.clone(), nothing);
+    Diff { files_changed: 0, lines_added: 0, lines_removed: 0, digest: String::new(), base, head }
 }
 
 pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {

@@ -3,7 +3,6 @@
 use crate::config::Config;
 use crate::core::TaskId;
 use crate::error::Error;
-use regatta_agents::SessionId;
 use regatta_git::Repository;
 use regatta_store::{OpenMode, SqliteStore, Store};
 use sha2::{Digest, Sha256};
@@ -96,10 +95,14 @@ impl Project {
         &self.mark
     }
 
-    /// Names a session so that it cannot be mistaken for one of another project.
-    pub(crate) fn session_id(&self, task: TaskId, session: u32) -> SessionId {
-        let text = format!("{}-task-{task}-{session}", self.mark);
-        SessionId::new(&text).expect("letters, digits and dashes are a session id")
+    /// Returns how the marks of a session begin, whichever engine runs it; no other session's begin so.
+    pub(crate) fn session_mark(&self, task: TaskId, session: u32) -> String {
+        format!("{}-task-{task}-{session}.", self.mark)
+    }
+
+    /// Returns how the marks of the set-up of a task's worktree begin.
+    pub(crate) fn setup_mark(&self, task: TaskId) -> String {
+        format!("{}-setup-{task}.", self.mark)
     }
 
     /// Returns where the transcript of a session is kept.

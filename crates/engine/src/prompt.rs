@@ -26,7 +26,7 @@ pub(crate) fn render(task: &Task, session: u32, resume: Option<&Resume>) -> Stri
         "\n## How to work\n\n\
          This is session {session}. You are in a git worktree of your own, on the branch `task/{}`. Change files only \
          below the current folder. Commit as you go if you like: what you leave uncommitted is committed for you when \
-         you end, and the whole change is then put up for review. Do not merge, push or switch branches.\n",
+         you end, and the whole change is then put up for review. Do not push, switch branches or merge into another branch.\n",
         task.id
     );
     text

@@ -6,6 +6,7 @@ use crate::core::{
     AgentState, Cleanup, Crew, Criterion, Diff, Failure, Priority, ReviewPhase, Salvage, Stage, Task, TaskId,
     WorkPhase, WorktreeState,
 };
+use crate::engine;
 use crate::error::Error;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::orders;
@@ -68,16 +69,18 @@ pub struct AgentView {
 pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Error> {
     let task = orders::get_task(project, task).await?;
     let crew = orders::load_crew(project).await?;
-    Ok(view(project, &task, &crew))
+    let has_engine = engine::find_running(project).await?.is_some();
+    Ok(view(project, &task, &crew, has_engine))
 }
 
 /// Returns all tasks by number.
 pub async fn list_tasks(project: &Project) -> Result<Vec<TaskView>, Error> {
     let crew = orders::load_crew(project).await?;
+    let has_engine = engine::find_running(project).await?.is_some();
     let mut tasks = Vec::new();
     for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
         if let Some(task) = Folded::<Option<Task>>::from_loaded(loaded)?.state {
-            tasks.push(view(project, &task, &crew));
+            tasks.push(view(project, &task, &crew, has_engine));
         }
     }
     tasks.sort_by_key(|task| task.id);
@@ -122,7 +125,7 @@ fn rank(state: AgentState) -> u8 {
     }
 }
 
-fn view(project: &Project, task: &Task, crew: &Crew) -> TaskView {
+fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskView {
     let landed = if let Stage::Verified(landed) = &task.stage { Some(landed) } else { None };
     let (turn_count, summary) = match &task.stage {
         Stage::WaitingApproval(review) => (Some(review.turn_count), review.summary.clone()),
@@ -132,7 +135,12 @@ fn view(project: &Project, task: &Task, crew: &Crew) -> TaskView {
     let queue_position = crew.find_place(task.id);
     let worktree = task.worktree();
     let is_there = landed.is_none_or(|landed| landed.cleanup != Cleanup::Done);
-    let (phase, owner, next) = outlook(task, queue_position);
+    let (phase, mut owner, mut next) = outlook(task, queue_position);
+    // Without an engine nobody makes the next move, whatever the phase is called.
+    if !has_engine && owner != "you" && owner != "nobody" {
+        owner = "you".to_owned();
+        next = "regatta up, since no engine runs; it goes on with this".to_owned();
+    }
     TaskView {
         id: task.id,
         title: task.title.clone(),

@@ -183,8 +183,12 @@ impl Repository {
 
     async fn keep(&self, serial: &Serial, prefix: &RefName, commit: CommitId) -> Result<Salvage, Error> {
         let numbered = self.numbered_salvages(prefix).await?;
-        if let Some((_, salvage)) = numbered.iter().find(|(_, salvage)| salvage.commit == commit) {
-            return Ok(salvage.clone());
+        // One that holds the commit keeps it already. That is more than the same commit when a call was interrupted
+        // after it had removed the folder: then only the branch is left, of which the first ref holds more.
+        for (_, salvage) in &numbered {
+            if self.is_ancestor(&commit, &salvage.commit).await? {
+                return Ok(salvage.clone());
+            }
         }
         let next = numbered.iter().map(|(number, _)| number + 1).max().unwrap_or(1);
         let name = prefix.numbered(next);

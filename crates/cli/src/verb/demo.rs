@@ -17,6 +17,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// Why the demo sends the third task back once.
 const REASON: &str = "the notes have no example";
@@ -45,10 +46,11 @@ impl Demo {
         let started = Instant::now();
         let interrupt = interruption();
         let project = Arc::new(project);
-        let helm = Helm::take(Arc::clone(&project), interrupt).await.map_err(|error| error.explain())?;
+        let helm =
+            Helm::take(Arc::clone(&project), interrupt.clone()).await.map_err(|error| error.explain())?;
         let progress = Progress::new(screen, "making three tasks");
         let giver = crate::identity::giver(None);
-        let mut show = Show { project, helm, progress, giver, asks };
+        let mut show = Show { project, helm, progress, giver, interrupt, asks };
         let played = show.play().await;
         let Show { project, helm, progress, .. } = show;
         drop(progress);
@@ -93,6 +95,7 @@ struct Show {
     helm: Helm,
     progress: Progress,
     giver: Giver,
+    interrupt: CancellationToken,
     asks: bool,
 }
 
@@ -146,36 +149,47 @@ impl Show {
         self.rest(task).await
     }
 
-    async fn ask(&self, task: TaskId) -> Result<Decision, Problem> {
+    async fn ask(&mut self, task: TaskId) -> Result<Decision, Problem> {
         let view = show_diff(&self.project, task).await.map_err(|error| error.explain())?;
         self.heading(
             task,
             &format!("waits for your approval: +{} -{}", view.lines_added, view.lines_removed),
         );
-        loop {
-            let answer = self.question("approve? [Y]es, [d]iff, [n]o ");
+        self.progress.pause();
+        let decision = loop {
+            let answer = self.question("approve? [Y]es, [d]iff, [n]o ").await?;
             match answer.to_lowercase().as_str() {
-                "" | "y" | "yes" => return Ok(Decision::Approve),
+                "" | "y" | "yes" => break Decision::Approve,
                 "d" | "diff" => self.progress.print(view.patch.as_deref().unwrap_or_default()),
                 "n" | "no" => {
-                    let reason = self.question("why not? ");
-                    let reason = if reason.is_empty() { "no reason was given".to_owned() } else { reason };
-                    return Ok(Decision::Reject(reason));
+                    let reason = self.question("why not? ").await?;
+                    let is_empty = reason.is_empty();
+                    break Decision::Reject(if is_empty { "no reason was given".to_owned() } else { reason });
                 }
                 _ => {}
             }
-        }
+        };
+        self.progress.resume("going on");
+        Ok(decision)
     }
 
-    fn question(&self, text: &str) -> String {
-        self.progress.suspend(|| {
-            let _ = write!(anstream::stderr(), "     {YELLOW}{text}{YELLOW:#}");
-            let _ = std::io::stderr().flush();
+    /// Asks the person; an interruption ends the wait for an answer.
+    async fn question(&self, text: &str) -> Result<String, Problem> {
+        let _ = write!(anstream::stderr(), "     {YELLOW}{text}{YELLOW:#}");
+        let _ = std::io::stderr().flush();
+        let answer = tokio::task::spawn_blocking(|| {
             let mut answer = String::new();
             // The end of the input is a yes, so that a closed terminal does not leave the demo asking for ever.
             let _ = std::io::stdin().read_line(&mut answer);
             answer.trim().to_owned()
-        })
+        });
+        tokio::select! {
+            answer = answer => Ok(answer.unwrap_or_default()),
+            () = self.interrupt.cancelled() => {
+                self.progress.print("");
+                Err(Error::WaitEnded { why: "it was interrupted", task: None }.explain())
+            }
+        }
     }
 
     fn heading(&self, task: TaskId, text: &str) {

@@ -13,7 +13,7 @@ pub(crate) struct Init {}
 
 impl Init {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let project = Project::init(place.folder()).await.map_err(|error| error.explain())?;
+        let project = Project::init(place.folder()?).await.map_err(|error| error.explain())?;
         let config = project.config_path().display().to_string();
         let root = project.root().display().to_string();
         let branch = project.config().default_branch.to_string();

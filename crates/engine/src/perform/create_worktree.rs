@@ -1,12 +1,11 @@
 //! Makes the worktree of a task: branch, folder, copied files, set-up command.
 
-use super::Work;
+use super::{Work, leftovers};
 use crate::core::{Code, CommitId, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
 use crate::orders;
-use crate::project::Project;
-use regatta_agents::run_to_end;
+use regatta_agents::{Limits, MARKER, run_to_end};
 use regatta_git::BranchName;
 use std::path::Path;
 
@@ -23,7 +22,7 @@ pub(super) async fn perform(
     crash::point("create_worktree.before");
     let place = work.project.place(path);
     let branch = BranchName::parse(branch).map_err(regatta_git::Error::from)?;
-    let outcome = match make(&work.project, task, &place, &branch, base).await {
+    let outcome = match make(work, task, &place, &branch, base).await {
         Ok(()) => Outcome::WorktreeCreated,
         Err(problem) => Outcome::WorktreeNotCreated(Failure::from(*problem)),
     };
@@ -32,18 +31,18 @@ pub(super) async fn perform(
 }
 
 async fn make(
-    project: &Project,
+    work: &Work,
     task: TaskId,
     place: &Path,
     branch: &BranchName,
     base: &CommitId,
 ) -> Result<(), Box<Problem>> {
     let start = orders::to_git(base).map_err(|error| Box::new(error.explain()))?;
-    let repository = project.repository();
+    let repository = work.project.repository();
     repository.ensure_worktree(place, branch, &start).await.map_err(|error| failed(task, place, &error))?;
     crash::point("create_worktree.made");
-    let furnished = match repository.copy_into(&project.config().copy, place).await {
-        Ok(_) => set_up(project, task, place).await,
+    let furnished = match repository.copy_into(&work.project.config().copy, place).await {
+        Ok(_) => set_up(work, task, place).await,
         Err(error) => Err(failed(task, place, &error)),
     };
     let Err(mut problem) = furnished else { return Ok(()) };
@@ -54,11 +53,18 @@ async fn make(
     Err(problem)
 }
 
-async fn set_up(project: &Project, task: TaskId, place: &Path) -> Result<(), Box<Problem>> {
+async fn set_up(work: &Work, task: TaskId, place: &Path) -> Result<(), Box<Problem>> {
+    let project = &work.project;
     let Some(command) = &project.config().setup else { return Ok(()) };
     let wall = project.config().setup_wall;
     let shown = command.join(" ");
-    let report = run_to_end(command, place, &[], wall, SETUP_TAIL_BYTES_MAX).await;
+    // Marked, so that an engine that was killed over it leaves nothing that works in the worktree beside this one.
+    let mark = project.setup_mark(task);
+    if let Err(error) = leftovers::end(&mark, Limits::default().grace).await {
+        return Err(problem(task, place, chain(&error)));
+    }
+    let environment = [(MARKER.to_owned(), work.name_start(&mark).to_string())];
+    let report = run_to_end(command, place, &environment, wall, SETUP_TAIL_BYTES_MAX).await;
     let why = match report {
         Ok(report) if report.exit == Some(0) && !report.timed_out => return Ok(()),
         Ok(report) if report.timed_out => {

@@ -4,6 +4,7 @@
 //! settles the intent. It decides nothing: a failure is reported, and the rules say what becomes of the task.
 
 mod create_worktree;
+mod leftovers;
 mod merge_branch;
 mod pause_agent;
 mod places;
@@ -18,10 +19,12 @@ pub(crate) use places::Places;
 pub(crate) use session_control::SessionControl;
 
 use crate::core::{Actor, Command, Effect, Outcome, TaskId};
+use crate::engine;
 use crate::error::Error;
 use crate::orders::{self, Order};
 use crate::project::Project;
 use jiff::Timestamp;
+use regatta_agents::SessionId;
 use regatta_store::{IntentId, LeaseToken};
 use std::sync::Arc;
 
@@ -41,6 +44,7 @@ pub(crate) async fn perform(
     effect: Effect,
     session: Option<SessionControl>,
 ) -> Result<(), Error> {
+    engine::check_lease(&work.project, work.token).await?;
     match effect {
         Effect::CreateWorktree { task, branch, path, base } => {
             create_worktree::perform(work, task, &branch, &path, &base).await
@@ -65,6 +69,12 @@ pub(crate) async fn perform(
 }
 
 impl Work {
+    /// Names one start of a program by what it is for and by this engine.
+    fn name_start(&self, mark: &str) -> SessionId {
+        SessionId::new(format!("{mark}{}", self.token.0.simple()))
+            .expect("a mark and hexadecimal digits are an id")
+    }
+
     /// Reports an outcome and settles the intent with it.
     async fn settle(&self, task: TaskId, outcome: Outcome) -> Result<(), Error> {
         self.report(task, outcome, vec![self.intent]).await

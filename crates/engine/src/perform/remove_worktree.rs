@@ -43,16 +43,34 @@ async fn remove(
         branch: branch.clone(),
         base: orders::to_git(&place.base)?,
         merged_into: BranchName::parse(&place.target).map_err(regatta_git::Error::from)?,
-        prefix,
+        prefix: prefix.clone(),
         ignore: project.config().copy.clone(),
         author: orders::ourselves(at),
         message: format!("Salvage of task #{task}\n\nWhat was not merged when its worktree was removed.\n"),
     };
+    let was_there = folder.exists();
     let salvage = repository.salvage(&request).await?;
     crash::point("remove_worktree.salvaged");
     repository.remove_worktree(&folder, &branch).await?;
-    Ok(salvage
-        .map(|salvage| Salvage { name: salvage.name.to_string(), commit: orders::from_git(&salvage.commit) }))
+    match salvage.map(to_core) {
+        None if !was_there => find_unreported(project, task, &prefix).await,
+        salvage => Ok(salvage),
+    }
+}
+
+/// Finds what an engine set aside that was killed after it had removed the worktree and before it could say so.
+async fn find_unreported(
+    project: &Project,
+    task: TaskId,
+    prefix: &RefName,
+) -> Result<Option<Salvage>, Error> {
+    let reported = orders::get_task(project, task).await?.salvages;
+    let mut found = project.repository().list_salvages(prefix).await?.into_iter().map(to_core);
+    Ok(found.rfind(|salvage| !reported.contains(salvage)))
+}
+
+fn to_core(salvage: regatta_git::Salvage) -> Salvage {
+    Salvage { name: salvage.name.to_string(), commit: orders::from_git(&salvage.commit) }
 }
 
 fn explain(task: TaskId, error: &regatta_git::Error) -> Failure {

@@ -3,12 +3,13 @@
 //! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
 //! of the session's processes and runs the session again in the same worktree.
 
-use super::{SessionControl, Work};
+use super::{SessionControl, Work, leftovers};
 use crate::config::{AgentEntry, Program};
 use crate::core::{
     AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
 };
 use crate::crash;
+use crate::engine;
 use crate::error::{Error, chain};
 use crate::orders;
 use crate::project::Project;
@@ -48,7 +49,9 @@ async fn run(
         reason = control.asked() => return leave(work, task, session, reason).await,
         place = work.places.take(agent) => place,
     };
-    let running = match begin(&work.project, &found, agent, session, resume).await {
+    // Waiting for a place may have taken longer than the lease lasts.
+    engine::check_lease(&work.project, work.token).await?;
+    let running = match begin(work, &found, agent, session, resume).await {
         Ok(running) => running,
         Err(problem) => {
             let failure = Failure::from(*problem);
@@ -60,7 +63,6 @@ async fn run(
             return work.settle(task, outcome).await;
         }
     };
-    control.mark_started();
     work.note(task, Outcome::SessionStarted { session }).await?;
     crash::point("run_session.started");
     let ended = watch(running, control).await;
@@ -100,12 +102,13 @@ async fn leave(work: &Work, task: TaskId, session: u32, reason: StopReason) -> R
 }
 
 async fn begin(
-    project: &Project,
+    work: &Work,
     task: &Task,
     agent: &AgentId,
     session: u32,
     resume: Option<&Resume>,
 ) -> Result<Session, Box<Problem>> {
+    let project = &work.project;
     let failed = |why: Vec<String>, next: String| {
         let what = format!("agent `{agent}` was not started on task #{}", task.id);
         Box::new(Problem { why, ..Problem::new(Code::AgentStartFailed, what, "", next) })
@@ -117,8 +120,8 @@ async fn begin(
         return Err(Box::new(Problem::new(Code::AgentNotFound, what, why, next)));
     };
     let mend = || format!("mend `[agents.{agent}]` in .regatta/config.toml, then assign the task again");
-    let id = project.session_id(task.id, session);
-    regatta_agents::end_leftovers(&id, entry.limits.grace).await.map_err(|error| {
+    let mark = project.session_mark(task.id, session);
+    leftovers::end(&mark, entry.limits.grace).await.map_err(|error| {
         failed(chain(&error), "end those processes by hand, then assign the task again".to_owned())
     })?;
     let program = match &entry.program {
@@ -130,7 +133,7 @@ async fn begin(
         }
     };
     let start = Start {
-        session: id,
+        session: work.name_start(&mark),
         number: session,
         program,
         folder: project.place(&task.worktree().expect("a task in progress has a worktree").path),

@@ -13,7 +13,6 @@ pub(crate) struct SessionControl {
 #[derive(Clone, Copy, Default)]
 struct State {
     asked: Option<StopReason>,
-    started: bool,
     over: bool,
 }
 
@@ -25,15 +24,6 @@ impl SessionControl {
     /// Asks the session to stop; the first reason counts.
     pub(crate) fn stop(&self, reason: StopReason) {
         self.state.send_modify(|state| state.asked = state.asked.or(Some(reason)));
-    }
-
-    /// Tells whether the agent was started.
-    pub(crate) fn is_started(&self) -> bool {
-        self.state.borrow().started
-    }
-
-    pub(crate) fn mark_started(&self) {
-        self.state.send_modify(|state| state.started = true);
     }
 
     pub(crate) fn mark_over(&self) {

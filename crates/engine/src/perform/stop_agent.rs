@@ -1,6 +1,6 @@
 //! Stops the agent of a cancelled task, and confirms that nothing of it is left.
 
-use super::{SessionControl, Work};
+use super::{SessionControl, Work, leftovers};
 use crate::core::{Code, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
@@ -35,8 +35,8 @@ pub(super) async fn end(
         control.over().await;
     }
     let grace = Limits::default().grace;
-    let id = project.session_id(task, session);
-    regatta_agents::end_leftovers(&id, grace).await.map(|_| ()).map_err(|error| explain(task, &error))
+    let mark = project.session_mark(task, session);
+    leftovers::end(&mark, grace).await.map_err(|error| explain(task, &error))
 }
 
 fn explain(task: TaskId, error: &regatta_agents::StillAlive) -> Failure {

@@ -1,10 +1,12 @@
 //! Removing a worktree with its folder, its entry and its branch, in whatever shape an agent left it.
 //!
 //! The entries are removed here and not by `git worktree remove`, which refuses a locked or damaged worktree.
-//! The folder goes first and the branch last, so that an interrupted call can be repeated. Nothing is kept: the
-//! caller has salvaged before.
+//! The folder goes first and the branch last, so that an interrupted call can be repeated. It is moved aside before
+//! it is emptied: whoever looks after an interruption finds it whole or not at all, and takes no half-emptied folder
+//! for work in which files were deleted. Nothing is kept: the caller has salvaged before.
 
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::folder;
@@ -30,7 +32,7 @@ impl Repository {
         let entries = self.common_dir().join("worktrees");
         let folder_path = path.clone();
         folder::blocking(move || {
-            folder::remove(&folder_path)?;
+            remove_at_once(&folder_path)?;
             if let Some(git_dir) = git_dir {
                 folder::remove(&git_dir)?;
             }
@@ -53,4 +55,22 @@ impl Repository {
         }
         Ok(())
     }
+}
+
+/// Removes a folder in one step, as seen from its path, and what an interrupted call left of it.
+fn remove_at_once(path: &Path) -> Result<(), Error> {
+    let aside = place_aside(path);
+    folder::remove(&aside)?;
+    match std::fs::rename(path, &aside) {
+        Ok(()) => folder::remove(&aside),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::io("move aside", path)(error)),
+    }
+}
+
+/// Returns a place beside the path, where a move is one step whatever disk it is on.
+fn place_aside(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".removing-");
+    name.push(path.file_name().unwrap_or_default());
+    path.with_file_name(name)
 }

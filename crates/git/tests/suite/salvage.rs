@@ -179,3 +179,15 @@ async fn a_conflict_that_was_left_open_is_kept_as_it_stands() {
     assert!(committed(&path, &kept.commit, "README.md").contains("<<<<<<<"));
     assert_eq!(git_in(&path, &["status", "--porcelain"]), "UU README.md");
 }
+
+#[tokio::test]
+async fn what_a_salvage_holds_already_is_not_kept_again() {
+    let world = World::new().await;
+    world.task_commit("one", &[("committed", "x")]).await;
+    let path = world.place("one");
+    write_below(&path, "uncommitted", "y");
+    let whole = salvage(&world, &path, "one").await.expect("a salvage");
+    // An interrupted removal has taken the folder, and the branch alone is left.
+    std::fs::remove_dir_all(&path).unwrap();
+    assert_eq!(salvage(&world, &path, "one").await, Some(whole));
+}

@@ -97,3 +97,14 @@ async fn the_main_worktree_and_what_holds_it_are_refused() {
     assert_eq!(world.refs(), refs);
     assert!(world.disk.path().join("README.md").exists());
 }
+
+#[tokio::test]
+async fn what_an_interrupted_call_had_moved_aside_is_removed() {
+    let world = World::new().await;
+    let path = world.worktree("one").await;
+    write_below(&path, "untracked", "x");
+    let aside = path.with_file_name(".removing-one");
+    std::fs::rename(&path, &aside).unwrap();
+    assert_removed(&world, &path, "one").await;
+    assert!(!aside.exists());
+}

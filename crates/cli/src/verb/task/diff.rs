@@ -35,15 +35,15 @@ fn render(view: &DiffView) -> String {
     let mut text = String::new();
     for file in &view.files {
         let lines = format!("+{} -{}", file.lines_added, file.lines_removed);
-        text.push_str(&format!("{DIM}{:<9}{DIM:#} {lines:>12}  {}\n", file.status, clean(&file.path)));
+        text.push_str(&format!("{DIM}{:<9}{DIM:#} {lines:>12}  {}\n", file.status, one_line(&file.path)));
     }
     if view.files.is_empty() {
         text.push_str(&format!("{DIM}no change from {}{DIM:#}\n", &view.base[..10]));
     }
     for path in &view.uncommitted {
-        text.push_str(&format!("{RED}not committed{RED:#}  {}\n", clean(path)));
+        text.push_str(&format!("{RED}not committed{RED:#}  {}\n", one_line(path)));
     }
-    let Some(patch) = &view.patch else { return text };
+    let Some(patch) = view.patch.as_deref().filter(|patch| !patch.is_empty()) else { return text };
     text.push('\n');
     for line in patch.lines() {
         let style = match line.as_bytes().first() {
@@ -61,4 +61,9 @@ fn render(view: &DiffView) -> String {
         ));
     }
     text
+}
+
+/// Shows a path on one line: a file's name may hold a newline, and would read as two files.
+fn one_line(path: &str) -> String {
+    clean(path).replace('\n', "\\n")
 }

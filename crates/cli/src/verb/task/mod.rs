@@ -18,30 +18,19 @@ use clap::Subcommand;
 use regatta_engine::core::{Priority, Problem, TaskId};
 use regatta_engine::orders;
 
-/// The verbs of a task.
+/// The verbs of a task; the help of each is that of its type.
 #[derive(Subcommand)]
 pub(crate) enum Task {
-    /// Adds a task to the backlog.
     Add(add::Add),
-    /// Lists the tasks.
     List(list::List),
-    /// Shows one task.
     Show(show::Show),
-    /// Gives a task to an agent, and waits for its session to end.
     Assign(assign::Assign),
-    /// Puts the work of a task up for approval.
     Complete(complete::Complete),
-    /// Approves the diff of a task, and merges it.
     Approve(approve::Approve),
-    /// Sends the work of a task back to its agent, and waits for its session to end.
     Reject(reject::Reject),
-    /// Gives up the work on a task, and keeps it as a salvage.
     Cancel(cancel::Cancel),
-    /// Shows or changes what a task depends on.
     Depends(depends::Depends),
-    /// Brings back work that was set aside.
     Salvage(salvage::Salvage),
-    /// Shows the diff of a task.
     Diff(diff::Diff),
 }
 

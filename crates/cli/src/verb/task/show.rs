@@ -50,16 +50,25 @@ fn render(task: &TaskView) -> String {
     }
     if let Some(diff) = &task.diff {
         let head = &diff.head.short();
+        let files = if diff.files_changed == 1 { "file" } else { "files" };
         field(
             "diff",
-            format!("{} files, +{} -{} at {head}", diff.files_changed, diff.lines_added, diff.lines_removed),
+            format!(
+                "{} {files}, +{} -{} at {head}",
+                diff.files_changed, diff.lines_added, diff.lines_removed
+            ),
         );
     }
     if let Some(summary) = &task.summary {
         field("summary", summary.clone());
     }
     if task.rejection_count > 0 {
-        field("rejected", format!("{} times", task.rejection_count));
+        let times = if task.rejection_count == 1 {
+            "once".to_owned()
+        } else {
+            format!("{} times", task.rejection_count)
+        };
+        field("rejected", times);
     }
     if let Some(commit) = &task.merge_commit {
         let approver = task.approver.as_deref().unwrap_or("nobody");

@@ -1,0 +1,16 @@
+//! What the user sees: the binary run in a sealed home, its output, its exit codes and what it left behind.
+//!
+//! A case is here to show the wiring; the rules themselves are tested where they live. One target, so that the
+//! tests are linked once.
+
+mod behaviour;
+mod cells;
+mod checkout;
+mod doctor;
+mod errors;
+mod errors_of_agents;
+mod errors_of_approval;
+mod errors_of_projects;
+mod following;
+mod output;
+mod support;
