@@ -167,8 +167,8 @@ async fn check_branches(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Re
     let mut findings = Vec::new();
     for (branch, _) in project.repository().list_branches("task/").await? {
         let Some(id) = task_of_branch(&branch) else { continue };
-        // A branch that no task of ours ever had is the user's own.
-        let Some(task) = tasks.get(&id).filter(|task| task.attempts > 0) else { continue };
+        // A branch of a task that never had a worktree is the user's own.
+        let Some(task) = tasks.get(&id).filter(|task| task.sessions > 0) else { continue };
         let is_owned = place_of(project, task).is_some();
         let is_checked_out = worktrees.iter().any(|entry| entry.branch.as_ref() == Some(&branch));
         if is_owned || is_checked_out {
@@ -237,7 +237,7 @@ async fn check_intents(project: &Project) -> Result<Vec<Finding>, Error> {
     let kinds: Vec<String> = open.iter().map(|intent| format!("{} ({})", intent.kind, intent.lane)).collect();
     Ok(vec![Finding {
         kind: Kind::UnfinishedEffects,
-        what: format!("{} effects wait for an engine: {}", open.len(), kinds.join(", ")),
+        what: format!("unfinished, and waiting for an engine: {}", kinds.join(", ")),
         can_fix: false,
         next: "start one with `regatta up`; it finishes them".to_owned(),
         fixed: false,

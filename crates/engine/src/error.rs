@@ -54,7 +54,7 @@ pub enum Error {
     /// An event in the log cannot be understood.
     #[error("event {seq} cannot be understood: {why}")]
     LogUnsound {
-        /// Its sequence number.
+        /// Its sequence number; 0 where it is not an event that is wrong.
         seq: u64,
         /// What is wrong.
         why: String,
@@ -136,7 +136,8 @@ impl Error {
                 source.to_string(),
                 "check that the path exists, is yours and that the disk is not full, then try again",
             ),
-            Error::LogUnsound { seq, why } => unsound(&format!("event {seq}"), why),
+            Error::LogUnsound { seq: 0, why } => unsound("", why),
+            Error::LogUnsound { seq, why } => unsound(&format!(" at event {seq}"), why),
             Error::SalvageNotFound { task, number } => Problem::new(
                 Code::SalvageNotFound,
                 format!("task #{task} has no salvage {number}"),
@@ -199,10 +200,11 @@ fn of_config(error: &ConfigError) -> Problem {
     Problem { why: chain(error), ..Problem::new(Code::ConfigInvalid, "the config cannot be used", "", next) }
 }
 
-fn unsound(what: &str, why: &str) -> Problem {
+/// Explains a log that does not add up; `place` is ` at event 41`, or nothing where no event is to blame.
+fn unsound(place: &str, why: &str) -> Problem {
     Problem::new(
         Code::LogUnsound,
-        format!("the log does not add up at {what}"),
+        format!("the log does not add up{place}"),
         why,
         "nothing was changed; copy .regatta away, then see `regatta doctor` and report it as a bug",
     )
@@ -225,7 +227,7 @@ fn of_store(error: &regatta_store::Error) -> Problem {
             format!("the id {command} was used before for another command"),
             "give each command an id of its own; repeat an id only to repeat the very same command",
         ),
-        Store::Corrupt { what } => unsound("rest", &what.to_string()),
+        Store::Corrupt { what } => unsound("", &what.to_string()),
         Store::Busy { .. } => Problem {
             why: chain(error),
             ..Problem::new(
