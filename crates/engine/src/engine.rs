@@ -208,7 +208,7 @@ async fn run(
 async fn look(project: &Project, lanes: &mut Lanes) -> Result<(), Error> {
     serve_queue(project).await?;
     for intent in project.store().open_intents().await? {
-        lanes.take_up(intent);
+        lanes.take_up(intent)?;
     }
     Ok(())
 }

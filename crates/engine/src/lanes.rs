@@ -5,7 +5,7 @@
 
 use crate::core::{Effect, TaskId};
 use crate::error::Error;
-use crate::perform::{self, Places, SessionControl, Work};
+use crate::perform::{self, Control, Places, Work};
 use crate::project::Project;
 use regatta_agents::StopReason;
 use regatta_store::{Intent, IntentId, LeaseToken};
@@ -40,7 +40,7 @@ pub(crate) struct Lanes {
     known: HashSet<IntentId>,
     waiting: HashMap<String, VecDeque<(Intent, Effect)>>,
     busy: HashSet<String>,
-    sessions: HashMap<TaskId, SessionControl>,
+    controls: HashMap<TaskId, Control>,
     /// Tasks whose worktree this engine makes, and whose session it therefore owes.
     begun: HashSet<TaskId>,
     failures: HashMap<IntentId, u32>,
@@ -58,7 +58,7 @@ impl Lanes {
             known: HashSet::new(),
             waiting: HashMap::new(),
             busy: HashSet::new(),
-            sessions: HashMap::new(),
+            controls: HashMap::new(),
             begun: HashSet::new(),
             failures: HashMap::new(),
         }
@@ -84,23 +84,36 @@ impl Lanes {
         }
     }
 
-    /// Starts nothing more, and stops the sessions.
+    /// Starts nothing more, and stops what may take long.
     pub(crate) fn halt(&mut self) {
         self.mood = Mood::Halted;
         self.waiting.clear();
-        self.sessions.values().for_each(|session| session.stop(StopReason::Shutdown));
+        self.controls.values().for_each(|control| control.stop(StopReason::Shutdown));
     }
 
     /// Puts an intent into its lane, unless it is there already.
-    pub(crate) fn take_up(&mut self, intent: Intent) {
-        let Ok(effect) = serde_json::from_str::<Effect>(&intent.data) else { return };
-        if self.known.contains(&intent.id) || !self.may_begin(&effect) {
-            return;
+    pub(crate) fn take_up(&mut self, intent: Intent) -> Result<(), Error> {
+        if self.known.contains(&intent.id) {
+            return Ok(());
+        }
+        let effect: Effect = serde_json::from_str(&intent.data).map_err(|error| Error::LogUnsound {
+            seq: intent.id.seq.0,
+            why: format!("its effect cannot be read: {error}"),
+        })?;
+        if !self.may_begin(&effect) {
+            return Ok(());
+        }
+        // Told at once, since a set-up that takes long stands in the same lane before what stops it.
+        if let Effect::StopAgent { task, .. } = &effect
+            && let Some(control) = self.controls.get(task)
+        {
+            control.stop(StopReason::Cancelled);
         }
         self.known.insert(intent.id);
         let lane = intent.lane.clone();
         self.waiting.entry(lane.clone()).or_default().push_back((intent, effect));
         self.advance(&lane);
+        Ok(())
     }
 
     /// An engine that is about to leave takes up a session only if it has made the worktree for it.
@@ -142,7 +155,7 @@ impl Lanes {
             self.waiting.remove(lane);
             return;
         };
-        let session = self.session_for(&effect);
+        let control = self.control_for(&effect);
         self.busy.insert(lane.to_owned());
         let work = Work {
             project: Arc::clone(&self.project),
@@ -153,23 +166,23 @@ impl Lanes {
         };
         let done = self.done.clone();
         tokio::spawn(async move {
-            let result = perform::perform(&work, effect, session).await;
+            let result = perform::perform(&work, effect, control).await;
             let message = Done { intent: intent.id, lane: intent.lane, result };
             // The loop outlives its performers; if it is gone the process is ending.
             let _ = done.send(message).await;
         });
     }
 
-    /// A session gets a new control; what stops a session gets the control of the one under way.
-    fn session_for(&mut self, effect: &Effect) -> Option<SessionControl> {
+    /// What may take long gets a new control; what stops it gets the control of the one under way.
+    fn control_for(&mut self, effect: &Effect) -> Option<Control> {
         match effect {
-            Effect::RunSession { task, .. } => {
-                let control = SessionControl::new();
-                self.sessions.insert(*task, control.clone());
+            Effect::CreateWorktree { task, .. } | Effect::RunSession { task, .. } => {
+                let control = Control::new();
+                self.controls.insert(*task, control.clone());
                 Some(control)
             }
             Effect::StopAgent { task, .. } | Effect::PauseAgent { task, .. } => {
-                self.sessions.get(task).cloned()
+                self.controls.get(task).cloned()
             }
             _ => None,
         }

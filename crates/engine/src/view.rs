@@ -135,9 +135,11 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
     let queue_position = crew.find_place(task.id);
     let worktree = task.worktree();
     let is_there = landed.is_none_or(|landed| landed.cleanup != Cleanup::Done);
-    let (phase, mut owner, mut next) = outlook(task, queue_position);
-    // Without an engine nobody makes the next move, whatever the phase is called.
-    if !has_engine && owner != "you" && owner != "nobody" {
+    let (mut phase, mut owner, mut next) = outlook(task, queue_position);
+    // Without an engine nobody makes the next move, and nothing runs, whatever the log says.
+    let is_unattended = !has_engine && owner != "you" && owner != "nobody";
+    if is_unattended {
+        phase = if queue_position.is_some() { phase } else { "unattended" };
         owner = "you".to_owned();
         next = "regatta up, since no engine runs; it goes on with this".to_owned();
     }
@@ -170,7 +172,7 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
         error: task.error.clone(),
         owner,
         next,
-        deadline: deadline(project, task),
+        deadline: deadline(project, task).filter(|_| !is_unattended),
         created_at: task.created_at,
         updated_at: task.updated_at,
     }

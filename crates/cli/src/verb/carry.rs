@@ -23,6 +23,15 @@ pub(crate) struct Manner {
     command_id: Option<Uuid>,
 }
 
+/// When a command is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// After what an earlier command, or a crash, left to be done.
+    WhenSettled,
+    /// At once, because it may be meant to end what is being done.
+    AtOnce,
+}
+
 impl Manner {
     pub(crate) fn giver(&self) -> Giver {
         crate::identity::giver(self.command_id)
@@ -34,13 +43,14 @@ impl Manner {
         place: &Place,
         task: TaskId,
         title: &str,
+        begin: Begin,
         order: impl AsyncFnOnce(&Project, &Giver) -> Result<Given, Error>,
     ) -> Result<Exit, Problem> {
         let project = Arc::new(place.open().await?);
         if self.no_wait {
             order(&project, &self.giver()).await.map_err(|error| error.explain())?;
         } else {
-            self.wait(place.screen, &project, task, title, order).await?;
+            self.wait(place.screen, &project, task, title, begin, order).await?;
         }
         super::task::show::print(place, &project, task).await
     }
@@ -51,6 +61,7 @@ impl Manner {
         project: &Arc<Project>,
         task: TaskId,
         title: &str,
+        begin: Begin,
         order: impl AsyncFnOnce(&Project, &Giver) -> Result<Given, Error>,
     ) -> Result<(), Problem> {
         let interrupt = interruption();
@@ -58,7 +69,9 @@ impl Manner {
             Helm::take(Arc::clone(project), interrupt.clone()).await.map_err(|error| error.explain())?;
         let progress = Progress::new(screen, title);
         let result = async {
-            helm.settle(task).await?;
+            if begin == Begin::WhenSettled {
+                helm.settle(task).await?;
+            }
             order(project, &self.giver()).await?;
             helm.rest(task, &mut |entry| {
                 if entry.task() == task {
@@ -99,9 +112,10 @@ pub(crate) fn interruption() -> CancellationToken {
     use tokio::signal::unix::{SignalKind, signal};
     let token = CancellationToken::new();
     let cancelled = token.clone();
+    // Taken over here and not in the task, so that a signal at the very start is not missed.
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else { return token };
     tokio::spawn(async move {
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else { return };
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}

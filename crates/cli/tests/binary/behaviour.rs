@@ -215,7 +215,7 @@ fn no_wait_leaves_the_work_to_an_engine() {
     let project = crewed("");
     add(&project, "a task");
     let given = project.json(&["task", "assign", "1", "--agent", "worker", "--no-wait"]);
-    assert_eq!((&given["column"], &given["phase"]), (&"in_progress".into(), &"preparing".into()));
+    assert_eq!((&given["column"], &given["phase"]), (&"in_progress".into(), &"unattended".into()));
     assert!(!project.path().join(".regatta/worktrees/task-1").exists());
     let engine = project.start(&["up"]);
     until_in(&project, "1", "waiting_approval");

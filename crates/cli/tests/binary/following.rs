@@ -4,6 +4,8 @@ use crate::support::{add, add_all, crewed, field, read_when_written, until_in, w
 use regatta_testkit::binary::Running;
 use regatta_testkit::wait::{WAIT_MAX, until};
 use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Command;
 
 const ID: &str = "0190aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee";
 
@@ -41,6 +43,42 @@ fn a_follower_takes_over_when_the_engine_is_killed() {
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert_eq!(field(&project, "1", "column"), "waiting_approval");
     assert_eq!(project.repo.git(&["show", "task/1:work.txt"]), "done");
+}
+
+/// A set-up that takes for ever, and tells its process id.
+const ENDLESS: &str = "[worktree]\nsetup = 'echo $$ > ../../setting-up; exec sleep 1000'\n";
+
+#[test]
+fn a_cancel_does_not_wait_for_the_set_up() {
+    let project = with_shell("true", ENDLESS);
+    add(&project, "a task");
+    let assign = project.start(&["task", "assign", "1", "--agent", "shell"]);
+    let pid = read_when_written(&project.path().join(".regatta/setting-up"));
+    let answer = project.json(&["task", "cancel", "1"]);
+    assert_eq!(answer["column"], "backlog");
+    assert!(!Path::new("/proc").join(pid.trim()).exists(), "the set-up is ended");
+    assert!(!project.path().join(".regatta/worktrees/task-1").exists());
+    assert_eq!(assign.wait().code, Some(0));
+    assert_eq!(project.run(&["doctor"]).code, Some(0));
+}
+
+#[test]
+fn an_engine_that_is_stopped_does_not_wait_for_the_set_up() {
+    let project = with_shell("true", ENDLESS);
+    add(&project, "a task");
+    let assign = project.start(&["task", "assign", "1", "--agent", "shell"]);
+    let pid = read_when_written(&project.path().join(".regatta/setting-up"));
+    send_signal(assign.pid(), "TERM");
+    let outcome = assign.wait();
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(!Path::new("/proc").join(pid.trim()).exists(), "the set-up is ended");
+    assert_eq!(field(&project, "1", "phase"), "unattended");
+    assert_eq!(field(&project, "1", "owner"), "you");
+}
+
+fn send_signal(pid: u32, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn an_engine_that_is_stopped_ends_its_session_and_leaves_it_to_the_next() {
     world.until_phase(1, "running");
     up.stop();
     assert!(world.agent_processes().is_empty());
-    assert_eq!((&world.task(1)["phase"], world.count_starts(1, 1)), (&"running".into(), 1));
+    assert_eq!((&world.task(1)["phase"], world.count_starts(1, 1)), (&"unattended".into(), 1));
     world.let_go();
     world.up_until_rest(1);
     assert_eq!((&world.task(1)["phase"], world.count_starts(1, 1)), (&"ready".into(), 2));

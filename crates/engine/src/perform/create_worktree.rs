@@ -1,11 +1,11 @@
 //! Makes the worktree of a task: branch, folder, copied files, set-up command.
 
-use super::{Work, leftovers};
+use super::{Control, Work, leftovers};
 use crate::core::{Code, CommitId, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
 use crate::orders;
-use regatta_agents::{Limits, MARKER, run_to_end};
+use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
 use regatta_git::BranchName;
 use std::path::Path;
 
@@ -18,16 +18,27 @@ pub(super) async fn perform(
     branch: &str,
     path: &str,
     base: &CommitId,
+    control: &Control,
 ) -> Result<(), Error> {
     crash::point("create_worktree.before");
     let place = work.project.place(path);
     let branch = BranchName::parse(branch).map_err(regatta_git::Error::from)?;
-    let outcome = match make(work, task, &place, &branch, base).await {
+    let outcome = match make(work, task, &place, &branch, base, control).await {
         Ok(()) => Outcome::WorktreeCreated,
-        Err(problem) => Outcome::WorktreeNotCreated(Failure::from(*problem)),
+        Err(Unmade::Failed(problem)) => Outcome::WorktreeNotCreated(Failure::from(*problem)),
+        // The next engine goes on with it.
+        Err(Unmade::Stopped(StopReason::Shutdown)) => return Ok(()),
+        // The task is being cancelled: what is there is removed with the rest of it.
+        Err(Unmade::Stopped(_)) => Outcome::WorktreeCreated,
     };
     crash::point("create_worktree.after");
     work.settle(task, outcome).await
+}
+
+/// Why there is no worktree to work in.
+enum Unmade {
+    Failed(Box<Problem>),
+    Stopped(StopReason),
 }
 
 async fn make(
@@ -36,24 +47,28 @@ async fn make(
     place: &Path,
     branch: &BranchName,
     base: &CommitId,
-) -> Result<(), Box<Problem>> {
-    let start = orders::to_git(base).map_err(|error| Box::new(error.explain()))?;
+    control: &Control,
+) -> Result<(), Unmade> {
+    let start = orders::to_git(base).map_err(|error| Unmade::Failed(Box::new(error.explain())))?;
     let repository = work.project.repository();
     repository.ensure_worktree(place, branch, &start).await.map_err(|error| failed(task, place, &error))?;
     crash::point("create_worktree.made");
     let furnished = match repository.copy_into(&work.project.config().copy, place).await {
-        Ok(_) => set_up(work, task, place).await,
+        Ok(_) => set_up(work, task, place, control).await,
         Err(error) => Err(failed(task, place, &error)),
     };
-    let Err(mut problem) = furnished else { return Ok(()) };
+    let mut problem = match furnished {
+        Err(Unmade::Failed(problem)) => problem,
+        other => return other,
+    };
     // Nothing has been worked on in it yet, so it goes as if it had never been.
     if let Err(error) = repository.remove_worktree(place, branch).await {
         problem.why.push(format!("and it could not be removed again: {error}"));
     }
-    Err(problem)
+    Err(Unmade::Failed(problem))
 }
 
-async fn set_up(work: &Work, task: TaskId, place: &Path) -> Result<(), Box<Problem>> {
+async fn set_up(work: &Work, task: TaskId, place: &Path, control: &Control) -> Result<(), Unmade> {
     let project = &work.project;
     let Some(command) = &project.config().setup else { return Ok(()) };
     let wall = project.config().setup_wall;
@@ -64,7 +79,16 @@ async fn set_up(work: &Work, task: TaskId, place: &Path) -> Result<(), Box<Probl
         return Err(problem(task, place, chain(&error)));
     }
     let environment = [(MARKER.to_owned(), work.name_start(&mark).to_string())];
-    let report = run_to_end(command, place, &environment, wall, SETUP_TAIL_BYTES_MAX).await;
+    let report = tokio::select! {
+        report = run_to_end(command, place, &environment, wall, SETUP_TAIL_BYTES_MAX) => report,
+        reason = control.asked() => {
+            // Letting go of the command ends it; this makes sure that nothing of it is left.
+            return match leftovers::end(&mark, Limits::default().grace).await {
+                Ok(_) => Err(Unmade::Stopped(reason)),
+                Err(error) => Err(problem(task, place, chain(&error))),
+            };
+        }
+    };
     let why = match report {
         Ok(report) if report.exit == Some(0) && !report.timed_out => return Ok(()),
         Ok(report) if report.timed_out => {
@@ -79,11 +103,11 @@ async fn set_up(work: &Work, task: TaskId, place: &Path) -> Result<(), Box<Probl
     Err(problem(task, place, vec![why]))
 }
 
-fn failed(task: TaskId, place: &Path, error: &regatta_git::Error) -> Box<Problem> {
+fn failed(task: TaskId, place: &Path, error: &regatta_git::Error) -> Unmade {
     problem(task, place, chain(error))
 }
 
-fn problem(task: TaskId, place: &Path, why: Vec<String>) -> Box<Problem> {
+fn problem(task: TaskId, place: &Path, why: Vec<String>) -> Unmade {
     let mut problem = Problem::new(
         Code::WorktreeCreationFailed,
         format!("the worktree of task #{task} was not made"),
@@ -92,5 +116,5 @@ fn problem(task: TaskId, place: &Path, why: Vec<String>) -> Box<Problem> {
     )
     .with("path", place.display().to_string());
     problem.why = why;
-    Box::new(problem)
+    Unmade::Failed(Box::new(problem))
 }

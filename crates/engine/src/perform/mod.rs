@@ -3,6 +3,7 @@
 //! A performer looks whether its work is done already, does it, and reports the outcome as a command that also
 //! settles the intent. It decides nothing: a failure is reported, and the rules say what becomes of the task.
 
+mod control;
 mod create_worktree;
 mod leftovers;
 mod merge_branch;
@@ -12,11 +13,10 @@ mod policy;
 mod record_diff;
 mod remove_worktree;
 mod run_session;
-mod session_control;
 mod stop_agent;
 
+pub(crate) use control::Control;
 pub(crate) use places::Places;
-pub(crate) use session_control::SessionControl;
 
 use crate::core::{Actor, Command, Effect, Outcome, TaskId};
 use crate::engine;
@@ -39,29 +39,28 @@ pub(crate) struct Work {
 }
 
 /// Performs one effect to its end.
-pub(crate) async fn perform(
-    work: &Work,
-    effect: Effect,
-    session: Option<SessionControl>,
-) -> Result<(), Error> {
+pub(crate) async fn perform(work: &Work, effect: Effect, control: Option<Control>) -> Result<(), Error> {
     engine::check_lease(&work.project, work.token).await?;
     match effect {
         Effect::CreateWorktree { task, branch, path, base } => {
-            create_worktree::perform(work, task, &branch, &path, &base).await
+            let control = control.unwrap_or_else(Control::new);
+            let made = create_worktree::perform(work, task, &branch, &path, &base, &control).await;
+            control.mark_over();
+            made
         }
-        Effect::RunSession { task, agent, session: number, resume } => {
-            let control = session.unwrap_or_else(SessionControl::new);
-            run_session::perform(work, task, &agent, number, resume.as_ref(), &control).await
+        Effect::RunSession { task, agent, session, resume } => {
+            let control = control.unwrap_or_else(Control::new);
+            let ran = run_session::perform(work, task, &agent, session, resume.as_ref(), &control).await;
+            control.mark_over();
+            ran
         }
         Effect::RecordDiff { task, head, number } => record_diff::perform(work, task, &head, number).await,
-        Effect::PauseAgent { task, session: number } => {
-            pause_agent::perform(work, task, number, session).await
-        }
+        Effect::PauseAgent { task, session } => pause_agent::perform(work, task, session, control).await,
         Effect::ApproveByPolicy { task, head } => policy::perform(work, task, &head).await,
         Effect::MergeBranch { task, target, head, title, approver, .. } => {
             merge_branch::perform(work, task, &target, &head, &title, &approver).await
         }
-        Effect::StopAgent { task, session: number } => stop_agent::perform(work, task, number, session).await,
+        Effect::StopAgent { task, session } => stop_agent::perform(work, task, session, control).await,
         Effect::RemoveWorktree { task, branch, path, base, target } => {
             remove_worktree::perform(work, task, &remove_worktree::Place { branch, path, base, target }).await
         }

@@ -1,6 +1,6 @@
 //! Pauses the agent of a completed task: no process of its session is left to change the worktree under review.
 
-use super::{SessionControl, Work, stop_agent};
+use super::{Control, Work, stop_agent};
 use crate::core::{Outcome, TaskId};
 use crate::crash;
 use crate::error::Error;
@@ -10,7 +10,7 @@ pub(super) async fn perform(
     work: &Work,
     task: TaskId,
     session: u32,
-    control: Option<SessionControl>,
+    control: Option<Control>,
 ) -> Result<(), Error> {
     crash::point("pause_agent.before");
     let outcome = match stop_agent::end(&work.project, task, session, control, StopReason::Paused).await {

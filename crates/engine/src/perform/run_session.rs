@@ -3,7 +3,7 @@
 //! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
 //! of the session's processes and runs the session again in the same worktree.
 
-use super::{SessionControl, Work, leftovers};
+use super::{Control, Work, leftovers};
 use crate::config::{AgentEntry, Program};
 use crate::core::{
     AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
@@ -23,22 +23,9 @@ pub(super) async fn perform(
     agent: &AgentId,
     session: u32,
     resume: Option<&Resume>,
-    control: &SessionControl,
+    control: &Control,
 ) -> Result<(), Error> {
     crash::point("run_session.before");
-    let result = run(work, task, agent, session, resume, control).await;
-    control.mark_over();
-    result
-}
-
-async fn run(
-    work: &Work,
-    task: TaskId,
-    agent: &AgentId,
-    session: u32,
-    resume: Option<&Resume>,
-    control: &SessionControl,
-) -> Result<(), Error> {
     let stopped = |end| Outcome::SessionEnded { session, end };
     let found = orders::get_task(&work.project, task).await?;
     let Some(phase) = wanted(&found, session) else {
@@ -175,7 +162,7 @@ fn variables(task: &Task, session: u32) -> BTreeMap<String, String> {
 }
 
 /// Reads the session's output to its end; the transcript keeps it, and memory stays small.
-async fn watch(mut running: Session, control: &SessionControl) -> Ended {
+async fn watch(mut running: Session, control: &Control) -> Ended {
     let stopper = running.stopper();
     let drained = async {
         while running.next().await.is_some() {}

@@ -1,6 +1,6 @@
 //! Stops the agent of a cancelled task, and confirms that nothing of it is left.
 
-use super::{SessionControl, Work, leftovers};
+use super::{Control, Work, leftovers};
 use crate::core::{Code, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
@@ -11,7 +11,7 @@ pub(super) async fn perform(
     work: &Work,
     task: TaskId,
     session: u32,
-    control: Option<SessionControl>,
+    control: Option<Control>,
 ) -> Result<(), Error> {
     crash::point("stop_agent.before");
     let outcome = match end(&work.project, task, session, control, StopReason::Cancelled).await {
@@ -27,7 +27,7 @@ pub(super) async fn end(
     project: &Project,
     task: TaskId,
     session: u32,
-    control: Option<SessionControl>,
+    control: Option<Control>,
     reason: StopReason,
 ) -> Result<(), Failure> {
     if let Some(control) = control {

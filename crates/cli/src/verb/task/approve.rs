@@ -3,7 +3,7 @@
 use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::carry::Manner;
+use crate::verb::carry::{Begin, Manner};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
@@ -30,6 +30,6 @@ impl Approve {
         let order = async |project: &_, giver: &_| {
             orders::approve(project, giver, self.task, self.feedback, self.head).await
         };
-        self.manner.carry_out(place, self.task, &title, order).await
+        self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }
 }

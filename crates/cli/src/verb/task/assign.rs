@@ -3,7 +3,7 @@
 use super::{bad_field, priority, task_id};
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::carry::Manner;
+use crate::verb::carry::{Begin, Manner};
 use clap::Args;
 use regatta_engine::core::{AgentId, Problem, TaskId};
 use regatta_engine::orders;
@@ -34,6 +34,6 @@ impl Assign {
         let title = format!("#{} goes to {agent}", self.task);
         let order =
             async |project: &_, giver: &_| orders::assign(project, giver, self.task, agent, priority).await;
-        self.manner.carry_out(place, self.task, &title, order).await
+        self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }
 }

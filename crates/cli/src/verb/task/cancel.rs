@@ -3,7 +3,7 @@
 use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::carry::Manner;
+use crate::verb::carry::{Begin, Manner};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
@@ -26,6 +26,6 @@ impl Cancel {
         let title = format!("#{} is being cancelled", self.task);
         let order =
             async |project: &_, giver: &_| orders::cancel(project, giver, self.task, self.reason).await;
-        self.manner.carry_out(place, self.task, &title, order).await
+        self.manner.carry_out(place, self.task, &title, Begin::AtOnce, order).await
     }
 }

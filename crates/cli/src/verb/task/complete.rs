@@ -3,7 +3,7 @@
 use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::carry::Manner;
+use crate::verb::carry::{Begin, Manner};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
@@ -24,6 +24,6 @@ impl Complete {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let title = format!("#{} is being completed", self.task);
         let order = async |project: &_, giver: &_| orders::complete(project, giver, self.task).await;
-        self.manner.carry_out(place, self.task, &title, order).await
+        self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }
 }

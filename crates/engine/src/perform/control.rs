@@ -1,12 +1,12 @@
-//! A hold on one session: to stop it, and to wait until it is over.
+//! A hold on an effect that may take long, a session or a set-up: to stop it, and to wait until it is over.
 
 use regatta_agents::StopReason;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// A cloneable hold on one session.
+/// A cloneable hold on one effect.
 #[derive(Clone)]
-pub(crate) struct SessionControl {
+pub(crate) struct Control {
     state: Arc<watch::Sender<State>>,
 }
 
@@ -16,12 +16,12 @@ struct State {
     over: bool,
 }
 
-impl SessionControl {
+impl Control {
     pub(crate) fn new() -> Self {
-        SessionControl { state: Arc::new(watch::Sender::new(State::default())) }
+        Control { state: Arc::new(watch::Sender::new(State::default())) }
     }
 
-    /// Asks the session to stop; the first reason counts.
+    /// Asks it to stop; the first reason counts.
     pub(crate) fn stop(&self, reason: StopReason) {
         self.state.send_modify(|state| state.asked = state.asked.or(Some(reason)));
     }
@@ -37,7 +37,7 @@ impl SessionControl {
         found.ok().flatten().expect("this handle keeps the channel open")
     }
 
-    /// Waits until the session is over.
+    /// Waits until it is over.
     pub(crate) async fn over(&self) {
         let _ = self.state.subscribe().wait_for(|state| state.over).await;
     }
