@@ -40,6 +40,9 @@ enum Verb {
     #[command(subcommand)]
     Agent(verb::agent::Agent),
     Events(verb::events::Events),
+    /// Reads state files.
+    #[command(subcommand)]
+    State(verb::state::State),
     /// Shows the task machine.
     #[command(subcommand)]
     Machine(verb::machine::Machine),
@@ -58,6 +61,7 @@ impl Arguments {
             Verb::Task(task) => task.run(&place).await,
             Verb::Agent(agent) => agent.run(&place).await,
             Verb::Events(events) => events.run(&place).await,
+            Verb::State(state) => state.run(&place),
             Verb::Machine(machine) => Ok(machine.run(&place)),
             Verb::Doctor(doctor) => doctor.run(&place).await,
             Verb::Completions(completions) => Ok(completions.run()),

@@ -53,6 +53,7 @@ codes! {
     ProjectNotFound = "PROJECT_NOT_FOUND": "Neither this folder nor one above it has a Regatta project.",
     SalvageNotFound = "SALVAGE_NOT_FOUND": "The task has no such salvage.",
     SchemaTooNew = "SCHEMA_TOO_NEW": "The project's database was written by a newer Regatta.",
+    StateCorrupt = "STATE_CORRUPT": "A state file cannot be read.",
     StoreFailed = "STORE_FAILED": "The project's database could not be read or written.",
     TaskBlocked = "TASK_BLOCKED": "The task depends on tasks that are not verified yet.",
     TaskBusy = "TASK_BUSY": "An earlier command for the task is still being carried out.",

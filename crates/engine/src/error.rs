@@ -73,6 +73,23 @@ pub enum Error {
         /// The task.
         task: crate::core::TaskId,
     },
+    /// A state file could not be reached.
+    #[error("a state file could not be reached")]
+    StateFile(#[from] regatta_files::disk::Error),
+    /// There is no such state file.
+    #[error("there is no file {}", path.display())]
+    StateFileMissing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// A state file cannot be read.
+    #[error("{} cannot be read", path.display())]
+    StateCorrupt {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The project has no commit to start from.
     #[error("the branch {branch} does not exist")]
     TargetMissing {
@@ -151,6 +168,27 @@ impl Error {
                 format!("see how it stands with `regatta task show {task}`"),
             )
             .with("taskId", task.number()),
+            Error::StateFile(error) => Problem {
+                why: chain(error),
+                ..Problem::new(
+                    Code::IoFailed,
+                    "a state file could not be reached",
+                    "",
+                    "check that the path is right and that you may read it",
+                )
+            },
+            Error::StateFileMissing { path } => Problem::new(
+                Code::IoFailed,
+                format!("{} was not read", path.display()),
+                "there is no such file",
+                "check the path",
+            ),
+            Error::StateCorrupt { path, why } => Problem::new(
+                Code::StateCorrupt,
+                format!("{} was not understood", path.display()),
+                why,
+                "open it in an editor that shows bytes, or bring an older version back; it was not changed",
+            ),
             Error::TargetMissing { branch } => Problem::new(
                 Code::NotARepository,
                 "there is nothing to start from",

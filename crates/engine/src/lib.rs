@@ -24,6 +24,7 @@ mod project;
 mod prompt;
 mod salvage;
 mod sample;
+mod understood;
 mod view;
 
 pub use carry::{Carried, Helm, Progress};
@@ -40,4 +41,5 @@ pub use regatta_core as core;
 pub use regatta_git::BranchName;
 pub use salvage::{Brought, bring_back, list_salvages};
 pub use sample::{SampleTask, add_sample_tasks, create_sample};
+pub use understood::{Understood, understand};
 pub use view::{AgentView, TaskView, list_agents, list_tasks, show_task};

@@ -14,7 +14,7 @@ use crate::tree::Tree;
 /// Each room with the rooms it may use. Nothing points back.
 const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["engine", "core"]),
-    ("engine", &["store", "git", "agents", "core"]),
+    ("engine", &["store", "files", "git", "agents", "core"]),
     ("store", &["core"]),
     ("files", &["core"]),
     ("git", &[]),
@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("core", &[]),
     ("testkit", &[]),
     ("xtask", &["core"]),
+    ("fuzz", &["files"]),
 ];
 
 /// The room that only tests may use.

@@ -8,5 +8,6 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod init;
 pub(crate) mod machine;
+pub(crate) mod state;
 pub(crate) mod task;
 pub(crate) mod up;

@@ -13,4 +13,5 @@ mod errors_of_approval;
 mod errors_of_projects;
 mod following;
 mod output;
+mod state_files;
 mod support;

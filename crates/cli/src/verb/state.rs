@@ -1,0 +1,81 @@
+//! `regatta state …`.
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
+use clap::Subcommand;
+use regatta_engine::core::Problem;
+use regatta_engine::{Understood, understand};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// The verbs of state files.
+#[derive(Subcommand)]
+pub(crate) enum State {
+    /// Reads a task file and says what was understood, or where and why it could not be.
+    ///
+    /// Ends with 1 when something in it is wrong. Unknown parts are no fault: they are kept word for word.
+    Validate {
+        /// The task file.
+        file: PathBuf,
+    },
+}
+
+impl State {
+    pub(crate) fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let State::Validate { file } = self;
+        let path = place.folder()?.join(file);
+        let understood = understand(&path).map_err(|error| error.explain())?;
+        place.screen.data(&understood, render);
+        Ok(if understood.is_valid { Exit::Done } else { Exit::Failed })
+    }
+}
+
+fn render(read: &Understood) -> String {
+    let id = read.task_id.map_or_else(|| "#?".to_owned(), |id| format!("#{id}"));
+    let title = read.title.as_deref().unwrap_or("(no title)");
+    let mut text = format!("{CYAN}{id}{CYAN:#} {BOLD}{}{BOLD:#}\n", clean(title));
+    let mut field = |name: &str, value: String| {
+        let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value));
+    };
+    let keys: Vec<&str> = read.metadata.iter().flat_map(|map| map.keys()).map(String::as_str).collect();
+    field("metadata", keys.join(", "));
+    let checked = read.criteria.iter().filter(|criterion| criterion.checked).count();
+    field("criteria", format!("{checked} of {} ticked", read.criteria.len()));
+    field("inputs", count(read.chain_inputs.len(), "from other tasks"));
+    field("sessions", count(read.sessions.len(), "in full"));
+    field("output", if read.chain_output.is_some() { "written".to_owned() } else { "not yet".to_owned() });
+    let tokens: usize = read.sections.iter().map(|section| section.tokens).sum();
+    field("size", format!("{} bytes, about {tokens} tokens", read.bytes));
+    for section in &read.sections {
+        let title = if section.title.is_empty() { "(title)" } else { &section.title };
+        field("", format!("{title}: about {} tokens", section.tokens));
+    }
+    for unknown in &read.unknown {
+        let _ = writeln!(
+            text,
+            "{YELLOW}kept{YELLOW:#}   line {}: unknown {}: {}",
+            unknown.line,
+            unknown.what,
+            clean(&unknown.text)
+        );
+    }
+    for fault in &read.faults {
+        let _ =
+            writeln!(text, "{RED}wrong{RED:#}  {}:{}: {}", fault.line, fault.column, clean(&fault.problem));
+        if !fault.text.is_empty() {
+            let _ = writeln!(text, "       {DIM}{}{DIM:#}", clean(&fault.text));
+        }
+    }
+    for advice in &read.advice {
+        let _ = writeln!(text, "{YELLOW}advice{YELLOW:#} {advice}");
+    }
+    if read.is_valid {
+        let _ = writeln!(text, "{GREEN}understood{GREEN:#}: every section was read");
+    }
+    text
+}
+
+fn count(number: usize, what: &str) -> String {
+    if number == 0 { "none".to_owned() } else { format!("{number} {what}") }
+}

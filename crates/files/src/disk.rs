@@ -1,0 +1,272 @@
+//! Files on disk: written so that a crash leaves the old bytes or the new ones, never a mixture.
+//!
+//! A file is replaced by renaming a finished one over it, and the folder is synced, so that the rename itself
+//! survives. An archive only grows. A symbolic link is followed: the file it leads to is replaced, not the link.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+/// Who may read and write a file that was not there before.
+const NEW_FILE_MODE: u32 = 0o644;
+
+/// The bits of a mode that a new version of a file takes over.
+const MODE_MASK: u32 = 0o7777;
+
+/// The file system refused.
+#[derive(Debug, thiserror::Error)]
+#[error("could not {action} {}", path.display())]
+pub struct Error {
+    /// What was tried.
+    pub action: &'static str,
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What the file system said.
+    #[source]
+    pub source: io::Error,
+}
+
+/// The SHA-256 of a file's bytes, in lower-case hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Digest(String);
+
+impl Digest {
+    /// Returns the digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Digest(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Takes over a digest that was kept as text.
+    pub fn from_hex(hex: impl Into<String>) -> Self {
+        Digest(hex.into())
+    }
+
+    /// Returns the digest as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What came of a conditional replacement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Replacement {
+    /// The file has the new bytes.
+    Replaced,
+    /// Somebody has changed the file; nothing was written. Holds what the file is now, if it is there.
+    Changed(Option<Digest>),
+}
+
+/// What came of an append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appended {
+    /// The bytes were added.
+    Added,
+    /// The file already ended with them.
+    AlreadyThere,
+}
+
+/// Reads a file and its digest; returns nothing when there is no such file.
+pub fn read(path: &Path) -> Result<Option<(Vec<u8>, Digest)>, Error> {
+    match fs::read(path) {
+        Ok(bytes) => {
+            let digest = Digest::of(&bytes);
+            Ok(Some((bytes, digest)))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed("read", path)(error)),
+    }
+}
+
+/// Replaces a file, or makes it. The folder must be there; the mode of an old file is kept.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let path = follow(path)?;
+    prepare(&path, bytes)?.land(&path)
+}
+
+/// Replaces a file if its digest is still the expected one; `None` expects that there is no such file.
+///
+/// The file is looked at right before the rename. Between that look and the rename an editor can still write, and
+/// what it wrote is then lost: no file system offers a rename that compares. The gap is a few microseconds; who
+/// must be sure takes the edit in under a lock that the editor knows of as well.
+pub fn replace_if(path: &Path, expected: Option<&Digest>, bytes: &[u8]) -> Result<Replacement, Error> {
+    let path = follow(path)?;
+    let prepared = prepare(&path, bytes)?;
+    let present = read(&path)?.map(|(_, digest)| digest);
+    if present.as_ref() != expected {
+        return Ok(Replacement::Changed(present));
+    }
+    prepared.land(&path)?;
+    Ok(Replacement::Replaced)
+}
+
+/// Adds bytes to the end of a file and makes sure that they are on disk.
+///
+/// Does nothing when the file already ends with them, so that it can be repeated after a crash. An append that was
+/// cut off half-way is not completed: its bytes stay, and all of them are added again.
+pub fn append_durably(path: &Path, bytes: &[u8]) -> Result<Appended, Error> {
+    let is_new = !path.exists();
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).append(true).create(true).open(path).map_err(failed("open", path))?;
+    let result = if ends_with(&mut file, bytes).map_err(failed("read", path))? {
+        Appended::AlreadyThere
+    } else {
+        file.write_all(bytes).map_err(failed("append to", path))?;
+        Appended::Added
+    };
+    // Also when nothing was added: the bytes may be those of a process that died before its sync.
+    file.sync_all().map_err(failed("sync", path))?;
+    if is_new {
+        sync_folder(path)?;
+    }
+    Ok(result)
+}
+
+fn ends_with(file: &mut File, bytes: &[u8]) -> io::Result<bool> {
+    let length = file.metadata()?.len();
+    let Some(start) = length.checked_sub(bytes.len() as u64) else { return Ok(false) };
+    file.seek(SeekFrom::Start(start))?;
+    let mut tail = Vec::with_capacity(bytes.len());
+    file.take(bytes.len() as u64).read_to_end(&mut tail)?;
+    Ok(tail == bytes)
+}
+
+/// A finished file that waits for its name.
+struct Prepared {
+    file: tempfile::NamedTempFile,
+}
+
+impl Prepared {
+    fn land(self, path: &Path) -> Result<(), Error> {
+        self.file.persist(path).map_err(|error| failed("replace", path)(error.error))?;
+        sync_folder(path)
+    }
+}
+
+/// Writes the bytes to a file in the same folder, so that the rename stays within one file system.
+fn prepare(path: &Path, bytes: &[u8]) -> Result<Prepared, Error> {
+    let folder = folder_of(path);
+    let mode = match fs::metadata(path) {
+        Ok(metadata) => metadata.permissions().mode() & MODE_MASK,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => NEW_FILE_MODE,
+        Err(error) => return Err(failed("look at", path)(error)),
+    };
+    let mut file = tempfile::Builder::new()
+        .prefix(".regatta-")
+        .suffix(".tmp")
+        .tempfile_in(folder)
+        .map_err(failed("make a temporary file in", folder))?;
+    file.write_all(bytes).map_err(failed("write a new version of", path))?;
+    file.as_file().set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", path))?;
+    file.as_file().sync_all().map_err(failed("sync a new version of", path))?;
+    Ok(Prepared { file })
+}
+
+/// Returns the file that a symbolic link leads to, or the path itself.
+fn follow(path: &Path) -> Result<PathBuf, Error> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(failed("follow", path)),
+        _ => Ok(path.to_owned()),
+    }
+}
+
+fn sync_folder(path: &Path) -> Result<(), Error> {
+    let folder = folder_of(path);
+    File::open(folder).and_then(|file| file.sync_all()).map_err(failed("sync", folder))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn failed<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + use<'a> {
+    move |source| Error { action, path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & MODE_MASK
+    }
+
+    #[test]
+    fn a_file_is_made_and_replaced_with_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        write_atomically(&path, b"one").unwrap();
+        assert_eq!((fs::read(&path).unwrap(), mode(&path)), (b"one".to_vec(), 0o644));
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        write_atomically(&path, b"two").unwrap();
+        assert_eq!((fs::read(&path).unwrap(), mode(&path)), (b"two".to_vec(), 0o600));
+        assert_eq!(names(folder.path()), ["a.md"]);
+    }
+
+    #[test]
+    fn a_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a.md"), folder.path().join("b.md"));
+        fs::write(&path, "one").unwrap();
+        std::os::unix::fs::symlink("a.md", &link).unwrap();
+        write_atomically(&link, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_failure_names_the_path_and_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write_atomically(&folder.path().join("none/a.md"), b"x").unwrap_err();
+        assert!(error.to_string().starts_with("could not make a temporary file in "), "{error}");
+        fs::create_dir(folder.path().join("a.md")).unwrap();
+        assert!(write_atomically(&folder.path().join("a.md"), b"x").is_err());
+        assert_eq!(names(folder.path()), ["a.md"]);
+    }
+
+    #[test]
+    fn a_changed_file_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        assert_eq!(read(&path).unwrap(), None);
+        assert_eq!(replace_if(&path, None, b"one").unwrap(), Replacement::Replaced);
+        let (_, digest) = read(&path).unwrap().unwrap();
+        assert_eq!(replace_if(&path, Some(&digest), b"two").unwrap(), Replacement::Replaced);
+        let present = Some(Digest::of(b"two"));
+        assert_eq!(
+            replace_if(&path, Some(&digest), b"three").unwrap(),
+            Replacement::Changed(present.clone())
+        );
+        assert_eq!(replace_if(&path, None, b"three").unwrap(), Replacement::Changed(present));
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(names(folder.path()), ["a.md"]);
+    }
+
+    #[test]
+    fn an_append_can_be_repeated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("archive.md");
+        assert_eq!(append_durably(&path, b"one\n").unwrap(), Appended::Added);
+        assert_eq!(append_durably(&path, b"two\n").unwrap(), Appended::Added);
+        assert_eq!(append_durably(&path, b"two\n").unwrap(), Appended::AlreadyThere);
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
+    }
+
+    #[test]
+    fn a_digest_is_the_known_one() {
+        assert_eq!(
+            Digest::of(b"abc").as_str(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+}
