@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fault::{Fault, FaultKind};
-use super::script::{Part, Script};
+use super::script::{Part, Script, Step};
 use super::step::read_step;
 use super::template::Template;
 use crate::text::cut_length;
@@ -54,12 +54,13 @@ fn read_part(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Part> {
     let mut fields = Fields::read(table, value.span(), &["turns", "step"], faults);
     let turns =
         fields.take("turns").map(|turns| faults.integer("turns", turns, 1..=u32::MAX.into(), "1 or more"));
-    let steps = match fields.take("step") {
+    // Read to the end before a bad one counts, so that all faults are told at once.
+    let steps: Vec<Option<Step>> = match fields.take("step") {
         Some(steps) => faults.list("step", steps).iter().map(|step| read_step(step, faults)).collect(),
-        None => Some(Vec::new()),
+        None => Vec::new(),
     };
     let turns = turns.flatten().and_then(|turns| u32::try_from(turns).ok());
-    Some(Part { turns, steps: steps? })
+    Some(Part { turns, steps: steps.into_iter().collect::<Option<_>>()? })
 }
 
 /// The faults found so far.
@@ -254,6 +255,12 @@ mod tests {
             expect![
                 "line 2, column 1: a step needs one of: say, write, append, replace, remove, commit, delay, fault, run, exit, result"
             ],
+        );
+        check(
+            "[[session]]\n[[session.step]]\nsay = 1\n[[session.step]]\nremove = 2\n",
+            expect![[r#"
+                line 3, column 7: `say` must be a string, and is an integer
+                line 5, column 10: `remove` must be a string, and is an integer"#]],
         );
         check(
             "[[session]]\n[[session.step]]\nsya = \"ä\"\n",

@@ -2,7 +2,7 @@
 
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::screen::{BOLD, GREEN};
+use crate::screen::{BOLD, GREEN, YELLOW};
 use clap::Args;
 use regatta_engine::Project;
 use regatta_engine::core::Problem;
@@ -26,6 +26,12 @@ impl Init {
                  3. {BOLD}regatta task assign 1 --agent NAME{BOLD:#}\n"
             )
         });
+        let start = project.repository().find_branch(&project.config().default_branch).await;
+        if matches!(start, Ok(None)) {
+            place.screen.say(&format!(
+                "{YELLOW}note{YELLOW:#}: the branch `{branch}` has no commit yet; make a first one before you assign a task"
+            ));
+        }
         Ok(Exit::Done)
     }
 }

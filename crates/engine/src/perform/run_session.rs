@@ -209,6 +209,9 @@ fn explain(project: &Project, task: TaskId, session: u32, failure: &regatta_agen
     if let Some(exit) = failure.exit {
         problem = problem.with("exit", exit);
     }
+    if let Some(signal) = failure.signal {
+        problem = problem.with("signal", signal);
+    }
     if !failure.tail.is_empty() {
         problem = problem.with("tail", failure.tail.as_str());
     }
