@@ -3,7 +3,7 @@
 use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
 use anstyle::Style;
 use regatta_engine::Entry;
-use regatta_engine::core::{CheckoutNote, Event};
+use regatta_engine::core::{CheckoutNote, Event, Evidence};
 
 /// Says what happened, in one line without colour.
 pub(crate) fn describe(event: &Event) -> String {
@@ -46,7 +46,14 @@ pub(crate) fn describe(event: &Event) -> String {
         Event::WorktreeRemoved { .. } => "worktree removed".to_owned(),
         Event::TaskCancelled { reason: Some(reason), .. } => format!("cancelled: {reason}"),
         Event::TaskCancelled { reason: None, .. } => "cancelled".to_owned(),
-        Event::WorktreeCreateFailed { error, .. }
+        Event::ChecksRan { results, .. } => {
+            let show = |evidence: &Evidence| {
+                format!("{} {}", evidence.name, if evidence.passed { "passed" } else { "failed" })
+            };
+            format!("checks: {}", results.iter().map(show).collect::<Vec<_>>().join(", "))
+        }
+        Event::ChecksRunFailed { error, .. }
+        | Event::WorktreeCreateFailed { error, .. }
         | Event::AgentStartFailed { error, .. }
         | Event::AgentSessionFailed { error, .. }
         | Event::TaskCompleteFailed { error, .. }

@@ -38,6 +38,7 @@ codes! {
     AgentStopFailed = "AGENT_STOP_FAILED": "A process of the agent could not be ended.",
     ApprovalStale = "APPROVAL_STALE": "The diff that was approved is not the current one.",
     ApproverNotAllowed = "APPROVER_NOT_ALLOWED": "This approver may not approve in this project.",
+    ChecksFailed = "CHECKS_FAILED": "A check of the project failed, or could not be run.",
     CommandReused = "COMMAND_REUSED": "The command id was used before for another command.",
     ConcurrencyLimitExceeded = "CONCURRENCY_LIMIT_EXCEEDED": "All places for agents are taken; the task is queued.",
     ConfigInvalid = "CONFIG_INVALID": "The project's config cannot be understood.",

@@ -4,7 +4,7 @@
 //! dirty file) is part of the command, because rules do not look.
 
 use crate::machine::CommandKind;
-use crate::{AgentId, CheckoutNote, CommitId, Diff, Failure, Priority, Salvage, TaskId};
+use crate::{AgentId, CheckoutNote, CommitId, Diff, Evidence, Failure, Priority, Salvage, TaskId};
 use std::collections::BTreeSet;
 
 const TITLE_CHARACTERS_MAX: usize = 200;
@@ -142,6 +142,8 @@ pub enum Outcome {
     DiffNotRecorded(Failure),
     AgentPaused,
     AgentNotPaused(Failure),
+    ChecksRan { commit: CommitId, results: Vec<Evidence> },
+    ChecksNotRun(Failure),
     PolicyRefused(Failure),
     Merged { commit: CommitId, checkout: CheckoutNote },
     NotMerged { files: Vec<String>, failure: Failure },

@@ -32,6 +32,11 @@ pub enum Effect {
         task: TaskId,
         session: u32,
     },
+    RunChecks {
+        task: TaskId,
+        commit: CommitId,
+        names: Vec<String>,
+    },
     ApproveByPolicy {
         task: TaskId,
         head: CommitId,
@@ -74,6 +79,7 @@ impl Effect {
             Effect::RunSession { .. } => "run_session",
             Effect::RecordDiff { .. } => "record_diff",
             Effect::PauseAgent { .. } => "pause_agent",
+            Effect::RunChecks { .. } => "run_checks",
             Effect::ApproveByPolicy { .. } => "approve_by_policy",
             Effect::MergeBranch { .. } => "merge_branch",
             Effect::StopAgent { .. } => "stop_agent",
@@ -88,6 +94,7 @@ impl Effect {
             | Effect::RunSession { task, .. }
             | Effect::RecordDiff { task, .. }
             | Effect::PauseAgent { task, .. }
+            | Effect::RunChecks { task, .. }
             | Effect::ApproveByPolicy { task, .. }
             | Effect::MergeBranch { task, .. }
             | Effect::StopAgent { task, .. }
@@ -120,7 +127,15 @@ pub fn effects(task: &Task, event: &Event) -> Vec<Effect> {
             (Event::ApprovalRequested { .. }, _) => {
                 Some(Effect::PauseAgent { task: task.id, session: task.sessions })
             }
-            (Event::AgentPaused { .. }, ReviewPhase::Ready) if review.approval == Approval::Auto => {
+            (Event::AgentPaused { .. }, ReviewPhase::Checking) => Some(Effect::RunChecks {
+                task: task.id,
+                commit: review.diff.head.clone(),
+                names: review.checks.clone(),
+            }),
+            (Event::ChecksRan { results, .. }, _) if results.iter().any(|evidence| !evidence.passed) => None,
+            (Event::AgentPaused { .. } | Event::ChecksRan { .. }, ReviewPhase::Ready)
+                if review.approval == Approval::Auto =>
+            {
                 Some(Effect::ApproveByPolicy { task: task.id, head: review.diff.head.clone() })
             }
             (Event::ApprovalApproved { approver, .. }, _) => Some(Effect::MergeBranch {

@@ -3,7 +3,9 @@
 //! The log outlives the program: kinds and fields are added, the meaning of an old one never changes. The names
 //! are contracts (`task:assigned`), and so are the camel-case fields.
 
-use crate::{Actor, AgentId, Approval, CommitId, Diff, Failure, Priority, Salvage, TaskId};
+use crate::{
+    Actor, AgentId, Approval, CommitId, Diff, Evidence, Failure, Priority, Salvage, Settings, TaskId,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -96,6 +98,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
         approval: Approval,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        checks: Vec<String>,
     },
     #[serde(rename = "task:complete:failed")]
     TaskCompleteFailed { task_id: TaskId, error: Failure },
@@ -107,6 +111,10 @@ pub enum Event {
     AgentPaused { task_id: TaskId, agent_id: AgentId, reason: String },
     #[serde(rename = "agent:pause:failed")]
     AgentPauseFailed { task_id: TaskId, agent_id: AgentId, error: Failure },
+    #[serde(rename = "checks:ran")]
+    ChecksRan { task_id: TaskId, commit: CommitId, results: Vec<Evidence> },
+    #[serde(rename = "checks:run:failed")]
+    ChecksRunFailed { task_id: TaskId, error: Failure },
     #[serde(rename = "approval:approved")]
     ApprovalApproved {
         task_id: TaskId,
@@ -210,6 +218,8 @@ kinds! {
     ApprovalRequestFailed => "approval:request:failed",
     AgentPaused => "agent:paused",
     AgentPauseFailed => "agent:pause:failed",
+    ChecksRan => "checks:ran",
+    ChecksRunFailed => "checks:run:failed",
     ApprovalApproved => "approval:approved",
     ApprovalApproveFailed => "approval:approve:failed",
     WorktreeMerged => "worktree:merged",
@@ -264,7 +274,7 @@ impl Event {
         diff: &Diff,
         turn_count: u32,
         summary: Option<String>,
-        approval: Approval,
+        settings: &Settings,
     ) -> Self {
         Event::TaskCompleted {
             task_id,
@@ -276,7 +286,8 @@ impl Event {
             lines_removed: diff.lines_removed,
             turn_count,
             summary,
-            approval,
+            approval: settings.approval,
+            checks: settings.checks.clone(),
         }
     }
 }
@@ -314,12 +325,14 @@ mod tests {
             {"type":"agent:assigned","taskId":7,"agentId":"alpha","session":2}
             {"type":"agent:start:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:session:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
-            {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person"}
+            {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person","checks":["test"]}
             {"type":"task:complete:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"approval:requested","taskId":7,"diff":"sha256:00"}
             {"type":"approval:request:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:paused","taskId":7,"agentId":"alpha","reason":"awaiting_approval"}
             {"type":"agent:pause:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"checks:ran","taskId":7,"commit":"0000001000000000000000000000000000000000","results":[{"name":"test","passed":true,"exit":0,"milliseconds":1500},{"name":"broken","passed":false,"exit":1,"milliseconds":1500,"tail":"it is broken"}]}
+            {"type":"checks:run:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"approval:approved","taskId":7,"approver":"local","feedback":"Good","diff":"sha256:00","head":"0000001000000000000000000000000000000000"}
             {"type":"approval:approve:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"worktree:merged","taskId":7,"branch":"task/7","target":"main","commit":"0000002000000000000000000000000000000000","approver":"local","checkout":{"state":"left_alone","path":"project","why":"it is dirty"}}

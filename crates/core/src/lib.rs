@@ -48,6 +48,6 @@ pub use refusal::Refusal;
 pub use replay::{Unsound, replay_crew, replay_plan, replay_task};
 pub use settings::{AgentSettings, Approval, Settings};
 pub use task::{
-    Cleanup, Criterion, Diff, Failure, Landed, Priority, Rejection, Review, ReviewPhase, Salvage, Stage,
-    Task, Work, WorkPhase, Worktree, WorktreeState,
+    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Priority, Proof, Rejection, Review, ReviewPhase,
+    Salvage, Stage, Task, Work, WorkPhase, Worktree, WorktreeState,
 };

@@ -4,7 +4,7 @@
 //! add up; in the honest one outcomes answer effects, and then nothing may get stuck or leak.
 
 use crate::machine::{Column, TRANSITIONS};
-use crate::testing::{World, agent, commit, complete, failure, id, user};
+use crate::testing::{World, agent, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create, Depend, Effect, Event,
     Fact, Outcome, Priority, Reject, Salvage, Seen, SessionEnd, Stage, Start, Task, TaskId, WorkPhase,
@@ -37,10 +37,11 @@ proptest! {
         limit in 0u32..4,
         instances in 0u32..3,
         auto: bool,
+        checks in any_checks(),
         begun in any_beginning(),
         moves in vec(any_move(), 0..STEPS_MAX),
     ) {
-        let mut world = world(limit, instances, auto, &begun);
+        let mut world = world(limit, instances, auto, &checks, &begun);
         for step in moves {
             let before = Before::of(&world);
             let refused = play(&mut world, step);
@@ -55,10 +56,11 @@ proptest! {
         limit in 1u32..4,
         instances in 1u32..3,
         auto: bool,
+        checks in any_checks(),
         begun in any_beginning(),
         moves in vec(honest_move(), 0..STEPS_MAX),
     ) {
-        let mut world = world(limit, instances, auto, &begun);
+        let mut world = world(limit, instances, auto, &checks, &begun);
         for step in moves {
             let before = Before::of(&world);
             let refused = play(&mut world, step);
@@ -77,7 +79,7 @@ proptest! {
 const BEGINNINGS: [&str; 3] =
     ["", "assign N alpha; settle N; ready N", "assign N alpha; settle N; ready N; approve N; settle N"];
 
-fn world(limit: u32, instances: u32, auto: bool, begun: &[usize]) -> World {
+fn world(limit: u32, instances: u32, auto: bool, checks: &[&str], begun: &[usize]) -> World {
     let mut script = "add low; ".repeat(begun.len());
     for (number, beginning) in (1..).zip(begun) {
         script.push_str(&BEGINNINGS[*beginning].replace('N', &format!("{number}")));
@@ -91,8 +93,13 @@ fn world(limit: u32, instances: u32, auto: bool, begun: &[usize]) -> World {
     if auto {
         world.settings.approval = Approval::Auto;
     }
+    world.settings.checks = checks.iter().map(|name| (*name).to_owned()).collect();
     world.settings.members = vec!["local".to_owned()];
     world
+}
+
+fn any_checks() -> impl Strategy<Value = Vec<&'static str>> {
+    prop::sample::select(vec![vec![], vec!["test"], vec!["test", "broken"]])
 }
 
 /// Carries out a move, and tells whether it was refused.
@@ -351,6 +358,11 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         fails(Outcome::DiffNotRecorded),
         Just(Outcome::AgentPaused),
         fails(Outcome::AgentNotPaused),
+        any::<bool>().prop_map(|passed| Outcome::ChecksRan {
+            commit: commit(1),
+            results: vec![evidence("test", passed)]
+        }),
+        fails(Outcome::ChecksNotRun),
         fails(Outcome::PolicyRefused),
         Just(Outcome::Merged { commit: commit(9), checkout: CheckoutNote::NotThere }),
         fails(|failure| Outcome::NotMerged { files: Vec::new(), failure }),

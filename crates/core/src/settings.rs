@@ -13,6 +13,8 @@ pub struct Settings {
     pub approval: Approval,
     /// In team mode, the only people who may approve; empty means single-user mode.
     pub members: Vec<String>,
+    /// The checks there are, by name.
+    pub checks: Vec<String>,
     /// The agents there are.
     pub agents: BTreeMap<AgentId, AgentSettings>,
 }

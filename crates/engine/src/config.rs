@@ -17,6 +17,9 @@ const CONCURRENT_AGENTS_MAX: u32 = 1_000;
 /// A set-up that installs packages takes minutes, not hours.
 const SETUP_WALL_DEFAULT: Duration = Duration::from_secs(600);
 
+/// Longer than most suites that are run before a merge.
+const CHECK_WALL_DEFAULT: Duration = Duration::from_secs(1_800);
+
 /// What the project's config says, checked.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -34,6 +37,10 @@ pub struct Config {
     pub copy: Vec<RelativePath>,
     /// The folder of worktrees, from the project's root unless absolute.
     pub worktrees: PathBuf,
+    /// What shows that a task is done, by name.
+    pub checks: BTreeMap<String, Vec<String>>,
+    /// How long one check may take.
+    pub check_wall: Duration,
     /// The folder of transcripts, from the project's root unless absolute.
     pub sessions: PathBuf,
 }
@@ -124,7 +131,7 @@ struct Raw {
     #[serde(default)]
     paths: RawPaths,
     #[serde(default)]
-    limits: RawLimits,
+    limits: RawGeneralLimits,
 }
 
 #[derive(Deserialize)]
@@ -178,6 +185,22 @@ struct RawLimits {
     wall: Option<String>,
     silence: Option<String>,
     grace: Option<String>,
+}
+
+/// The limits of the whole project: those of sessions, for agents that say nothing else, and that of checks.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct RawGeneralLimits {
+    wall: Option<String>,
+    silence: Option<String>,
+    grace: Option<String>,
+    check_wall: Option<String>,
+}
+
+impl RawGeneralLimits {
+    fn of_sessions(&self) -> RawLimits {
+        RawLimits { wall: self.wall.clone(), silence: self.silence.clone(), grace: self.grace.clone() }
+    }
 }
 
 /// A command, as one line or as a list of words.
@@ -240,20 +263,23 @@ impl Raw {
             return Err(fault("max_concurrent_agents", message));
         }
         // Checked even when no agent uses them.
-        limits(&self.limits, &RawLimits::default())?;
+        let general = self.limits.of_sessions();
+        limits(&general, &RawLimits::default())?;
         let mut agents = BTreeMap::new();
         for (name, raw) in &self.agents {
             let id: AgentId = name.parse().map_err(|error| fault(name, format!("{error}")))?;
-            agents.insert(id, raw.check(name, &self.limits)?);
+            agents.insert(id, raw.check(name, &general)?);
         }
         self.check_roles(&agents)?;
+        let mut checks = BTreeMap::new();
         for (name, command) in &self.checks {
-            command.split(&format!("checks.{name}"))?;
+            checks.insert(name.clone(), command.to_shell(name)?);
         }
         let copy = self.worktree.copy.iter().map(|text| RelativePath::parse(text)).collect::<Result<_, _>>();
         let settings = Settings {
             max_concurrent_agents: count,
             approval: self.project.approval,
+            checks: checks.keys().cloned().collect(),
             members: self.project.members.clone(),
             agents: agents
                 .iter()
@@ -264,11 +290,13 @@ impl Raw {
             default_branch,
             settings,
             agents,
-            setup: self.worktree.setup.as_ref().map(Words::to_shell).transpose()?,
+            setup: self.worktree.setup.as_ref().map(|words| words.to_shell("setup")).transpose()?,
             setup_wall: span("setup_wall", self.worktree.setup_wall.as_deref(), SETUP_WALL_DEFAULT)?,
             copy: copy.map_err(|error| fault("copy", format!("`worktree.copy`: {error}")))?,
             worktrees: self.paths.worktrees,
             sessions: self.paths.sessions,
+            checks,
+            check_wall: span("check_wall", self.limits.check_wall.as_deref(), CHECK_WALL_DEFAULT)?,
         })
     }
 
@@ -332,14 +360,14 @@ impl Words {
         }
     }
 
-    /// A set-up line is the user's own and may use the shell; a list is run as it is.
-    fn to_shell(&self) -> Result<Vec<String>, Fault> {
+    /// The line of a set-up or a check is the user's own and may use the shell; a list is run as it is.
+    fn to_shell(&self, key: &str) -> Result<Vec<String>, Fault> {
         match self {
             Words::Line(line) if !line.trim().is_empty() => {
                 Ok(vec!["sh".to_owned(), "-c".to_owned(), line.clone()])
             }
             Words::List(words) if words.first().is_some_and(|word| !word.is_empty()) => Ok(words.clone()),
-            _ => Err(fault("setup", "`worktree.setup` is empty")),
+            _ => Err(fault(key, format!("the command of `{key}` is empty"))),
         }
     }
 }

@@ -18,6 +18,8 @@ pub const POINTS: &[&str] = &[
     "record_diff.after",
     "pause_agent.before",
     "pause_agent.after",
+    "run_checks.before",
+    "run_checks.after",
     "merge_branch.before",
     "merge_branch.tree_written",
     "merge_branch.commit_made",

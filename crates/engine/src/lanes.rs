@@ -103,7 +103,7 @@ impl Lanes {
         if !self.may_begin(&effect) {
             return Ok(());
         }
-        // Told at once, since a set-up that takes long stands in the same lane before what stops it.
+        // Told at once, since a set-up or a check that takes long stands in the same lane before what stops it.
         if let Effect::StopAgent { task, .. } = &effect
             && let Some(control) = self.controls.get(task)
         {
@@ -176,7 +176,9 @@ impl Lanes {
     /// What may take long gets a new control; what stops it gets the control of the one under way.
     fn control_for(&mut self, effect: &Effect) -> Option<Control> {
         match effect {
-            Effect::CreateWorktree { task, .. } | Effect::RunSession { task, .. } => {
+            Effect::CreateWorktree { task, .. }
+            | Effect::RunSession { task, .. }
+            | Effect::RunChecks { task, .. } => {
                 let control = Control::new();
                 self.controls.insert(*task, control.clone());
                 Some(control)

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 /// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
-pub(crate) const SNAPSHOT_FORMAT: u32 = 1;
+pub(crate) const SNAPSHOT_FORMAT: u32 = 2;
 
 /// A state that is folded from a stream.
 pub(crate) trait State: Sized + Serialize + DeserializeOwned {

@@ -105,6 +105,11 @@ impl Project {
         format!("{}-setup-{task}.", self.mark)
     }
 
+    /// Marks the checks of a task in the same way.
+    pub(crate) fn check_mark(&self, task: TaskId) -> String {
+        format!("{}-check-{task}.", self.mark)
+    }
+
     /// Returns where the transcript of a session is kept.
     pub fn transcript(&self, task: TaskId, session: u32) -> PathBuf {
         self.place(&self.config.sessions).join(format!("task-{task}-session-{session}.jsonl"))

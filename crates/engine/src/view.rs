@@ -3,8 +3,8 @@
 use crate::config::Program;
 use crate::core::machine::Column;
 use crate::core::{
-    AgentState, Cleanup, Crew, Criterion, Diff, Failure, Priority, ReviewPhase, Salvage, Stage, Task, TaskId,
-    WorkPhase, WorktreeState,
+    AgentState, Cleanup, Crew, Criterion, Diff, Evidence, Failure, Priority, ReviewPhase, Salvage, Stage,
+    Task, TaskId, WorkPhase, WorktreeState,
 };
 use crate::engine;
 use crate::error::Error;
@@ -28,7 +28,7 @@ pub struct TaskView {
     pub agent_id: Option<String>,
     pub agent_state: AgentState,
     pub dependencies: Vec<TaskId>,
-    pub criteria: Vec<Criterion>,
+    pub criteria: Vec<CriterionView>,
     pub rejection_count: u32,
     pub sessions: u32,
     pub queue_position: Option<u32>,
@@ -39,6 +39,7 @@ pub struct TaskView {
     pub diff: Option<Diff>,
     pub turn_count: Option<u32>,
     pub summary: Option<String>,
+    pub checks: Vec<Evidence>,
     pub approver: Option<String>,
     pub merge_commit: Option<String>,
     pub salvages: Vec<Salvage>,
@@ -48,6 +49,16 @@ pub struct TaskView {
     pub deadline: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+/// A criterion with the claim, and whether the engine has seen that it holds.
+#[derive(Debug, Clone, Serialize)]
+#[allow(missing_docs, reason = "the fields are those of the contract")]
+pub struct CriterionView {
+    pub text: String,
+    pub checked: bool,
+    pub verified: bool,
+    pub check: Option<String>,
 }
 
 /// An agent of the config with what it is doing.
@@ -153,7 +164,7 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
         agent_id: task.agent().map(ToString::to_string),
         agent_state: task.agent_state(),
         dependencies: task.dependencies.iter().copied().collect(),
-        criteria: task.criteria.clone(),
+        criteria: task.criteria.iter().map(|criterion| claim(task, criterion)).collect(),
         rejection_count: task.rejection_count,
         sessions: task.sessions,
         queue_position,
@@ -166,6 +177,7 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
         diff: task.diff().cloned(),
         turn_count,
         summary,
+        checks: task.proof.as_ref().map_or_else(Vec::new, |proof| proof.results.clone()),
         approver: landed.map(|landed| landed.approver.clone()),
         merge_commit: landed.map(|landed| landed.commit.to_string()),
         salvages: task.salvages.clone(),
@@ -175,6 +187,15 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
         deadline: deadline(project, task).filter(|_| !is_unattended),
         created_at: task.created_at,
         updated_at: task.updated_at,
+    }
+}
+
+fn claim(task: &Task, criterion: &Criterion) -> CriterionView {
+    CriterionView {
+        text: criterion.text.clone(),
+        checked: criterion.checked,
+        verified: task.is_verified(criterion),
+        check: criterion.check.clone(),
     }
 }
 
@@ -217,6 +238,7 @@ fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str, String, S
         Stage::WaitingApproval(review) => match &review.phase {
             ReviewPhase::Recording => ("recording", engine(), "records the diff".to_owned()),
             ReviewPhase::Pausing => ("pausing", engine(), "pauses the agent".to_owned()),
+            ReviewPhase::Checking => ("checking", engine(), "runs the project's checks".to_owned()),
             ReviewPhase::Ready => (
                 "ready",
                 "you".to_owned(),

@@ -6,6 +6,7 @@
 mod behaviour;
 mod cells;
 mod checkout;
+mod checks;
 mod doctor;
 mod errors;
 mod errors_of_agents;

@@ -181,6 +181,7 @@ pub(crate) fn check(project: &TestProject, name: &str, text: &str) {
         (r"\b[0-9a-f]{64}\b", "<digest>"),
         (r"\b[0-9a-f]{40}\b", "<commit>"),
         (r"\b[0-9a-f]{10}\b", "<commit>"),
+        (r"(in|after) \d+\.\d s\b", "$1 <seconds>"),
         (r"process \d+ on \S+", "process <pid> on <host>"),
         (r"`kill \d+`", "`kill <pid>`"),
         (r"regatta \d+\.\d+\.\d+", "regatta <version>"),

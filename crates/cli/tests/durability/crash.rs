@@ -3,8 +3,8 @@
 use crate::checkout::{Checkout, Picture};
 use crate::invariants;
 use crate::scenario::{
-    ALL, APPROVE, ASSIGN, ASSIGN_PROGRAM, CANCEL, CANCEL_BROKEN, CANCEL_HANGING, COMPLETE, COMPLETE_HANGING,
-    REJECT, Scenario, until_hanging,
+    ALL, APPROVE, ASSIGN, ASSIGN_PROGRAM, CANCEL, CANCEL_BROKEN, CANCEL_HANGING, CHECK, COMPLETE,
+    COMPLETE_HANGING, REJECT, Scenario, until_hanging,
 };
 use crate::world::{Event, SIGKILL, World};
 use regatta_engine::CRASH_POINTS;
@@ -57,7 +57,7 @@ enum Recovery {
 }
 
 fn run(scenario: &Scenario, point: &str, checkout: Checkout, crashes: usize, recovery: Recovery) {
-    let world = World::new("");
+    let world = World::furnished("", scenario.tables);
     (scenario.prepare)(&world);
     checkout.prepare(&world);
     let picture = Picture::take(&world);
@@ -109,6 +109,12 @@ fn assign() {
 #[test]
 fn assign_to_a_program() {
     crash_everywhere(&ASSIGN_PROGRAM, Checkout::Clean);
+}
+
+#[test]
+fn check() {
+    crash_everywhere(&CHECK, Checkout::Edited);
+    crash_twice_everywhere(&CHECK, Checkout::Clean);
 }
 
 #[test]

@@ -6,6 +6,8 @@ use regatta_testkit::wait::until;
 
 /// One command and its whole story.
 pub(crate) struct Scenario {
+    /// Further tables of the config.
+    pub(crate) tables: &'static str,
     /// Brings a new project to the state before the command.
     pub(crate) prepare: fn(&World),
     /// The command.
@@ -31,6 +33,7 @@ const CANCELLED: &[&str] =
     &["agent:stopping", "agent:stopped", "worktree:salvaged", "worktree:removed", "task:cancelled"];
 
 pub(crate) const ASSIGN: Scenario = Scenario {
+    tables: "",
     prepare: |world| world.add("medium"),
     command: &["task", "assign", "1", "--agent", "writer"],
     points: &[
@@ -59,7 +62,16 @@ pub(crate) const ASSIGN_PROGRAM: Scenario = Scenario {
     ..ASSIGN
 };
 
+/// The engine checks the work before anybody decides on it.
+pub(crate) const CHECK: Scenario = Scenario {
+    tables: "[checks]\nthere = \"test -f more-1.txt\"\nworks = [\"true\"]\n",
+    points: &["pause_agent.after", "run_checks.before", "run_checks.after"],
+    story: &[STARTED, COMPLETED, &["checks:ran"]],
+    ..ASSIGN
+};
+
 pub(crate) const COMPLETE: Scenario = Scenario {
+    tables: "",
     prepare: prepare_broken,
     command: &["task", "complete", "1"],
     points: &[
@@ -80,6 +92,7 @@ pub(crate) const COMPLETE_HANGING: Scenario =
     Scenario { prepare: prepare_hanging, story: &[STARTED, COMPLETED], ..COMPLETE };
 
 pub(crate) const REJECT: Scenario = Scenario {
+    tables: "",
     prepare: prepare_review,
     command: &["task", "reject", "1", "--reason", "once more"],
     points: &[
@@ -100,6 +113,7 @@ pub(crate) const REJECT: Scenario = Scenario {
 };
 
 pub(crate) const APPROVE: Scenario = Scenario {
+    tables: "",
     prepare: prepare_review,
     command: &["task", "approve", "1"],
     points: &[
@@ -121,6 +135,7 @@ pub(crate) const APPROVE: Scenario = Scenario {
 };
 
 pub(crate) const CANCEL: Scenario = Scenario {
+    tables: "",
     prepare: prepare_review,
     command: &["task", "cancel", "1"],
     points: &[
@@ -154,9 +169,10 @@ pub(crate) const CANCEL_HANGING: Scenario = Scenario {
 };
 
 /// All of them, to show that together they pass every point.
-pub(crate) const ALL: [&Scenario; 9] = [
+pub(crate) const ALL: [&Scenario; 10] = [
     &ASSIGN,
     &ASSIGN_PROGRAM,
+    &CHECK,
     &COMPLETE,
     &COMPLETE_HANGING,
     &REJECT,

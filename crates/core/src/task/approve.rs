@@ -31,6 +31,7 @@ pub(super) fn check_is_ready(task: &Task, review: &Review) -> Result<(), Refusal
         ReviewPhase::Ready => return Ok(()),
         ReviewPhase::Recording => "its diff is being recorded",
         ReviewPhase::Pausing => "its agent is being paused",
+        ReviewPhase::Checking => "the project's checks are being run",
         ReviewPhase::Merging { .. } => "it is approved and being merged",
         ReviewPhase::Stopping { .. } | ReviewPhase::Removing { .. } => "it is being cancelled",
     };

@@ -35,7 +35,7 @@ fn busy_work(phase: &WorkPhase) -> Option<&'static str> {
 
 fn busy_review(phase: &ReviewPhase) -> Option<&'static str> {
     match phase {
-        ReviewPhase::Recording | ReviewPhase::Pausing | ReviewPhase::Ready => None,
+        ReviewPhase::Recording | ReviewPhase::Pausing | ReviewPhase::Checking | ReviewPhase::Ready => None,
         ReviewPhase::Merging { .. } => Some("it is approved and being merged"),
         ReviewPhase::Stopping { .. } | ReviewPhase::Removing { .. } => Some("it is being cancelled already"),
     }

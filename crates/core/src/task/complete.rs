@@ -20,7 +20,7 @@ pub(crate) fn complete(settings: &Settings, task: &Task, complete: &Complete) ->
         return Err(Refusal::TaskNoDiff { task: task.id });
     }
     let Complete { diff, turn_count, summary } = complete;
-    Ok(vec![Event::completed(task.id, diff, *turn_count, summary.clone(), settings.approval)])
+    Ok(vec![Event::completed(task.id, diff, *turn_count, summary.clone(), settings)])
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@
 //! asks [`try_evolve`] whether each fitted.
 
 use super::state::{Review, Task, Work};
-use super::{Cleanup, Criterion, Diff, Failure, Landed, Rejection, ReviewPhase, Stage, WorkPhase, Worktree};
+use super::{
+    Cleanup, Criterion, Diff, Failure, Landed, Proof, Rejection, ReviewPhase, Stage, WorkPhase, Worktree,
+};
 use crate::{Event, Fact};
 
 impl Task {
@@ -56,12 +58,11 @@ fn created(fact: &Fact) -> Option<Task> {
     else {
         return None;
     };
-    let criterion = |text: &String| Criterion { text: text.clone(), checked: false, verified: false };
     Some(Task {
         id: *task_id,
         title: title.clone(),
         description: description.clone(),
-        criteria: criteria.iter().map(criterion).collect(),
+        criteria: criteria.iter().map(|text| Criterion::parse(text)).collect(),
         dependencies: dependencies.clone(),
         priority: *priority,
         created_at: fact.at,
@@ -71,6 +72,7 @@ fn created(fact: &Fact) -> Option<Task> {
         sessions: 0,
         completions: 0,
         salvages: Vec::new(),
+        proof: None,
         error: None,
         stage: Stage::Backlog,
     })
@@ -175,7 +177,9 @@ fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
     let Event::TaskCompleted { diff, base, head, turn_count, summary, approval, .. } = event else {
         return None;
     };
-    let Event::TaskCompleted { files_changed, lines_added, lines_removed, .. } = event else { return None };
+    let Event::TaskCompleted { files_changed, lines_added, lines_removed, checks, .. } = event else {
+        return None;
+    };
     task.completions += 1;
     let diff = Diff {
         files_changed: *files_changed,
@@ -192,6 +196,7 @@ fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
         turn_count: *turn_count,
         summary: summary.clone(),
         approval: *approval,
+        checks: checks.clone(),
         paused: false,
         phase: ReviewPhase::Recording,
     };
@@ -206,7 +211,15 @@ fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
         | (Phase::Pausing, Event::AgentPauseFailed { error, .. }) => return halted(review, error),
         (Phase::Pausing, Event::AgentPaused { .. }) => {
             review.paused = true;
+            let phase = if review.checks.is_empty() { Phase::Ready } else { Phase::Checking };
+            (phase, ErrorChange::Keep)
+        }
+        (Phase::Checking, Event::ChecksRan { commit, results, .. }) => {
+            task.proof = Some(Proof { commit: commit.clone(), results: results.clone() });
             (Phase::Ready, ErrorChange::Keep)
+        }
+        (Phase::Checking, Event::ChecksRunFailed { error, .. }) => {
+            (Phase::Ready, ErrorChange::Set(error.clone()))
         }
         (Phase::Ready, Event::ApprovalApproved { approver, .. }) => {
             (Phase::Merging { approver: approver.clone() }, ErrorChange::Clear)
@@ -224,9 +237,10 @@ fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
             task.sessions += 1;
             return rejected(task.sessions, reason.clone(), review);
         }
-        (Phase::Recording | Phase::Pausing | Phase::Ready, Event::AgentStopping { reason, .. }) => {
-            (Phase::Stopping { reason: reason.clone() }, ErrorChange::Clear)
-        }
+        (
+            Phase::Recording | Phase::Pausing | Phase::Checking | Phase::Ready,
+            Event::AgentStopping { reason, .. },
+        ) => (Phase::Stopping { reason: reason.clone() }, ErrorChange::Clear),
         (Phase::Stopping { reason }, Event::AgentStopped { .. }) => {
             (Phase::Removing { reason: reason.clone() }, ErrorChange::Keep)
         }

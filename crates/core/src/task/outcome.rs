@@ -3,6 +3,7 @@
 //! A report that the task no longer waits for (it was cancelled meanwhile, or the effect was done twice) leads to
 //! no fact at all, which is what makes a repeated effect harmless.
 
+use super::checks::checked;
 use super::{Cleanup, Failure, Rejection, Review, ReviewPhase, Stage, Task, Work, WorkPhase, complete};
 use crate::{AgentId, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId};
 
@@ -129,6 +130,12 @@ fn of_review(task: &Task, review: &Review, outcome: &Outcome) -> Option<Vec<Even
         }
         (ReviewPhase::Pausing, Outcome::AgentNotPaused(error)) => {
             Event::AgentPauseFailed { task_id, agent_id: agent_id(), error: error.clone() }
+        }
+        (ReviewPhase::Checking, Outcome::ChecksRan { commit, results }) => {
+            return Some(checked(task, review, commit, results));
+        }
+        (ReviewPhase::Checking, Outcome::ChecksNotRun(error)) => {
+            Event::ChecksRunFailed { task_id, error: error.clone() }
         }
         (ReviewPhase::Ready, Outcome::PolicyRefused(error)) if task.is_settling() => {
             Event::ApprovalApproveFailed { task_id, error: error.clone() }

@@ -38,6 +38,8 @@ pub struct Task {
     pub completions: u32,
     /// Work that was set aside before a worktree was removed.
     pub salvages: Vec<Salvage>,
+    /// What the project's checks said at the newest commit that they were run at.
+    pub proof: Option<Proof>,
     /// What went wrong last, until something goes right.
     pub error: Option<Failure>,
     /// Where it stands.
@@ -142,6 +144,8 @@ pub struct Review {
     pub summary: Option<String>,
     /// Who decides.
     pub approval: Approval,
+    /// The checks that are run before the decision.
+    pub checks: Vec<String>,
     /// Whether its diff is recorded and its agent paused, so that a failed cancellation can return to it.
     pub paused: bool,
     /// How far it is.
@@ -156,6 +160,8 @@ pub enum ReviewPhase {
     Recording,
     /// The agent is being paused.
     Pausing,
+    /// The project's checks are being run.
+    Checking,
     /// Ready for a decision.
     Ready,
     /// Approved, and being merged.
@@ -233,15 +239,40 @@ pub enum Priority {
     Low,
 }
 
-/// One acceptance criterion.
+/// One acceptance criterion, as it is claimed; what is shown is in [`Proof`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Criterion {
     /// What must hold.
     pub text: String,
     /// Whether somebody claims that it does.
     pub checked: bool,
-    /// Whether the engine has seen that it does.
-    pub verified: bool,
+    /// The check that shows it, if one is named.
+    pub check: Option<String>,
+}
+
+/// What the project's checks said at one commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The commit.
+    pub commit: CommitId,
+    /// What each check said.
+    pub results: Vec<Evidence>,
+}
+
+/// What one check said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The check's name in the config.
+    pub name: String,
+    /// Whether it passed.
+    pub passed: bool,
+    /// Its exit code, unless it was ended.
+    pub exit: Option<i32>,
+    /// How long it took.
+    pub milliseconds: u64,
+    /// Its last words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tail: String,
 }
 
 /// A diff, by name and size; its text is fetched from git.
@@ -294,6 +325,22 @@ impl From<Problem> for Failure {
             message.push_str(&why);
         }
         Failure { code: problem.code, message, hint: problem.next, details: problem.details }
+    }
+}
+
+impl Criterion {
+    /// How a criterion begins to name its check.
+    const CHECK: &str = "(check:";
+
+    /// Reads `The tests pass (check: test)`; only a name at the very end counts.
+    pub fn parse(text: &str) -> Self {
+        let named = text.trim_end().strip_suffix(')').and_then(|rest| rest.rsplit_once(Self::CHECK));
+        match named.map(|(words, name)| (words.trim_end(), name.trim())) {
+            Some((words, name)) if !words.is_empty() && !name.is_empty() && !name.contains(['(', ')']) => {
+                Criterion { text: words.to_owned(), checked: false, check: Some(name.to_owned()) }
+            }
+            _ => Criterion { text: text.to_owned(), checked: false, check: None },
+        }
     }
 }
 
@@ -381,6 +428,13 @@ impl Task {
                 Cleanup::Failed => WorktreeState::Error,
             },
         })
+    }
+
+    /// Tells whether the engine has seen that a criterion holds, at the commit that is up for review or merged.
+    pub fn is_verified(&self, criterion: &Criterion) -> bool {
+        let (Some(name), Some(proof)) = (&criterion.check, &self.proof) else { return false };
+        let is_current = self.diff().is_some_and(|diff| diff.head == proof.commit);
+        is_current && proof.results.iter().any(|evidence| evidence.name == *name && evidence.passed)
     }
 
     /// Tells whether a command is still being carried out, other than a session.

@@ -1,10 +1,10 @@
 //! Small valid values, and one sample of every event.
 
 use crate::{
-    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, Diff, Event, Failure, Priority,
-    Problem, Salvage, TaskId,
+    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, Diff, Event, Evidence, Failure,
+    Priority, Problem, Salvage, Settings, TaskId,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn id(number: u32) -> TaskId {
     TaskId::new(number).unwrap()
@@ -34,6 +34,23 @@ pub(crate) fn complete(files_changed: u64, head: CommitId) -> Complete {
 
 pub(crate) fn failure(code: Code) -> Failure {
     Failure::from(Problem::new(code, "it did not work", "a reason", "try again"))
+}
+
+/// What a check said; one that is called `broken` fails.
+pub(crate) fn evidence(name: &str, passed: bool) -> Evidence {
+    let (exit, tail) = if passed { (Some(0), "") } else { (Some(1), "it is broken") };
+    Evidence { name: name.to_owned(), passed, exit, milliseconds: 1_500, tail: tail.to_owned() }
+}
+
+fn completed(task_id: TaskId) -> Event {
+    let settings = Settings {
+        max_concurrent_agents: 1,
+        approval: Approval::Person,
+        members: Vec::new(),
+        checks: vec!["test".to_owned()],
+        agents: BTreeMap::new(),
+    };
+    Event::completed(task_id, &diff(2, commit(1)), 3, Some("Done".into()), &settings)
 }
 
 /// One of each kind of event, in the order of [`Event::KINDS`].
@@ -76,12 +93,18 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::AgentAssigned { task_id, agent_id: agent_id.clone(), session },
         Event::AgentStartFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
         Event::AgentSessionFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
-        Event::completed(task_id, &self::diff(2, commit(1)), 3, Some("Done".into()), Approval::Person),
+        completed(task_id),
         Event::TaskCompleteFailed { task_id, error: error.clone() },
         Event::ApprovalRequested { task_id, diff: diff.clone() },
         Event::ApprovalRequestFailed { task_id, error: error.clone() },
         Event::AgentPaused { task_id, agent_id: agent_id.clone(), reason: "awaiting_approval".into() },
         Event::AgentPauseFailed { task_id, agent_id: agent_id.clone(), error: error.clone() },
+        Event::ChecksRan {
+            task_id,
+            commit: commit(1),
+            results: vec![evidence("test", true), evidence("broken", false)],
+        },
+        Event::ChecksRunFailed { task_id, error: error.clone() },
         Event::ApprovalApproved {
             task_id,
             approver: approver.clone(),

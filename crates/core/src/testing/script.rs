@@ -10,10 +10,10 @@
 //! ready ID                       its session ends well, and everything after it goes well
 //! report ID OUTCOME [SESSION]    an outcome that nobody may be waiting for
 //! queue                          the queue in order, and which task is next
-//! limit N | instances AGENT N | members NAME,NAME | auto
+//! limit N | instances AGENT N | members NAME,NAME | auto | checks NAME,NAME (one called `broken` fails)
 //! ```
 
-use super::{Step, World, agent, commit, complete, failure, id, user};
+use super::{Step, World, agent, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
     Depend, Outcome, Priority, Problem, Refusal, Reject, SessionEnd, Stage, Start, Task, TaskId,
@@ -67,6 +67,9 @@ impl World {
             }),
             ["members", names] => {
                 self.set(|world| world.settings.members = names.split(',').map(str::to_owned).collect())
+            }
+            ["checks", names] => {
+                self.set(|world| world.settings.checks = names.split(',').map(str::to_owned).collect())
             }
             ["auto"] => self.set(|world| world.settings.approval = Approval::Auto),
             ["queue"] => self.render_queue(),
@@ -286,6 +289,8 @@ fn parse_outcome(words: &[&str]) -> Outcome {
         "diff_not_recorded" => Outcome::DiffNotRecorded(failure(Code::GitFailed)),
         "agent_paused" => Outcome::AgentPaused,
         "agent_not_paused" => Outcome::AgentNotPaused(failure(Code::AgentStopFailed)),
+        "checks_ran" => Outcome::ChecksRan { commit: commit(1), results: vec![evidence("test", true)] },
+        "checks_not_run" => Outcome::ChecksNotRun(failure(Code::ChecksFailed)),
         "policy_refused" => Outcome::PolicyRefused(failure(Code::ApprovalStale)),
         "merged" => Outcome::Merged { commit: commit(0xabc), checkout: CheckoutNote::NotThere },
         "not_merged" => {

@@ -3,7 +3,7 @@
 //! It has no rules of its own: it asks [`decide`], folds the facts, and keeps the effects that have no outcome yet.
 //! An effect is answered well or badly; the end of a session is the second answer to the effect that started it.
 
-use super::{agent, commit, complete, failure};
+use super::{agent, commit, complete, evidence, failure};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, CheckoutNote, Code, Command, Crew, Decision, Effect,
     Event, Fact, Failure, Outcome, Plan, Refusal, Salvage, Seen, SessionEnd, Settings, Situation, Task,
@@ -50,6 +50,7 @@ impl World {
             max_concurrent_agents: 2,
             approval: Approval::Person,
             members: Vec::new(),
+            checks: Vec::new(),
             agents: BTreeMap::from(agents),
         };
         World {
@@ -190,6 +191,10 @@ impl World {
             Effect::RunSession { session, .. } => Outcome::SessionStarted { session: *session },
             Effect::RecordDiff { .. } => Outcome::DiffRecorded,
             Effect::PauseAgent { .. } => Outcome::AgentPaused,
+            Effect::RunChecks { commit, names, .. } => {
+                let results = names.iter().map(|name| evidence(name, name != "broken")).collect();
+                Outcome::ChecksRan { commit: commit.clone(), results }
+            }
             Effect::ApproveByPolicy { .. } => unreachable!("the policy gives a command"),
             Effect::MergeBranch { .. } => {
                 Outcome::Merged { commit: commit(0xabc), checkout: CheckoutNote::NotThere }
@@ -218,6 +223,7 @@ fn mishap(effect: &Effect, started: bool) -> Outcome {
         }
         Effect::RecordDiff { .. } => Outcome::DiffNotRecorded(failure(Code::GitFailed)),
         Effect::PauseAgent { .. } => Outcome::AgentNotPaused(failure(Code::AgentStopFailed)),
+        Effect::RunChecks { .. } => Outcome::ChecksNotRun(failure(Code::ChecksFailed)),
         Effect::ApproveByPolicy { .. } => Outcome::PolicyRefused(failure(Code::ApprovalStale)),
         Effect::MergeBranch { .. } => {
             let files = vec!["a.txt".to_owned()];

@@ -12,6 +12,7 @@ mod places;
 mod policy;
 mod record_diff;
 mod remove_worktree;
+mod run_checks;
 mod run_session;
 mod stop_agent;
 
@@ -56,6 +57,12 @@ pub(crate) async fn perform(work: &Work, effect: Effect, control: Option<Control
         }
         Effect::RecordDiff { task, head, number } => record_diff::perform(work, task, &head, number).await,
         Effect::PauseAgent { task, session } => pause_agent::perform(work, task, session, control).await,
+        Effect::RunChecks { task, commit, names } => {
+            let control = control.unwrap_or_else(Control::new);
+            let ran = run_checks::perform(work, task, &commit, &names, &control).await;
+            control.mark_over();
+            ran
+        }
         Effect::ApproveByPolicy { task, head } => policy::perform(work, task, &head).await,
         Effect::MergeBranch { task, target, head, title, approver, .. } => {
             merge_branch::perform(work, task, &target, &head, &title, &approver).await

@@ -5,8 +5,8 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, RED, clean};
 use clap::Args;
-use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{Project, TaskView, show_task};
+use regatta_engine::core::{Evidence, Problem, TaskId};
+use regatta_engine::{CriterionView, Project, TaskView, show_task};
 use std::fmt::Write;
 
 /// Shows one task.
@@ -81,8 +81,10 @@ fn render(task: &TaskView) -> String {
         field("details", task.description.clone());
     }
     for criterion in &task.criteria {
-        let mark = if criterion.checked { "x" } else { " " };
-        field("criterion", format!("[{mark}] {}", criterion.text));
+        field("criterion", show_criterion(criterion));
+    }
+    for evidence in &task.checks {
+        field("check", show_evidence(evidence));
     }
     if let Some(deadline) = task.deadline {
         field("deadline", deadline.to_string());
@@ -93,4 +95,26 @@ fn render(task: &TaskView) -> String {
         let _ = writeln!(text, "  next: {}", clean(&error.hint));
     }
     text
+}
+
+fn show_criterion(criterion: &CriterionView) -> String {
+    let mark = if criterion.checked { "x" } else { " " };
+    let proof = match (&criterion.check, criterion.verified) {
+        (Some(check), true) => format!(" (verified by `{check}`)"),
+        (Some(check), false) => format!(" (not verified by `{check}`)"),
+        (None, _) => String::new(),
+    };
+    format!("[{mark}] {}{proof}", criterion.text)
+}
+
+fn show_evidence(evidence: &Evidence) -> String {
+    let seconds = std::time::Duration::from_millis(evidence.milliseconds).as_secs_f64();
+    if evidence.passed {
+        return format!("{} passed in {seconds:.1} s", evidence.name);
+    }
+    let exit =
+        evidence.exit.map_or_else(|| "was ended".to_owned(), |exit| format!("failed with exit {exit}"));
+    let last = evidence.tail.lines().rev().find(|line| !line.trim().is_empty());
+    let last = last.map_or_else(String::new, |line| format!(": {line}"));
+    format!("{} {exit} after {seconds:.1} s{last}", evidence.name)
 }

@@ -1,0 +1,86 @@
+//! Runs the project's checks in the worktree of a completed task, and keeps what they said as evidence.
+//!
+//! An agent's word that something works is a claim. What the engine has seen itself, at a named commit, is not.
+
+use super::{Control, Work, leftovers};
+use crate::core::{Code, CommitId, Evidence, Failure, Outcome, Problem, TaskId};
+use crate::crash;
+use crate::error::{Error, chain};
+use crate::orders;
+use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
+use std::path::Path;
+
+/// Enough of what a check printed to see why it failed.
+const TAIL_BYTES_MAX: usize = 4_096;
+
+pub(super) async fn perform(
+    work: &Work,
+    task: TaskId,
+    commit: &CommitId,
+    names: &[String],
+    control: &Control,
+) -> Result<(), Error> {
+    crash::point("run_checks.before");
+    let outcome = tokio::select! {
+        outcome = check(work, task, commit, names) => outcome?,
+        reason = control.asked() => {
+            // Letting go of the check ends it; this makes sure that nothing of it is left.
+            let ended = leftovers::end(&work.project.check_mark(task), Limits::default().grace).await;
+            match (reason, ended) {
+                // The next engine runs them again.
+                (StopReason::Shutdown, _) => return Ok(()),
+                (_, Ok(_)) => not_run(task, vec!["they were stopped".to_owned()]),
+                (_, Err(error)) => not_run(task, chain(&error)),
+            }
+        }
+    };
+    crash::point("run_checks.after");
+    work.settle(task, outcome).await
+}
+
+async fn check(work: &Work, task: TaskId, commit: &CommitId, names: &[String]) -> Result<Outcome, Error> {
+    let found = orders::get_task(&work.project, task).await?;
+    let place = found.worktree().map(|worktree| work.project.place(&worktree.path));
+    let Some(place) = place.filter(|place| place.is_dir()) else {
+        return Ok(not_run(task, vec!["its worktree is gone".to_owned()]));
+    };
+    let mut results = Vec::new();
+    for name in names {
+        results.push(run(work, task, &place, name).await);
+    }
+    Ok(Outcome::ChecksRan { commit: commit.clone(), results })
+}
+
+async fn run(work: &Work, task: TaskId, place: &Path, name: &str) -> Evidence {
+    let failed =
+        |tail: String| Evidence { name: name.to_owned(), passed: false, exit: None, milliseconds: 0, tail };
+    let Some(command) = work.project.config().checks.get(name) else {
+        return failed("the config has no such check any more".to_owned());
+    };
+    // Marked, so that a check that outlived a killed engine does not run beside this one.
+    let mark = work.project.check_mark(task);
+    if let Err(error) = leftovers::end(&mark, Limits::default().grace).await {
+        return failed(chain(&error).join(": "));
+    }
+    let environment = [(MARKER.to_owned(), work.name_start(&mark).to_string())];
+    let wall = work.project.config().check_wall;
+    match run_to_end(command, place, &environment, wall, TAIL_BYTES_MAX).await {
+        Ok(report) => Evidence {
+            name: name.to_owned(),
+            passed: report.exit == Some(0) && !report.timed_out,
+            exit: report.exit,
+            milliseconds: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
+            tail: report.tail,
+        },
+        Err(error) => failed(chain(&error).join(": ")),
+    }
+}
+
+fn not_run(task: TaskId, why: Vec<String>) -> Outcome {
+    let next = format!(
+        "approve task #{task} without them, or `regatta task reject {task} --reason \"…\"` to have it put up again"
+    );
+    let what = format!("the checks of task #{task} were not run");
+    let problem = Problem { why, ..Problem::new(Code::ChecksFailed, what, "", next) };
+    Outcome::ChecksNotRun(Failure::from(problem))
+}
