@@ -3,7 +3,7 @@
 use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
 use anstyle::Style;
 use regatta_engine::Entry;
-use regatta_engine::core::{CheckoutNote, Event, Evidence};
+use regatta_engine::core::{CheckoutNote, Event, Evidence, Origin};
 
 /// Says what happened, in one line without colour.
 pub(crate) fn describe(event: &Event) -> String {
@@ -52,7 +52,28 @@ pub(crate) fn describe(event: &Event) -> String {
             };
             format!("checks: {}", results.iter().map(show).collect::<Vec<_>>().join(", "))
         }
-        Event::ChecksRunFailed { error, .. }
+        Event::FileChanged { origin: Origin::Engine, .. } => "task file: a new version".to_owned(),
+        Event::FileChanged { origin: Origin::Edit, .. } => "task file: edited".to_owned(),
+        Event::FileWritten { .. } => "task file written".to_owned(),
+        Event::FileConflicted { section, .. } => {
+            format!("task file: both sides changed {section}; both are kept")
+        }
+        Event::FileArchived { first, last, .. } => format!("sessions {first} to {last} archived"),
+        Event::CriterionChecked { index, text, .. } => format!("criterion {} ticked: {text}", index + 1),
+        Event::CriterionUnchecked { index, text, .. } => format!("criterion {} unticked: {text}", index + 1),
+        Event::CriteriaSet { criteria, .. } => format!("criteria changed: {} now", criteria.len()),
+        Event::ProgressLogged { entry, .. } => format!("progress: {}", entry.did),
+        Event::OutputWritten { summary, .. } => format!("output written: {summary}"),
+        Event::OutputRemoved { .. } => "output removed".to_owned(),
+        Event::RequirementsEdited { .. } => "requirements edited".to_owned(),
+        Event::InputsEmbedded { inputs, .. } => {
+            let stale = inputs.iter().filter(|input| input.stale).count();
+            let note = if stale > 0 { format!(", {stale} stale") } else { String::new() };
+            format!("inputs from {} tasks{note}", inputs.len())
+        }
+        Event::FileWriteFailed { error, .. }
+        | Event::FileCorrupt { error, .. }
+        | Event::ChecksRunFailed { error, .. }
         | Event::WorktreeCreateFailed { error, .. }
         | Event::AgentStartFailed { error, .. }
         | Event::AgentSessionFailed { error, .. }

@@ -4,6 +4,7 @@ use crate::describe::{describe, progress_line};
 use crate::screen::Screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use regatta_engine::Entry;
+use regatta_engine::core::{Event, Origin};
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -21,7 +22,15 @@ impl Progress {
     }
 
     /// Shows one event.
+    ///
+    /// That the engine keeps the task's file up to date is left out: it says nothing that another event does not.
     pub(crate) fn show(&self, entry: &Entry) {
+        if matches!(
+            entry.event,
+            Event::FileChanged { origin: Origin::Engine, .. } | Event::FileWritten { .. }
+        ) {
+            return;
+        }
         self.print(&progress_line(entry));
         if let Some(spinner) = &self.spinner {
             spinner.set_message(format!("#{} {}", entry.task(), describe(&entry.event)));

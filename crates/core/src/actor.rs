@@ -16,6 +16,8 @@ pub enum Actor {
     Policy(String),
     /// The engine, reporting what came of an effect.
     Engine,
+    /// Somebody who wrote in a file; who, is not known.
+    Unknown,
 }
 
 impl fmt::Display for Actor {
@@ -25,6 +27,7 @@ impl fmt::Display for Actor {
             Actor::Agent(id) => write!(out, "agent {id}"),
             Actor::Policy(name) => write!(out, "policy {name}"),
             Actor::Engine => write!(out, "engine"),
+            Actor::Unknown => write!(out, "somebody"),
         }
     }
 }

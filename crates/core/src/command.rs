@@ -4,7 +4,7 @@
 //! dirty file) is part of the command, because rules do not look.
 
 use crate::machine::CommandKind;
-use crate::{AgentId, CheckoutNote, CommitId, Diff, Evidence, Failure, Priority, Salvage, TaskId};
+use crate::{AgentId, CheckoutNote, CommitId, Diff, Edit, Evidence, Failure, Priority, Salvage, TaskId};
 use std::collections::BTreeSet;
 
 const TITLE_CHARACTERS_MAX: usize = 200;
@@ -37,6 +37,8 @@ pub enum Command {
     Reject(Reject),
     /// Give up the work, but keep it as a salvage.
     Cancel(Cancel),
+    /// Take note of a change of the task file.
+    Edit(Edit),
     /// Take note of what came of an effect.
     Report(Outcome),
 }
@@ -151,6 +153,9 @@ pub enum Outcome {
     AgentNotStopped(Failure),
     WorktreeRemoved { salvage: Option<Salvage> },
     WorktreeNotRemoved(Failure),
+    FileWritten { digest: String },
+    FileNotWritten(Failure),
+    FileCorrupt { kept: String, failure: Failure },
 }
 
 /// How a session ended.
@@ -173,7 +178,7 @@ impl Command {
             Command::Approve(_) => CommandKind::Approve,
             Command::Reject(_) => CommandKind::Reject,
             Command::Cancel(_) => CommandKind::Cancel,
-            Command::Create(_) | Command::Depend(_) | Command::Report(_) => return None,
+            Command::Create(_) | Command::Depend(_) | Command::Edit(_) | Command::Report(_) => return None,
         })
     }
 }
@@ -207,6 +212,11 @@ impl Create {
 }
 
 impl Complete {
+    /// Returns the diff.
+    pub fn diff(&self) -> &Diff {
+        &self.diff
+    }
+
     /// Checks and makes the payload.
     pub fn new(diff: Diff, turn_count: u32, summary: Option<String>) -> Result<Self, Vec<FieldFault>> {
         let mut faults = Faults::default();

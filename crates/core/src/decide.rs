@@ -4,7 +4,7 @@
 //! refused here, and what is goes to the rule of its command.
 
 use crate::machine::{self, Column, CommandKind};
-use crate::{Actor, Command, Crew, Event, Plan, Refusal, Settings, Task, TaskId, task};
+use crate::{Actor, Command, Crew, Event, Plan, Refusal, Settings, Task, TaskId, file, task};
 use std::collections::BTreeMap;
 
 /// Everything a decision about one task may depend on.
@@ -68,6 +68,7 @@ pub fn decide(
         }
         Command::Reject(reject) => task::reject(existing()?, reject).map(accepted),
         Command::Cancel(cancel) => task::cancel(existing()?, cancel).map(accepted),
+        Command::Edit(edit) => Ok(accepted(file::edit(existing()?.id, edit))),
         Command::Report(outcome) => Ok(accepted(task::report(situation.settings, existing()?, outcome))),
     }
 }

@@ -4,7 +4,8 @@
 //! are contracts (`task:assigned`), and so are the camel-case fields.
 
 use crate::{
-    Actor, AgentId, Approval, CommitId, Diff, Evidence, Failure, Priority, Salvage, Settings, TaskId,
+    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, Evidence, Failure, InputNote, Origin, Priority,
+    ProgressNote, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -175,6 +176,34 @@ pub enum Event {
     WorktreeRemoved { task_id: TaskId, branch: String },
     #[serde(rename = "worktree:remove:failed")]
     WorktreeRemoveFailed { task_id: TaskId, branch: String, error: Failure },
+    #[serde(rename = "file:changed")]
+    FileChanged { task_id: TaskId, digest: String, splice: Splice, origin: Origin },
+    #[serde(rename = "file:written")]
+    FileWritten { task_id: TaskId, digest: String },
+    #[serde(rename = "file:write:failed")]
+    FileWriteFailed { task_id: TaskId, error: Failure },
+    #[serde(rename = "file:conflicted")]
+    FileConflicted { task_id: TaskId, section: String },
+    #[serde(rename = "file:corrupt")]
+    FileCorrupt { task_id: TaskId, kept: String, error: Failure },
+    #[serde(rename = "file:archived")]
+    FileArchived { task_id: TaskId, first: u32, last: u32, bytes: u64 },
+    #[serde(rename = "criterion:checked")]
+    CriterionChecked { task_id: TaskId, index: u32, text: String },
+    #[serde(rename = "criterion:unchecked")]
+    CriterionUnchecked { task_id: TaskId, index: u32, text: String },
+    #[serde(rename = "criteria:set")]
+    CriteriaSet { task_id: TaskId, criteria: Vec<CriterionNote> },
+    #[serde(rename = "progress:logged")]
+    ProgressLogged { task_id: TaskId, entry: ProgressNote },
+    #[serde(rename = "output:written")]
+    OutputWritten { task_id: TaskId, digest: String, summary: String },
+    #[serde(rename = "output:removed")]
+    OutputRemoved { task_id: TaskId },
+    #[serde(rename = "requirements:edited")]
+    RequirementsEdited { task_id: TaskId, text: String },
+    #[serde(rename = "inputs:embedded")]
+    InputsEmbedded { task_id: TaskId, inputs: Vec<InputNote> },
     #[serde(rename = "task:cancelled")]
     TaskCancelled {
         task_id: TaskId,
@@ -235,6 +264,20 @@ kinds! {
     WorktreeSalvaged => "worktree:salvaged",
     WorktreeRemoved => "worktree:removed",
     WorktreeRemoveFailed => "worktree:remove:failed",
+    FileChanged => "file:changed",
+    FileWritten => "file:written",
+    FileWriteFailed => "file:write:failed",
+    FileConflicted => "file:conflicted",
+    FileCorrupt => "file:corrupt",
+    FileArchived => "file:archived",
+    CriterionChecked => "criterion:checked",
+    CriterionUnchecked => "criterion:unchecked",
+    CriteriaSet => "criteria:set",
+    ProgressLogged => "progress:logged",
+    OutputWritten => "output:written",
+    OutputRemoved => "output:removed",
+    RequirementsEdited => "requirements:edited",
+    InputsEmbedded => "inputs:embedded",
     TaskCancelled => "task:cancelled",
 }
 
@@ -262,6 +305,32 @@ impl Event {
                 | Event::TaskApproved { .. }
                 | Event::TaskCancelled { .. }
         )
+    }
+
+    /// Tells whether it is about the task file and what it says, which can happen in every stage.
+    pub fn is_of_file(&self) -> bool {
+        matches!(
+            self,
+            Event::FileChanged { .. }
+                | Event::FileWritten { .. }
+                | Event::FileWriteFailed { .. }
+                | Event::FileConflicted { .. }
+                | Event::FileCorrupt { .. }
+                | Event::FileArchived { .. }
+                | Event::CriterionChecked { .. }
+                | Event::CriterionUnchecked { .. }
+                | Event::CriteriaSet { .. }
+                | Event::ProgressLogged { .. }
+                | Event::OutputWritten { .. }
+                | Event::OutputRemoved { .. }
+                | Event::RequirementsEdited { .. }
+                | Event::InputsEmbedded { .. }
+        )
+    }
+
+    /// Tells whether the text of the task file changes with this event.
+    pub fn concerns_file(&self) -> bool {
+        matches!(self, Event::FileChanged { .. } | Event::FileWritten { .. })
     }
 
     /// Tells whether the plan changes with this event.
@@ -348,6 +417,20 @@ mod tests {
             {"type":"worktree:salvaged","taskId":7,"salvage":{"ref":"refs/regatta/salvage/7/1","commit":"0000003000000000000000000000000000000000"}}
             {"type":"worktree:removed","taskId":7,"branch":"task/7"}
             {"type":"worktree:remove:failed","taskId":7,"branch":"task/7","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"file:changed","taskId":7,"digest":"00","splice":{"start":3,"end":4,"text":"x"},"origin":"edit"}
+            {"type":"file:written","taskId":7,"digest":"00"}
+            {"type":"file:write:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"file:conflicted","taskId":7,"section":"Context"}
+            {"type":"file:corrupt","taskId":7,"kept":"aside","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"file:archived","taskId":7,"first":1,"last":3,"bytes":900}
+            {"type":"criterion:checked","taskId":7,"index":0,"text":"It works"}
+            {"type":"criterion:unchecked","taskId":7,"index":0,"text":"It works"}
+            {"type":"criteria:set","taskId":7,"criteria":[{"text":"It works","checked":true,"check":"test"}]}
+            {"type":"progress:logged","taskId":7,"entry":{"number":1,"at":"2026-01-01 00:00","did":"something","issues":"None","next":"more"}}
+            {"type":"output:written","taskId":7,"digest":"01","summary":"There is a file"}
+            {"type":"output:removed","taskId":7}
+            {"type":"requirements:edited","taskId":7,"text":"Text"}
+            {"type":"inputs:embedded","taskId":7,"inputs":[{"taskId":1,"digest":"01","summary":"There is a file","stale":true}]}
             {"type":"task:cancelled","taskId":7,"reason":"because"}"#]].assert_eq(&lines.join("\n"));
     }
 

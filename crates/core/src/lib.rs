@@ -13,6 +13,7 @@ mod crew;
 mod decide;
 mod effect;
 mod event;
+mod file;
 mod id;
 mod likeness;
 pub mod machine;
@@ -40,6 +41,9 @@ pub use crew::{AgentState, Berth, Crew, Queued};
 pub use decide::{Answer, Decision, Situation, decide};
 pub use effect::{Effect, Resume, effects};
 pub use event::{CheckoutNote, Event, Fact};
+pub use file::{
+    CriterionNote, Edit, EditStep, FileText, FileVersion, InputNote, News, Origin, ProgressNote, Splice,
+};
 pub use id::{AgentId, CommitId, Id, TaskId};
 pub use likeness::find_nearest;
 pub use plan::Plan;
@@ -48,6 +52,6 @@ pub use refusal::Refusal;
 pub use replay::{Unsound, replay_crew, replay_plan, replay_task};
 pub use settings::{AgentSettings, Approval, Settings};
 pub use task::{
-    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Priority, Proof, Rejection, Review, ReviewPhase,
-    Salvage, Stage, Task, Work, WorkPhase, Worktree, WorktreeState,
+    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Priority, Proof, Rejection,
+    Review, ReviewPhase, Salvage, Stage, Task, Work, WorkPhase, Worktree, WorktreeState,
 };

@@ -370,5 +370,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         fails(Outcome::AgentNotStopped),
         prop::option::of(Just(salvage)).prop_map(|salvage| Outcome::WorktreeRemoved { salvage }),
         fails(Outcome::WorktreeNotRemoved),
+        Just(Outcome::FileWritten { digest: "00".to_owned() }),
+        fails(Outcome::FileNotWritten),
     ]
 }

@@ -185,6 +185,7 @@ fn not_allowed(task: TaskId, approver: &Actor, members: &[String]) -> Problem {
         Actor::Agent(agent) => format!("`{agent}` is an agent, and an agent never approves"),
         Actor::Policy(_) => "the config does not say `approval = \"auto\"`".to_owned(),
         Actor::Engine => "the engine carries out decisions and does not make them".to_owned(),
+        Actor::Unknown => "nobody knows who this is".to_owned(),
         Actor::User(name) => format!("`{name}` is not among the project's members"),
     };
     let next = if members.is_empty() {

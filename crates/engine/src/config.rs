@@ -41,6 +41,10 @@ pub struct Config {
     pub checks: BTreeMap<String, Vec<String>>,
     /// How long one check may take.
     pub check_wall: Duration,
+    /// The folder of task files, from the project's root unless absolute.
+    pub task_states: PathBuf,
+    /// The folder of archives, from the project's root unless absolute.
+    pub archives: PathBuf,
     /// The folder of transcripts, from the project's root unless absolute.
     pub sessions: PathBuf,
 }
@@ -177,6 +181,8 @@ struct RawWorktree {
 struct RawPaths {
     worktrees: PathBuf,
     sessions: PathBuf,
+    task_states: PathBuf,
+    archives: PathBuf,
 }
 
 #[derive(Deserialize, Default, Clone)]
@@ -224,7 +230,12 @@ impl Default for RawProject {
 
 impl Default for RawPaths {
     fn default() -> Self {
-        RawPaths { worktrees: ".regatta/worktrees".into(), sessions: ".regatta/sessions".into() }
+        RawPaths {
+            worktrees: ".regatta/worktrees".into(),
+            sessions: ".regatta/sessions".into(),
+            task_states: ".regatta/task-states".into(),
+            archives: ".regatta/archives".into(),
+        }
     }
 }
 
@@ -295,6 +306,8 @@ impl Raw {
             copy: copy.map_err(|error| fault("copy", format!("`worktree.copy`: {error}")))?,
             worktrees: self.paths.worktrees,
             sessions: self.paths.sessions,
+            task_states: self.paths.task_states,
+            archives: self.paths.archives,
             checks,
             check_wall: span("check_wall", self.limits.check_wall.as_deref(), CHECK_WALL_DEFAULT)?,
         })

@@ -15,6 +15,7 @@ use crate::clock;
 use crate::core::Actor;
 use crate::error::Error;
 use crate::holder::Holder;
+use crate::keeper;
 use crate::lanes::{Done, Lanes};
 use crate::orders::{self, Giver};
 use crate::project::Project;
@@ -58,7 +59,9 @@ impl Engine {
         let (stop, stopped) = watch::channel(None);
         let (busy_sender, busy) = watch::channel(0);
         let task = tokio::spawn(async move {
+            let watch = tokio::spawn(keeper::watch(Arc::clone(&project)));
             let result = run(&project, token, stopped, busy_sender).await;
+            watch.abort();
             let released = project.store().release_lease(&token).await;
             result.and(released.map_err(Error::from))
         });

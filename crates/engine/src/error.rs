@@ -82,6 +82,28 @@ pub enum Error {
         /// Where it was looked for.
         path: PathBuf,
     },
+    /// Another process changed the task file first.
+    #[error("the file of task #{task} was changed meanwhile")]
+    FileMoved {
+        /// The task.
+        task: crate::core::TaskId,
+    },
+    /// A task file cannot be edited as asked.
+    #[error("the file of task #{task} cannot be edited")]
+    FileEdit {
+        /// The task.
+        task: crate::core::TaskId,
+        /// Why.
+        error: regatta_files::EditError,
+    },
+    /// A task file was no text; it was moved aside.
+    #[error("the file of task #{task} was set aside")]
+    FileSetAside {
+        /// The task.
+        task: crate::core::TaskId,
+        /// Where it is now.
+        kept: String,
+    },
     /// A state file cannot be read.
     #[error("{} cannot be read", path.display())]
     StateCorrupt {
@@ -183,6 +205,22 @@ impl Error {
                 "there is no such file",
                 "check the path",
             ),
+            Error::FileMoved { task } => Problem::new(
+                Code::TaskBusy,
+                format!("the file of task #{task} was not changed"),
+                "another process changed it first",
+                "try again",
+            ),
+            Error::FileEdit { task, error } => of_edit(*task, error),
+            Error::FileSetAside { task, kept } => Problem::new(
+                Code::StateCorrupt,
+                format!("the file of task #{task} was not read"),
+                "it is not valid UTF-8 text",
+                format!(
+                    "it is kept as {kept}, and was made anew from the log; take over from it what is missing"
+                ),
+            )
+            .with("kept", kept.as_str()),
             Error::StateCorrupt { path, why } => Problem::new(
                 Code::StateCorrupt,
                 format!("{} was not understood", path.display()),
@@ -227,6 +265,17 @@ fn wait_ended(why: &str, task: Option<crate::core::TaskId>) -> Problem {
         None => "it goes on with the next engine (`regatta up`)".to_owned(),
     };
     Problem::new(Code::WaitTimedOut, "the command was not waited for to its end", why, next)
+}
+
+fn of_edit(task: crate::core::TaskId, error: &regatta_files::EditError) -> Problem {
+    let what = format!("the file of task #{task} was not changed");
+    if let regatta_files::EditError::NoSuchCriterion { index, count } = error {
+        let why = format!("there is no criterion {index}; the file has {count}");
+        let next = format!("see them with `regatta task criteria {task}`");
+        return Problem::new(Code::ValidationError, what, why, next);
+    }
+    let next = "mend the place that is named in the file, and try again";
+    Problem { why: chain(error), ..Problem::new(Code::StateCorrupt, what, "", next) }
 }
 
 fn of_config(error: &ConfigError) -> Problem {

@@ -3,7 +3,7 @@
 //! A task's events are in its own stream, `task/<id>`. Those that concern the crew are in `crew` too, and those
 //! that concern the plan in `plan`, so that a decision is checked against just the versions that it read.
 
-use crate::core::{Actor, Crew, Effect, Event, Fact, Plan, Task, TaskId};
+use crate::core::{Actor, Crew, Effect, Event, Fact, FileText, Plan, Task, TaskId};
 use crate::error::Error;
 use jiff::Timestamp;
 use regatta_store::{Loaded, NewEvent, NewIntent, NewSnapshot, Recorded, StreamName, Version};
@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 /// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
-pub(crate) const SNAPSHOT_FORMAT: u32 = 2;
+pub(crate) const SNAPSHOT_FORMAT: u32 = 3;
 
 /// A state that is folded from a stream.
 pub(crate) trait State: Sized + Serialize + DeserializeOwned {
@@ -26,6 +26,12 @@ impl State for Option<Task> {
 }
 
 impl State for Crew {
+    fn fold(state: Self, fact: &Fact) -> Self {
+        state.evolve(fact)
+    }
+}
+
+impl State for FileText {
     fn fold(state: Self, fact: &Fact) -> Self {
         state.evolve(fact)
     }
@@ -89,6 +95,10 @@ pub(crate) fn task_stream(task: TaskId) -> StreamName {
     name(format!("task/{task}"))
 }
 
+pub(crate) fn file_stream(task: TaskId) -> StreamName {
+    name(format!("file/{task}"))
+}
+
 pub(crate) fn crew_stream() -> StreamName {
     name("crew".to_owned())
 }
@@ -119,6 +129,9 @@ pub(crate) fn row_of(fact: &Fact) -> NewEvent {
     }
     if fact.event.concerns_plan() {
         streams.push(plan_stream());
+    }
+    if fact.event.concerns_file() {
+        streams.push(file_stream(task));
     }
     NewEvent {
         id: Uuid::now_v7(),

@@ -7,11 +7,12 @@ use crate::clock;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
-    FieldFault, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen, Situation, Stage, Start, Task,
-    TaskId, WorkPhase, decide, effects,
+    FieldFault, FileText, Outcome, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen, Situation,
+    Stage, Start, Task, TaskId, WorkPhase, decide, effects,
 };
 use crate::crash;
 use crate::error::Error;
+use crate::keeper;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use regatta_git::Signature;
@@ -47,13 +48,18 @@ pub struct Given {
 pub async fn create(project: &Project, giver: &Giver, create: Create) -> Result<TaskId, Error> {
     let key = key(giver, None, &format!("{create:?}"));
     let order = Order { key, ..Order::new(None, &giver.actor) };
-    Ok(give(project, order, Command::Create(create)).await?.task)
+    let task = give(project, order, Command::Create(create)).await?.task;
+    keeper::sync(project, task, &Actor::Engine).await?;
+    Ok(task)
 }
 
 /// Changes what a task depends on.
 pub async fn depend(project: &Project, giver: &Giver, task: TaskId, depend: Depend) -> Result<Given, Error> {
     let key = key(giver, Some(task), &format!("{depend:?}"));
-    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Depend(depend)).await
+    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    let given = give(project, order, Command::Depend(depend)).await?;
+    keeper::sync(project, task, &Actor::Engine).await?;
+    Ok(given)
 }
 
 /// Gives a task to an agent; over the limit it is queued, and that is said as an error.
@@ -169,6 +175,9 @@ pub(crate) async fn give(project: &Project, order: Order<'_>, command: Command) 
     }
     for _ in 0..TRIES_MAX {
         let mut desk = Desk::load(project, &order, &command).await?;
+        if desk.is_moved(&command) {
+            return Err(Error::FileMoved { task: desk.id });
+        }
         let (given, append) = match desk.decide(project, &order, &command) {
             Ok(decided) => decided,
             Err(refusal) => return answer_or_refuse(project, &order, refusal).await,
@@ -202,6 +211,7 @@ struct Desk {
     task: Folded<Option<Task>>,
     crew: Folded<Crew>,
     plan: Option<Folded<Plan>>,
+    file: Option<Folded<FileText>>,
     upstream: BTreeMap<TaskId, Column>,
 }
 
@@ -216,11 +226,13 @@ impl Desk {
         let mut next = || loaded.next().ok_or_else(missing_stream);
         let task: Folded<Option<Task>> = Folded::from_loaded(next()?)?;
         let crew = Folded::from_loaded(next()?)?;
+        let touches_file = matches!(command, Command::Edit(_) | Command::Report(Outcome::FileWritten { .. }));
+        let file = if touches_file { Some(load_file(project, id).await?) } else { None };
         let upstream = match (&task.state, command) {
             (Some(task), Command::Assign(_)) => load_upstream(project, task).await?,
             _ => BTreeMap::new(),
         };
-        Ok(Desk { id, task, crew, plan, upstream })
+        Ok(Desk { id, task, crew, plan, file, upstream })
     }
 
     fn decide(
@@ -256,6 +268,9 @@ impl Desk {
             if let Some(plan) = self.plan.as_mut().filter(|_| fact.event.concerns_plan()) {
                 plan.push(&fact, row.data.len());
             }
+            if let Some(file) = self.file.as_mut().filter(|_| fact.event.concerns_file()) {
+                file.push(&fact, row.data.len());
+            }
             let asked = self.task.state.as_ref().map_or_else(Vec::new, |task| effects(task, &fact.event));
             append.intents.extend(asked.iter().map(|effect| log::intent_of(effect, index)));
             append.events.push(row);
@@ -264,8 +279,15 @@ impl Desk {
             append.snapshots.extend(self.task.snapshot_if_due());
             append.snapshots.extend(self.crew.snapshot_if_due());
             append.snapshots.extend(self.plan.as_ref().and_then(Folded::snapshot_if_due));
+            append.snapshots.extend(self.file.as_ref().and_then(Folded::snapshot_if_due));
         }
         Ok((given, append))
+    }
+
+    /// Tells whether an edit is of a version of the file that is no longer the newest.
+    fn is_moved(&self, command: &Command) -> bool {
+        let (Command::Edit(edit), Some(file)) = (command, &self.file) else { return false };
+        file.state.newest.as_ref().map(|version| &version.digest) != edit.base.as_ref()
     }
 
     fn versions(&self) -> Vec<(StreamName, regatta_store::Version)> {
@@ -274,12 +296,22 @@ impl Desk {
             (self.crew.stream.clone(), self.crew.version),
         ];
         versions.extend(self.plan.as_ref().map(|plan| (plan.stream.clone(), plan.version)));
+        versions.extend(self.file.as_ref().map(|file| (file.stream.clone(), file.version)));
         versions
     }
 }
 
 async fn load_plan(project: &Project) -> Result<Folded<Plan>, Error> {
     Folded::from_loaded(project.store().load(&log::plan_stream(), SNAPSHOT_FORMAT).await?)
+}
+
+pub(crate) async fn load_file(project: &Project, task: TaskId) -> Result<Folded<FileText>, Error> {
+    Folded::from_loaded(project.store().load(&log::file_stream(task), SNAPSHOT_FORMAT).await?)
+}
+
+/// Returns the tasks that depend on this one.
+pub(crate) async fn load_dependents(project: &Project, task: TaskId) -> Result<Vec<TaskId>, Error> {
+    Ok(load_plan(project).await?.state.dependents(task))
 }
 
 async fn load_upstream(project: &Project, task: &Task) -> Result<BTreeMap<TaskId, Column>, Error> {

@@ -2,9 +2,10 @@
 
 use crate::core::{Resume, Task};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Renders the prompt of one session.
-pub(crate) fn render(task: &Task, session: u32, resume: Option<&Resume>) -> String {
+pub(crate) fn render(task: &Task, file: &Path, session: u32, resume: Option<&Resume>) -> String {
     let mut text = format!("# Task #{}: {}\n", task.id, task.title);
     if !task.description.is_empty() {
         let _ = write!(text, "\n{}\n", task.description.trim_end());
@@ -12,7 +13,8 @@ pub(crate) fn render(task: &Task, session: u32, resume: Option<&Resume>) -> Stri
     if !task.criteria.is_empty() {
         text.push_str("\n## It is done when\n\n");
         for criterion in &task.criteria {
-            let _ = writeln!(text, "- {}", criterion.text);
+            let mark = if criterion.checked { "x" } else { " " };
+            let _ = writeln!(text, "- [{mark}] {}", criterion.text);
         }
     }
     if let Some(resume) = resume {
@@ -29,5 +31,25 @@ pub(crate) fn render(task: &Task, session: u32, resume: Option<&Resume>) -> Stri
          you end, and the whole change is then put up for review. Do not push, switch branches or merge into another branch.\n",
         task.id
     );
+    text.push_str(&render_protocol(task, file));
+    text
+}
+
+/// The session protocol and the rules, with the task's file and where the last session left off.
+fn render_protocol(task: &Task, file: &Path) -> String {
+    let mut text = format!(
+        "\n## Your memory\n\n\
+         The file {} remembers this task between sessions. You may edit it; nothing you write there is lost.\n\n\
+         1. Read it whole, look at `git status`, and find the criteria that are not ticked.\n\
+         2. Take one of them. Read the code it is about before you change it, then change it, with tests.\n\
+         3. Tick a criterion (`- [x]`) only after you have seen that it holds. The project's checks are run after you.\n\
+         4. Before you end, append an entry to the progress log: what you did, what stood in the way, what comes next.\n\
+         5. When all criteria are ticked, write the chain output: what later tasks must know.\n\n\
+         Change things rather than proposing changes. Do what the criteria ask and no more. Keep it simple.\n",
+        file.display()
+    );
+    if let Some(last) = &task.memory.last {
+        let _ = write!(text, "\nThe last entry of the log says what comes next: {}\n", last.next.trim());
+    }
     text
 }

@@ -3,11 +3,12 @@
 use crate::config::Program;
 use crate::core::machine::Column;
 use crate::core::{
-    AgentState, Cleanup, Crew, Criterion, Diff, Evidence, Failure, Priority, ReviewPhase, Salvage, Stage,
-    Task, TaskId, WorkPhase, WorktreeState,
+    AgentState, Cleanup, Crew, Criterion, Diff, Evidence, Failure, InputNote, Priority, ReviewPhase, Salvage,
+    Stage, Task, TaskId, WorkPhase, WorktreeState,
 };
 use crate::engine;
 use crate::error::Error;
+use crate::keeper;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::orders;
 use crate::project::Project;
@@ -43,6 +44,9 @@ pub struct TaskView {
     pub approver: Option<String>,
     pub merge_commit: Option<String>,
     pub salvages: Vec<Salvage>,
+    pub state_file: String,
+    pub progress_entries: u32,
+    pub inputs: Vec<InputNote>,
     pub error: Option<Failure>,
     pub owner: String,
     pub next: String,
@@ -181,6 +185,9 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
         approver: landed.map(|landed| landed.approver.clone()),
         merge_commit: landed.map(|landed| landed.commit.to_string()),
         salvages: task.salvages.clone(),
+        state_file: keeper::file_path(project, task.id).display().to_string(),
+        progress_entries: task.memory.entries,
+        inputs: task.memory.inputs.clone(),
         error: task.error.clone(),
         owner,
         next,

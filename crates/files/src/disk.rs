@@ -8,6 +8,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+/// Each try that fails means that somebody made or removed the file at that very moment.
+const EXCHANGE_TRIES_MAX: u32 = 16;
+
 use sha2::{Digest as _, Sha256};
 
 /// Who may read and write a file that was not there before.
@@ -50,15 +53,6 @@ impl Digest {
     }
 }
 
-/// What came of a conditional replacement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Replacement {
-    /// The file has the new bytes.
-    Replaced,
-    /// Somebody has changed the file; nothing was written. Holds what the file is now, if it is there.
-    Changed(Option<Digest>),
-}
-
 /// What came of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
@@ -86,20 +80,38 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     prepare(&path, bytes)?.land(&path)
 }
 
-/// Replaces a file if its digest is still the expected one; `None` expects that there is no such file.
+/// Puts new bytes in the place of a file in one step, and returns what was there; nothing when there was no file.
 ///
-/// The file is looked at right before the rename. Between that look and the rename an editor can still write, and
-/// what it wrote is then lost: no file system offers a rename that compares. The gap is a few microseconds; who
-/// must be sure takes the edit in under a lock that the editor knows of as well.
-pub fn replace_if(path: &Path, expected: Option<&Digest>, bytes: &[u8]) -> Result<Replacement, Error> {
+/// The old file is read after the exchange, so whatever somebody wrote before it is in the caller's hands. Only an
+/// editor that still has the old file open can write to it unseen. On a file system that cannot exchange names, the
+/// file is read right before a plain rename instead.
+pub fn exchange(path: &Path, bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let path = follow(path)?;
-    let prepared = prepare(&path, bytes)?;
-    let present = read(&path)?.map(|(_, digest)| digest);
-    if present.as_ref() != expected {
-        return Ok(Replacement::Changed(present));
+    let folder = folder_of(&path);
+    fs::create_dir_all(folder).map_err(failed("make", folder))?;
+    for _ in 0..EXCHANGE_TRIES_MAX {
+        let prepared = prepare(&path, bytes)?;
+        let swap = rustix::fs::RenameFlags::EXCHANGE;
+        match rustix::fs::renameat_with(rustix::fs::CWD, prepared.file.path(), rustix::fs::CWD, &path, swap) {
+            Ok(()) => {
+                sync_folder(&path)?;
+                return fs::read(prepared.file.path())
+                    .map(Some)
+                    .map_err(failed("read the old version of", &path));
+            }
+            Err(rustix::io::Errno::NOENT) => match prepared.file.persist_noclobber(&path) {
+                Ok(_) => return sync_folder(&path).map(|()| None),
+                // Somebody made the file meanwhile: it must be taken out, not lost.
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed("make", &path)(error.error)),
+            },
+            Err(_) => {
+                let old = read(&path)?.map(|(bytes, _)| bytes);
+                return prepared.land(&path).map(|()| old);
+            }
+        }
     }
-    prepared.land(&path)?;
-    Ok(Replacement::Replaced)
+    Err(failed("replace", &path)(io::Error::other("it is made and removed again all the time")))
 }
 
 /// Adds bytes to the end of a file and makes sure that they are on disk.
@@ -235,21 +247,15 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_file_is_not_replaced() {
+    fn an_exchange_hands_over_what_was_there() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.md");
-        assert_eq!(read(&path).unwrap(), None);
-        assert_eq!(replace_if(&path, None, b"one").unwrap(), Replacement::Replaced);
-        let (_, digest) = read(&path).unwrap().unwrap();
-        assert_eq!(replace_if(&path, Some(&digest), b"two").unwrap(), Replacement::Replaced);
-        let present = Some(Digest::of(b"two"));
-        assert_eq!(
-            replace_if(&path, Some(&digest), b"three").unwrap(),
-            Replacement::Changed(present.clone())
-        );
-        assert_eq!(replace_if(&path, None, b"three").unwrap(), Replacement::Changed(present));
-        assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(names(folder.path()), ["a.md"]);
+        let path = folder.path().join("below/a.md");
+        assert_eq!(exchange(&path, b"one").unwrap(), None);
+        assert_eq!(exchange(&path, b"two").unwrap(), Some(b"one".to_vec()));
+        fs::write(&path, b"an edit").unwrap();
+        assert_eq!(exchange(&path, b"three").unwrap(), Some(b"an edit".to_vec()));
+        assert_eq!(fs::read(&path).unwrap(), b"three");
+        assert_eq!(names(&folder.path().join("below")), ["a.md"]);
     }
 
     #[test]

@@ -115,11 +115,12 @@ fn events_from_a_number_on() {
             .filter_map(|event| event["seq"].as_u64())
             .collect()
     };
-    assert_eq!(numbers("1"), [1, 2, 3]);
-    assert_eq!(numbers("0"), [1, 2, 3]);
-    assert_eq!(numbers("3"), [3]);
-    assert_eq!(numbers("4"), [0; 0]);
-    assert_eq!(project.run(&["events", "--from", "2"]).stdout.lines().count(), 2);
+    // Each task is created, and its file made and written.
+    assert_eq!(numbers("1"), (1..=9).collect::<Vec<u64>>());
+    assert_eq!(numbers("0"), (1..=9).collect::<Vec<u64>>());
+    assert_eq!(numbers("9"), [9]);
+    assert_eq!(numbers("10"), [0; 0]);
+    assert_eq!(project.run(&["events", "--from", "8"]).stdout.lines().count(), 2);
 }
 
 #[test]
@@ -139,8 +140,10 @@ fn events_as_they_happen() {
     };
     assert_eq!(next()["title"], "one");
     add(&project, "two");
+    let numbers: Vec<u64> = (0..2).filter_map(|_| next()["seq"].as_u64()).collect();
+    assert_eq!(numbers, [2, 3], "the file of the first task");
     let event = next();
-    assert_eq!((&event["seq"], &event["title"]), (&2.into(), &"two".into()));
+    assert_eq!((&event["seq"], &event["title"]), (&4.into(), &"two".into()));
     child.kill().expect("it can be killed");
     child.wait().expect("it can be waited for");
     let _ = reader.join().expect("the reader does not panic");

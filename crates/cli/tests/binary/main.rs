@@ -16,3 +16,4 @@ mod following;
 mod output;
 mod state_files;
 mod support;
+mod task_files;

@@ -177,9 +177,13 @@ impl World {
         events
     }
 
-    /// Returns the kinds of the events, in order.
+    /// Returns the kinds of the events of the machine, in order; what the task file says is another story.
     pub(crate) fn kinds(&self) -> Vec<String> {
-        self.events().iter().map(|event| event.kind().to_owned()).collect()
+        let is_of_machine = |event: &&Event| {
+            let kind = event.kind();
+            !["file:", "progress:"].iter().any(|prefix| kind.starts_with(prefix))
+        };
+        self.events().iter().filter(is_of_machine).map(|event| event.kind().to_owned()).collect()
     }
 
     /// Waits until a task is in a phase.

@@ -42,7 +42,7 @@ fn check_approver(settings: &Settings, task: &Task, approver: &Actor) -> Result<
     let allowed = match approver {
         Actor::User(name) => settings.members.is_empty() || settings.members.contains(name),
         Actor::Policy(_) => settings.approval == Approval::Auto,
-        Actor::Agent(_) | Actor::Engine => false,
+        Actor::Agent(_) | Actor::Engine | Actor::Unknown => false,
     };
     if allowed {
         return Ok(());

@@ -5,9 +5,10 @@
 
 use super::state::{Review, Task, Work};
 use super::{
-    Cleanup, Criterion, Diff, Failure, Landed, Proof, Rejection, ReviewPhase, Stage, WorkPhase, Worktree,
+    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Proof, Rejection, ReviewPhase, Stage,
+    WorkPhase, Worktree,
 };
-use crate::{Event, Fact};
+use crate::{CriterionNote, Event, Fact};
 
 impl Task {
     /// Folds one fact into the task; `None` before it is created.
@@ -34,10 +35,53 @@ pub(crate) fn try_evolve(task: Option<Task>, fact: &Fact) -> Option<Task> {
             task.salvages.push(salvage.clone())
         }
         Event::ApprovalRejected { .. } if is_ready(&task.stage) => {}
+        event if remember(&mut task, event) => {}
         event => task = advance(task, event)?,
     }
     task.updated_at = fact.at;
     Some(task)
+}
+
+/// Takes in what the task file says; possible in every stage, since people may write in it at any time.
+fn remember(task: &mut Task, event: &Event) -> bool {
+    let memory = &mut task.memory;
+    match event {
+        Event::CriterionChecked { index, .. } => mark(&mut task.criteria, *index, true),
+        Event::CriterionUnchecked { index, .. } => mark(&mut task.criteria, *index, false),
+        Event::CriteriaSet { criteria, .. } => {
+            let criterion = |note: &CriterionNote| Criterion {
+                text: note.text.clone(),
+                checked: note.checked,
+                check: note.check.clone(),
+            };
+            task.criteria = criteria.iter().map(criterion).collect();
+        }
+        Event::ProgressLogged { entry, .. } => {
+            memory.entries += 1;
+            memory.last = Some(entry.clone());
+        }
+        Event::OutputWritten { digest, summary, .. } => {
+            memory.output = Some(OutputNote { digest: digest.clone(), summary: summary.clone() });
+        }
+        Event::OutputRemoved { .. } => memory.output = None,
+        Event::RequirementsEdited { text, .. } => task.description.clone_from(text),
+        Event::InputsEmbedded { inputs, .. } => memory.inputs.clone_from(inputs),
+        Event::FileArchived { last, .. } => memory.archived = Some(*last),
+        Event::FileConflicted { .. } => memory.conflicts += 1,
+        Event::FileCorrupt { error, .. } | Event::FileWriteFailed { error, .. } => {
+            task.error = Some(error.clone());
+        }
+        Event::FileChanged { .. } | Event::FileWritten { .. } => {}
+        _ => return false,
+    }
+    true
+}
+
+fn mark(criteria: &mut [Criterion], index: u32, checked: bool) {
+    let index = usize::try_from(index).ok();
+    if let Some(criterion) = index.and_then(|index| criteria.get_mut(index)) {
+        criterion.checked = checked;
+    }
 }
 
 fn is_removing(stage: &Stage) -> bool {
@@ -72,6 +116,7 @@ fn created(fact: &Fact) -> Option<Task> {
         sessions: 0,
         completions: 0,
         salvages: Vec::new(),
+        memory: Memory::default(),
         proof: None,
         error: None,
         stage: Stage::Backlog,

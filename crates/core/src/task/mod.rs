@@ -26,6 +26,6 @@ pub(crate) use evolve::try_evolve;
 pub(crate) use outcome::report;
 pub(crate) use reject::reject;
 pub use state::{
-    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Priority, Proof, Rejection, Review, ReviewPhase,
-    Salvage, Stage, Task, Work, WorkPhase, Worktree, WorktreeState,
+    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Priority, Proof, Rejection,
+    Review, ReviewPhase, Salvage, Stage, Task, Work, WorkPhase, Worktree, WorktreeState,
 };

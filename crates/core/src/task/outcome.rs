@@ -9,6 +9,9 @@ use crate::{AgentId, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId
 
 /// Returns the facts that the outcome adds.
 pub(crate) fn report(settings: &Settings, task: &Task, outcome: &Outcome) -> Vec<Event> {
+    if let Some(fact) = of_file(task.id, outcome) {
+        return vec![fact];
+    }
     let facts = match &task.stage {
         Stage::Backlog => None,
         Stage::InProgress(work) => of_work(settings, task, work, outcome),
@@ -24,6 +27,18 @@ pub(crate) fn report(settings: &Settings, task: &Task, outcome: &Outcome) -> Vec
         },
     };
     facts.unwrap_or_default()
+}
+
+/// The task file lives in every stage.
+fn of_file(task_id: TaskId, outcome: &Outcome) -> Option<Event> {
+    match outcome {
+        Outcome::FileWritten { digest } => Some(Event::FileWritten { task_id, digest: digest.clone() }),
+        Outcome::FileNotWritten(error) => Some(Event::FileWriteFailed { task_id, error: error.clone() }),
+        Outcome::FileCorrupt { kept, failure } => {
+            Some(Event::FileCorrupt { task_id, kept: kept.clone(), error: failure.clone() })
+        }
+        _ => None,
+    }
 }
 
 fn of_work(settings: &Settings, task: &Task, work: &Work, outcome: &Outcome) -> Option<Vec<Event>> {

@@ -3,7 +3,7 @@
 //! [`Stage`] is an enum of situations, each with just the data it needs. The board's column is read off it.
 
 use crate::machine::Column;
-use crate::{AgentId, AgentState, Approval, Code, CommitId, Problem, TaskId};
+use crate::{AgentId, AgentState, Approval, Code, CommitId, InputNote, Problem, ProgressNote, TaskId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,6 +38,8 @@ pub struct Task {
     pub completions: u32,
     /// Work that was set aside before a worktree was removed.
     pub salvages: Vec<Salvage>,
+    /// What its file says beside the criteria.
+    pub memory: Memory,
     /// What the project's checks said at the newest commit that they were run at.
     pub proof: Option<Proof>,
     /// What went wrong last, until something goes right.
@@ -248,6 +250,32 @@ pub struct Criterion {
     pub checked: bool,
     /// The check that shows it, if one is named.
     pub check: Option<String>,
+}
+
+/// What a task's file says beside the criteria.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// How many entries its progress log has had.
+    pub entries: u32,
+    /// The newest entry.
+    pub last: Option<ProgressNote>,
+    /// What it has to say to the tasks that depend on it.
+    pub output: Option<OutputNote>,
+    /// The outputs of upstream tasks that stand in its file.
+    pub inputs: Vec<InputNote>,
+    /// The newest entry that is in the archive.
+    pub archived: Option<u32>,
+    /// How many conflicts its file has kept.
+    pub conflicts: u32,
+}
+
+/// The chain output of a task, by name and summary; its text is in the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputNote {
+    /// The hash of its text.
+    pub digest: String,
+    /// What dependents are shown of it.
+    pub summary: String,
 }
 
 /// What the project's checks said at one commit.

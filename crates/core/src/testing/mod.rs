@@ -7,6 +7,6 @@ mod samples;
 mod script;
 mod world;
 
-pub(crate) use samples::{agent, commit, complete, diff, evidence, failure, id, samples, user};
+pub(crate) use samples::{agent, commit, complete, diff, evidence, failure, id, progress, samples, user};
 pub(crate) use script::{check, run};
 pub(crate) use world::{Step, World};

@@ -1,8 +1,8 @@
 //! Small valid values, and one sample of every event.
 
 use crate::{
-    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, Diff, Event, Evidence, Failure,
-    Priority, Problem, Salvage, Settings, TaskId,
+    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, Event, Evidence,
+    Failure, InputNote, Origin, Priority, Problem, ProgressNote, Salvage, Settings, Splice, TaskId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +40,18 @@ pub(crate) fn failure(code: Code) -> Failure {
 pub(crate) fn evidence(name: &str, passed: bool) -> Evidence {
     let (exit, tail) = if passed { (Some(0), "") } else { (Some(1), "it is broken") };
     Evidence { name: name.to_owned(), passed, exit, milliseconds: 1_500, tail: tail.to_owned() }
+}
+
+/// An entry of the progress log.
+pub(crate) fn progress(number: u32) -> ProgressNote {
+    ProgressNote {
+        number,
+        at: "2026-01-01 00:00".to_owned(),
+        did: "something".to_owned(),
+        issues: "None".to_owned(),
+        next: "more".to_owned(),
+        by_engine: false,
+    }
 }
 
 fn completed(task_id: TaskId) -> Event {
@@ -140,7 +152,41 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             salvage: Salvage { name: "refs/regatta/salvage/7/1".into(), commit: commit(3) },
         },
         Event::WorktreeRemoved { task_id, branch: branch.clone() },
-        Event::WorktreeRemoveFailed { task_id, branch, error },
+        Event::WorktreeRemoveFailed { task_id, branch, error: error.clone() },
+        Event::FileChanged {
+            task_id,
+            digest: "00".into(),
+            splice: Splice { start: 3, end: 4, text: "x".into() },
+            origin: Origin::Edit,
+        },
+        Event::FileWritten { task_id, digest: "00".into() },
+        Event::FileWriteFailed { task_id, error: error.clone() },
+        Event::FileConflicted { task_id, section: "Context".into() },
+        Event::FileCorrupt { task_id, kept: "aside".into(), error: error.clone() },
+        Event::FileArchived { task_id, first: 1, last: 3, bytes: 900 },
+        Event::CriterionChecked { task_id, index: 0, text: "It works".into() },
+        Event::CriterionUnchecked { task_id, index: 0, text: "It works".into() },
+        Event::CriteriaSet {
+            task_id,
+            criteria: vec![CriterionNote {
+                text: "It works".into(),
+                checked: true,
+                check: Some("test".into()),
+            }],
+        },
+        Event::ProgressLogged { task_id, entry: progress(1) },
+        Event::OutputWritten { task_id, digest: "01".into(), summary: "There is a file".into() },
+        Event::OutputRemoved { task_id },
+        Event::RequirementsEdited { task_id, text: "Text".into() },
+        Event::InputsEmbedded {
+            task_id,
+            inputs: vec![InputNote {
+                task_id: id(1),
+                digest: "01".into(),
+                summary: "There is a file".into(),
+                stale: true,
+            }],
+        },
         Event::TaskCancelled { task_id, reason: Some(reason) },
     ]
 }

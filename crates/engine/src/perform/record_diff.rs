@@ -15,6 +15,7 @@ pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId, number: 
         Ok(()) => Outcome::DiffRecorded,
         Err(error) => Outcome::DiffNotRecorded(explain(task, &error)),
     };
+    work.keep_file(task).await?;
     crash::point("record_diff.after");
     work.settle(task, outcome).await
 }

@@ -25,7 +25,8 @@ pub(super) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<
         Err(other) => return Err(other),
     };
     crash::point("remove_worktree.after");
-    work.settle(task, outcome).await
+    work.settle(task, outcome).await?;
+    work.keep_file(task).await
 }
 
 async fn remove(

@@ -6,11 +6,14 @@
 use super::{Control, Work, leftovers};
 use crate::config::{AgentEntry, Program};
 use crate::core::{
-    AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
+    AgentId, Code, Complete, Diff, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId,
+    WorkPhase,
 };
 use crate::crash;
 use crate::engine;
 use crate::error::{Error, chain};
+use crate::keeper;
+use crate::memory::{self, Progress};
 use crate::orders;
 use crate::project::Project;
 use crate::prompt;
@@ -38,6 +41,8 @@ pub(super) async fn perform(
     };
     // Waiting for a place may have taken longer than the lease lasts.
     engine::check_lease(&work.project, work.token).await?;
+    work.keep_file(task).await?;
+    let found = orders::get_task(&work.project, task).await?;
     let running = match begin(work, &found, agent, session, resume).await {
         Ok(running) => running,
         Err(problem) => {
@@ -59,8 +64,41 @@ pub(super) async fn perform(
         Ending::Failed(failure) => SessionEnd::Failed(explain(&work.project, task, session, failure)),
         Ending::Finished => finish(&work.project, task, session, &ended).await,
     };
+    remember(work, &found, session, &end).await?;
     crash::point("run_session.after");
     work.settle(task, stopped(end)).await
+}
+
+/// Reads what the agent wrote in the task's file; an agent that wrote no entry gets one from what was seen.
+async fn remember(work: &Work, before: &Task, session: u32, end: &SessionEnd) -> Result<(), Error> {
+    work.keep_file(before.id).await?;
+    let after = orders::get_task(&work.project, before.id).await?;
+    if after.memory.entries > before.memory.entries {
+        return Ok(());
+    }
+    let progress = match end {
+        SessionEnd::Finished(complete) => of_finished(session, complete.diff()),
+        SessionEnd::Failed(failure) => Progress {
+            did: format!("Session {session} ended badly."),
+            issues: format!("{}: {}", failure.code, failure.message),
+            next: "See the transcript".to_owned(),
+        },
+        SessionEnd::Stopped => return Ok(()),
+    };
+    let logged = memory::log_for_agent(&work.project, before.id, &progress).await;
+    work.excuse(before.id, logged).await
+}
+
+fn of_finished(session: u32, diff: &Diff) -> Progress {
+    let Diff { files_changed, lines_added, lines_removed, head, .. } = diff;
+    let head = head.short();
+    Progress {
+        did: format!(
+            "Session {session} ended well: {files_changed} files changed, +{lines_added} -{lines_removed}, at {head}."
+        ),
+        issues: "None".to_owned(),
+        next: "Review".to_owned(),
+    }
 }
 
 enum Phase {
@@ -124,7 +162,7 @@ async fn begin(
         number: session,
         program,
         folder: project.place(&task.worktree().expect("a task in progress has a worktree").path),
-        prompt: prompt::render(task, session, resume),
+        prompt: prompt::render(task, &keeper::file_path(project, task.id), session, resume),
         environment: environment(project, task, agent, session, entry),
         variables: variables(task, session),
         transcript: project.transcript(task.id, session),
@@ -146,6 +184,7 @@ fn environment(
         ("REGATTA_TASK_ID", task.id.to_string()),
         ("REGATTA_TASK_TITLE", task.title.clone()),
         ("REGATTA_SESSION_NUMBER", session.to_string()),
+        ("REGATTA_TASK_FILE", keeper::file_path(project, task.id).display().to_string()),
         ("REGATTA_PROJECT", project.root().display().to_string()),
     ];
     allowed.chain(own.map(|(name, value)| (name.to_owned(), value))).collect()

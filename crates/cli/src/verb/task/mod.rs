@@ -2,12 +2,16 @@
 
 mod add;
 mod approve;
+mod archive;
 mod assign;
 mod cancel;
 mod complete;
+mod criteria;
 mod depends;
 mod diff;
 mod list;
+mod output;
+mod progress;
 mod reject;
 mod salvage;
 pub(crate) mod show;
@@ -32,6 +36,10 @@ pub(crate) enum Task {
     Depends(depends::Depends),
     Salvage(salvage::Salvage),
     Diff(diff::Diff),
+    Criteria(criteria::Criteria),
+    Progress(progress::Progress),
+    Output(output::Output),
+    Archive(archive::Archive),
 }
 
 impl Task {
@@ -48,6 +56,10 @@ impl Task {
             Task::Depends(verb) => verb.run(place).await,
             Task::Salvage(verb) => verb.run(place).await,
             Task::Diff(verb) => verb.run(place).await,
+            Task::Criteria(verb) => verb.run(place).await,
+            Task::Progress(verb) => verb.run(place).await,
+            Task::Output(verb) => verb.run(place).await,
+            Task::Archive(verb) => verb.run(place).await,
         }
     }
 }

@@ -1,0 +1,34 @@
+//! `regatta task archive`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{DIM, GREEN};
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::memory;
+
+/// Moves all but the last five entries of a task's progress log to its archive.
+///
+/// It happens by itself when the file is over 75 KB. No byte is lost: the archive has them, and the file a summary.
+#[derive(Args)]
+pub(crate) struct Archive {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+}
+
+impl Archive {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let giver = crate::identity::giver(None);
+        let moved = memory::archive(&project, &giver, self.task).await.map_err(|error| error.explain())?;
+        let (first, last) = moved.unzip();
+        let shown = serde_json::json!({ "taskId": self.task, "first": first, "last": last });
+        place.screen.data(&shown, |_| match moved {
+            Some((first, last)) => format!("{GREEN}archived{GREEN:#} sessions {first} to {last}\n"),
+            None => format!("{DIM}there are no more sessions than stay{DIM:#}\n"),
+        });
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,56 @@
+//! `regatta task criteria`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{DIM, GREEN, YELLOW, clean};
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::{CriterionView, memory, show_task};
+
+/// Shows the acceptance criteria of a task, and ticks or unticks them.
+///
+/// A tick is a claim. It counts as verified when the check that the criterion names has passed.
+#[derive(Args)]
+pub(crate) struct Criteria {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// Ticks the criterion of this number, from 1; may be given several times.
+    #[arg(long, value_name = "N")]
+    check: Vec<usize>,
+    /// Unticks the criterion of this number, from 1; may be given several times.
+    #[arg(long, value_name = "N")]
+    uncheck: Vec<usize>,
+}
+
+impl Criteria {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let giver = crate::identity::giver(None);
+        let ticks = self.check.iter().map(|number| (*number, true));
+        let numbers: Vec<(usize, bool)> =
+            ticks.chain(self.uncheck.iter().map(|number| (*number, false))).collect();
+        memory::tick(&project, &giver, self.task, &numbers).await.map_err(|error| error.explain())?;
+        let view = show_task(&project, self.task).await.map_err(|error| error.explain())?;
+        place.screen.data(&view.criteria, |criteria| render(criteria));
+        Ok(Exit::Done)
+    }
+}
+
+fn render(criteria: &[CriterionView]) -> String {
+    if criteria.is_empty() {
+        return format!("{DIM}the task has no acceptance criteria{DIM:#}\n");
+    }
+    let line = |(index, criterion): (usize, &CriterionView)| {
+        let mark = if criterion.checked { "x" } else { " " };
+        let text = clean(&criterion.text);
+        let note = match (criterion.verified, criterion.checked) {
+            (true, _) => format!("  {GREEN}verified{GREEN:#}"),
+            (false, true) => format!("  {YELLOW}claimed, not verified{YELLOW:#}"),
+            (false, false) => String::new(),
+        };
+        format!("{:>3}. [{mark}] {text}{note}\n", index + 1)
+    };
+    criteria.iter().enumerate().map(line).collect()
+}

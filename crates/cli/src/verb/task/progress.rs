@@ -1,0 +1,35 @@
+//! `regatta task progress`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::memory::{self, Progress as Entry};
+
+/// Appends an entry to the progress log of a task.
+#[derive(Args)]
+pub(crate) struct Progress {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// What was done.
+    #[arg(long, value_name = "TEXT")]
+    did: String,
+    /// What stood in the way.
+    #[arg(long, value_name = "TEXT", default_value = "None")]
+    issues: String,
+    /// What comes next.
+    #[arg(long, value_name = "TEXT")]
+    next: String,
+}
+
+impl Progress {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let giver = crate::identity::giver(None);
+        let entry = Entry { did: self.did, issues: self.issues, next: self.next };
+        memory::log_progress(&project, &giver, self.task, &entry).await.map_err(|error| error.explain())?;
+        super::show::print(place, &project, self.task).await
+    }
+}

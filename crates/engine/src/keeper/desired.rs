@@ -1,0 +1,101 @@
+//! What the engine has to say in a task file: the metadata it owns, and the chain inputs.
+
+use crate::core::{CriterionNote, InputNote, News, Stage, Task, TaskId};
+use crate::error::Error;
+use crate::orders;
+use crate::project::Project;
+use regatta_files::{NewChainInput, NewCriterion, NewTaskFile, TaskFile, render_new};
+use serde_json::{Value, json};
+
+/// Writes the first version of a task's file.
+pub(super) fn render(task: &Task) -> TaskFile {
+    let criterion = |criterion: &crate::core::Criterion| NewCriterion {
+        text: criterion.text.clone(),
+        checked: criterion.checked,
+        check: criterion.check.clone(),
+    };
+    render_new(&NewTaskFile {
+        id: task.id.number(),
+        title: task.title.clone(),
+        status: task.column().to_string(),
+        requirements: task.description.clone(),
+        criteria: task.criteria.iter().map(criterion).collect(),
+        dependencies: task.dependencies.iter().map(|on| on.number()).collect(),
+        ..NewTaskFile::default()
+    })
+}
+
+/// Returns the file with what the engine owns brought up to date, and the news of it.
+pub(super) async fn bring_in_line(
+    project: &Project,
+    task: &Task,
+    file: &TaskFile,
+) -> Result<(TaskFile, Vec<News>), Error> {
+    let mut wanted = file.clone();
+    for (key, value) in metadata(task) {
+        let is_right = wanted.metadata().is_ok_and(|map| map.get(key) == Some(&value));
+        // Metadata that cannot be read are somebody's to mend; the faults are shown, and nothing is overwritten.
+        if !is_right && let Ok(file) = wanted.with_metadata(key, &value) {
+            wanted = file;
+        }
+    }
+    let (inputs, notes) = inputs(project, task).await?;
+    if (notes != task.memory.inputs || !notes.is_empty())
+        && let Ok(file) = wanted.with_chain_inputs(&inputs)
+    {
+        wanted = file;
+    }
+    let mut news = Vec::new();
+    if notes != task.memory.inputs {
+        news.push(News::InputsEmbedded { inputs: notes });
+    }
+    news.extend(criteria_if_other(task, &wanted));
+    Ok((wanted, news))
+}
+
+/// Returns the criteria as the file has them, if the log has them otherwise: a check that a criterion names is only
+/// known once the file is read.
+fn criteria_if_other(task: &Task, file: &TaskFile) -> Option<News> {
+    let criteria: Vec<CriterionNote> = file.criteria().iter().map(super::news::note_of).collect();
+    let known = task.criteria.iter().map(|criterion| (&criterion.text, criterion.checked, &criterion.check));
+    let is_same = criteria.iter().map(|note| (&note.text, note.checked, &note.check)).eq(known);
+    (!is_same).then_some(News::CriteriaSet { criteria })
+}
+
+fn metadata(task: &Task) -> Vec<(&'static str, Value)> {
+    let mut pairs = vec![("status", json!(task.column())), ("total_sessions", json!(task.memory.entries))];
+    if !task.dependencies.is_empty() {
+        pairs.push(("dependencies", json!(task.dependencies)));
+    }
+    pairs
+}
+
+/// Returns what the upstream tasks have to say. A task that has begun keeps what it began with, marked as stale
+/// when it is no longer what the upstream task says.
+async fn inputs(project: &Project, task: &Task) -> Result<(Vec<NewChainInput>, Vec<InputNote>), Error> {
+    let has_begun = task.sessions > 0 || !matches!(task.stage, Stage::Backlog);
+    let (mut inputs, mut notes) = (Vec::new(), Vec::new());
+    for on in &task.dependencies {
+        let upstream = orders::get_task(project, *on).await?;
+        let Some(output) = &upstream.memory.output else { continue };
+        let used = task.memory.inputs.iter().find(|note| note.task_id == *on);
+        let is_stale = has_begun && used.is_some_and(|note| note.digest != output.digest);
+        let fresh = (&output.digest, &output.summary);
+        let (digest, summary) = used.filter(|_| is_stale).map_or(fresh, |note| (&note.digest, &note.summary));
+        let note =
+            InputNote { task_id: *on, digest: digest.clone(), summary: summary.clone(), stale: is_stale };
+        notes.push(note);
+        inputs.push(NewChainInput {
+            task: on.number(),
+            title: upstream.title.clone(),
+            summary: summary.clone(),
+            link: Some(link_to(*on)),
+            stale: is_stale,
+        });
+    }
+    Ok((inputs, notes))
+}
+
+fn link_to(task: TaskId) -> String {
+    format!("/api/tasks/{task}/chain-output")
+}

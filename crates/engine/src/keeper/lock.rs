@@ -1,0 +1,39 @@
+//! One of ours at a time: a kernel lock per task file, which dies with its process.
+//!
+//! Editors and agents do not know of it; it only keeps two processes of ours from taking each other's writes for edits.
+
+use super::place::guard_path;
+use crate::core::TaskId;
+use crate::error::Error;
+use crate::project::Project;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+/// A sync takes milliseconds; whoever holds a file for so long hangs.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// The lock of one task file, held until this is dropped.
+pub(super) struct Lock {
+    _file: File,
+}
+
+/// Waits for the lock of a task file.
+pub(super) async fn take(project: &Project, task: TaskId) -> Result<Lock, Error> {
+    let path = guard_path(project, task);
+    let folder = path.parent().unwrap_or(project.root());
+    std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    let open = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = open.map_err(Error::io("open", &path))?;
+    let begin = Instant::now();
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(rustix::io::Errno::WOULDBLOCK) if begin.elapsed() < WAIT_MAX => {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            Err(error) => return Err(Error::io("lock", &path)(error.into())),
+        }
+    }
+}
