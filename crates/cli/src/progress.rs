@@ -25,10 +25,13 @@ impl Progress {
     ///
     /// That the engine keeps the task's file up to date is left out: it says nothing that another event does not.
     pub(crate) fn show(&self, entry: &Entry) {
-        if matches!(
-            entry.event,
-            Event::FileChanged { origin: Origin::Engine, .. } | Event::FileWritten { .. }
-        ) {
+        let is_bookkeeping = match &entry.event {
+            Event::FileChanged { origin, .. } => *origin == Origin::Engine,
+            Event::FileWritten { .. } => true,
+            Event::ProgressLogged { entry, .. } => entry.by_engine,
+            _ => false,
+        };
+        if is_bookkeeping {
             return;
         }
         self.print(&progress_line(entry));

@@ -49,7 +49,7 @@ pub async fn create(project: &Project, giver: &Giver, create: Create) -> Result<
     let key = key(giver, None, &format!("{create:?}"));
     let order = Order { key, ..Order::new(None, &giver.actor) };
     let task = give(project, order, Command::Create(create)).await?.task;
-    keeper::sync(project, task, &Actor::Engine).await?;
+    keeper::sync_or_report(project, task).await?;
     Ok(task)
 }
 
@@ -58,7 +58,7 @@ pub async fn depend(project: &Project, giver: &Giver, task: TaskId, depend: Depe
     let key = key(giver, Some(task), &format!("{depend:?}"));
     let order = Order { key, ..Order::new(Some(task), &giver.actor) };
     let given = give(project, order, Command::Depend(depend)).await?;
-    keeper::sync(project, task, &Actor::Engine).await?;
+    keeper::sync_or_report(project, task).await?;
     Ok(given)
 }
 

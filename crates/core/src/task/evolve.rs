@@ -38,7 +38,9 @@ pub(crate) fn try_evolve(task: Option<Task>, fact: &Fact) -> Option<Task> {
         event if remember(&mut task, event) => {}
         event => task = advance(task, event)?,
     }
-    task.updated_at = fact.at;
+    if !fact.event.is_of_file() {
+        task.updated_at = fact.at;
+    }
     Some(task)
 }
 

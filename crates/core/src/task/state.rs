@@ -26,7 +26,7 @@ pub struct Task {
     pub priority: Priority,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When it last moved; what is written in its file does not count.
     pub updated_at: Timestamp,
     /// How often its diff was rejected.
     pub rejection_count: u32,

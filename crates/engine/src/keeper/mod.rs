@@ -43,6 +43,29 @@ pub(crate) async fn sync(project: &Project, task: TaskId, editor: &Actor) -> Res
     edit(project, task, editor, |file| Ok((file.clone(), Vec::new()))).await
 }
 
+/// Brings the file in line; a disk that refuses is reported with the task, and stops nothing else.
+pub(crate) async fn sync_or_report(project: &Project, task: TaskId) -> Result<(), Error> {
+    let kept = sync(project, task, &Actor::Engine).await.map(|_| ());
+    report(project, task, kept).await
+}
+
+/// Reports a file that could not be brought in line, and goes on.
+pub(crate) async fn report(project: &Project, task: TaskId, kept: Result<(), Error>) -> Result<(), Error> {
+    match kept {
+        Err(
+            error @ (Error::StateFile(_)
+            | Error::FileEdit { .. }
+            | Error::Io { .. }
+            | Error::Contended { .. }),
+        ) => {
+            let outcome = Outcome::FileNotWritten(Failure::from(error.explain()));
+            let order = Order::new(Some(task), &Actor::Engine);
+            orders::give(project, order, Command::Report(outcome)).await.map(|_| ())
+        }
+        other => other,
+    }
+}
+
 /// Brings the file in line, makes one change in it, and writes it; then brings those in line that depend on what it
 /// has to say.
 pub(crate) async fn edit(

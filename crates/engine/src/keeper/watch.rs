@@ -1,9 +1,9 @@
 //! Noticing edits: every task file is looked at when an engine starts, and again whenever it changes.
 //!
-//! Only edits are taken in here, and writes finished that a crash cut off. What the engine itself has to say is
+//! Edits are taken in here, and what a crash cut off is finished. What the engine itself has to say is otherwise
 //! written by the effects that lead to it, so that the log has it in its place.
 
-use super::{Kept, digest_of, file_path, sync};
+use super::{digest_of, file_path, sync};
 use crate::core::{Actor, TaskId};
 use crate::error::Error;
 use crate::orders;
@@ -40,7 +40,8 @@ pub(crate) async fn watch(project: Arc<Project>) {
             let known = seen.entry(task).or_default();
             let is_steady = known.last == Some(stamp);
             known.last = Some(stamp);
-            if is_steady && known.taken != Some(stamp) && take_in(&project, task).await.is_ok() {
+            let is_first = known.taken.is_none();
+            if is_steady && known.taken != Some(stamp) && take_in(&project, task, is_first).await.is_ok() {
                 known.taken = Some(stamp);
             }
         }
@@ -49,15 +50,19 @@ pub(crate) async fn watch(project: Arc<Project>) {
 }
 
 /// Brings the file of a task in line if it is not what the log knows to be there.
-async fn take_in(project: &Project, task: TaskId) -> Result<Option<Kept>, Error> {
+///
+/// At the first look so is the file of a task at rest: a crash may have come between a step and its file. Of a task
+/// that is under way, the steps themselves see to the file.
+async fn take_in(project: &Project, task: TaskId, is_first: bool) -> Result<(), Error> {
     let text = orders::load_file(project, task).await?.state;
     let path = file_path(project, task);
     let on_disk = std::fs::read(&path).map_err(Error::io("read", &path))?;
     let is_known = text.on_disk.as_ref().is_some_and(|version| version.digest == digest_of(&on_disk));
-    if is_known && text.on_disk == text.newest {
-        return Ok(None);
+    let is_written = is_known && text.on_disk == text.newest;
+    if is_written && !(is_first && orders::get_task(project, task).await?.is_at_rest()) {
+        return Ok(());
     }
-    sync(project, task, &Actor::Engine).await.map(Some)
+    sync(project, task, &Actor::Engine).await.map(|_| ())
 }
 
 fn scan(folder: &Path) -> Vec<(TaskId, Stamp)> {

@@ -19,7 +19,7 @@ mod stop_agent;
 pub(crate) use control::Control;
 pub(crate) use places::Places;
 
-use crate::core::{Actor, Command, Effect, Failure, Outcome, TaskId};
+use crate::core::{Actor, Command, Effect, Outcome, TaskId};
 use crate::engine;
 use crate::error::Error;
 use crate::keeper;
@@ -84,21 +84,7 @@ impl Work {
 
     /// Brings the task's file in line; a disk that refuses is reported, and stops nothing else.
     async fn keep_file(&self, task: TaskId) -> Result<(), Error> {
-        let kept = keeper::sync(&self.project, task, &Actor::Engine).await.map(|_| ());
-        self.excuse(task, kept).await
-    }
-
-    /// Reports a task file that could not be written, and goes on.
-    async fn excuse(&self, task: TaskId, kept: Result<(), Error>) -> Result<(), Error> {
-        match kept {
-            Err(
-                error @ (Error::StateFile(_)
-                | Error::FileEdit { .. }
-                | Error::Io { .. }
-                | Error::Contended { .. }),
-            ) => self.note(task, Outcome::FileNotWritten(Failure::from(error.explain()))).await,
-            other => other,
-        }
+        keeper::sync_or_report(&self.project, task).await
     }
 
     /// Reports an outcome and settles the intent with it.

@@ -86,7 +86,7 @@ async fn remember(work: &Work, before: &Task, session: u32, end: &SessionEnd) ->
         SessionEnd::Stopped => return Ok(()),
     };
     let logged = memory::log_for_agent(&work.project, before.id, &progress).await;
-    work.excuse(before.id, logged).await
+    keeper::report(&work.project, before.id, logged).await
 }
 
 fn of_finished(session: u32, diff: &Diff) -> Progress {
