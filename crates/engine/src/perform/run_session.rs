@@ -91,11 +91,10 @@ async fn remember(work: &Work, before: &Task, session: u32, end: &SessionEnd) ->
 
 fn of_finished(session: u32, diff: &Diff) -> Progress {
     let Diff { files_changed, lines_added, lines_removed, head, .. } = diff;
-    let head = head.short();
+    let files = if *files_changed == 1 { "1 file".to_owned() } else { format!("{files_changed} files") };
+    let change = format!("{files} changed, +{lines_added} -{lines_removed}, at {}", head.short());
     Progress {
-        did: format!(
-            "Session {session} ended well: {files_changed} files changed, +{lines_added} -{lines_removed}, at {head}."
-        ),
+        did: format!("Session {session} ended well: {change}."),
         issues: "None".to_owned(),
         next: "Review".to_owned(),
     }
