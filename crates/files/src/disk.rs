@@ -1,15 +1,12 @@
 //! Files on disk: written so that a crash leaves the old bytes or the new ones, never a mixture.
 //!
-//! A file is replaced by renaming a finished one over it, and the folder is synced, so that the rename itself
-//! survives. An archive only grows. A symbolic link is followed: the file it leads to is replaced, not the link.
+//! A finished file takes the place of the old one, by a rename over it or by an exchange that hands the old one out,
+//! and the folder is synced, so that this itself survives. An archive only grows. A symbolic link is followed: the file it leads to is replaced, not the link.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-/// Each try that fails means that somebody made or removed the file at that very moment.
-const EXCHANGE_TRIES_MAX: u32 = 16;
 
 use sha2::{Digest as _, Sha256};
 
@@ -18,6 +15,9 @@ const NEW_FILE_MODE: u32 = 0o644;
 
 /// The bits of a mode that a new version of a file takes over.
 const MODE_MASK: u32 = 0o7777;
+
+/// Each try that fails means that somebody made or removed the file at that very moment.
+const EXCHANGE_TRIES_MAX: u32 = 16;
 
 /// The file system refused.
 #[derive(Debug, thiserror::Error)]
