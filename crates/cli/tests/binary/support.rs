@@ -78,9 +78,12 @@ pub(crate) fn field(project: &TestProject, task: &str, name: &str) -> Value {
     project.json(&["task", "show", task])[name].clone()
 }
 
-/// Waits until a task is in a column.
+/// Waits until a task rests in a column: the next move is nobody's but the user's, and its agent is free again.
 pub(crate) fn until_in(project: &TestProject, task: &str, column: &str) {
-    until(&format!("#{task} is in {column}"), || field(project, task, "column") == column);
+    until(&format!("#{task} rests in {column}"), || {
+        let shown = project.json(&["task", "show", task]);
+        shown["column"] == column && shown["owner"] == "you"
+    });
 }
 
 /// Returns the kinds of the events from a number on.
