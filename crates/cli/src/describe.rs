@@ -3,11 +3,43 @@
 use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
 use anstyle::Style;
 use regatta_engine::Entry;
-use regatta_engine::core::{CheckoutNote, Event, Evidence, Origin};
+use regatta_engine::core::{CheckoutNote, Event, Evidence, Happening, Origin, document};
 
 /// Says what happened, in one line without colour.
-pub(crate) fn describe(event: &Event) -> String {
-    let text = match event {
+pub(crate) fn describe(happening: &Happening) -> String {
+    let text = match happening {
+        Happening::Task(event) => describe_task(event),
+        Happening::Document(event) => describe_document(event),
+    };
+    // A reason or an error may have several lines; an event has one.
+    clean(&text).trim_end().replace('\n', " ")
+}
+
+/// Names what it happened to: `#12`, `epic 3`, or a PRD's slug.
+pub(crate) fn subject(happening: &Happening) -> String {
+    match happening {
+        Happening::Task(event) => format!("#{}", event.task()),
+        Happening::Document(event) => match (event.find_epic(), event.find_prd()) {
+            (Some(epic), _) => format!("epic {epic}"),
+            (None, Some(prd)) => format!("PRD {prd}"),
+            (None, None) => String::new(),
+        },
+    }
+}
+
+fn describe_document(event: &document::Event) -> String {
+    match event {
+        document::Event::EpicAdded { title, .. } | document::Event::PrdAdded { title, .. } => {
+            format!("added: {title}")
+        }
+        document::Event::EpicChanged { title, .. } | document::Event::PrdChanged { title, .. } => {
+            format!("changed: {title}")
+        }
+    }
+}
+
+fn describe_task(event: &Event) -> String {
+    match event {
         Event::TaskCreated { title, .. } => format!("created: {title}"),
         Event::TaskDependenciesSet { dependencies, .. } if dependencies.is_empty() => {
             "depends on nothing".to_owned()
@@ -85,9 +117,7 @@ pub(crate) fn describe(event: &Event) -> String {
         | Event::AgentResumeFailed { error, .. }
         | Event::AgentStopFailed { error, .. }
         | Event::WorktreeRemoveFailed { error, .. } => format!("{}: {}", error.code, error.message),
-    };
-    // A reason or an error may have several lines; an event has one.
-    clean(&text).trim_end().replace('\n', " ")
+    }
 }
 
 fn describe_checkout(checkout: &CheckoutNote) -> String {
@@ -98,10 +128,10 @@ fn describe_checkout(checkout: &CheckoutNote) -> String {
     }
 }
 
-/// Says what happened, with the task before it.
+/// Says what happened, with what it happened to before it.
 pub(crate) fn progress_line(entry: &Entry) -> String {
     let style = style_of(&entry.event);
-    format!("{CYAN}#{:<3}{CYAN:#} {style}{}{style:#}", entry.task(), describe(&entry.event))
+    format!("{CYAN}{:<4}{CYAN:#} {style}{}{style:#}", subject(&entry.event), describe(&entry.event))
 }
 
 /// Says what happened, with the number, the time and the name of the event before it.
@@ -109,15 +139,16 @@ pub(crate) fn log_line(entry: &Entry) -> String {
     let style = style_of(&entry.event);
     let kind = entry.event.kind();
     format!(
-        "{DIM}{:>5}  {:.3}{DIM:#}  {CYAN}#{:<3}{CYAN:#} {style}{kind:<24}{style:#} {}",
+        "{DIM}{:>5}  {:.3}{DIM:#}  {CYAN}{:<4}{CYAN:#} {style}{kind:<24}{style:#} {}",
         entry.seq,
         entry.at,
-        entry.task(),
+        subject(&entry.event),
         describe(&entry.event)
     )
 }
 
-fn style_of(event: &Event) -> Style {
+fn style_of(happening: &Happening) -> Style {
+    let Happening::Task(event) = happening else { return Style::new() };
     match event {
         event if event.kind().ends_with(":failed") => RED,
         Event::TaskApproved { .. } | Event::WorktreeMerged { .. } => GREEN,

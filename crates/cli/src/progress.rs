@@ -1,10 +1,10 @@
 //! Live progress: a spinner with the newest state on a terminal, plain lines elsewhere, nothing with `--json`.
 
-use crate::describe::{describe, progress_line};
+use crate::describe::{describe, progress_line, subject};
 use crate::screen::Screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use regatta_engine::Entry;
-use regatta_engine::core::{Event, Origin};
+use regatta_engine::core::{Event, Happening, Origin};
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -26,9 +26,9 @@ impl Progress {
     /// That the engine keeps the task's file up to date is left out: it says nothing that another event does not.
     pub(crate) fn show(&self, entry: &Entry) {
         let is_bookkeeping = match &entry.event {
-            Event::FileChanged { origin, .. } => *origin == Origin::Engine,
-            Event::FileWritten { .. } => true,
-            Event::ProgressLogged { entry, .. } => entry.by_engine,
+            Happening::Task(Event::FileChanged { origin, .. }) => *origin == Origin::Engine,
+            Happening::Task(Event::FileWritten { .. }) => true,
+            Happening::Task(Event::ProgressLogged { entry, .. }) => entry.by_engine,
             _ => false,
         };
         if is_bookkeeping {
@@ -36,7 +36,7 @@ impl Progress {
         }
         self.print(&progress_line(entry));
         if let Some(spinner) = &self.spinner {
-            spinner.set_message(format!("#{} {}", entry.task(), describe(&entry.event)));
+            spinner.set_message(format!("{} {}", subject(&entry.event), describe(&entry.event)));
         }
     }
 

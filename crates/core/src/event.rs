@@ -11,15 +11,15 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// One event with when it happened and who caused it.
+/// One event with when it happened and who caused it; an event of a task unless another family is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fact {
+pub struct Fact<E = Event> {
     /// When it was decided.
     pub at: Timestamp,
     /// Who gave the command.
     pub actor: Actor,
     /// What happened.
-    pub event: Event,
+    pub event: E,
 }
 
 /// What became of a checkout that stands on the branch a merge landed on.

@@ -14,6 +14,16 @@ pub struct TaskId(u32);
 #[serde(try_from = "String", into = "String")]
 pub struct AgentId(String);
 
+/// The number of an epic, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct EpicId(u32);
+
+/// The name of a PRD in links and commands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PrdSlug(String);
+
 /// The full hexadecimal name of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -30,35 +40,33 @@ pub enum Id {
         "`{0}` is not an agent name; use letters, digits, `-`, `_` and `.`, at most 64, a letter or digit first"
     )]
     Agent(String),
+    /// The text is not the number of an epic.
+    #[error("`{0}` is not the number of an epic; epics are 1, 2, 3 …")]
+    Epic(String),
+    /// The text is not the slug of a PRD.
+    #[error(
+        "`{0}` is not the slug of a PRD; use lower-case letters, digits and `-`, at most 64, a letter or digit first and last"
+    )]
+    Prd(String),
     /// The text is not a commit id.
     #[error("`{0}` is not a commit id of 40 or 64 hexadecimal digits")]
     Commit(String),
-}
-
-impl TaskId {
-    /// The first task of a project.
-    pub const FIRST: TaskId = TaskId(1);
-
-    /// Returns the id with this number; zero is not one.
-    pub fn new(number: u32) -> Result<Self, Id> {
-        if number == 0 { Err(Id::Task(number.to_string())) } else { Ok(TaskId(number)) }
-    }
-
-    /// Returns the number.
-    pub fn number(self) -> u32 {
-        self.0
-    }
-
-    /// Returns the id that follows this one.
-    pub fn next(self) -> Self {
-        TaskId(self.0.saturating_add(1))
-    }
 }
 
 impl AgentId {
     const BYTES_MAX: usize = 64;
 
     /// Returns the name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PrdSlug {
+    /// A slug is part of a path and of a stream's name, and is typed by hand.
+    pub const BYTES_MAX: usize = 64;
+
+    /// Returns the slug as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -76,15 +84,17 @@ impl CommitId {
     }
 }
 
-impl FromStr for TaskId {
+impl FromStr for PrdSlug {
     type Err = Id;
 
-    /// Accepts `12` and `#12`.
     fn from_str(text: &str) -> Result<Self, Id> {
-        let digits = text.strip_prefix('#').unwrap_or(text);
-        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let number = if plain { digits.parse().ok() } else { None };
-        number.and_then(|number| TaskId::new(number).ok()).ok_or_else(|| Id::Task(text.to_owned()))
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let is_sized = (1..=Self::BYTES_MAX).contains(&text.len());
+        if is_sized && text.bytes().all(allowed) && !text.starts_with('-') && !text.ends_with('-') {
+            Ok(PrdSlug(text.to_owned()))
+        } else {
+            Err(Id::Prd(text.to_owned()))
+        }
     }
 }
 
@@ -115,18 +125,60 @@ impl FromStr for CommitId {
     }
 }
 
-impl TryFrom<u32> for TaskId {
-    type Error = Id;
+macro_rules! number_id {
+    ($name:ident, $bad:path) => {
+        impl $name {
+            /// The first one of a project.
+            pub const FIRST: $name = $name(1);
 
-    fn try_from(number: u32) -> Result<Self, Id> {
-        TaskId::new(number)
-    }
-}
+            /// Returns the id with this number; zero is not one.
+            pub fn new(number: u32) -> Result<Self, Id> {
+                if number == 0 { Err($bad(number.to_string())) } else { Ok($name(number)) }
+            }
 
-impl From<TaskId> for u32 {
-    fn from(id: TaskId) -> u32 {
-        id.0
-    }
+            /// Returns the number.
+            pub fn number(self) -> u32 {
+                self.0
+            }
+
+            /// Returns the id that follows this one.
+            pub fn next(self) -> Self {
+                $name(self.0.saturating_add(1))
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Id;
+
+            /// Accepts `12` and `#12`.
+            fn from_str(text: &str) -> Result<Self, Id> {
+                let digits = text.strip_prefix('#').unwrap_or(text);
+                let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+                let number = if plain { digits.parse().ok() } else { None };
+                number.and_then(|number| $name::new(number).ok()).ok_or_else(|| $bad(text.to_owned()))
+            }
+        }
+
+        impl TryFrom<u32> for $name {
+            type Error = Id;
+
+            fn try_from(number: u32) -> Result<Self, Id> {
+                $name::new(number)
+            }
+        }
+
+        impl From<$name> for u32 {
+            fn from(id: $name) -> u32 {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(out)
+            }
+        }
+    };
 }
 
 macro_rules! text_id {
@@ -153,14 +205,11 @@ macro_rules! text_id {
     };
 }
 
+number_id!(TaskId, Id::Task);
+number_id!(EpicId, Id::Epic);
 text_id!(AgentId);
+text_id!(PrdSlug);
 text_id!(CommitId);
-
-impl fmt::Display for TaskId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(out)
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -172,6 +221,23 @@ mod tests {
         assert_eq!("#12".parse(), Ok(TaskId(12)));
         for bad in ["", "#", "0", "-1", "+1", "1.0", "12a", "4294967296", "##1", " 1"] {
             assert_eq!(bad.parse::<TaskId>(), Err(Id::Task(bad.to_owned())), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_epic_is_not_a_task() {
+        assert_eq!("#3".parse(), Ok(EpicId(3)));
+        assert_eq!("0".parse::<EpicId>(), Err(Id::Epic("0".to_owned())));
+        assert_eq!((EpicId::FIRST.next().number(), EpicId(3).to_string().as_str()), (2, "3"));
+    }
+
+    #[test]
+    fn a_slug_can_stand_in_a_path_and_a_link() {
+        for good in ["a", "user-auth", "2026-plan", "a--b", &"a".repeat(64)] {
+            assert_eq!(good.parse::<PrdSlug>().unwrap().as_str(), good);
+        }
+        for bad in ["", "-a", "a-", "User", "a b", "a_b", "a.md", "../a", "a/b", "é", &"a".repeat(65)] {
+            assert_eq!(bad.parse::<PrdSlug>(), Err(Id::Prd(bad.to_owned())), "{bad:?}");
         }
     }
 

@@ -11,9 +11,11 @@ mod code;
 mod command;
 mod crew;
 mod decide;
+pub mod document;
 mod effect;
 mod event;
 mod file;
+mod happening;
 mod id;
 mod likeness;
 pub mod machine;
@@ -44,12 +46,13 @@ pub use event::{CheckoutNote, Event, Fact};
 pub use file::{
     CriterionNote, Edit, EditStep, FileText, FileVersion, InputNote, News, Origin, ProgressNote, Splice,
 };
-pub use id::{AgentId, CommitId, Id, TaskId};
+pub use happening::Happening;
+pub use id::{AgentId, CommitId, EpicId, Id, PrdSlug, TaskId};
 pub use likeness::find_nearest;
 pub use plan::Plan;
 pub use problem::Problem;
 pub use refusal::Refusal;
-pub use replay::{Unsound, replay_crew, replay_plan, replay_task};
+pub use replay::{Unsound, replay_catalogue, replay_crew, replay_epic, replay_plan, replay_prd, replay_task};
 pub use settings::{AgentSettings, Approval, Settings};
 pub use task::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Priority, Proof, Rejection,

@@ -1,5 +1,6 @@
 //! Whether a log adds up: the one place where facts are doubted.
 
+use crate::document::{self, Catalogue, Epic, Prd};
 use crate::{Crew, Fact, Plan, Task, task};
 
 /// The first fact that the state before it cannot carry.
@@ -31,11 +32,48 @@ pub fn replay_plan<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Plan {
     facts.into_iter().fold(Plan::default(), Plan::evolve)
 }
 
+/// Folds the facts of one epic, and names the first that does not fit.
+pub fn replay_epic<'a>(
+    facts: impl IntoIterator<Item = &'a Fact<document::Event>>,
+) -> Result<Option<Epic>, Unsound> {
+    let mut state = None;
+    for (index, fact) in facts.into_iter().enumerate() {
+        let next = document::try_evolve_epic(state.as_ref(), fact);
+        state = Some(next.ok_or(Unsound { index, kind: fact.event.kind() })?);
+    }
+    Ok(state)
+}
+
+/// Folds the facts of one PRD, and names the first that does not fit.
+pub fn replay_prd<'a>(
+    facts: impl IntoIterator<Item = &'a Fact<document::Event>>,
+) -> Result<Option<Prd>, Unsound> {
+    let mut state = None;
+    for (index, fact) in facts.into_iter().enumerate() {
+        let next = document::try_evolve_prd(state.as_ref(), fact);
+        state = Some(next.ok_or(Unsound { index, kind: fact.event.kind() })?);
+    }
+    Ok(state)
+}
+
+/// Folds the facts of all epics and PRDs, and names the first that does not fit.
+pub fn replay_catalogue<'a>(
+    facts: impl IntoIterator<Item = &'a Fact<document::Event>>,
+) -> Result<Catalogue, Unsound> {
+    let mut catalogue = Catalogue::default();
+    for (index, fact) in facts.into_iter().enumerate() {
+        if !catalogue.try_evolve(fact) {
+            return Err(Unsound { index, kind: fact.event.kind() });
+        }
+    }
+    Ok(catalogue)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Event;
-    use crate::testing::{World, id, samples, user};
+    use crate::testing::{World, document_facts, id, samples, user};
     use expect_test::expect;
 
     #[test]
@@ -64,6 +102,23 @@ mod tests {
     fn facts_of_another_task_do_not_fit() {
         let facts = World::given("add; add").facts;
         assert_eq!(replay_task(&facts).unwrap_err().index, 1);
+    }
+
+    #[test]
+    fn a_document_is_added_before_it_changes_and_only_once() {
+        let facts = document_facts();
+        let [epic, epic_changed, prd, prd_changed] = &facts[..] else { panic!("one of each kind") };
+        assert_eq!(replay_catalogue(&facts).unwrap().epics.len(), 1);
+        assert_eq!(replay_epic([epic, epic_changed]).unwrap().unwrap().description, "All of it");
+        assert_eq!(replay_prd([prd, prd_changed]).unwrap().unwrap().created_at, prd.at);
+        let unsound = |index, fact: &Fact<document::Event>| Unsound { index, kind: fact.event.kind() };
+        assert_eq!(replay_epic([epic_changed]), Err(unsound(0, epic_changed)));
+        assert_eq!(replay_epic([epic, epic]), Err(unsound(1, epic)));
+        assert_eq!(replay_epic([epic, prd_changed]), Err(unsound(1, prd_changed)));
+        assert_eq!(replay_prd([prd_changed]), Err(unsound(0, prd_changed)));
+        assert_eq!(replay_prd([prd, prd]), Err(unsound(1, prd)));
+        assert_eq!(replay_catalogue([epic, prd, epic]), Err(unsound(2, epic)));
+        assert_eq!(replay_catalogue([prd, epic_changed]), Err(unsound(1, epic_changed)));
     }
 
     /// Lists, for each situation, the kinds of facts that may follow; any other makes the log unsound.

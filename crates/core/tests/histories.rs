@@ -4,7 +4,10 @@
 
 use expect_test::expect_file;
 use regatta_core::machine::Column;
-use regatta_core::{Event, Fact, Stage, Task, TaskId, replay_crew, replay_plan, replay_task};
+use regatta_core::{
+    EpicId, Event, Fact, Happening, PrdSlug, Stage, Task, TaskId, document, replay_catalogue, replay_crew,
+    replay_epic, replay_plan, replay_prd, replay_task,
+};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +24,7 @@ fn every_history_replays_to_what_it_meant() {
 fn every_kind_of_event_is_in_a_history() {
     let recorded: BTreeSet<&str> =
         histories().iter().flat_map(|path| load(path)).map(|fact| fact.event.kind()).collect();
-    let missing: Vec<&&str> = Event::KINDS.iter().filter(|kind| !recorded.contains(**kind)).collect();
+    let missing: Vec<&str> = Happening::kinds().filter(|kind| !recorded.contains(kind)).collect();
     assert!(missing.is_empty(), "record a history with {missing:?}");
 }
 
@@ -37,7 +40,7 @@ fn histories() -> Vec<PathBuf> {
     paths
 }
 
-fn load(path: &Path) -> Vec<Fact> {
+fn load(path: &Path) -> Vec<Fact<Happening>> {
     let text = std::fs::read_to_string(path).expect("a history can be read");
     let parse = |(index, line): (usize, &str)| {
         parse_fact(line).unwrap_or_else(|error| panic!("{}:{}: {error}", path.display(), index + 1))
@@ -45,7 +48,7 @@ fn load(path: &Path) -> Vec<Fact> {
     text.lines().enumerate().map(parse).collect()
 }
 
-fn parse_fact(line: &str) -> Result<Fact, serde_json::Error> {
+fn parse_fact(line: &str) -> Result<Fact<Happening>, serde_json::Error> {
     let mut value: serde_json::Value = serde_json::from_str(line)?;
     Ok(Fact {
         at: serde_json::from_value(value["at"].take())?,
@@ -54,7 +57,40 @@ fn parse_fact(line: &str) -> Result<Fact, serde_json::Error> {
     })
 }
 
-fn render(facts: &[Fact]) -> String {
+fn render(log: &[Fact<Happening>]) -> String {
+    let (mut tasks, mut documents) = (Vec::new(), Vec::new());
+    for Fact { at, actor, event } in log.iter().cloned() {
+        match event {
+            Happening::Task(event) => tasks.push(Fact { at, actor, event }),
+            Happening::Document(event) => documents.push(Fact { at, actor, event }),
+        }
+    }
+    format!("{}{}", render_documents(&documents), render_tasks(&tasks))
+}
+
+fn render_documents(facts: &[Fact<document::Event>]) -> String {
+    let mut text = String::new();
+    let epics: BTreeSet<EpicId> = facts.iter().filter_map(|fact| fact.event.find_epic()).collect();
+    let prds: BTreeSet<&PrdSlug> = facts.iter().filter_map(|fact| fact.event.find_prd()).collect();
+    let catalogue = replay_catalogue(facts).expect("the history is sound");
+    for id in epics {
+        let own = facts.iter().filter(|fact| fact.event.find_epic() == Some(id));
+        let epic = replay_epic(own).expect("the history is sound").expect("the epic was added");
+        let _ = writeln!(text, "epic {id} {} for {:?}: {:?}", epic.title, epic.prd, epic.description);
+        let _ = writeln!(text, "    from {} to {}", epic.created_at, epic.updated_at);
+        assert_eq!(catalogue.epics[&id].title, epic.title);
+    }
+    for slug in prds {
+        let own = facts.iter().filter(|fact| fact.event.find_prd() == Some(slug));
+        let prd = replay_prd(own).expect("the history is sound").expect("the PRD was added");
+        let _ = writeln!(text, "PRD {slug} {}: {:?}", prd.title, prd.text);
+        let _ = writeln!(text, "    from {} to {}", prd.created_at, prd.updated_at);
+        assert_eq!(catalogue.prds[slug].bytes, prd.text.len() as u64);
+    }
+    text
+}
+
+fn render_tasks(facts: &[Fact<Event>]) -> String {
     let mut text = String::new();
     let ids: BTreeSet<TaskId> = facts.iter().map(|fact| fact.event.task()).collect();
     let plan = replay_plan(facts);

@@ -108,7 +108,7 @@ impl Helm {
                 entries = next_entries(&mut journal, self.engine.is_some()) => entries?,
             };
             entries.iter().for_each(&mut *progress);
-            if entries.iter().any(|entry| entry.task() == id) {
+            if entries.iter().any(|entry| entry.task() == Some(id)) {
                 task = orders::get_task(&project, id).await?;
             }
         }

@@ -3,7 +3,11 @@
 //! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it goes.
 
 use crate::clock;
-use crate::core::{Actor, Cleanup, Command, Outcome, Salvage, Stage, Task, TaskId, replay_task};
+use crate::core::document::{self, Catalogue, Epic, Prd};
+use crate::core::{
+    Actor, Cleanup, Command, Fact, Outcome, Salvage, Stage, Task, TaskId, Unsound, replay_catalogue,
+    replay_epic, replay_prd, replay_task,
+};
 use crate::engine;
 use crate::error::Error;
 use crate::log::{self, SNAPSHOT_FORMAT};
@@ -107,21 +111,41 @@ async fn load_tasks(project: &Project) -> Result<BTreeMap<TaskId, Task>, Error> 
     Ok(tasks)
 }
 
-/// Replays every task from its first event, and compares with the state that is used.
+/// Replays everything from its first event, and compares with the state that is used.
 async fn check_log(project: &Project) -> Result<Vec<Finding>, Error> {
     project.store().verify().await?;
+    let mut findings = check_streams::<Option<Task>>(project, "task/", |facts| replay_task(facts)).await?;
+    findings.extend(check_streams::<Option<Epic>>(project, "epic/", |facts| replay_epic(facts)).await?);
+    findings.extend(check_streams::<Option<Prd>>(project, "prd/", |facts| replay_prd(facts)).await?);
+    let catalogue = log::catalogue_stream();
+    let replay = |facts: &[Fact<document::Event>]| replay_catalogue(facts);
+    findings.extend(check_streams::<Catalogue>(project, catalogue.as_str(), replay).await?);
+    Ok(findings)
+}
+
+async fn check_streams<S: log::State + Default + PartialEq>(
+    project: &Project,
+    prefix: &str,
+    replay: impl Fn(&[Fact<S::Event>]) -> Result<S, Unsound>,
+) -> Result<Vec<Finding>, Error> {
     /// Snapshots of this format do not exist, so the whole stream is read.
     const NO_FORMAT: u32 = u32::MAX;
-    let used = load_tasks(project).await?;
+    let mut used = BTreeMap::new();
+    for loaded in project.store().load_prefix(prefix, SNAPSHOT_FORMAT).await? {
+        let folded = log::Folded::<S>::from_loaded(loaded)?;
+        used.insert(folded.stream, (folded.version, folded.state));
+    }
     let mut findings = Vec::new();
-    for loaded in project.store().load_prefix("task/", NO_FORMAT).await? {
+    for loaded in project.store().load_prefix(prefix, NO_FORMAT).await? {
         let facts = loaded.tail.iter().map(log::fact_of).collect::<Result<Vec<_>, _>>()?;
-        let what = match replay_task(&facts) {
+        // A stream that has moved between the two looks is compared another time.
+        let state_used = used.get(&loaded.stream).filter(|(version, _)| *version == loaded.version);
+        let what = match replay(&facts) {
             Err(unsound) => {
                 let seq = loaded.tail.get(unsound.index).map_or(0, |row| row.seq.0);
                 format!("stream {}: event {seq}: {unsound}", loaded.stream)
             }
-            Ok(Some(task)) if used.get(&task.id) != Some(&task) => {
+            Ok(state) if state_used.is_some_and(|(_, used)| *used != state) => {
                 format!("stream {}: its snapshot is not what its events add up to", loaded.stream)
             }
             Ok(_) => continue,

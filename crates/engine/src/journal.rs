@@ -1,8 +1,8 @@
 //! The log as people and programs read it.
 
-use crate::core::{Actor, Event, Fact, TaskId};
+use crate::core::{Actor, Fact, Happening, TaskId};
 use crate::error::Error;
-use crate::log::fact_of;
+use crate::log::happening_of;
 use crate::project::Project;
 use jiff::Timestamp;
 use regatta_store::{Recorded, Seq};
@@ -25,18 +25,18 @@ pub struct Entry {
     /// Who caused it.
     pub actor: Actor,
     /// What happened.
-    pub event: Event,
+    pub event: Happening,
 }
 
 impl Entry {
     pub(crate) fn from_recorded(recorded: &Recorded) -> Result<Self, Error> {
-        let Fact { at, actor, event } = fact_of(recorded)?;
+        let Fact { at, actor, event } = happening_of(recorded)?;
         Ok(Entry { seq: recorded.seq.0, id: recorded.id, at, actor, event })
     }
 
-    /// Returns the task it happened to.
-    pub fn task(&self) -> TaskId {
-        self.event.task()
+    /// Returns the task it happened to, if it was one.
+    pub fn task(&self) -> Option<TaskId> {
+        self.event.find_task()
     }
 
     /// Returns it as one flat JSON object.

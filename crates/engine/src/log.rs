@@ -1,9 +1,13 @@
 //! Between the rules and the store: names of streams, facts as rows, states as snapshots.
 //!
 //! A task's events are in its own stream, `task/<id>`. Those that concern the crew are in `crew` too, and those
-//! that concern the plan in `plan`, so that a decision is checked against just the versions that it read.
+//! that concern the plan in `plan`, so that a decision is checked against just the versions that it read. Events of
+//! another family are in streams of their own: a stream holds one family, and its state folds that family alone.
 
-use crate::core::{Actor, Crew, Effect, Event, Fact, FileText, Plan, Task, TaskId};
+use crate::core::document::{self, Catalogue, Epic, Prd};
+use crate::core::{
+    Actor, Crew, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, Task, TaskId,
+};
 use crate::error::Error;
 use jiff::Timestamp;
 use regatta_store::{Loaded, NewEvent, NewIntent, NewSnapshot, Recorded, StreamName, Version};
@@ -14,31 +18,109 @@ use uuid::Uuid;
 /// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
 pub(crate) const SNAPSHOT_FORMAT: u32 = 3;
 
-/// A state that is folded from a stream.
+/// An event of one family, as the log keeps it.
+pub(crate) trait Logged: Serialize + DeserializeOwned {
+    /// Returns the name of its kind.
+    fn kind(&self) -> &'static str;
+
+    /// Returns the streams that it is in.
+    fn streams(&self) -> Vec<StreamName>;
+}
+
+impl Logged for Event {
+    fn kind(&self) -> &'static str {
+        Event::kind(self)
+    }
+
+    fn streams(&self) -> Vec<StreamName> {
+        let task = self.task();
+        let mut streams = vec![task_stream(task)];
+        if self.concerns_crew() {
+            streams.push(crew_stream());
+        }
+        if self.concerns_plan() {
+            streams.push(plan_stream());
+        }
+        if self.concerns_file() {
+            streams.push(file_stream(task));
+        }
+        streams
+    }
+}
+
+impl Logged for document::Event {
+    fn kind(&self) -> &'static str {
+        document::Event::kind(self)
+    }
+
+    fn streams(&self) -> Vec<StreamName> {
+        let mut streams = vec![catalogue_stream()];
+        streams.extend(self.find_epic().map(epic_stream));
+        streams.extend(self.find_prd().map(prd_stream));
+        streams
+    }
+}
+
+/// A state that is folded from a stream of one family.
 pub(crate) trait State: Sized + Serialize + DeserializeOwned {
-    fn fold(state: Self, fact: &Fact) -> Self;
+    /// The family.
+    type Event: Logged;
+
+    fn fold(state: Self, fact: &Fact<Self::Event>) -> Self;
 }
 
 impl State for Option<Task> {
+    type Event = Event;
+
     fn fold(state: Self, fact: &Fact) -> Self {
         Task::evolve(state, fact)
     }
 }
 
 impl State for Crew {
+    type Event = Event;
+
     fn fold(state: Self, fact: &Fact) -> Self {
         state.evolve(fact)
     }
 }
 
 impl State for FileText {
+    type Event = Event;
+
     fn fold(state: Self, fact: &Fact) -> Self {
         state.evolve(fact)
     }
 }
 
 impl State for Plan {
+    type Event = Event;
+
     fn fold(state: Self, fact: &Fact) -> Self {
+        state.evolve(fact)
+    }
+}
+
+impl State for Option<Epic> {
+    type Event = document::Event;
+
+    fn fold(state: Self, fact: &Fact<document::Event>) -> Self {
+        Epic::evolve(state, fact)
+    }
+}
+
+impl State for Option<Prd> {
+    type Event = document::Event;
+
+    fn fold(state: Self, fact: &Fact<document::Event>) -> Self {
+        Prd::evolve(state, fact)
+    }
+}
+
+impl State for Catalogue {
+    type Event = document::Event;
+
+    fn fold(state: Self, fact: &Fact<document::Event>) -> Self {
         state.evolve(fact)
     }
 }
@@ -73,7 +155,7 @@ impl<S: State + Default> Folded<S> {
     }
 
     /// Folds a new fact that is about to be appended.
-    pub(crate) fn push(&mut self, fact: &Fact, bytes: usize) {
+    pub(crate) fn push(&mut self, fact: &Fact<S::Event>, bytes: usize) {
         self.state = S::fold(std::mem::take(&mut self.state), fact);
         self.tail_bytes += bytes;
     }
@@ -107,38 +189,48 @@ pub(crate) fn plan_stream() -> StreamName {
     name("plan".to_owned())
 }
 
+pub(crate) fn epic_stream(epic: EpicId) -> StreamName {
+    name(format!("epic/{epic}"))
+}
+
+pub(crate) fn prd_stream(prd: &PrdSlug) -> StreamName {
+    name(format!("prd/{prd}"))
+}
+
+pub(crate) fn catalogue_stream() -> StreamName {
+    name("documents".to_owned())
+}
+
 fn name(text: String) -> StreamName {
     StreamName::parse(text).expect("letters, digits and slashes are a stream name")
 }
 
-/// Reads a row of the log as a fact.
-pub(crate) fn fact_of(recorded: &Recorded) -> Result<Fact, Error> {
+/// Reads a row of a stream as a fact of its family.
+pub(crate) fn fact_of<E: Logged>(recorded: &Recorded) -> Result<Fact<E>, Error> {
+    read_row(recorded)
+}
+
+/// Reads a row of the log as a fact of any family.
+pub(crate) fn happening_of(recorded: &Recorded) -> Result<Fact<Happening>, Error> {
+    read_row(recorded)
+}
+
+fn read_row<E: DeserializeOwned>(recorded: &Recorded) -> Result<Fact<E>, Error> {
     let unsound =
         |error: serde_json::Error| Error::LogUnsound { seq: recorded.seq.0, why: error.to_string() };
-    let event: Event = serde_json::from_str(&recorded.data).map_err(unsound)?;
+    let event: E = serde_json::from_str(&recorded.data).map_err(unsound)?;
     let actor: Actor = serde_json::from_str(&recorded.actor).map_err(unsound)?;
     Ok(Fact { at: recorded.at, actor, event })
 }
 
 /// Makes a row of the log of a fact.
-pub(crate) fn row_of(fact: &Fact) -> NewEvent {
-    let task = fact.event.task();
-    let mut streams = vec![task_stream(task)];
-    if fact.event.concerns_crew() {
-        streams.push(crew_stream());
-    }
-    if fact.event.concerns_plan() {
-        streams.push(plan_stream());
-    }
-    if fact.event.concerns_file() {
-        streams.push(file_stream(task));
-    }
+pub(crate) fn row_of<E: Logged>(fact: &Fact<E>) -> NewEvent {
     NewEvent {
         id: Uuid::now_v7(),
         at: fact.at,
         kind: fact.event.kind().to_owned(),
         actor: serde_json::to_string(&fact.actor).expect("an actor is plain data"),
-        streams,
+        streams: fact.event.streams(),
         data: serde_json::to_string(&fact.event).expect("an event is plain data"),
     }
 }
@@ -161,6 +253,6 @@ pub(crate) fn intent_of(effect: &Effect, event: usize) -> NewIntent {
 }
 
 /// Makes facts of events that were decided together.
-pub(crate) fn facts(events: Vec<Event>, actor: &Actor, at: Timestamp) -> Vec<Fact> {
+pub(crate) fn facts<E>(events: Vec<E>, actor: &Actor, at: Timestamp) -> Vec<Fact<E>> {
     events.into_iter().map(|event| Fact { at, actor: actor.clone(), event }).collect()
 }

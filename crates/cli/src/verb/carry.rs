@@ -74,7 +74,7 @@ impl Manner {
             }
             order(project, &self.giver()).await?;
             helm.rest(task, &mut |entry| {
-                if entry.task() == task {
+                if entry.task() == Some(task) {
                     progress.show(entry);
                 }
             })

@@ -3,10 +3,12 @@
 //! [`World`] keeps what the engine would keep and answers effects as git and agents would; [`check`] drives it by
 //! lines of text and compares the text that comes out. Tests of rules go through these two and nothing else.
 
+mod documents;
 mod samples;
 mod script;
 mod world;
 
+pub(crate) use documents::{document_facts, document_samples};
 pub(crate) use samples::{agent, commit, complete, diff, evidence, failure, id, progress, samples, user};
 pub(crate) use script::{check, run};
 pub(crate) use world::{Step, World};

@@ -1,0 +1,104 @@
+//! An event of any family: the log holds them all in one order.
+//!
+//! Each family folds only its own events; this union is for whoever reads the log as a whole. It looks the same in
+//! JSON as the event itself, and which family an event is of is told by the subject that its kind begins with.
+
+use crate::{Event, TaskId, document};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+/// An event of any family.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Happening {
+    /// Something happened to a task.
+    Task(Event),
+    /// Something happened to an epic or a PRD.
+    Document(document::Event),
+}
+
+impl Happening {
+    /// Returns every kind of event, family by family.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        [Event::KINDS, document::Event::KINDS].into_iter().flatten().copied()
+    }
+
+    /// Returns the name of the event's kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Happening::Task(event) => event.kind(),
+            Happening::Document(event) => event.kind(),
+        }
+    }
+
+    /// Returns the task it happened to, if it was one.
+    pub fn find_task(&self) -> Option<TaskId> {
+        match self {
+            Happening::Task(event) => Some(event.task()),
+            Happening::Document(_) => None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Happening {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
+        let subject = kind.split(':').next().unwrap_or_default();
+        if document::Event::SUBJECTS.contains(&subject) {
+            return serde_json::from_value(value).map(Happening::Document).map_err(D::Error::custom);
+        }
+        serde_json::from_value(value).map(Happening::Task).map_err(D::Error::custom)
+    }
+}
+
+impl From<Event> for Happening {
+    fn from(event: Event) -> Self {
+        Happening::Task(event)
+    }
+}
+
+impl From<document::Event> for Happening {
+    fn from(event: document::Event) -> Self {
+        Happening::Document(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{document_samples, id, samples};
+
+    #[test]
+    fn it_looks_in_json_as_the_event_itself_and_is_read_back_as_its_family() {
+        let tasks = samples(id(7), 2).into_iter().map(Happening::Task);
+        let documents = document_samples().into_iter().map(Happening::Document);
+        for happening in tasks.chain(documents) {
+            let text = serde_json::to_string(&happening).unwrap();
+            let alone = match &happening {
+                Happening::Task(event) => serde_json::to_string(event).unwrap(),
+                Happening::Document(event) => serde_json::to_string(event).unwrap(),
+            };
+            assert_eq!(text, alone);
+            assert_eq!(serde_json::from_str::<Happening>(&text).unwrap(), happening);
+        }
+    }
+
+    #[test]
+    fn no_two_families_share_a_subject() {
+        let subject = |kind: &&'static str| kind.split(':').next().unwrap();
+        let shared = Event::KINDS.iter().map(subject).find(|it| document::Event::SUBJECTS.contains(it));
+        assert_eq!(shared, None);
+    }
+
+    #[test]
+    fn a_kind_that_no_family_knows_is_an_error() {
+        for bad in ["task:renamed", "epic:renamed", "prd", "", "sail:set"] {
+            let text = format!(r#"{{"type":"{bad}","taskId":1,"epicId":1,"slug":"a"}}"#);
+            assert!(serde_json::from_str::<Happening>(&text).is_err(), "{bad}");
+        }
+        assert!(serde_json::from_str::<Happening>("[]").is_err());
+        assert!(serde_json::from_str::<Happening>(r#"{"taskId":1}"#).is_err());
+    }
+}
