@@ -4,7 +4,10 @@
 //! dirty file) is part of the command, because rules do not look.
 
 use crate::machine::CommandKind;
-use crate::{AgentId, CheckoutNote, CommitId, Diff, Edit, Evidence, Failure, Priority, Salvage, TaskId};
+use crate::{
+    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, PrdSlug, Priority, Salvage,
+    TaskId,
+};
 use std::collections::BTreeSet;
 
 const TITLE_CHARACTERS_MAX: usize = 200;
@@ -60,6 +63,8 @@ pub struct Create {
     pub(crate) criteria: Vec<String>,
     pub(crate) dependencies: BTreeSet<TaskId>,
     pub(crate) priority: Priority,
+    pub(crate) epic: Option<EpicId>,
+    pub(crate) prd: Option<PrdSlug>,
 }
 
 /// Changes what a task depends on.
@@ -193,13 +198,8 @@ impl Create {
         priority: Priority,
     ) -> Result<Self, Vec<FieldFault>> {
         let mut faults = Faults::default();
-        faults.length("title", title.trim(), 1, TITLE_CHARACTERS_MAX);
-        faults.require(
-            "title",
-            !title.chars().any(char::is_control),
-            "must be one line without control characters",
-        );
-        faults.length("description", &description, 0, DESCRIPTION_CHARACTERS_MAX);
+        faults.title(&title);
+        faults.description(&description);
         faults.require("criteria", criteria.len() <= CRITERIA_MAX, "are too many; at most 100");
         for criterion in &criteria {
             faults.length("criteria", criterion.trim(), 1, CRITERION_CHARACTERS_MAX);
@@ -207,7 +207,18 @@ impl Create {
         }
         faults.require("dependencies", dependencies.len() <= DEPENDENCIES_MAX, "are too many; at most 100");
         let title = title.trim().to_owned();
-        faults.or(Create { title, description, criteria, dependencies, priority })
+        faults.or(Create { title, description, criteria, dependencies, priority, epic: None, prd: None })
+    }
+
+    /// Files the task under an epic and a PRD; without a PRD of its own it gets that of its epic.
+    #[must_use]
+    pub fn filed_under(self, epic: Option<EpicId>, prd: Option<PrdSlug>) -> Self {
+        Create { epic, prd, ..self }
+    }
+
+    /// Tells whether it names an epic or a PRD.
+    pub fn is_filed(&self) -> bool {
+        self.epic.is_some() || self.prd.is_some()
     }
 }
 
@@ -259,10 +270,33 @@ impl Cancel {
     }
 }
 
+/// The bad fields that were found so far.
 #[derive(Default)]
-struct Faults(Vec<FieldFault>);
+pub(crate) struct Faults(Vec<FieldFault>);
 
 impl Faults {
+    /// Checks what something is called.
+    pub(crate) fn title(&mut self, title: &str) {
+        self.length("title", title.trim(), 1, TITLE_CHARACTERS_MAX);
+        let is_plain = !title.chars().any(char::is_control);
+        self.require("title", is_plain, "must be one line without control characters");
+    }
+
+    /// Checks what something is about.
+    pub(crate) fn description(&mut self, description: &str) {
+        self.length("description", description, 0, DESCRIPTION_CHARACTERS_MAX);
+    }
+
+    pub(crate) fn push(&mut self, field: &'static str, problem: String) {
+        self.0.push(FieldFault { field, problem });
+    }
+
+    /// Returns the bad fields, with one more as the last.
+    pub(crate) fn and(mut self, field: &'static str, problem: String) -> Vec<FieldFault> {
+        self.push(field, problem);
+        self.0
+    }
+
     fn require(&mut self, field: &'static str, holds: bool, problem: &str) {
         if !holds {
             self.0.push(FieldFault { field, problem: problem.to_owned() });
@@ -283,7 +317,7 @@ impl Faults {
         }
     }
 
-    fn or<T>(self, value: T) -> Result<T, Vec<FieldFault>> {
+    pub(crate) fn or<T>(self, value: T) -> Result<T, Vec<FieldFault>> {
         if self.0.is_empty() { Ok(value) } else { Err(self.0) }
     }
 }

@@ -3,6 +3,7 @@
 //! The one place where a command meets the table: what is not in [`TRANSITIONS`](crate::machine::TRANSITIONS) is
 //! refused here, and what is goes to the rule of its command.
 
+use crate::document::Catalogue;
 use crate::machine::{self, Column, CommandKind};
 use crate::{Actor, Command, Crew, Event, Plan, Refusal, Settings, Task, TaskId, file, task};
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub struct Situation<'a> {
     pub crew: &'a Crew,
     /// Which task depends on which; needed by `Create` and `Depend`.
     pub plan: &'a Plan,
+    /// Which epics and PRDs there are; needed by a `Create` that names one.
+    pub catalogue: &'a Catalogue,
     /// Where the tasks stand that this one depends on; needed by `Assign`.
     pub upstream: &'a BTreeMap<TaskId, Column>,
     /// The project's settings.
@@ -57,7 +60,7 @@ pub fn decide(
         check_table(found, kind)?;
     }
     match command {
-        Command::Create(create) => task::create(situation.plan, id, create).map(accepted),
+        Command::Create(create) => task::create(situation, id, create).map(accepted),
         Command::Depend(depend) => task::depend(situation.plan, existing()?, depend).map(accepted),
         Command::Assign(assign) => task::assign(situation, existing()?, assign),
         Command::Complete(complete) => {

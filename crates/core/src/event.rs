@@ -4,8 +4,8 @@
 //! are contracts (`task:assigned`), and so are the camel-case fields.
 
 use crate::{
-    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, Evidence, Failure, InputNote, Origin, Priority,
-    ProgressNote, Salvage, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, InputNote, Origin,
+    PrdSlug, Priority, ProgressNote, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         dependencies: BTreeSet<TaskId>,
         priority: Priority,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epic_id: Option<EpicId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prd: Option<PrdSlug>,
     },
     #[serde(rename = "task:dependencies_set")]
     TaskDependenciesSet { task_id: TaskId, dependencies: BTreeSet<TaskId> },
@@ -385,7 +389,7 @@ mod tests {
         let lines: Vec<String> =
             samples(id(7), 2).iter().map(|event| serde_json::to_string(event).unwrap()).collect();
         expect![[r#"
-            {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high"}
+            {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth"}
             {"type":"task:dependencies_set","taskId":7,"dependencies":[1,2]}
             {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2}
             {"type":"task:assigned","taskId":7,"agentId":"alpha","priority":"medium","branch":"task/7","target":"main","base":"0000000000000000000000000000000000000000","path":"trees/task-7","attempt":1,"working":0,"limit":2}

@@ -1,7 +1,9 @@
 //! Why a command may not be carried out, and the words in which a user is told.
 
 use crate::machine::{Column, CommandKind, TRANSITIONS};
-use crate::{Actor, AgentId, Code, CommitId, FieldFault, Problem, TaskId, find_nearest};
+use crate::{
+    Actor, AgentId, Code, CommitId, EpicId, FieldFault, PrdSlug, Problem, TaskId, document, find_nearest,
+};
 
 /// The rules say no. Expected, and changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +21,9 @@ pub enum Refusal {
     ApproverNotAllowed { task: TaskId, approver: Actor, members: Vec<String> },
     ApprovalStale { task: TaskId, reviewed: CommitId, current: Option<String> },
     WorktreeDirty { task: TaskId, files: Vec<String> },
+    EpicNotFound { epic: EpicId },
+    PrdNotFound { prd: PrdSlug, known: Vec<PrdSlug> },
+    PrdExists { prd: PrdSlug },
 }
 
 impl Refusal {
@@ -37,6 +42,9 @@ impl Refusal {
             Refusal::ApproverNotAllowed { .. } => Code::ApproverNotAllowed,
             Refusal::ApprovalStale { .. } => Code::ApprovalStale,
             Refusal::WorktreeDirty { .. } => Code::WorktreeDirty,
+            Refusal::EpicNotFound { .. } => Code::EpicNotFound,
+            Refusal::PrdNotFound { .. } => Code::PrdNotFound,
+            Refusal::PrdExists { .. } => Code::PrdExists,
         }
     }
 
@@ -73,6 +81,9 @@ impl Refusal {
             Refusal::ApproverNotAllowed { task, approver, members } => not_allowed(*task, approver, members),
             Refusal::ApprovalStale { task, reviewed, current } => stale(*task, reviewed, current.as_deref()),
             Refusal::WorktreeDirty { task, files } => dirty(*task, files),
+            Refusal::EpicNotFound { epic } => document::explain_no_epic(*epic),
+            Refusal::PrdNotFound { prd, known } => document::explain_no_prd(prd, known),
+            Refusal::PrdExists { prd } => document::explain_taken(prd),
         }
     }
 }

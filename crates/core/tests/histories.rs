@@ -119,6 +119,12 @@ fn render_task(text: &mut String, task: &Task) {
         task.attempts, task.sessions, task.completions, task.rejection_count
     );
     let _ = writeln!(text, "    depends on {:?}", numbers(task.dependencies.iter().copied()));
+    if let Some(epic) = task.epic {
+        let _ = writeln!(text, "    of epic {epic}");
+    }
+    if let Some(prd) = &task.prd {
+        let _ = writeln!(text, "    for PRD {prd}");
+    }
     for salvage in &task.salvages {
         let _ = writeln!(text, "    salvage {} {}", salvage.name, salvage.commit.short());
     }

@@ -4,27 +4,24 @@
 //! of two at once was first. What a command sets off is performed by the engine.
 
 use crate::clock;
+use crate::core::document::Catalogue;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
     FieldFault, FileText, Outcome, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen, Situation,
     Stage, Start, Task, TaskId, WorkPhase, decide, effects,
 };
-use crate::crash;
+use crate::documents;
 use crate::error::Error;
 use crate::keeper;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
+use crate::round;
 use regatta_git::Signature;
-use regatta_store::{Append, Appended, CommandKey, IntentId, LeaseToken, StreamName};
+use regatta_store::{Append, CommandKey, IntentId, LeaseToken, StreamName};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use uuid::Uuid;
-
-/// Each lost race means that another command went through, so a few dozen are only lost under great load.
-const TRIES_MAX: u32 = 64;
 
 /// Who gives a command, and under which id.
 #[derive(Debug, Clone)]
@@ -168,40 +165,32 @@ pub(crate) async fn load_crew(project: &Project) -> Result<Crew, Error> {
 
 /// Decides, appends, and decides again when another command came first.
 pub(crate) async fn give(project: &Project, order: Order<'_>, command: Command) -> Result<Given, Error> {
-    if let Some(key) = &order.key
-        && let Some(answer) = project.store().find_answer(key).await?
-    {
-        return parse_answer(&answer);
-    }
-    for _ in 0..TRIES_MAX {
-        let mut desk = Desk::load(project, &order, &command).await?;
-        if desk.is_moved(&command) {
-            return Err(Error::FileMoved { task: desk.id });
-        }
-        let (given, append) = match desk.decide(project, &order, &command) {
-            Ok(decided) => decided,
-            Err(refusal) => return answer_or_refuse(project, &order, refusal).await,
-        };
-        crash::point("append.before");
-        match project.store().append(append).await {
-            Ok(Appended::Stored { .. }) => {
-                crash::point("append.after");
-                return Ok(given);
-            }
-            Ok(Appended::Repeated { answer }) => return parse_answer(&answer),
-            Err(regatta_store::Error::Conflict { .. }) => {}
-            Err(other) => return Err(other.into()),
-        }
-    }
-    Err(Error::Contended { tries: TRIES_MAX })
+    round::take(project, &Turn { order, command }).await
 }
 
-/// Refuses a command, unless the same one went through since it was looked for: then it is what stands in its own way.
-async fn answer_or_refuse(project: &Project, order: &Order<'_>, refusal: Refusal) -> Result<Given, Error> {
-    let Some(key) = &order.key else { return Err(Error::Refused(refusal)) };
-    match project.store().find_answer(key).await? {
-        Some(answer) => parse_answer(&answer),
-        None => Err(Error::Refused(refusal)),
+/// A command of a task on its round.
+struct Turn<'a> {
+    order: Order<'a>,
+    command: Command,
+}
+
+impl round::Turn for Turn<'_> {
+    type Given = Given;
+
+    fn key(&self) -> Option<&CommandKey> {
+        self.order.key.as_ref()
+    }
+
+    fn parse(answer: &str) -> Result<Given, Error> {
+        parse_answer(answer)
+    }
+
+    async fn decide(&self, project: &Project) -> Result<(Given, Append), Error> {
+        let mut desk = Desk::load(project, &self.order, &self.command).await?;
+        if desk.is_moved(&self.command) {
+            return Err(Error::FileMoved { task: desk.id });
+        }
+        desk.decide(project, &self.order, &self.command).map_err(Error::Refused)
     }
 }
 
@@ -212,6 +201,7 @@ struct Desk {
     crew: Folded<Crew>,
     plan: Option<Folded<Plan>>,
     file: Option<Folded<FileText>>,
+    catalogue: Option<Folded<Catalogue>>,
     upstream: BTreeMap<TaskId, Column>,
 }
 
@@ -228,11 +218,13 @@ impl Desk {
         let crew = Folded::from_loaded(next()?)?;
         let touches_file = matches!(command, Command::Edit(_) | Command::Report(Outcome::FileWritten { .. }));
         let file = if touches_file { Some(load_file(project, id).await?) } else { None };
+        let is_filed = matches!(command, Command::Create(create) if create.is_filed());
+        let catalogue = if is_filed { Some(documents::load_catalogue(project).await?) } else { None };
         let upstream = match (&task.state, command) {
             (Some(task), Command::Assign(_)) => load_upstream(project, task).await?,
             _ => BTreeMap::new(),
         };
-        Ok(Desk { id, task, crew, plan, file, upstream })
+        Ok(Desk { id, task, crew, plan, file, catalogue, upstream })
     }
 
     fn decide(
@@ -241,11 +233,12 @@ impl Desk {
         order: &Order<'_>,
         command: &Command,
     ) -> Result<(Given, Append), Refusal> {
-        let no_plan = Plan::default();
+        let (no_plan, no_catalogue) = (Plan::default(), Catalogue::default());
         let situation = Situation {
             task: self.task.state.as_ref(),
             crew: &self.crew.state,
             plan: self.plan.as_ref().map_or(&no_plan, |plan| &plan.state),
+            catalogue: self.catalogue.as_ref().map_or(&no_catalogue, |catalogue| &catalogue.state),
             upstream: &self.upstream,
             settings: &project.config().settings,
         };
@@ -297,6 +290,8 @@ impl Desk {
         ];
         versions.extend(self.plan.as_ref().map(|plan| (plan.stream.clone(), plan.version)));
         versions.extend(self.file.as_ref().map(|file| (file.stream.clone(), file.version)));
+        let catalogue = self.catalogue.as_ref();
+        versions.extend(catalogue.map(|catalogue| (catalogue.stream.clone(), catalogue.version)));
         versions
     }
 }
@@ -459,11 +454,5 @@ fn parse_answer(text: &str) -> Result<Given, Error> {
 }
 
 fn key(giver: &Giver, task: Option<TaskId>, payload: &str) -> Option<CommandKey> {
-    let id = giver.command_id?;
-    let text = format!("{} {task:?} {payload}", giver.actor);
-    let digest = Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    Some(CommandKey { id, digest })
+    round::key(giver, &format!("{task:?} {payload}"))
 }

@@ -17,6 +17,7 @@ pub(crate) fn render(task: &Task, file: &Path, session: u32, resume: Option<&Res
             let _ = writeln!(text, "- [{mark}] {}", criterion.text);
         }
     }
+    text.push_str(&render_documents(task));
     if let Some(resume) = resume {
         let _ = write!(text, "\n## Your last change was rejected\n\nReason: {}\n", resume.reason);
         if let Some(feedback) = &resume.feedback {
@@ -33,6 +34,18 @@ pub(crate) fn render(task: &Task, file: &Path, session: u32, resume: Option<&Res
     );
     text.push_str(&render_protocol(task, file));
     text
+}
+
+/// Where to read more of what the task is part of; an agent need not speak HTTP for it.
+fn render_documents(task: &Task) -> String {
+    let mut text = String::new();
+    if let Some(prd) = &task.prd {
+        let _ = writeln!(text, "- The requirements document it was made for: `regatta prd show {prd}`");
+    }
+    if let Some(epic) = task.epic {
+        let _ = writeln!(text, "- The epic it belongs to, with its other tasks: `regatta epic show {epic}`");
+    }
+    if text.is_empty() { text } else { format!("\n## What it is part of\n\n{text}") }
 }
 
 /// The session protocol and the rules, with the task's file and where the last session left off.

@@ -3,8 +3,8 @@
 use crate::config::Program;
 use crate::core::machine::Column;
 use crate::core::{
-    AgentState, Cleanup, Crew, Criterion, Diff, Evidence, Failure, InputNote, Priority, ReviewPhase, Salvage,
-    Stage, Task, TaskId, WorkPhase, WorktreeState,
+    AgentState, Cleanup, Crew, Criterion, Diff, EpicId, Evidence, Failure, InputNote, PrdSlug, Priority,
+    ReviewPhase, Salvage, Stage, Task, TaskId, WorkPhase, WorktreeState,
 };
 use crate::engine;
 use crate::error::Error;
@@ -26,6 +26,8 @@ pub struct TaskView {
     pub column: Column,
     pub phase: &'static str,
     pub priority: Priority,
+    pub epic_id: Option<EpicId>,
+    pub prd: Option<PrdSlug>,
     pub agent_id: Option<String>,
     pub agent_state: AgentState,
     pub dependencies: Vec<TaskId>,
@@ -165,6 +167,8 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
         column: task.column(),
         phase,
         priority: task.priority,
+        epic_id: task.epic,
+        prd: task.prd.clone(),
         agent_id: task.agent().map(ToString::to_string),
         agent_state: task.agent_state(),
         dependencies: task.dependencies.iter().copied().collect(),

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::root::find_root;
     use regatta_core::machine::{Column, CommandKind};
-    use regatta_core::{Actor, FieldFault, Problem, Refusal, TaskId};
+    use regatta_core::{Actor, EpicId, FieldFault, Problem, Refusal, TaskId};
 
     const PATH: &str = "docs/errors/TASK_NOT_FOUND.md";
 
@@ -106,6 +106,7 @@ mod tests {
     /// One refusal of each kind, with the values that its page uses.
     fn refusals() -> Vec<Refusal> {
         let agent = |name: &str| name.parse().unwrap();
+        let prd = |slug: &str| slug.parse().unwrap();
         let problem = "must have 1 to 1000 characters, not 0".to_owned();
         vec![
             Refusal::InvalidTransition {
@@ -138,6 +139,9 @@ mod tests {
                 task: task(12),
                 files: ["src/lib.rs", "src/parse.rs", "notes.txt"].map(str::to_owned).to_vec(),
             },
+            Refusal::EpicNotFound { epic: EpicId::new(7).unwrap() },
+            Refusal::PrdNotFound { prd: prd("user-aut"), known: vec![prd("billing"), prd("user-auth")] },
+            Refusal::PrdExists { prd: prd("user-auth") },
         ]
     }
 

@@ -3,7 +3,7 @@
 //! It gives out the next number of an epic, and tells whether a document that is named exists.
 
 use super::Event;
-use crate::{EpicId, Fact, PrdSlug};
+use crate::{EpicId, Fact, PrdSlug, Refusal};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -43,6 +43,21 @@ impl Catalogue {
     /// Returns the number that the next epic gets.
     pub fn next_epic(&self) -> EpicId {
         self.epics.last_key_value().map_or(EpicId::FIRST, |(last, _)| last.next())
+    }
+
+    /// Returns an epic, or the refusal that there is none.
+    pub fn get_epic(&self, epic: EpicId) -> Result<&EpicEntry, Refusal> {
+        self.epics.get(&epic).ok_or(Refusal::EpicNotFound { epic })
+    }
+
+    /// Returns a PRD, or the refusal that there is none.
+    pub fn get_prd(&self, prd: &PrdSlug) -> Result<&PrdEntry, Refusal> {
+        self.prds.get(prd).ok_or_else(|| self.lacks_prd(prd))
+    }
+
+    /// Returns the refusal that there is no such PRD.
+    pub fn lacks_prd(&self, prd: &PrdSlug) -> Refusal {
+        Refusal::PrdNotFound { prd: prd.clone(), known: self.prds.keys().cloned().collect() }
     }
 
     /// Folds one fact into the catalogue; a fact that does not fit changes nothing.

@@ -1,9 +1,13 @@
 //! What is known of one PRD.
 
 use super::Event;
+use crate::command::Faults;
 use crate::{Fact, PrdSlug};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+/// A PRD is read whole by agents, and kept whole in every event that changes it.
+pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
 /// A requirements document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,5 +49,13 @@ pub(crate) fn try_evolve(prd: Option<&Prd>, fact: &Fact<Event>) -> Option<Prd> {
             updated_at: fact.at,
         }),
         _ => None,
+    }
+}
+
+/// Checks the text of a PRD.
+pub(super) fn check_text(faults: &mut Faults, text: &str) {
+    if !(1..=TEXT_BYTES_MAX).contains(&text.len()) {
+        let problem = format!("must have 1 to {TEXT_BYTES_MAX} bytes, not {}", text.len());
+        faults.push("text", problem);
     }
 }

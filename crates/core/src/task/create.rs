@@ -1,9 +1,10 @@
 //! `Create`: a new task for the backlog.
 
-use crate::{Create, Event, FieldFault, Plan, Refusal, TaskId};
+use crate::{Create, Event, FieldFault, Refusal, Situation, TaskId};
 
 /// Creates the task with the number that the plan gives next.
-pub(crate) fn create(plan: &Plan, id: TaskId, create: &Create) -> Result<Vec<Event>, Refusal> {
+pub(crate) fn create(situation: &Situation<'_>, id: TaskId, create: &Create) -> Result<Vec<Event>, Refusal> {
+    let plan = situation.plan;
     if plan.contains(id) {
         let problem = format!("{id} is taken; the next is {}", plan.next_id());
         return Err(Refusal::Invalid { faults: vec![FieldFault { field: "taskId", problem }] });
@@ -13,6 +14,11 @@ pub(crate) fn create(plan: &Plan, id: TaskId, create: &Create) -> Result<Vec<Eve
     if !unknown.is_empty() {
         return Err(Refusal::Invalid { faults: unknown });
     }
+    let epic = create.epic.map(|epic| situation.catalogue.get_epic(epic)).transpose()?;
+    let prd = create.prd.as_ref().or(epic.and_then(|epic| epic.prd.as_ref()));
+    if let Some(prd) = prd {
+        situation.catalogue.get_prd(prd)?;
+    }
     Ok(vec![Event::TaskCreated {
         task_id: id,
         title: create.title.clone(),
@@ -20,6 +26,8 @@ pub(crate) fn create(plan: &Plan, id: TaskId, create: &Create) -> Result<Vec<Eve
         criteria: create.criteria.clone(),
         dependencies: create.dependencies.clone(),
         priority: create.priority,
+        epic_id: create.epic,
+        prd: prd.cloned(),
     }])
 }
 
@@ -29,8 +37,8 @@ pub(super) fn unknown(on: &TaskId) -> FieldFault {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{World, check, id, user};
-    use crate::{Code, Command, Create, Priority};
+    use crate::testing::{World, check, document_facts, id, user};
+    use crate::{Code, Command, Create, EpicId, Priority};
     use expect_test::expect;
     use std::collections::BTreeSet;
 
@@ -62,6 +70,30 @@ mod tests {
               next: change what is named and try again; nothing was done
         "#]],
         );
+    }
+
+    #[test]
+    fn a_task_is_filed_under_what_exists() {
+        let mut world = World::given("");
+        for fact in document_facts() {
+            world.catalogue = world.catalogue.evolve(&fact);
+        }
+        let mut file = |number: u32, epic: Option<u32>, prd: Option<&str>| {
+            let create = Create::new("A".into(), String::new(), vec![], BTreeSet::new(), Priority::Low);
+            let epic = epic.map(|number| EpicId::new(number).unwrap());
+            let create = create.unwrap().filed_under(epic, prd.map(|slug| slug.parse().unwrap()));
+            let step = world.give(id(number), &user(), &Command::Create(create));
+            step.map(|_| {
+                let task = &world.tasks[&id(number)];
+                (task.epic.map(EpicId::number), task.prd.as_ref().map(ToString::to_string))
+            })
+            .map_err(|refusal| refusal.code())
+        };
+        assert_eq!(file(1, Some(3), None), Ok((Some(3), Some("user-auth".to_owned()))), "the epic's PRD");
+        assert_eq!(file(2, None, Some("user-auth")), Ok((None, Some("user-auth".to_owned()))));
+        assert_eq!(file(3, None, None), Ok((None, None)));
+        assert_eq!(file(4, Some(4), None), Err(Code::EpicNotFound));
+        assert_eq!(file(4, Some(3), Some("user-aut")), Err(Code::PrdNotFound));
     }
 
     #[test]

@@ -100,7 +100,8 @@ fn is_ready(stage: &Stage) -> bool {
 }
 
 fn created(fact: &Fact) -> Option<Task> {
-    let Event::TaskCreated { task_id, title, description, criteria, dependencies, priority } = &fact.event
+    let Event::TaskCreated { task_id, title, description, criteria, dependencies, priority, epic_id, prd } =
+        &fact.event
     else {
         return None;
     };
@@ -111,6 +112,8 @@ fn created(fact: &Fact) -> Option<Task> {
         criteria: criteria.iter().map(|text| Criterion::parse(text)).collect(),
         dependencies: dependencies.clone(),
         priority: *priority,
+        epic: *epic_id,
+        prd: prd.clone(),
         created_at: fact.at,
         updated_at: fact.at,
         rejection_count: 0,

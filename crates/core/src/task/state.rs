@@ -3,7 +3,9 @@
 //! [`Stage`] is an enum of situations, each with just the data it needs. The board's column is read off it.
 
 use crate::machine::Column;
-use crate::{AgentId, AgentState, Approval, Code, CommitId, InputNote, Problem, ProgressNote, TaskId};
+use crate::{
+    AgentId, AgentState, Approval, Code, CommitId, EpicId, InputNote, PrdSlug, Problem, ProgressNote, TaskId,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +26,12 @@ pub struct Task {
     pub dependencies: BTreeSet<TaskId>,
     /// How urgent it is.
     pub priority: Priority,
+    /// The epic that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epic: Option<EpicId>,
+    /// The PRD that it was made for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prd: Option<PrdSlug>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it last moved; what is written in its file does not count.

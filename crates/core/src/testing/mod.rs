@@ -8,7 +8,7 @@ mod samples;
 mod script;
 mod world;
 
-pub(crate) use documents::{document_facts, document_samples};
+pub(crate) use documents::{check_documents, document_facts, document_samples};
 pub(crate) use samples::{agent, commit, complete, diff, evidence, failure, id, progress, samples, user};
 pub(crate) use script::{check, run};
 pub(crate) use world::{Step, World};

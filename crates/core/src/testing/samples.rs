@@ -1,8 +1,8 @@
 //! Small valid values, and one sample of every event.
 
 use crate::{
-    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, Event, Evidence,
-    Failure, InputNote, Origin, Priority, Problem, ProgressNote, Salvage, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId, Event,
+    Evidence, Failure, InputNote, Origin, Priority, Problem, ProgressNote, Salvage, Settings, Splice, TaskId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,6 +79,8 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             criteria: vec!["It works".into()],
             dependencies: BTreeSet::from([id(1)]),
             priority: Priority::High,
+            epic_id: EpicId::new(3).ok(),
+            prd: "user-auth".parse().ok(),
         },
         Event::TaskDependenciesSet { task_id, dependencies: BTreeSet::from([id(1), id(2)]) },
         Event::TaskQueued {

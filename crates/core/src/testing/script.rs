@@ -36,7 +36,7 @@ pub(crate) fn run(given: &str, when: &str) -> String {
     text
 }
 
-fn lines(script: &str) -> impl Iterator<Item = &str> {
+pub(super) fn lines(script: &str) -> impl Iterator<Item = &str> {
     script.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty())
 }
 
@@ -219,7 +219,7 @@ impl World {
 }
 
 /// Renders a refusal as a terminal shows it.
-fn render_refusal(refusal: &Refusal) -> String {
+pub(super) fn render_refusal(refusal: &Refusal) -> String {
     let Problem { code, what, why, next, .. } = refusal.explain();
     assert_eq!(code, refusal.code());
     let why: String = why.iter().map(|line| format!("  why:  {line}\n")).collect();

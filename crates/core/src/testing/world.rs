@@ -4,6 +4,7 @@
 //! An effect is answered well or badly; the end of a session is the second answer to the effect that started it.
 
 use super::{agent, commit, complete, evidence, failure};
+use crate::document::Catalogue;
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, CheckoutNote, Code, Command, Crew, Decision, Effect,
     Event, Fact, Failure, Outcome, Plan, Refusal, Salvage, Seen, SessionEnd, Settings, Situation, Task,
@@ -20,6 +21,7 @@ pub(crate) struct World {
     pub(crate) tasks: BTreeMap<TaskId, Task>,
     pub(crate) crew: Crew,
     pub(crate) plan: Plan,
+    pub(crate) catalogue: Catalogue,
     pub(crate) settings: Settings,
     pub(crate) facts: Vec<Fact>,
     pub(crate) open: Vec<Open>,
@@ -57,6 +59,7 @@ impl World {
             tasks: BTreeMap::new(),
             crew: Crew::default(),
             plan: Plan::default(),
+            catalogue: Catalogue::default(),
             settings,
             facts: Vec::new(),
             open: Vec::new(),
@@ -71,6 +74,7 @@ impl World {
             task: self.tasks.get(&id),
             crew: &self.crew,
             plan: &self.plan,
+            catalogue: &self.catalogue,
             upstream: &upstream,
             settings: &self.settings,
         };

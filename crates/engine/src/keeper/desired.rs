@@ -1,20 +1,26 @@
 //! What the engine has to say in a task file: the metadata it owns, and the chain inputs.
 
 use crate::core::{CriterionNote, InputNote, News, Stage, Task, TaskId};
+use crate::document_view::{epic_link, prd_link};
+use crate::documents;
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
-use regatta_files::{NewChainInput, NewCriterion, NewTaskFile, TaskFile, render_new};
+use regatta_files::{NewChainInput, NewCriterion, NewEpic, NewPrd, NewTaskFile, TaskFile, render_new};
 use serde_json::{Value, json};
 
 /// Writes the first version of a task's file.
 pub(super) fn render(task: &Task) -> TaskFile {
+    render_new(&new_file(task))
+}
+
+fn new_file(task: &Task) -> NewTaskFile {
     let criterion = |criterion: &crate::core::Criterion| NewCriterion {
         text: criterion.text.clone(),
         checked: criterion.checked,
         check: criterion.check.clone(),
     };
-    render_new(&NewTaskFile {
+    NewTaskFile {
         id: task.id.number(),
         title: task.title.clone(),
         status: task.column().to_string(),
@@ -22,7 +28,26 @@ pub(super) fn render(task: &Task) -> TaskFile {
         criteria: task.criteria.iter().map(criterion).collect(),
         dependencies: task.dependencies.iter().map(|on| on.number()).collect(),
         ..NewTaskFile::default()
-    })
+    }
+}
+
+/// Names epic and PRD in a file that is just being made; later the lines are whoever's who edits them.
+async fn with_documents(project: &Project, task: &Task, file: &TaskFile) -> Result<TaskFile, Error> {
+    let is_filed = task.epic.is_some() || task.prd.is_some();
+    let mut new = new_file(task);
+    if !is_filed || file.text() != render_new(&new).text() {
+        return Ok(file.clone());
+    }
+    let catalogue = documents::load_catalogue(project).await?.state;
+    new.epic = task.epic.and_then(|id| {
+        let entry = catalogue.epics.get(&id)?;
+        Some(NewEpic { id: id.number(), title: entry.title.clone(), link: Some(epic_link(id)) })
+    });
+    new.prd = task.prd.as_ref().and_then(|slug| {
+        let entry = catalogue.prds.get(slug)?;
+        Some(NewPrd { title: entry.title.clone(), link: Some(prd_link(slug)) })
+    });
+    Ok(render_new(&new))
 }
 
 /// Returns the file with what the engine owns brought up to date, and the news of it.
@@ -31,7 +56,7 @@ pub(super) async fn bring_in_line(
     task: &Task,
     file: &TaskFile,
 ) -> Result<(TaskFile, Vec<News>), Error> {
-    let mut wanted = file.clone();
+    let mut wanted = with_documents(project, task, file).await?;
     for (key, value) in metadata(task) {
         let is_right = wanted.metadata().is_ok_and(|map| map.get(key) == Some(&value));
         // Metadata that cannot be read are somebody's to mend; the faults are shown, and nothing is overwritten.
