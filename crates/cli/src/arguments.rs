@@ -36,6 +36,12 @@ enum Verb {
     /// Adds tasks and takes them through the board.
     #[command(subcommand)]
     Task(verb::task::Task),
+    /// Adds and shows epics, groups of tasks.
+    #[command(subcommand)]
+    Epic(verb::epic::Epic),
+    /// Adds and shows PRDs, requirements documents.
+    #[command(subcommand)]
+    Prd(verb::prd::Prd),
     /// Shows the agents.
     #[command(subcommand)]
     Agent(verb::agent::Agent),
@@ -59,6 +65,8 @@ impl Arguments {
             Verb::Init(init) => init.run(&place).await,
             Verb::Up(up) => up.run(&place).await,
             Verb::Task(task) => task.run(&place).await,
+            Verb::Epic(epic) => epic.run(&place).await,
+            Verb::Prd(prd) => prd.run(&place).await,
             Verb::Agent(agent) => agent.run(&place).await,
             Verb::Events(events) => events.run(&place).await,
             Verb::State(state) => state.run(&place),

@@ -15,26 +15,17 @@ pub(crate) fn describe(happening: &Happening) -> String {
     clean(&text).trim_end().replace('\n', " ")
 }
 
-/// Names what it happened to: `#12`, `epic 3`, or a PRD's slug.
+/// Names the task it happened to, as `#12`; what happened to a document names the document itself.
 pub(crate) fn subject(happening: &Happening) -> String {
-    match happening {
-        Happening::Task(event) => format!("#{}", event.task()),
-        Happening::Document(event) => match (event.find_epic(), event.find_prd()) {
-            (Some(epic), _) => format!("epic {epic}"),
-            (None, Some(prd)) => format!("PRD {prd}"),
-            (None, None) => String::new(),
-        },
-    }
+    happening.find_task().map_or_else(String::new, |task| format!("#{task}"))
 }
 
 fn describe_document(event: &document::Event) -> String {
     match event {
-        document::Event::EpicAdded { title, .. } | document::Event::PrdAdded { title, .. } => {
-            format!("added: {title}")
-        }
-        document::Event::EpicChanged { title, .. } | document::Event::PrdChanged { title, .. } => {
-            format!("changed: {title}")
-        }
+        document::Event::EpicAdded { epic_id, title, .. } => format!("epic {epic_id} added: {title}"),
+        document::Event::EpicChanged { epic_id, title, .. } => format!("epic {epic_id} changed: {title}"),
+        document::Event::PrdAdded { slug, title, .. } => format!("PRD {slug} added: {title}"),
+        document::Event::PrdChanged { slug, title, .. } => format!("PRD {slug} changed: {title}"),
     }
 }
 
@@ -128,7 +119,7 @@ fn describe_checkout(checkout: &CheckoutNote) -> String {
     }
 }
 
-/// Says what happened, with what it happened to before it.
+/// Says what happened, with the task before it.
 pub(crate) fn progress_line(entry: &Entry) -> String {
     let style = style_of(&entry.event);
     format!("{CYAN}{:<4}{CYAN:#} {style}{}{style:#}", subject(&entry.event), describe(&entry.event))

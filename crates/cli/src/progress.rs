@@ -36,7 +36,8 @@ impl Progress {
         }
         self.print(&progress_line(entry));
         if let Some(spinner) = &self.spinner {
-            spinner.set_message(format!("{} {}", subject(&entry.event), describe(&entry.event)));
+            let message = format!("{} {}", subject(&entry.event), describe(&entry.event));
+            spinner.set_message(message.trim_start().to_owned());
         }
     }
 

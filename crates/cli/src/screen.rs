@@ -49,6 +49,14 @@ impl Screen {
         let _ = printed;
     }
 
+    /// Prints a text byte for byte; on a terminal, control characters are shown instead of obeyed.
+    pub(crate) fn verbatim(self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let shown = if out.is_terminal() { clean(text) } else { text.to_owned() };
+        // A reader that went away, such as `head`, is not an error.
+        let _ = out.write_all(shown.as_bytes()).and_then(|()| out.flush());
+    }
+
     /// Prints one JSON document per line, or a line of text.
     pub(crate) fn line<T: Serialize>(
         self,

@@ -8,6 +8,7 @@ mod cells;
 mod checkout;
 mod checks;
 mod doctor;
+mod documents;
 mod errors;
 mod errors_of_agents;
 mod errors_of_approval;

@@ -83,7 +83,7 @@ fn the_machine() {
 fn help() {
     let project = TestProject::without_init(crate::support::PROGRAM);
     let mut transcript = Transcript::new(&project);
-    let verbs: [&[&str]; 22] = [
+    let verbs: [&[&str]; 32] = [
         &[],
         &["demo"],
         &["init"],
@@ -100,6 +100,16 @@ fn help() {
         &["task", "depends"],
         &["task", "salvage"],
         &["task", "diff"],
+        &["epic"],
+        &["epic", "add"],
+        &["epic", "list"],
+        &["epic", "show"],
+        &["epic", "edit"],
+        &["prd"],
+        &["prd", "add"],
+        &["prd", "list"],
+        &["prd", "show"],
+        &["prd", "edit"],
         &["agent", "list"],
         &["events"],
         &["machine", "show"],
@@ -119,7 +129,7 @@ fn completions_name_the_verbs() {
     let project = TestProject::without_init(crate::support::PROGRAM);
     for shell in ["bash", "zsh", "fish"] {
         let printed = project.run(&["completions", shell]).stdout;
-        for word in ["demo", "assign", "salvage", "doctor", "--command-id", "completions"] {
+        for word in ["demo", "assign", "salvage", "epic", "prd", "doctor", "--command-id", "completions"] {
             let word = if shell == "fish" { word.trim_start_matches("--") } else { word };
             assert!(printed.contains(word), "{shell} lacks {word}");
         }

@@ -3,8 +3,10 @@
 use super::{priority, task_id};
 use crate::arguments::Place;
 use crate::exit::Exit;
+use crate::verb::epic::epic_id;
+use crate::verb::prd::prd_slug;
 use clap::Args;
-use regatta_engine::core::{Create, Problem, TaskId};
+use regatta_engine::core::{Create, EpicId, PrdSlug, Problem, TaskId};
 use regatta_engine::orders;
 use uuid::Uuid;
 
@@ -25,6 +27,12 @@ pub(crate) struct Add {
     /// How urgent it is: high, medium or low.
     #[arg(long, default_value = "medium")]
     priority: String,
+    /// The epic that it belongs to.
+    #[arg(long, value_name = "ID", value_parser = epic_id)]
+    epic: Option<EpicId>,
+    /// The PRD that it is made for; without this, that of its epic.
+    #[arg(long, value_name = "SLUG", value_parser = prd_slug)]
+    prd: Option<PrdSlug>,
     /// Gives the command an id: given twice, one task is added.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
@@ -35,7 +43,8 @@ impl Add {
         let priority = priority(&self.priority)?;
         let dependencies = self.dependencies.into_iter().collect();
         let create = Create::new(self.title, self.description, self.criteria, dependencies, priority)
-            .map_err(|faults| orders::invalid(faults).explain())?;
+            .map_err(|faults| orders::invalid(faults).explain())?
+            .filed_under(self.epic, self.prd);
         let project = place.open().await?;
         let giver = crate::identity::giver(self.command_id);
         let task = orders::create(&project, &giver, create).await.map_err(|error| error.explain())?;

@@ -38,6 +38,12 @@ fn render(task: &TaskView) -> String {
     };
     field("column", format!("{} ({})", task.column, task.phase));
     field("priority", format!("{:?}", task.priority).to_lowercase());
+    if let Some(epic) = task.epic_id {
+        field("epic", epic.to_string());
+    }
+    if let Some(prd) = &task.prd {
+        field("PRD", prd.to_string());
+    }
     if let Some(agent) = &task.agent_id {
         field("agent", format!("{agent} ({})", format!("{:?}", task.agent_state).to_lowercase()));
     }

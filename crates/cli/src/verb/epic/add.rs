@@ -1,0 +1,37 @@
+//! `regatta epic add`.
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::prd::prd_slug;
+use clap::Args;
+use regatta_engine::core::document::AddEpic;
+use regatta_engine::core::{PrdSlug, Problem};
+use regatta_engine::{documents, orders};
+use uuid::Uuid;
+
+/// Adds an epic; `regatta task add --epic ID` files tasks under it.
+#[derive(Args)]
+pub(crate) struct Add {
+    /// What the epic is called.
+    title: String,
+    /// What it is about.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    description: String,
+    /// The PRD that it is made for; its tasks get it too.
+    #[arg(long, value_name = "SLUG", value_parser = prd_slug)]
+    prd: Option<PrdSlug>,
+    /// Gives the command an id: given twice, one epic is added.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Add {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let add = AddEpic::new(&self.title, self.description, self.prd)
+            .map_err(|faults| orders::invalid(faults).explain())?;
+        let project = place.open().await?;
+        let giver = crate::identity::giver(self.command_id);
+        let epic = documents::add_epic(&project, &giver, add).await.map_err(|error| error.explain())?;
+        super::show::print(place, &project, epic).await
+    }
+}

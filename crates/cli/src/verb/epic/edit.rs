@@ -1,0 +1,49 @@
+//! `regatta epic edit`.
+
+use super::epic_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::prd::prd_slug;
+use clap::{ArgGroup, Args};
+use regatta_engine::core::document::ChangeEpic;
+use regatta_engine::core::{EpicId, PrdSlug, Problem};
+use regatta_engine::{documents, orders};
+use uuid::Uuid;
+
+/// Changes an epic; what is not given stays.
+///
+/// Its tasks keep the PRD that they were made for.
+#[derive(Args)]
+#[command(group = ArgGroup::new("change").required(true).multiple(true))]
+pub(crate) struct Edit {
+    /// The epic's number.
+    #[arg(value_name = "ID", value_parser = epic_id)]
+    epic: EpicId,
+    /// What it shall be called.
+    #[arg(long, group = "change")]
+    title: Option<String>,
+    /// What it is about.
+    #[arg(long, value_name = "TEXT", group = "change")]
+    description: Option<String>,
+    /// The PRD that it is made for.
+    #[arg(long, value_name = "SLUG", value_parser = prd_slug, group = "change")]
+    prd: Option<PrdSlug>,
+    /// Takes its PRD away.
+    #[arg(long, conflicts_with = "prd", group = "change")]
+    no_prd: bool,
+    /// Gives the command an id: given twice, it is carried out once.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Edit {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let prd = if self.no_prd { Some(None) } else { self.prd.map(Some) };
+        let change = ChangeEpic::new(self.epic, self.title, self.description, prd)
+            .map_err(|faults| orders::invalid(faults).explain())?;
+        let project = place.open().await?;
+        let giver = crate::identity::giver(self.command_id);
+        documents::change_epic(&project, &giver, change).await.map_err(|error| error.explain())?;
+        super::show::print(place, &project, self.epic).await
+    }
+}

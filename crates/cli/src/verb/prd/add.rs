@@ -1,0 +1,45 @@
+//! `regatta prd add`.
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::text_file::TextFile;
+use clap::Args;
+use regatta_engine::core::Problem;
+use regatta_engine::core::document::{AddPrd, find_title, slug_from};
+use regatta_engine::{documents, orders};
+use uuid::Uuid;
+
+/// Adds a PRD, a requirements document in Markdown.
+#[derive(Args)]
+pub(crate) struct Add {
+    /// The file with the text, or `-` for standard input.
+    #[arg(value_name = "FILE")]
+    file: TextFile,
+    /// Its name in links and commands; without this, the name of the file.
+    #[arg(long)]
+    slug: Option<String>,
+    /// What it is called; without this, its first heading.
+    #[arg(long)]
+    title: Option<String>,
+    /// Gives the command an id: given twice, it is carried out once.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Add {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let text = self.file.read(place)?;
+        let name = self.file.stem();
+        let found = self.title.as_deref().or_else(|| find_title(&text)).or(name.as_deref());
+        let title = found.unwrap_or_default().to_owned();
+        let slug = self.slug.unwrap_or_else(|| {
+            let slug = slug_from(name.as_deref().unwrap_or(&title));
+            slug.map_or_else(String::new, |slug| slug.to_string())
+        });
+        let add = AddPrd::new(&slug, &title, text).map_err(|faults| orders::invalid(faults).explain())?;
+        let project = place.open().await?;
+        let giver = crate::identity::giver(self.command_id);
+        let slug = documents::add_prd(&project, &giver, add).await.map_err(|error| error.explain())?;
+        super::show::print_summary(place, &project, &slug).await
+    }
+}

@@ -1,0 +1,41 @@
+//! `regatta prd edit`.
+
+use super::prd_slug;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::text_file::TextFile;
+use clap::{ArgGroup, Args};
+use regatta_engine::core::document::ChangePrd;
+use regatta_engine::core::{PrdSlug, Problem};
+use regatta_engine::{documents, orders};
+use uuid::Uuid;
+
+/// Changes a PRD; what is not given stays.
+#[derive(Args)]
+#[command(group = ArgGroup::new("change").required(true).multiple(true))]
+pub(crate) struct Edit {
+    /// The PRD's slug.
+    #[arg(value_name = "SLUG", value_parser = prd_slug)]
+    prd: PrdSlug,
+    /// What it shall be called.
+    #[arg(long, group = "change")]
+    title: Option<String>,
+    /// The file with its new text, or `-` for standard input.
+    #[arg(long, value_name = "FILE", group = "change")]
+    text: Option<TextFile>,
+    /// Gives the command an id: given twice, it is carried out once.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Edit {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let text = self.text.map(|file| file.read(place)).transpose()?;
+        let change = ChangePrd::new(self.prd.clone(), self.title, text)
+            .map_err(|faults| orders::invalid(faults).explain())?;
+        let project = place.open().await?;
+        let giver = crate::identity::giver(self.command_id);
+        documents::change_prd(&project, &giver, change).await.map_err(|error| error.explain())?;
+        super::show::print_summary(place, &project, &self.prd).await
+    }
+}

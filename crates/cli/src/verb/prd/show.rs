@@ -1,0 +1,39 @@
+//! `regatta prd show`.
+
+use super::prd_slug;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{BOLD, CYAN, DIM, clean};
+use clap::Args;
+use regatta_engine::core::{PrdSlug, Problem};
+use regatta_engine::{Project, show_prd};
+
+/// Prints the text of a PRD as it is.
+#[derive(Args)]
+pub(crate) struct Show {
+    /// The PRD's slug.
+    #[arg(value_name = "SLUG", value_parser = prd_slug)]
+    prd: PrdSlug,
+}
+
+impl Show {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let view = show_prd(&project, &self.prd).await.map_err(|error| error.explain())?;
+        match &view.text {
+            Some(text) if !place.screen.is_json() => place.screen.verbatim(text),
+            _ => place.screen.data(&view, |_| String::new()),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Prints what became of a PRD: all of it with `--json`, otherwise all but the text.
+pub(super) async fn print_summary(place: &Place, project: &Project, prd: &PrdSlug) -> Result<Exit, Problem> {
+    let view = show_prd(project, prd).await.map_err(|error| error.explain())?;
+    place.screen.data(&view, |prd| {
+        let title = clean(&prd.title);
+        format!("{CYAN}{}{CYAN:#} {BOLD}{title}{BOLD:#} {DIM}({} bytes){DIM:#}\n", prd.slug, prd.bytes)
+    });
+    Ok(Exit::Done)
+}
