@@ -9,9 +9,11 @@
 
 mod align;
 mod archive;
+mod archived_summary;
 mod chain_input;
 mod chain_output;
 mod changes;
+mod commit_names;
 mod contain;
 mod criterion;
 pub mod disk;
@@ -32,9 +34,11 @@ pub mod size;
 mod task_file;
 mod tile;
 
-pub use archive::{ArchiveRequest, Archived, ArchivedSummary};
+pub use archive::{ArchiveRequest, Archived};
+pub use archived_summary::ArchivedSummary;
 pub use chain_input::{ChainInput, NewChainInput};
 pub use changes::{Change, changes};
+pub use commit_names::{CommitName, find_commit_names};
 pub use criterion::{Criterion, NewCriterion};
 pub use error::{EditError, InvalidUtf8};
 pub use fault::{Fault, FaultKind, Unknown, UnknownKind};

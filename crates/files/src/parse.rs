@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::archive::ArchivedSummary;
+use crate::archived_summary::ArchivedSummary;
 use crate::chain_input::{self, ChainInput};
 use crate::chain_output;
 use crate::criterion::{self, Criterion};

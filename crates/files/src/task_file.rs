@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::archive::ArchivedSummary;
+use crate::archived_summary::ArchivedSummary;
 use crate::chain_input::ChainInput;
 use crate::criterion::Criterion;
 use crate::error::InvalidUtf8;
