@@ -85,7 +85,7 @@ fn describe_task(event: &Event) -> String {
         Event::CriterionChecked { index, text, .. } => format!("criterion {} ticked: {text}", index + 1),
         Event::CriterionUnchecked { index, text, .. } => format!("criterion {} unticked: {text}", index + 1),
         Event::CriteriaSet { criteria, .. } => format!("criteria changed: {} now", criteria.len()),
-        Event::ProgressLogged { entry, .. } => format!("progress: {}", entry.did),
+        Event::ProgressLogged { entry, .. } => format!("progress: {}", first_item(&entry.did)),
         Event::OutputWritten { summary, .. } => format!("output written: {summary}"),
         Event::OutputRemoved { .. } => "output removed".to_owned(),
         Event::RequirementsEdited { .. } => "requirements edited".to_owned(),
@@ -109,6 +109,11 @@ fn describe_task(event: &Event) -> String {
         | Event::AgentStopFailed { error, .. }
         | Event::WorktreeRemoveFailed { error, .. } => format!("{}: {}", error.code, error.message),
     }
+}
+
+/// Returns the first line of what was done, without its bullet; the task's file has the rest.
+fn first_item(did: &str) -> &str {
+    did.lines().next().unwrap_or_default().trim_start_matches(['-', '*', '+', ' '])
 }
 
 fn describe_checkout(checkout: &CheckoutNote) -> String {

@@ -6,6 +6,7 @@
 //!
 //! Start reading at [`Project`], then [`Engine`].
 
+mod archive;
 mod carry;
 mod clock;
 mod config;
@@ -16,6 +17,7 @@ mod document_view;
 pub mod documents;
 mod engine;
 mod error;
+mod file_size;
 mod holder;
 mod journal;
 mod keeper;
@@ -40,6 +42,7 @@ pub use doctor::{Finding, examine, mend};
 pub use document_view::{EpicView, MemberView, PrdView, list_epics, list_prds, show_epic, show_prd};
 pub use engine::{Engine, Stop};
 pub use error::Error;
+pub use file_size::{FileSize, SectionSize};
 pub use holder::Holder;
 pub use journal::{Entry, Journal};
 pub use project::Project;

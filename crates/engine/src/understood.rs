@@ -1,7 +1,8 @@
 //! What was understood of a task file: the answer of `regatta state validate`.
 
 use crate::error::Error;
-use regatta_files::{TaskFile, disk, size};
+use crate::file_size::{self, FileSize};
+use regatta_files::{TaskFile, disk};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -24,9 +25,8 @@ pub struct Understood {
     pub chain_output: Option<String>,
     pub unknown: Vec<UnknownRead>,
     pub faults: Vec<FaultRead>,
-    pub bytes: usize,
-    pub sections: Vec<SectionRead>,
-    pub advice: Vec<&'static str>,
+    #[serde(flatten)]
+    pub size: FileSize,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -87,14 +87,6 @@ pub struct FaultRead {
     pub text: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
-#[allow(missing_docs, reason = "the fields say it")]
-pub struct SectionRead {
-    pub title: String,
-    pub bytes: usize,
-    pub tokens: usize,
-}
-
 /// Reads a task file and says what was understood; the file is not changed.
 pub fn understand(path: &Path) -> Result<Understood, Error> {
     let read = disk::read(path).map_err(Error::StateFile)?;
@@ -116,24 +108,8 @@ pub fn understand(path: &Path) -> Result<Understood, Error> {
         chain_output: file.chain_output().map(str::to_owned),
         unknown: file.unknown().iter().map(read_unknown).collect(),
         faults: file.faults().iter().map(read_fault).collect(),
-        bytes: file.text().len(),
-        sections: size::estimate_sections(&file).into_iter().map(read_section).collect(),
-        advice: advice(&file),
+        size: file_size::measure(&file, title.and_then(|title| title.id)),
     })
-}
-
-fn advice(file: &TaskFile) -> Vec<&'static str> {
-    let by_size = match size::class(file.text().len()) {
-        size::SizeClass::Ok => None,
-        size::SizeClass::Warning => {
-            Some("the file is large (over 50 KB); old sessions are archived above 75 KB")
-        }
-        size::SizeClass::Archive => Some("the file is over 75 KB: its old sessions should be archived"),
-    };
-    let sessions = size::count_sessions(file);
-    let by_count =
-        size::suggests_decomposition(sessions).then_some("more than 20 sessions: decompose the task");
-    by_size.into_iter().chain(by_count).collect()
 }
 
 fn read_criterion(criterion: &regatta_files::Criterion) -> CriterionRead {
@@ -191,8 +167,4 @@ fn read_fault(fault: &regatta_files::Fault) -> FaultRead {
         problem: fault.what.to_string(),
         text: fault.text.clone(),
     }
-}
-
-fn read_section(estimate: size::SectionEstimate) -> SectionRead {
-    SectionRead { title: estimate.title, bytes: estimate.bytes, tokens: estimate.tokens }
 }

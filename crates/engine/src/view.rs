@@ -8,6 +8,7 @@ use crate::core::{
 };
 use crate::engine;
 use crate::error::Error;
+use crate::file_size::{self, FileSize};
 use crate::keeper;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::orders;
@@ -47,6 +48,9 @@ pub struct TaskView {
     pub merge_commit: Option<String>,
     pub salvages: Vec<Salvage>,
     pub state_file: String,
+    /// Of one task that is shown; a list of tasks does without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_file_size: Option<FileSize>,
     pub progress_entries: u32,
     pub inputs: Vec<InputNote>,
     pub error: Option<Failure>,
@@ -87,7 +91,8 @@ pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Erro
     let task = orders::get_task(project, task).await?;
     let crew = orders::load_crew(project).await?;
     let has_engine = engine::find_running(project).await?.is_some();
-    Ok(view(project, &task, &crew, has_engine))
+    let state_file_size = file_size::measure_at(&keeper::file_path(project, task.id), task.id.number());
+    Ok(TaskView { state_file_size, ..view(project, &task, &crew, has_engine) })
 }
 
 /// Returns all tasks by number.
@@ -190,6 +195,7 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
         merge_commit: landed.map(|landed| landed.commit.to_string()),
         salvages: task.salvages.clone(),
         state_file: keeper::file_path(project, task.id).display().to_string(),
+        state_file_size: None,
         progress_entries: task.memory.entries,
         inputs: task.memory.inputs.clone(),
         error: task.error.clone(),

@@ -137,6 +137,16 @@ impl TaskFile {
         self.confirm(file, is_right, "a session")
     }
 
+    /// Writes the last session of the progress log anew.
+    pub fn with_last_session(&self, session: &NewSession) -> Result<TaskFile, EditError> {
+        let Some(last) = self.sessions().last() else { return self.with_session(session) };
+        let end = last.range.start + last.text.trim_end().len();
+        let file = self.place(last.range.start..end, Gap::Line, &session::render(session));
+        let is_right = file.sessions().len() == self.sessions().len()
+            && file.sessions().last().is_some_and(|last| last.number == session.number);
+        self.confirm(file, is_right, "a session")
+    }
+
     /// Brings the chain inputs in line with a list: entries that already say so stay as they are.
     ///
     /// An entry for a task that is not in the list goes, unless somebody wrote something of their own below it.

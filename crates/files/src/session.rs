@@ -52,6 +52,21 @@ pub struct NewSession {
     pub note: Option<String>,
 }
 
+impl SessionEntry {
+    /// Returns the entry as it was added with this remark; nothing when its words are no longer those of then.
+    pub fn as_added(&self, note: Option<&str>) -> Option<NewSession> {
+        let session = NewSession {
+            number: self.number,
+            at: self.at.clone(),
+            did: self.did.clone(),
+            issues: self.issues.clone(),
+            next: self.next.clone(),
+            note: note.map(str::to_owned),
+        };
+        (render(&session) == line::with_endings(self.text.trim_end(), "\n")).then_some(session)
+    }
+}
+
 /// What a heading of the progress log says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LogHeading<'a> {

@@ -51,6 +51,16 @@ pub enum Complexity {
 }
 
 impl Complexity {
+    /// Returns its name in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Complexity::Simple => "simple",
+            Complexity::Medium => "medium",
+            Complexity::Large => "large",
+            Complexity::VeryLarge => "very_large",
+        }
+    }
+
     /// Returns what to do with a task of this size.
     pub fn recommendation(self) -> &'static str {
         match self {

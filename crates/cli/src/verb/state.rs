@@ -45,9 +45,8 @@ fn render(read: &Understood) -> String {
     field("inputs", count(read.chain_inputs.len(), "from other tasks"));
     field("sessions", count(read.sessions.len(), "in full"));
     field("output", if read.chain_output.is_some() { "written".to_owned() } else { "not yet".to_owned() });
-    let tokens: usize = read.sections.iter().map(|section| section.tokens).sum();
-    field("size", format!("{} bytes, about {tokens} tokens", read.bytes));
-    for section in &read.sections {
+    field("size", format!("{} bytes, about {} tokens", read.size.bytes, read.size.tokens));
+    for section in &read.size.sections {
         let title = if section.title.is_empty() { "(title)" } else { &section.title };
         field("", format!("{title}: about {} tokens", section.tokens));
     }
@@ -67,7 +66,7 @@ fn render(read: &Understood) -> String {
             let _ = writeln!(text, "       {DIM}{}{DIM:#}", clean(&fault.text));
         }
     }
-    for advice in &read.advice {
+    for advice in &read.size.advice {
         let _ = writeln!(text, "{YELLOW}advice{YELLOW:#} {advice}");
     }
     if read.is_valid {

@@ -17,4 +17,6 @@ mod following;
 mod output;
 mod state_files;
 mod support;
+mod task_file_entries;
+mod task_file_sizes;
 mod task_files;

@@ -14,6 +14,7 @@ mod record_diff;
 mod remove_worktree;
 mod run_checks;
 mod run_session;
+mod session_entry;
 mod stop_agent;
 
 pub(crate) use control::Control;

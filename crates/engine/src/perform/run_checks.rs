@@ -2,7 +2,7 @@
 //!
 //! An agent's word that something works is a claim. What the engine has seen itself, at a named commit, is not.
 
-use super::{Control, Work, leftovers};
+use super::{Control, Work, leftovers, session_entry};
 use crate::core::{Code, CommitId, Evidence, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
@@ -34,6 +34,7 @@ pub(super) async fn perform(
             }
         }
     };
+    session_entry::amend(&work.project, task, &outcome).await?;
     crash::point("run_checks.after");
     work.settle(task, outcome).await
 }

@@ -3,17 +3,15 @@
 //! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
 //! of the session's processes and runs the session again in the same worktree.
 
-use super::{Control, Work, leftovers};
+use super::{Control, Work, leftovers, session_entry};
 use crate::config::{AgentEntry, Program};
 use crate::core::{
-    AgentId, Code, Complete, Diff, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId,
-    WorkPhase,
+    AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
 };
 use crate::crash;
 use crate::engine;
 use crate::error::{Error, chain};
 use crate::keeper;
-use crate::memory::{self, Progress};
 use crate::orders;
 use crate::project::Project;
 use crate::prompt;
@@ -42,7 +40,9 @@ pub(super) async fn perform(
     // Waiting for a place may have taken longer than the lease lasts.
     engine::check_lease(&work.project, work.token).await?;
     work.keep_file(task).await?;
+    session_entry::archive_if_due(work, task).await?;
     let found = orders::get_task(&work.project, task).await?;
+    let start = session_entry::find_start(&work.project, &found).await;
     let running = match begin(work, &found, agent, session, resume).await {
         Ok(running) => running,
         Err(problem) => {
@@ -60,44 +60,15 @@ pub(super) async fn perform(
     let ended = watch(running, control).await;
     crash::point("run_session.ended");
     let end = match &ended.outcome {
-        Ending::Stopped(reason) => return leave(work, task, session, *reason).await,
+        // It goes on with the next engine.
+        Ending::Stopped(StopReason::Shutdown) => return Ok(()),
+        Ending::Stopped(StopReason::Cancelled | StopReason::Paused) => SessionEnd::Stopped,
         Ending::Failed(failure) => SessionEnd::Failed(explain(&work.project, task, session, failure)),
         Ending::Finished => finish(&work.project, task, session, &ended).await,
     };
-    remember(work, &found, session, &end).await?;
+    session_entry::remember(work, &found, session, start.as_ref(), (&ended.outcome, &end)).await?;
     crash::point("run_session.after");
     work.settle(task, stopped(end)).await
-}
-
-/// Reads what the agent wrote in the task's file; an agent that wrote no entry gets one from what was seen.
-async fn remember(work: &Work, before: &Task, session: u32, end: &SessionEnd) -> Result<(), Error> {
-    work.keep_file(before.id).await?;
-    let after = orders::get_task(&work.project, before.id).await?;
-    if after.memory.entries > before.memory.entries {
-        return Ok(());
-    }
-    let progress = match end {
-        SessionEnd::Finished(complete) => of_finished(session, complete.diff()),
-        SessionEnd::Failed(failure) => Progress {
-            did: format!("Session {session} ended badly."),
-            issues: format!("{}: {}", failure.code, failure.message),
-            next: "See the transcript".to_owned(),
-        },
-        SessionEnd::Stopped => return Ok(()),
-    };
-    let logged = memory::log_for_agent(&work.project, before.id, &progress).await;
-    keeper::report(&work.project, before.id, logged).await
-}
-
-fn of_finished(session: u32, diff: &Diff) -> Progress {
-    let Diff { files_changed, lines_added, lines_removed, head, .. } = diff;
-    let files = if *files_changed == 1 { "1 file".to_owned() } else { format!("{files_changed} files") };
-    let change = format!("{files} changed, +{lines_added} -{lines_removed}, at {}", head.short());
-    Progress {
-        did: format!("Session {session} ended well: {change}."),
-        issues: "None".to_owned(),
-        next: "Review".to_owned(),
-    }
 }
 
 enum Phase {
@@ -115,7 +86,7 @@ fn wanted(task: &Task, session: u32) -> Option<Phase> {
     }
 }
 
-/// A session that was stopped for its task is over; one that was stopped for the engine goes on with the next.
+/// A session that was stopped before it began is over if that was for its task, and begins with the next engine if not.
 async fn leave(work: &Work, task: TaskId, session: u32, reason: StopReason) -> Result<(), Error> {
     match reason {
         StopReason::Shutdown => Ok(()),

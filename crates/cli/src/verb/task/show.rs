@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, RED, clean};
 use clap::Args;
 use regatta_engine::core::{Evidence, Problem, TaskId};
-use regatta_engine::{CriterionView, Project, TaskView, show_task};
+use regatta_engine::{CriterionView, FileSize, Project, SectionSize, TaskView, show_task};
 use std::fmt::Write;
 
 /// Shows one task.
@@ -20,18 +20,29 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        print(place, &project, self.task).await
+        let view = show_task(&project, self.task).await.map_err(|error| error.explain())?;
+        place.screen.data(&view, |view| render(view, Extent::Whole));
+        Ok(Exit::Done)
     }
 }
 
-/// Prints a task as it stands.
+/// Prints a task as another verb left it.
 pub(crate) async fn print(place: &Place, project: &Project, task: TaskId) -> Result<Exit, Problem> {
     let view = show_task(project, task).await.map_err(|error| error.explain())?;
-    place.screen.data(&view, render);
+    place.screen.data(&view, |view| render(view, Extent::Brief));
     Ok(Exit::Done)
 }
 
-fn render(task: &TaskView) -> String {
+/// How much is said of a task's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Where it is and how large.
+    Whole,
+    /// Only what should be done about it.
+    Brief,
+}
+
+fn render(task: &TaskView, extent: Extent) -> String {
     let mut text = format!("{CYAN}#{}{CYAN:#} {BOLD}{}{BOLD:#}\n", task.id, clean(&task.title));
     let mut field = |name: &str, value: String| {
         let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value).replace('\n', "\n             "));
@@ -92,6 +103,9 @@ fn render(task: &TaskView) -> String {
     for evidence in &task.checks {
         field("check", show_evidence(evidence));
     }
+    for (name, value) in show_file(task, extent) {
+        field(name, value);
+    }
     if let Some(deadline) = task.deadline {
         field("deadline", deadline.to_string());
     }
@@ -101,6 +115,51 @@ fn render(task: &TaskView) -> String {
         let _ = writeln!(text, "  next: {}", clean(&error.hint));
     }
     text
+}
+
+/// Says where the task's file is, what its sections cost to read, and what to do about its size.
+fn show_file(task: &TaskView, extent: Extent) -> Vec<(&'static str, String)> {
+    let mut fields = Vec::new();
+    if extent == Extent::Whole {
+        fields.push(("file", task.state_file.clone()));
+    }
+    let Some(size) = &task.state_file_size else {
+        if extent == Extent::Whole {
+            fields.push((
+                "size",
+                "not known: the file is missing or no text, and the next step makes it anew".to_owned(),
+            ));
+        }
+        return fields;
+    };
+    if extent == Extent::Whole {
+        fields.push(("size", show_size(size)));
+        if size.session_count > 0 {
+            fields.push(("sessions", show_sessions(size)));
+        }
+    }
+    fields.extend(size.advice.iter().map(|advice| ("advice", advice.clone())));
+    fields
+}
+
+/// Names the size of the task; what is said of a large one stands among the advice.
+fn show_sessions(size: &FileSize) -> String {
+    let shown = format!("{}, a {} task", size.session_count, size.complexity.replace('_', " "));
+    let is_large = size.complexity.ends_with("large");
+    if is_large { shown } else { format!("{shown}: {}", size.recommendation.to_lowercase()) }
+}
+
+fn show_size(size: &FileSize) -> String {
+    let section = |section: &SectionSize| {
+        let title = if section.title.is_empty() { "Title" } else { &section.title };
+        format!("{title} {}", section.tokens)
+    };
+    let sections: Vec<String> = size.sections.iter().map(section).collect();
+    let bytes = match size.bytes {
+        few @ ..1024 => format!("{few} bytes"),
+        many => format!("{:.1} KB", many as f64 / 1024.0),
+    };
+    format!("{bytes}, about {} tokens: {}", size.tokens, sections.join(", "))
 }
 
 fn show_criterion(criterion: &CriterionView) -> String {

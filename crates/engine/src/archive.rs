@@ -1,0 +1,97 @@
+//! Archiving: old entries of a progress log leave the task's file, and a summary with their commits stays.
+//!
+//! It happens by itself between two sessions when the file is too large, and whenever somebody asks for it. First the
+//! archive is written and then the file: a crash in between leaves entries in both, and loses none.
+
+use crate::core::{Actor, Event, News, TaskId};
+use crate::error::Error;
+use crate::keeper;
+use crate::log::{fact_of, task_stream};
+use crate::orders;
+use crate::project::Project;
+use regatta_files::{ArchiveRequest, Archived, TaskFile, disk, find_commit_names, size};
+
+/// No snapshot has this format, so that all events of a stream are loaded.
+const NO_SNAPSHOT: u32 = 0;
+
+/// Git is asked about so many words that look like commits; each costs two processes.
+const WORDS_ASKED_MAX: usize = 50;
+
+/// Moves old entries to the archive if the file is too large.
+pub(crate) async fn archive_if_due(project: &Project, task: TaskId) -> Result<(), Error> {
+    let Some(newest) = orders::load_file(project, task).await?.state.newest else { return Ok(()) };
+    if size::class(newest.text.len()) == size::SizeClass::Archive {
+        move_out(project, task, &TaskFile::parse(newest.text)).await?;
+    }
+    Ok(())
+}
+
+/// Moves old entries to the archive, and returns the first and the last; nothing when there are no more than stay.
+pub(crate) async fn move_out(
+    project: &Project,
+    task: TaskId,
+    file: &TaskFile,
+) -> Result<Option<(u32, u32)>, Error> {
+    let path = keeper::archive_path(project, task);
+    let mut request = ArchiveRequest {
+        keep: size::SESSIONS_KEPT,
+        link: path.strip_prefix(project.root()).unwrap_or(&path).display().to_string(),
+        commits: Vec::new(),
+    };
+    let Some(archived) = file.archive(&request) else { return Ok(None) };
+    request.commits = find_commits(project, task, &archived).await?;
+    let parent = path.parent().unwrap_or(project.root());
+    std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    disk::append_durably(&path, archived.archived.as_bytes()).map_err(Error::StateFile)?;
+    let mut moved = None;
+    let change = |file: &TaskFile| match file.archive(&request) {
+        Some(now) if now.archived == archived.archived => {
+            moved = Some((now.first, now.last));
+            let bytes = now.archived.len() as u64;
+            Ok((now.file, vec![News::Archived { first: now.first, last: now.last, bytes }]))
+        }
+        // Somebody wrote in them meanwhile: they stay, and are archived another time.
+        _ => Ok((file.clone(), Vec::new())),
+    };
+    keeper::edit(project, task, &Actor::Engine, change).await?;
+    Ok(moved)
+}
+
+/// Returns the commits that the entries name, and those that were put up for review when they were written.
+async fn find_commits(project: &Project, task: TaskId, archived: &Archived) -> Result<Vec<String>, Error> {
+    let mut commits = Vec::new();
+    let mut asked = 0;
+    for name in find_commit_names(&archived.archived) {
+        asked += usize::from(!name.is_called);
+        if name.is_called || asked <= WORDS_ASKED_MAX && is_commit(project, &name.digits).await {
+            commits.push(name.digits);
+        }
+    }
+    commits.extend(find_heads(project, task, archived.first..=archived.last).await?);
+    Ok(commits)
+}
+
+/// A word that git cannot answer for is no commit; the archive has it all the same.
+async fn is_commit(project: &Project, digits: &str) -> bool {
+    project.repository().resolve_commit(digits).await.is_ok_and(|found| found.is_some())
+}
+
+async fn find_heads(
+    project: &Project,
+    task: TaskId,
+    entries: std::ops::RangeInclusive<u32>,
+) -> Result<Vec<String>, Error> {
+    let loaded = project.store().load(&task_stream(task), NO_SNAPSHOT).await?;
+    let mut newest = 0;
+    let mut heads = Vec::new();
+    for recorded in &loaded.tail {
+        match fact_of(recorded)?.event {
+            Event::ProgressLogged { entry, .. } => newest = entry.number,
+            Event::TaskCompleted { head, .. } if entries.contains(&newest) => {
+                heads.push(head.short().to_owned());
+            }
+            _ => {}
+        }
+    }
+    Ok(heads)
+}

@@ -1,0 +1,363 @@
+//! The entry that the engine writes in the progress log for a session whose agent wrote none.
+//!
+//! It says only what was seen: which files changed, how the session ended, and what the checks said. Checks run after
+//! the session, so the entry first names them and is amended once they have run. An entry in which somebody has
+//! written since is left alone.
+
+use super::Work;
+use crate::archive;
+use crate::core::{Actor, Evidence, Outcome, SessionEnd, Task, TaskId};
+use crate::error::Error;
+use crate::keeper;
+use crate::memory::{self, Progress};
+use crate::orders;
+use crate::project::Project;
+use regatta_agents::Outcome as Ending;
+use regatta_files::TaskFile;
+use regatta_git::CommitId;
+
+/// So many files are named; the diff has the others.
+const FILES_MAX: usize = 20;
+
+/// A line of the log is read by people.
+const LINE_CHARACTERS_MAX: usize = 200;
+
+const CHECKS: &str = "- Checks: ";
+const FAILED_CHECK: &str = "- Check ";
+
+/// What a session left in its worktree.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    files: Vec<String>,
+    uncommitted: Vec<String>,
+    lines_added: u64,
+    lines_removed: u64,
+    head: String,
+}
+
+/// Returns the commit from which a session starts.
+pub(super) async fn find_start(project: &Project, task: &Task) -> Option<CommitId> {
+    let place = project.place(&task.worktree()?.path);
+    project.repository().head_of_worktree(&place).await.ok()
+}
+
+/// Reads what the agent wrote in the task's file; an agent that wrote no entry gets one from what was seen.
+pub(super) async fn remember(
+    work: &Work,
+    before: &Task,
+    session: u32,
+    start: Option<&CommitId>,
+    (ending, end): (&Ending, &SessionEnd),
+) -> Result<(), Error> {
+    let project = &work.project;
+    work.keep_file(before.id).await?;
+    let after = orders::get_task(project, before.id).await?;
+    if after.memory.entries <= before.memory.entries {
+        let seen = look(project, &after, start).await;
+        let checks: Vec<&str> = project.config().checks.keys().map(String::as_str).collect();
+        let progress = render(session, seen.as_ref(), ending, end, &checks);
+        let logged = memory::log_for_agent(project, before.id, &progress).await;
+        keeper::report(project, before.id, logged).await?;
+    }
+    archive_if_due(work, before.id).await
+}
+
+/// Archives old entries of a file that is too large; a disk that refuses is reported, and stops nothing else.
+pub(super) async fn archive_if_due(work: &Work, task: TaskId) -> Result<(), Error> {
+    let archived = archive::archive_if_due(&work.project, task).await;
+    keeper::report(&work.project, task, archived).await
+}
+
+/// Writes what the checks said into the newest entry, if it is the engine's.
+pub(super) async fn amend(project: &Project, task: TaskId, outcome: &Outcome) -> Result<(), Error> {
+    let newest = orders::get_task(project, task).await?.memory.last;
+    if !newest.is_some_and(|entry| entry.by_engine) {
+        return Ok(());
+    }
+    let change = |file: &TaskFile| Ok((with_checks(file, outcome), Vec::new()));
+    let amended = keeper::edit(project, task, &Actor::Engine, change).await.map(|_| ());
+    keeper::report(project, task, amended).await
+}
+
+/// A worktree that git cannot look at leaves the files unnamed, and the entry says so.
+async fn look(project: &Project, task: &Task, start: Option<&CommitId>) -> Option<Seen> {
+    let place = project.place(&task.worktree()?.path);
+    let repository = project.repository();
+    let head = repository.head_of_worktree(&place).await.ok()?;
+    let diff = repository.diff(start?, &head).await.ok()?;
+    let status = repository.status(&place, &project.config().copy).await.ok()?;
+    Some(Seen {
+        files: diff.files.into_iter().map(|file| file.path).collect(),
+        uncommitted: status.into_iter().map(|entry| entry.path).collect(),
+        lines_added: diff.lines_added,
+        lines_removed: diff.lines_removed,
+        head: head.short().to_owned(),
+    })
+}
+
+fn render(session: u32, seen: Option<&Seen>, ending: &Ending, end: &SessionEnd, checks: &[&str]) -> Progress {
+    let (how, checks_said, issues, next) = match end {
+        SessionEnd::Finished(_) if checks.is_empty() => {
+            ("ended well", "none are configured".to_owned(), "None".to_owned(), "Review")
+        }
+        SessionEnd::Finished(_) => (
+            "ended well",
+            format!("{}; they run after the session", checks.join(", ")),
+            "None".to_owned(),
+            "Review",
+        ),
+        SessionEnd::Failed(failure) => {
+            let why = format!("- {}: {}", failure.code, on_one_line(&failure.message));
+            ("ended badly", "not run".to_owned(), why, "See the transcript")
+        }
+        SessionEnd::Stopped => (
+            "was stopped",
+            "not run".to_owned(),
+            "None".to_owned(),
+            "Go on with the criteria that are not ticked",
+        ),
+    };
+    let exit = match ending {
+        Ending::Finished => "finished without an error".to_owned(),
+        other => on_one_line(&other.to_string()),
+    };
+    let mut did = vec![format!("- Session {session} {how}: {}", render_size(seen))];
+    for (label, files) in
+        seen.map_or(Vec::new(), |seen| vec![("Files", &seen.files), ("Not committed", &seen.uncommitted)])
+    {
+        if !files.is_empty() {
+            did.push(format!("- {label}: {}", render_files(files)));
+        }
+    }
+    did.push(format!("- Exit: {exit}"));
+    did.push(format!("{CHECKS}{checks_said}"));
+    Progress { did: did.join("\n"), issues, next: next.to_owned() }
+}
+
+fn render_size(seen: Option<&Seen>) -> String {
+    let Some(Seen { files, uncommitted, lines_added, lines_removed, head }) = seen else {
+        return "what it changed is not known".to_owned();
+    };
+    match files.len() {
+        0 if uncommitted.is_empty() => format!("no file changed, at {head}"),
+        0 => format!("nothing committed, at {head}"),
+        1 => format!("1 file changed, +{lines_added} -{lines_removed}, at {head}"),
+        count => format!("{count} files changed, +{lines_added} -{lines_removed}, at {head}"),
+    }
+}
+
+fn render_files(files: &[String]) -> String {
+    // A file may have any name, and none of them may end the line or the code.
+    let shown = |path: &String| {
+        format!("`{}`", path.replace(|character: char| character.is_control() || character == '`', "?"))
+    };
+    let mut text = files.iter().take(FILES_MAX).map(shown).collect::<Vec<_>>().join(", ");
+    if let Some(more) = files.len().checked_sub(FILES_MAX).filter(|more| *more > 0) {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}
+
+/// Returns the file with what the checks said in its last entry; the same file if that is not the engine's own any more.
+fn with_checks(file: &TaskFile, outcome: &Outcome) -> TaskFile {
+    let last = file.sessions().last().and_then(|entry| entry.as_added(Some(keeper::BY_ENGINE)));
+    let Some(mut session) = last else { return file.clone() };
+    let (said, failed) = match outcome {
+        Outcome::ChecksRan { results, .. } => {
+            let said: Vec<String> = results.iter().map(render_check).collect();
+            (said.join(", "), results.iter().filter(|result| !result.passed).collect())
+        }
+        _ => ("not run".to_owned(), Vec::new()),
+    };
+    let kept = |text: &str, own: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with(own) && *line != "None").map(str::to_owned).collect()
+    };
+    let mut did = kept(&session.did, CHECKS);
+    did.push(format!("{CHECKS}{said}"));
+    session.did = did.join("\n");
+    let mut issues = kept(&session.issues, FAILED_CHECK);
+    issues.extend(failed.into_iter().map(render_failed));
+    session.issues = issues.join("\n");
+    file.with_last_session(&session).unwrap_or_else(|_| file.clone())
+}
+
+fn render_check(result: &Evidence) -> String {
+    let how = match (result.passed, result.exit) {
+        (true, _) => "passed".to_owned(),
+        (false, Some(exit)) => format!("failed with exit {exit}"),
+        (false, None) => "was ended".to_owned(),
+    };
+    format!("{} {how}", result.name)
+}
+
+fn render_failed(result: &Evidence) -> String {
+    let last = result.tail.lines().rev().find(|line| !line.trim().is_empty());
+    let last = last.map_or_else(String::new, |line| format!(": {}", on_one_line(line)));
+    format!("{FAILED_CHECK}{}{last}", render_check(result))
+}
+
+fn on_one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LINE_CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{Code, Complete, Diff, Failure, Problem};
+    use regatta_agents::StopReason;
+    use regatta_files::NewSession;
+
+    fn seen(files: &[&str], uncommitted: &[&str]) -> Seen {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Seen {
+            files: names(files),
+            uncommitted: names(uncommitted),
+            lines_added: 5,
+            lines_removed: 1,
+            head: "1a2b3c4d5e".to_owned(),
+        }
+    }
+
+    fn finished() -> SessionEnd {
+        let commit: crate::core::CommitId = "0".repeat(40).parse().unwrap();
+        let (base, head) = (commit.clone(), commit);
+        let diff =
+            Diff { files_changed: 1, lines_added: 5, lines_removed: 1, digest: String::new(), base, head };
+        SessionEnd::Finished(Complete::new(diff, 1, None).unwrap())
+    }
+
+    fn log_of(progress: &Progress) -> TaskFile {
+        let session = NewSession {
+            number: 1,
+            at: "now".into(),
+            did: progress.did.clone(),
+            issues: progress.issues.clone(),
+            next: progress.next.clone(),
+            note: Some(keeper::BY_ENGINE.into()),
+        };
+        TaskFile::parse("## 3. Progress Log\n").with_session(&session).unwrap()
+    }
+
+    fn ran(results: &[(&str, Option<i32>)]) -> Outcome {
+        let evidence = |(name, exit): &(&str, Option<i32>)| Evidence {
+            name: (*name).to_owned(),
+            passed: *exit == Some(0),
+            exit: *exit,
+            milliseconds: 1,
+            tail: "line 3\nis too   long\n\n".to_owned(),
+        };
+        let commit = "0".repeat(40).parse().unwrap();
+        Outcome::ChecksRan { commit, results: results.iter().map(evidence).collect() }
+    }
+
+    #[test]
+    fn an_entry_says_what_was_seen_and_then_what_the_checks_said() {
+        let seen = seen(&["src/a.rs", "odd`\nname"], &[]);
+        let entry = render(3, Some(&seen), &Ending::Finished, &finished(), &["lint", "test"]);
+        let file = log_of(&entry);
+        assert_eq!(
+            file.text(),
+            "\
+             ## 3. Progress Log\n\
+             \n\
+             ### Session 1 - now\n\
+             *(written by the engine)*\n\
+             \n\
+             **Did:**\n\
+             - Session 3 ended well: 2 files changed, +5 -1, at 1a2b3c4d5e\n\
+             - Files: `src/a.rs`, `odd??name`\n\
+             - Exit: finished without an error\n\
+             - Checks: lint, test; they run after the session\n\
+             \n\
+             **Issues:** None\n\
+             \n\
+             **Next:** Review\n"
+        );
+        let checked = with_checks(&file, &ran(&[("lint", Some(4)), ("test", None), ("unit", Some(0))]));
+        assert_eq!(
+            checked.text(),
+            "\
+             ## 3. Progress Log\n\
+             \n\
+             ### Session 1 - now\n\
+             *(written by the engine)*\n\
+             \n\
+             **Did:**\n\
+             - Session 3 ended well: 2 files changed, +5 -1, at 1a2b3c4d5e\n\
+             - Files: `src/a.rs`, `odd??name`\n\
+             - Exit: finished without an error\n\
+             - Checks: lint failed with exit 4, test was ended, unit passed\n\
+             \n\
+             **Issues:**\n\
+             - Check lint failed with exit 4: is too long\n\
+             - Check test was ended: is too long\n\
+             \n\
+             **Next:** Review\n"
+        );
+        let again = with_checks(&checked, &ran(&[("lint", Some(0))]));
+        assert!(again.text().contains("- Checks: lint passed\n\n**Issues:** None\n"), "{}", again.text());
+        let not_run = with_checks(&again, &Outcome::FileWritten { digest: String::new() });
+        assert!(not_run.text().contains("- Checks: not run\n"), "{}", not_run.text());
+    }
+
+    #[test]
+    fn a_session_that_ended_badly_says_why() {
+        let problem = Problem::new(Code::AgentSessionFailed, "session 1 ended badly", "crash", "read it");
+        let end = SessionEnd::Failed(Failure::from(problem));
+        let entry =
+            render(1, Some(&seen(&[], &["half.txt"])), &Ending::Stopped(StopReason::Paused), &end, &[]);
+        assert_eq!(
+            entry.did,
+            "\
+             - Session 1 ended badly: nothing committed, at 1a2b3c4d5e\n\
+             - Not committed: `half.txt`\n\
+             - Exit: stopped: paused\n\
+             - Checks: not run"
+        );
+        assert!(
+            entry.issues.starts_with("- AGENT_SESSION_FAILED: session 1 ended badly"),
+            "{}",
+            entry.issues
+        );
+        let checked = with_checks(&log_of(&entry), &ran(&[("lint", Some(1))]));
+        assert!(
+            checked.text().contains("- AGENT_SESSION_FAILED: "),
+            "why it failed stays: {}",
+            checked.text()
+        );
+        assert!(checked.text().contains("- Check lint failed with exit 1"), "{}", checked.text());
+    }
+
+    #[test]
+    fn many_files_and_long_lines_are_bounded() {
+        let names: Vec<String> = (0..50).map(|number| format!("file-{number}")).collect();
+        assert!(render_files(&names).ends_with("`file-19` and 30 more"));
+        assert_eq!(on_one_line(&"é".repeat(500)).chars().count(), LINE_CHARACTERS_MAX + 1);
+        let unknown = render(1, None, &Ending::Finished, &finished(), &[]);
+        assert!(
+            unknown.did.contains("what it changed is not known")
+                && unknown.did.contains("none are configured")
+        );
+    }
+
+    #[test]
+    fn an_entry_that_somebody_changed_is_left_alone() {
+        let entry = render(1, Some(&seen(&["a"], &[])), &Ending::Finished, &finished(), &["lint"]);
+        let text = log_of(&entry).text().to_owned();
+        for changed in [
+            text.replace("**Next:** Review\n", "**Next:** Review\n\nand my own words\n"),
+            text.replace("*(written by the engine)*\n\n", ""),
+            "## 3. Progress Log\n".to_owned(),
+        ] {
+            assert_ne!(changed, text);
+            assert_eq!(
+                with_checks(&TaskFile::parse(changed.clone()), &ran(&[("lint", Some(0))])).text(),
+                changed
+            );
+        }
+    }
+}
