@@ -18,5 +18,6 @@ mod output;
 mod state_files;
 mod support;
 mod task_file_entries;
+mod task_file_news;
 mod task_file_sizes;
 mod task_files;
