@@ -51,4 +51,4 @@ pub use regatta_git::BranchName;
 pub use salvage::{Brought, bring_back, list_salvages};
 pub use sample::{SampleTask, add_sample_tasks, create_sample};
 pub use understood::{Understood, understand};
-pub use view::{AgentView, CriterionView, TaskView, list_agents, list_tasks, show_task};
+pub use view::{AgentView, CriterionView, TaskView, list_agents, list_tasks, show_task, show_task_with_file};

@@ -48,7 +48,7 @@ pub struct TaskView {
     pub merge_commit: Option<String>,
     pub salvages: Vec<Salvage>,
     pub state_file: String,
-    /// Of one task that is shown; a list of tasks does without.
+    /// Only where a task is asked for with its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_file_size: Option<FileSize>,
     pub progress_entries: u32,
@@ -91,8 +91,16 @@ pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Erro
     let task = orders::get_task(project, task).await?;
     let crew = orders::load_crew(project).await?;
     let has_engine = engine::find_running(project).await?.is_some();
-    let state_file_size = file_size::measure_at(&keeper::file_path(project, task.id), task.id.number());
-    Ok(TaskView { state_file_size, ..view(project, &task, &crew, has_engine) })
+    Ok(view(project, &task, &crew, has_engine))
+}
+
+/// Returns one task with the size of its file.
+///
+/// The size is that of the disk now. The answers of other verbs do without it: they rest on the log alone, so that
+/// one command given twice is answered the same.
+pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<TaskView, Error> {
+    let state_file_size = file_size::measure_at(&keeper::file_path(project, task), task.number());
+    Ok(TaskView { state_file_size, ..show_task(project, task).await? })
 }
 
 /// Returns all tasks by number.

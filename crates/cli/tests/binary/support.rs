@@ -188,8 +188,6 @@ pub(crate) fn check(project: &TestProject, name: &str, text: &str) {
         (r"process \d+ on \S+", "process <pid> on <host>"),
         (r"`kill \d+`", "`kill <pid>`"),
         (r"regatta \d+\.\d+\.\d+", "regatta <version>"),
-        // Long, and the same words after every verb; the tests of sizes look into it.
-        (r#"(?s)"stateFileSize": \{.*?\n  \},"#, r#""stateFileSize": "<size>","#),
     ] {
         settings.add_filter(pattern, replacement);
     }

@@ -6,7 +6,9 @@ use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, RED, clean};
 use clap::Args;
 use regatta_engine::core::{Evidence, Problem, TaskId};
-use regatta_engine::{CriterionView, FileSize, Project, SectionSize, TaskView, show_task};
+use regatta_engine::{
+    CriterionView, FileSize, Project, SectionSize, TaskView, show_task, show_task_with_file,
+};
 use std::fmt::Write;
 
 /// Shows one task.
@@ -20,29 +22,20 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let view = show_task(&project, self.task).await.map_err(|error| error.explain())?;
-        place.screen.data(&view, |view| render(view, Extent::Whole));
+        let view = show_task_with_file(&project, self.task).await.map_err(|error| error.explain())?;
+        place.screen.data(&view, |view| render(view, &show_file(view)));
         Ok(Exit::Done)
     }
 }
 
-/// Prints a task as another verb left it.
+/// Prints a task as another verb left it, without its file.
 pub(crate) async fn print(place: &Place, project: &Project, task: TaskId) -> Result<Exit, Problem> {
     let view = show_task(project, task).await.map_err(|error| error.explain())?;
-    place.screen.data(&view, |view| render(view, Extent::Brief));
+    place.screen.data(&view, |view| render(view, &[]));
     Ok(Exit::Done)
 }
 
-/// How much is said of a task's file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    /// Where it is and how large.
-    Whole,
-    /// Only what should be done about it.
-    Brief,
-}
-
-fn render(task: &TaskView, extent: Extent) -> String {
+fn render(task: &TaskView, file: &[(&str, String)]) -> String {
     let mut text = format!("{CYAN}#{}{CYAN:#} {BOLD}{}{BOLD:#}\n", task.id, clean(&task.title));
     let mut field = |name: &str, value: String| {
         let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value).replace('\n', "\n             "));
@@ -103,8 +96,8 @@ fn render(task: &TaskView, extent: Extent) -> String {
     for evidence in &task.checks {
         field("check", show_evidence(evidence));
     }
-    for (name, value) in show_file(task, extent) {
-        field(name, value);
+    for (name, value) in file {
+        field(name, value.clone());
     }
     if let Some(deadline) = task.deadline {
         field("deadline", deadline.to_string());
@@ -118,25 +111,16 @@ fn render(task: &TaskView, extent: Extent) -> String {
 }
 
 /// Says where the task's file is, what its sections cost to read, and what to do about its size.
-fn show_file(task: &TaskView, extent: Extent) -> Vec<(&'static str, String)> {
-    let mut fields = Vec::new();
-    if extent == Extent::Whole {
-        fields.push(("file", task.state_file.clone()));
-    }
+fn show_file(task: &TaskView) -> Vec<(&'static str, String)> {
+    let mut fields = vec![("file", task.state_file.clone())];
     let Some(size) = &task.state_file_size else {
-        if extent == Extent::Whole {
-            fields.push((
-                "size",
-                "not known: the file is missing or no text, and the next step makes it anew".to_owned(),
-            ));
-        }
+        let why = "not known: the file is missing or no text, and the next step makes it anew";
+        fields.push(("size", why.to_owned()));
         return fields;
     };
-    if extent == Extent::Whole {
-        fields.push(("size", show_size(size)));
-        if size.session_count > 0 {
-            fields.push(("sessions", show_sessions(size)));
-        }
+    fields.push(("size", show_size(size)));
+    if size.session_count > 0 {
+        fields.push(("sessions", show_sessions(size)));
     }
     fields.extend(size.advice.iter().map(|advice| ("advice", advice.clone())));
     fields
