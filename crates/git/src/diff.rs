@@ -116,9 +116,7 @@ pub struct Patch {
 impl Repository {
     /// Returns what changed from one commit to another; the patch itself is only streamed through the digest.
     pub async fn diff(&self, base: &CommitId, head: &CommitId) -> Result<Diff, Error> {
-        let listed = self.diff_tree().args(["-z", "--raw", "--numstat"]).args([base.as_str(), head.as_str()]);
-        let listed = listed.success().await?;
-        let files = parse_files(&listed.stdout).map_err(|record| listed.unexpected(record))?;
+        let files = self.changed_files(base, head).await?;
         let mut hasher = Sha256::new();
         let streamed = self
             .patch_of(base, head)
@@ -139,6 +137,13 @@ impl Repository {
             lines_removed: files.iter().map(|file| file.removed).sum(),
             files,
         })
+    }
+
+    /// Returns which files changed from one commit to another: the diff without its digest, in one process.
+    pub async fn changed_files(&self, base: &CommitId, head: &CommitId) -> Result<Vec<FileChange>, Error> {
+        let listed = self.diff_tree().args(["-z", "--raw", "--numstat"]).args([base.as_str(), head.as_str()]);
+        let listed = listed.success().await?;
+        parse_files(&listed.stdout).map_err(|record| listed.unexpected(record))
     }
 
     /// Returns the patch from one commit to another, cut at a number of bytes.

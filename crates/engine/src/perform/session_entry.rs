@@ -53,7 +53,7 @@ pub(super) async fn remember(
     work.keep_file(before.id).await?;
     let after = orders::get_task(project, before.id).await?;
     if after.memory.entries <= before.memory.entries {
-        let seen = look(project, &after, start).await;
+        let seen = look(project, &after, start, end).await;
         let checks: Vec<&str> = project.config().checks.keys().map(String::as_str).collect();
         let progress = render(session, seen.as_ref(), ending, end, &checks);
         let logged = memory::log_for_agent(project, before.id, &progress).await;
@@ -80,17 +80,23 @@ pub(super) async fn amend(project: &Project, task: TaskId, outcome: &Outcome) ->
 }
 
 /// A worktree that git cannot look at leaves the files unnamed, and the entry says so.
-async fn look(project: &Project, task: &Task, start: Option<&CommitId>) -> Option<Seen> {
+async fn look(project: &Project, task: &Task, start: Option<&CommitId>, end: &SessionEnd) -> Option<Seen> {
     let place = project.place(&task.worktree()?.path);
     let repository = project.repository();
-    let head = repository.head_of_worktree(&place).await.ok()?;
-    let diff = repository.diff(start?, &head).await.ok()?;
-    let status = repository.status(&place, &project.config().copy).await.ok()?;
+    let (head, status) = match end {
+        // All is committed, at a head that is known: many sessions may end at once, and each look is a process.
+        SessionEnd::Finished(complete) => (orders::to_git(&complete.diff().head).ok()?, Vec::new()),
+        SessionEnd::Failed(_) | SessionEnd::Stopped => (
+            repository.head_of_worktree(&place).await.ok()?,
+            repository.status(&place, &project.config().copy).await.ok()?,
+        ),
+    };
+    let changed = repository.changed_files(start?, &head).await.ok()?;
     Some(Seen {
-        files: diff.files.into_iter().map(|file| file.path).collect(),
+        lines_added: changed.iter().map(|file| file.added).sum(),
+        lines_removed: changed.iter().map(|file| file.removed).sum(),
+        files: changed.into_iter().map(|file| file.path).collect(),
         uncommitted: status.into_iter().map(|entry| entry.path).collect(),
-        lines_added: diff.lines_added,
-        lines_removed: diff.lines_removed,
         head: head.short().to_owned(),
     })
 }
