@@ -4,15 +4,13 @@
 //! archive is written and then the file: a crash in between leaves entries in both, and loses none.
 
 use crate::core::{Actor, Event, News, TaskId};
+use crate::crash;
 use crate::error::Error;
 use crate::keeper;
-use crate::log::{fact_of, task_stream};
+use crate::log::{NO_SNAPSHOT, fact_of, task_stream};
 use crate::orders;
 use crate::project::Project;
 use regatta_files::{ArchiveRequest, Archived, TaskFile, disk, find_commit_names, size};
-
-/// No snapshot has this format, so that all events of a stream are loaded.
-const NO_SNAPSHOT: u32 = 0;
 
 /// Git is asked about so many words that look like commits; each costs two processes.
 const WORDS_ASKED_MAX: usize = 50;
@@ -42,10 +40,14 @@ pub(crate) async fn move_out(
     request.commits = find_commits(project, task, &archived).await?;
     let parent = path.parent().unwrap_or(project.root());
     std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-    disk::append_durably(&path, archived.archived.as_bytes()).map_err(Error::StateFile)?;
     let mut moved = None;
+    // Under the lock of the file, so that two processes do not both move the same entries; what a crash left in the
+    // archive already is not added again.
     let change = |file: &TaskFile| match file.archive(&request) {
         Some(now) if now.archived == archived.archived => {
+            crash::point("archive.before");
+            disk::append_durably(&path, now.archived.as_bytes()).map_err(Error::StateFile)?;
+            crash::point("archive.appended");
             moved = Some((now.first, now.last));
             let bytes = now.archived.len() as u64;
             Ok((now.file, vec![News::Archived { first: now.first, last: now.last, bytes }]))
@@ -54,6 +56,7 @@ pub(crate) async fn move_out(
         _ => Ok((file.clone(), Vec::new())),
     };
     keeper::edit(project, task, &Actor::Engine, change).await?;
+    crash::point("archive.after");
     Ok(moved)
 }
 

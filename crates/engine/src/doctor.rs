@@ -10,7 +10,8 @@ use crate::core::{
 };
 use crate::engine;
 use crate::error::Error;
-use crate::log::{self, SNAPSHOT_FORMAT};
+use crate::keeper;
+use crate::log::{self, NO_SNAPSHOT, SNAPSHOT_FORMAT};
 use crate::orders::{self, Order};
 use crate::project::Project;
 use regatta_git::{BranchName, RefName, SalvageRequest};
@@ -57,6 +58,8 @@ pub enum Kind {
     LeftoverProcess,
     /// A lock file that no process holds.
     StaleLock,
+    /// A version of a task file that a killed process left beside it.
+    LeftoverFile,
     /// Effects that wait for an engine.
     UnfinishedEffects,
     /// A log that does not add up.
@@ -69,6 +72,7 @@ enum Cure {
     Report { task: TaskId, branch: BranchName, place: PathBuf },
     EndProcess { session: regatta_agents::SessionId },
     DeleteFile { path: PathBuf },
+    TakeIn { path: PathBuf, task: Option<TaskId> },
 }
 
 /// Looks at everything and changes nothing.
@@ -80,6 +84,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     findings.extend(check_tasks(project, &tasks)?);
     if engine::find_running(project).await?.is_none() {
         findings.extend(check_processes(project));
+        findings.extend(check_left_overs(project, &tasks)?);
         findings.extend(check_intents(project).await?);
     }
     findings.extend(check_locks(project).await?);
@@ -128,15 +133,13 @@ async fn check_streams<S: log::State + Default + PartialEq>(
     prefix: &str,
     replay: impl Fn(&[Fact<S::Event>]) -> Result<S, Unsound>,
 ) -> Result<Vec<Finding>, Error> {
-    /// Snapshots of this format do not exist, so the whole stream is read.
-    const NO_FORMAT: u32 = u32::MAX;
     let mut used = BTreeMap::new();
     for loaded in project.store().load_prefix(prefix, SNAPSHOT_FORMAT).await? {
         let folded = log::Folded::<S>::from_loaded(loaded)?;
         used.insert(folded.stream, (folded.version, folded.state));
     }
     let mut findings = Vec::new();
-    for loaded in project.store().load_prefix(prefix, NO_FORMAT).await? {
+    for loaded in project.store().load_prefix(prefix, NO_SNAPSHOT).await? {
         let facts = loaded.tail.iter().map(log::fact_of).collect::<Result<Vec<_>, _>>()?;
         // A stream that has moved between the two looks is compared another time.
         let state_used = used.get(&loaded.stream).filter(|(version, _)| *version == loaded.version);
@@ -253,6 +256,26 @@ fn check_processes(project: &Project) -> Vec<Finding> {
     regatta_agents::find_leftovers(project.mark()).into_iter().map(leftover).collect()
 }
 
+fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<Finding>, Error> {
+    let finding = |left_over: keeper::LeftOver| {
+        let task = left_over.task.filter(|task| tasks.contains_key(task));
+        let path = left_over.path;
+        let (owner, next) = match task {
+            Some(task) => (format!("the file of task #{task}"), "takes in what the log does not know of it"),
+            None => ("a task file that cannot be told".to_owned(), "keeps it under a name that shows"),
+        };
+        Finding {
+            kind: Kind::LeftoverFile,
+            what: format!("{} was left behind beside {owner}", path.display()),
+            can_fix: true,
+            next: format!("`regatta doctor --fix` {next}"),
+            fixed: false,
+            cure: Some(Cure::TakeIn { path, task }),
+        }
+    };
+    Ok(keeper::find_left_overs(project)?.into_iter().map(finding).collect())
+}
+
 async fn check_intents(project: &Project) -> Result<Vec<Finding>, Error> {
     let open = project.store().open_intents().await?;
     if open.is_empty() {
@@ -304,6 +327,14 @@ async fn apply(project: &Project, cure: &Cure) -> Result<(), Error> {
             })
         }
         Cure::DeleteFile { path } => std::fs::remove_file(path).map_err(Error::io("delete", path)),
+        Cure::TakeIn { path, task: Some(task) } => {
+            keeper::sync(project, *task, &Actor::Engine).await?;
+            match path.exists() {
+                true => Err(Error::io("take in", path)(std::io::Error::other("a program still has it open"))),
+                false => Ok(()),
+            }
+        }
+        Cure::TakeIn { path, task: None } => keeper::keep_unowned(path),
     }
 }
 

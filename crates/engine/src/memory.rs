@@ -41,7 +41,10 @@ pub async fn tick(
     let change = |file: &TaskFile| {
         let mut changed = file.clone();
         for (number, checked) in numbers {
-            let missing = || EditError::NoSuchCriterion { index: *number, count: file.criteria().len() };
+            let missing = || {
+                let error = EditError::NoSuchCriterion { index: *number, count: file.criteria().len() };
+                Error::FileEdit { task, error }
+            };
             let index = number.checked_sub(1).ok_or_else(missing)?;
             changed = changed.with_criterion(index, *checked).map_err(|_| missing())?;
         }
@@ -85,7 +88,7 @@ async fn append(
             next: progress.next.clone(),
             note: note.map(str::to_owned),
         };
-        let changed = file.with_session(&session)?;
+        let changed = file.with_session(&session).map_err(|error| Error::FileEdit { task, error })?;
         let news = keeper::news_between(file, &changed);
         Ok((changed, news))
     };

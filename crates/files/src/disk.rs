@@ -1,7 +1,8 @@
 //! Files on disk: written so that a crash leaves the old bytes or the new ones, never a mixture.
 //!
-//! A finished file takes the place of the old one, by a rename over it or by an exchange that hands the old one out,
-//! and the folder is synced, so that this itself survives. An archive only grows. A symbolic link is followed: the file it leads to is replaced, not the link.
+//! A finished file takes the place of the old one by a rename over it, and the folder is synced, so that this itself
+//! survives. Where what is there must not be lost unseen, see [`exchange`](crate::exchange) instead. An archive only
+//! grows. A symbolic link is followed: the file it leads to is replaced, not the link.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,9 +16,6 @@ const NEW_FILE_MODE: u32 = 0o644;
 
 /// The bits of a mode that a new version of a file takes over.
 const MODE_MASK: u32 = 0o7777;
-
-/// Each try that fails means that somebody made or removed the file at that very moment.
-const EXCHANGE_TRIES_MAX: u32 = 16;
 
 /// The file system refused.
 #[derive(Debug, thiserror::Error)]
@@ -80,69 +78,38 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     prepare(&path, bytes)?.land(&path)
 }
 
-/// Puts new bytes in the place of a file in one step, and returns what was there; nothing when there was no file.
-///
-/// The old file is read after the exchange, so whatever somebody wrote before it is in the caller's hands. Only an
-/// editor that still has the old file open can write to it unseen. On a file system that cannot exchange names, the
-/// file is read right before a plain rename instead.
-pub fn exchange(path: &Path, bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
-    let path = follow(path)?;
-    let folder = folder_of(&path);
-    fs::create_dir_all(folder).map_err(failed("make", folder))?;
-    for _ in 0..EXCHANGE_TRIES_MAX {
-        let prepared = prepare(&path, bytes)?;
-        let swap = rustix::fs::RenameFlags::EXCHANGE;
-        match rustix::fs::renameat_with(rustix::fs::CWD, prepared.file.path(), rustix::fs::CWD, &path, swap) {
-            Ok(()) => {
-                sync_folder(&path)?;
-                return fs::read(prepared.file.path())
-                    .map(Some)
-                    .map_err(failed("read the old version of", &path));
-            }
-            Err(rustix::io::Errno::NOENT) => match prepared.file.persist_noclobber(&path) {
-                Ok(_) => return sync_folder(&path).map(|()| None),
-                // Somebody made the file meanwhile: it must be taken out, not lost.
-                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed("make", &path)(error.error)),
-            },
-            Err(_) => {
-                let old = read(&path)?.map(|(bytes, _)| bytes);
-                return prepared.land(&path).map(|()| old);
-            }
-        }
-    }
-    Err(failed("replace", &path)(io::Error::other("it is made and removed again all the time")))
-}
-
 /// Adds bytes to the end of a file and makes sure that they are on disk.
 ///
-/// Does nothing when the file already ends with them, so that it can be repeated after a crash. An append that was
-/// cut off half-way is not completed: its bytes stay, and all of them are added again.
+/// What the file ends with of their beginning is not added again, so that it can be repeated after a crash: an append
+/// that was cut off half-way is completed, and one that has more to add by now adds only that.
 pub fn append_durably(path: &Path, bytes: &[u8]) -> Result<Appended, Error> {
     let is_new = !path.exists();
     let mut options = OpenOptions::new();
     let mut file = options.read(true).append(true).create(true).open(path).map_err(failed("open", path))?;
-    let result = if ends_with(&mut file, bytes).map_err(failed("read", path))? {
-        Appended::AlreadyThere
-    } else {
-        file.write_all(bytes).map_err(failed("append to", path))?;
-        Appended::Added
-    };
+    let tail = read_tail(&mut file, bytes.len()).map_err(failed("read", path))?;
+    let rest = &bytes[count_overlap(&tail, bytes)..];
+    file.write_all(rest).map_err(failed("append to", path))?;
     // Also when nothing was added: the bytes may be those of a process that died before its sync.
     file.sync_all().map_err(failed("sync", path))?;
     if is_new {
         sync_folder(path)?;
     }
-    Ok(result)
+    Ok(if rest.is_empty() { Appended::AlreadyThere } else { Appended::Added })
 }
 
-fn ends_with(file: &mut File, bytes: &[u8]) -> io::Result<bool> {
+fn read_tail(file: &mut File, bytes_max: usize) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
-    let Some(start) = length.checked_sub(bytes.len() as u64) else { return Ok(false) };
-    file.seek(SeekFrom::Start(start))?;
-    let mut tail = Vec::with_capacity(bytes.len());
-    file.take(bytes.len() as u64).read_to_end(&mut tail)?;
-    Ok(tail == bytes)
+    file.seek(SeekFrom::Start(length.saturating_sub(bytes_max as u64)))?;
+    let mut tail = Vec::with_capacity(bytes_max);
+    file.take(bytes_max as u64).read_to_end(&mut tail)?;
+    Ok(tail)
+}
+
+/// Returns how many of the first bytes are what the tail ends with.
+fn count_overlap(tail: &[u8], bytes: &[u8]) -> usize {
+    let Some(first) = bytes.first() else { return 0 };
+    let starts = memchr::memchr_iter(*first, tail);
+    starts.map(|start| &tail[start..]).find(|end| bytes.starts_with(end)).map_or(0, <[u8]>::len)
 }
 
 /// A finished file that waits for its name.
@@ -160,11 +127,7 @@ impl Prepared {
 /// Writes the bytes to a file in the same folder, so that the rename stays within one file system.
 fn prepare(path: &Path, bytes: &[u8]) -> Result<Prepared, Error> {
     let folder = folder_of(path);
-    let mode = match fs::metadata(path) {
-        Ok(metadata) => metadata.permissions().mode() & MODE_MASK,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => NEW_FILE_MODE,
-        Err(error) => return Err(failed("look at", path)(error)),
-    };
+    let mode = find_mode(path)?;
     let mut file = tempfile::Builder::new()
         .prefix(".regatta-")
         .suffix(".tmp")
@@ -176,24 +139,33 @@ fn prepare(path: &Path, bytes: &[u8]) -> Result<Prepared, Error> {
     Ok(Prepared { file })
 }
 
+/// Returns the mode that a new version of a file takes over.
+pub(crate) fn find_mode(path: &Path) -> Result<u32, Error> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.permissions().mode() & MODE_MASK),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(NEW_FILE_MODE),
+        Err(error) => Err(failed("look at", path)(error)),
+    }
+}
+
 /// Returns the file that a symbolic link leads to, or the path itself.
-fn follow(path: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn follow(path: &Path) -> Result<PathBuf, Error> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(failed("follow", path)),
         _ => Ok(path.to_owned()),
     }
 }
 
-fn sync_folder(path: &Path) -> Result<(), Error> {
+pub(crate) fn sync_folder(path: &Path) -> Result<(), Error> {
     let folder = folder_of(path);
     File::open(folder).and_then(|file| file.sync_all()).map_err(failed("sync", folder))
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn failed<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + use<'a> {
+pub(crate) fn failed<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + use<'a> {
     move |source| Error { action, path: path.to_owned(), source }
 }
 
@@ -247,18 +219,6 @@ mod tests {
     }
 
     #[test]
-    fn an_exchange_hands_over_what_was_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("below/a.md");
-        assert_eq!(exchange(&path, b"one").unwrap(), None);
-        assert_eq!(exchange(&path, b"two").unwrap(), Some(b"one".to_vec()));
-        fs::write(&path, b"an edit").unwrap();
-        assert_eq!(exchange(&path, b"three").unwrap(), Some(b"an edit".to_vec()));
-        assert_eq!(fs::read(&path).unwrap(), b"three");
-        assert_eq!(names(&folder.path().join("below")), ["a.md"]);
-    }
-
-    #[test]
     fn an_append_can_be_repeated() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("archive.md");
@@ -266,6 +226,20 @@ mod tests {
         assert_eq!(append_durably(&path, b"two\n").unwrap(), Appended::Added);
         assert_eq!(append_durably(&path, b"two\n").unwrap(), Appended::AlreadyThere);
         assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
+        assert_eq!(append_durably(&path, b"two\nthree\n").unwrap(), Appended::Added);
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\nthree\n");
+    }
+
+    #[test]
+    fn an_append_that_was_cut_off_is_completed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("archive.md");
+        let (before, added) = (b"### 1\n#\n".as_slice(), b"### 2\n### 2 again\n".as_slice());
+        for kept in 0..=added.len() {
+            fs::write(&path, [before, &added[..kept]].concat()).unwrap();
+            append_durably(&path, added).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), [before, added].concat(), "cut off after {kept}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Start with [`TaskFile`]: it owns the text and knows where the parts of it are. An edit is a splice of that
 //! text, never a re-render, so whatever a person or an agent wrote beside the part stays as it was. [`merge`]
 //! brings two edits of one file together, [`changes`] says what an editor did, [`disk`] writes so that a crash
-//! leaves the old file or the new one.
+//! leaves the old file or the new one, and [`exchange`] so that nobody's edit is lost unseen.
 //!
 //! This room knows the format and nothing of the rules of tasks. It reads no clock and keeps no state.
 
@@ -19,6 +19,7 @@ mod criterion;
 pub mod disk;
 mod edit;
 mod error;
+pub mod exchange;
 mod fault;
 mod label;
 mod line;
@@ -33,6 +34,7 @@ mod session;
 pub mod size;
 mod task_file;
 mod tile;
+pub mod writers;
 
 pub use archive::{ArchiveRequest, Archived};
 pub use archived_summary::ArchivedSummary;

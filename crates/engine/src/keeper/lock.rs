@@ -21,19 +21,29 @@ pub(super) struct Lock {
 
 /// Waits for the lock of a task file.
 pub(super) async fn take(project: &Project, task: TaskId) -> Result<Lock, Error> {
+    let begin = Instant::now();
+    loop {
+        match try_take(project, task)? {
+            Some(lock) => return Ok(lock),
+            None if begin.elapsed() < WAIT_MAX => tokio::time::sleep(LOOK_EVERY).await,
+            None => {
+                let busy = std::io::ErrorKind::WouldBlock.into();
+                return Err(Error::io("lock", guard_path(project, task))(busy));
+            }
+        }
+    }
+}
+
+/// Takes the lock of a task file, unless another process of ours has it.
+pub(super) fn try_take(project: &Project, task: TaskId) -> Result<Option<Lock>, Error> {
     let path = guard_path(project, task);
     let folder = path.parent().unwrap_or(project.root());
     std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     let open = File::options().create(true).truncate(false).write(true).open(&path);
     let file = open.map_err(Error::io("open", &path))?;
-    let begin = Instant::now();
-    loop {
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(Lock { _file: file }),
-            Err(rustix::io::Errno::WOULDBLOCK) if begin.elapsed() < WAIT_MAX => {
-                tokio::time::sleep(LOOK_EVERY).await;
-            }
-            Err(error) => return Err(Error::io("lock", &path)(error.into())),
-        }
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(Error::io("lock", &path)(error.into())),
     }
 }

@@ -6,15 +6,21 @@
 //!
 //! Nothing here is stored as an intent: what has to be written can be seen at any time, by comparing the newest
 //! version in the log with the one that is known to be on the disk. So a crash anywhere is healed by looking again,
-//! and any process may look. A write swaps the new file with the old one and then reads the old one: an edit that
-//! came between our reading and our writing is in our hands, and is merged. See docs/design/001-task-files.md.
+//! and any process may look. A write swaps the new file with the old one. What was displaced is looked at until nobody
+//! can write to it any more: an edit that came between our reading and our writing, or later, is merged. See
+//! docs/design/001-task-files.md.
 
 mod desired;
+mod left_over;
 mod lock;
+mod looks;
 mod news;
 mod place;
+mod reports;
+mod settled;
 mod watch;
 
+pub(crate) use left_over::{LeftOver, keep_unowned};
 pub(crate) use news::{BY_ENGINE, between as news_between};
 pub(crate) use place::{archive_path, file_path};
 pub(crate) use watch::watch;
@@ -23,11 +29,15 @@ use crate::core::{
     Actor, Command, Edit, EditStep, Failure, FileText, FileVersion, News, Origin, Outcome, Splice, Task,
     TaskId,
 };
+use crate::crash;
 use crate::error::Error;
 use crate::orders::{self, Order};
 use crate::project::Project;
-use regatta_files::{EditError, TaskFile, disk, merge};
+use left_over::Taken;
+use regatta_files::{TaskFile, disk, exchange, merge};
+use settled::{Look, Whole};
 use std::path::Path;
+use std::time::Instant;
 
 /// Each round means that somebody wrote meanwhile; so many in a row are a loop, not work.
 const ROUNDS_MAX: u32 = 32;
@@ -36,6 +46,24 @@ const ROUNDS_MAX: u32 = 32;
 pub(crate) struct Kept {
     /// The parsed file.
     pub(crate) file: TaskFile,
+    /// Whether nobody was in the middle of writing to it, or to what was displaced.
+    is_settled: bool,
+}
+
+/// Lists what was left beside the task files and is not in the hands of a process of ours.
+pub(crate) fn find_left_overs(project: &Project) -> Result<Vec<LeftOver>, Error> {
+    let mut found = Vec::new();
+    for left_over in left_over::find_all(project)? {
+        let is_free = match left_over.task {
+            Some(task) => lock::try_take(project, task)?.is_some(),
+            None => true,
+        };
+        // One that is gone by now was in the hands of a process that has just let go.
+        if is_free && left_over.path.exists() {
+            found.push(left_over);
+        }
+    }
+    Ok(found)
 }
 
 /// Reads what others changed, and writes what the engine has to say.
@@ -72,7 +100,7 @@ pub(crate) async fn edit(
     project: &Project,
     task: TaskId,
     editor: &Actor,
-    change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), EditError>,
+    change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
 ) -> Result<Kept, Error> {
     let before = orders::get_task(project, task).await?.memory.output;
     let kept = edit_one(project, task, editor, change).await?;
@@ -88,17 +116,20 @@ async fn edit_one(
     project: &Project,
     task: TaskId,
     editor: &Actor,
-    mut change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), EditError>,
+    mut change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
 ) -> Result<Kept, Error> {
     let _lock = lock::take(project, task).await?;
     let path = file_path(project, task);
+    let until = Instant::now() + settled::PATIENCE;
     let mut is_changed = false;
     for _ in 0..ROUNDS_MAX {
         let found = orders::get_task(project, task).await?;
         let text = orders::load_file(project, task).await?.state;
-        let on_disk = disk::read(&path).map_err(Error::StateFile)?;
-        if let Some((bytes, digest)) = &on_disk
-            && take_in(project, &found, &text, bytes, digest.as_str(), &path).await?
+        let beside = left_over::take_in(project, &found, &text, &path, until).await?;
+        let Taken::Nothing { is_any_open } = beside else { continue };
+        let on_disk = settled::read_unless_known(&path, until, |digest| is_current(&text, digest)).await?;
+        if let Look::Whole(whole) = &on_disk
+            && take_in(project, &found, &text, whole, &path).await?
         {
             continue;
         }
@@ -106,7 +137,7 @@ async fn edit_one(
         let base = newest.unwrap_or_else(|| desired::render(&found));
         let (mut wanted, mut news) = desired::bring_in_line(project, &found, &base).await?;
         if !is_changed {
-            let (changed, more) = change(&wanted).map_err(|error| Error::FileEdit { task, error })?;
+            let (changed, more) = change(&wanted)?;
             wanted = changed;
             news.extend(more);
         }
@@ -117,11 +148,18 @@ async fn edit_one(
             continue;
         }
         is_changed = true;
-        if write(project, &found, &text, &path, on_disk.is_some()).await? {
-            return Ok(Kept { file: wanted });
+        if write(project, &found, &text, &path, on_disk != Look::Missing).await? {
+            let is_settled = !is_any_open && on_disk != Look::Unfinished;
+            return Ok(Kept { file: wanted, is_settled });
         }
     }
     Err(Error::Contended { tries: ROUNDS_MAX })
+}
+
+/// Tells whether this is the newest version, or the one known to be on the disk.
+fn is_current(text: &FileText, digest: &str) -> bool {
+    let is = |version: &Option<FileVersion>| version.as_ref().is_some_and(|version| version.digest == digest);
+    is(&text.on_disk) || is(&text.newest)
 }
 
 /// Takes what is on the disk into the log, if that does not know it; says whether it did anything.
@@ -129,34 +167,33 @@ async fn take_in(
     project: &Project,
     task: &Task,
     text: &FileText,
-    bytes: &[u8],
-    digest: &str,
+    whole: &Whole,
     path: &Path,
 ) -> Result<bool, Error> {
-    let is = |version: &Option<FileVersion>| version.as_ref().is_some_and(|version| version.digest == digest);
-    if is(&text.on_disk) {
+    if text.on_disk.as_ref().is_some_and(|version| version.digest == whole.digest) {
         return Ok(false);
     }
-    if is(&text.newest) {
-        confirm(project, task.id, digest).await?;
+    if is_current(text, &whole.digest) {
+        confirm(project, task.id, &whole.digest).await?;
         return Ok(true);
     }
-    match std::str::from_utf8(bytes) {
-        Ok(theirs) => take_edit(project, task, text, theirs, Origin::Edit).await?,
-        Err(_) => set_aside(project, task.id, path).await?,
+    let base = text.on_disk.as_ref().map_or("", |version| version.text.as_str());
+    match std::str::from_utf8(&whole.bytes) {
+        Ok(theirs) => take_edit(project, task, text, base, theirs, Origin::Edit).await?,
+        Err(_) => set_aside(project, task.id, path, path).await?,
     }
     Ok(true)
 }
 
-/// Records an edit; one that met a change of ours which was not on the disk then is merged with it, in one append.
+/// Records an edit of a version; one that met another change of it is merged with that, in one append.
 async fn take_edit(
     project: &Project,
     task: &Task,
     text: &FileText,
+    base: &str,
     theirs: &str,
     origin: Origin,
 ) -> Result<(), Error> {
-    let base = text.on_disk.as_ref().map_or("", |version| version.text.as_str());
     let ours = text.newest.as_ref().map_or("", |version| version.text.as_str());
     let mut news = news::between(&TaskFile::parse(base), &TaskFile::parse(theirs));
     let merged = if ours == base { None } else { Some(merge(base, ours, theirs)) };
@@ -203,7 +240,8 @@ async fn record(
     }
 }
 
-/// Writes the newest version to the disk; says whether it is there, and nothing unknown was there before.
+/// Writes the newest version to the disk; says whether it was there already. If not, there is something to look at:
+/// what was displaced.
 async fn write(
     project: &Project,
     task: &Task,
@@ -216,14 +254,14 @@ async fn write(
     if known == Some(newest.digest.as_str()) && is_there {
         return Ok(true);
     }
-    let displaced = disk::exchange(path, newest.text.as_bytes()).map_err(Error::StateFile)?;
+    crash::point("write_file.before");
+    let (label, base) = (place::label(task.id), place::base_name(known));
+    let prepared = exchange::prepare(path, newest.text.as_bytes(), &label, base).map_err(Error::StateFile)?;
+    crash::point("write_file.prepared");
+    prepared.land().map_err(Error::StateFile)?;
+    crash::point("write_file.exchanged");
     confirm(project, task.id, &newest.digest).await?;
-    let Some(displaced) = displaced.filter(|bytes| Some(digest_of(bytes).as_str()) != known) else {
-        return Ok(true);
-    };
-    // Somebody wrote between our reading and our writing: what they wrote is merged into what is there now.
-    let theirs = String::from_utf8_lossy(&displaced);
-    take_edit(project, task, text, &theirs, Origin::Engine).await?;
+    crash::point("write_file.after");
     Ok(false)
 }
 
@@ -232,10 +270,9 @@ async fn confirm(project: &Project, task: TaskId, digest: &str) -> Result<(), Er
     orders::give(project, Order::new(Some(task), &Actor::Engine), Command::Report(outcome)).await.map(|_| ())
 }
 
-/// Moves a file aside that cannot be read, so that it can be rebuilt from the log and nothing is lost.
-async fn set_aside(project: &Project, task: TaskId, path: &Path) -> Result<(), Error> {
-    let kept = place::find_free_aside(path);
-    std::fs::rename(path, &kept).map_err(Error::io("set aside", path))?;
+/// Moves a file aside that is no text, so that nothing is lost, under a name that shows which task file it was.
+async fn set_aside(project: &Project, task: TaskId, path: &Path, file: &Path) -> Result<(), Error> {
+    let kept = exchange::set_aside(path, place::corrupt_paths(file)).map_err(Error::StateFile)?;
     let shown = kept.display().to_string();
     let failure = Failure::from(Error::FileSetAside { task, kept: shown.clone() }.explain());
     let outcome = Outcome::FileCorrupt { kept: shown, failure };

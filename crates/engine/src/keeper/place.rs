@@ -1,17 +1,35 @@
-//! Where task files and their archives are.
+//! Where task files and what belongs to them are, and what the names beside them say.
 
 use crate::core::TaskId;
 use crate::project::Project;
+use regatta_files::exchange::{NAME_ENDS, UNFINISHED};
 use std::path::{Path, PathBuf};
+
+/// So many characters of a digest tell versions of one file apart.
+const BASE_CHARACTERS: usize = 16;
+/// Stands for the digest of a version that there is not.
+const NO_BASE: &str = "none";
+/// Far more than anybody keeps; it bounds the search for a free name.
+const ASIDE_MAX: u32 = 100_000;
+
+/// Returns the folder of the task files.
+pub(super) fn folder(project: &Project) -> PathBuf {
+    project.place(&project.config().task_states)
+}
 
 /// Returns where the file of a task is.
 pub(crate) fn file_path(project: &Project, task: TaskId) -> PathBuf {
-    project.place(&project.config().task_states).join(format!("task-{task}-state.md"))
+    folder(project).join(format!("task-{task}-state.md"))
+}
+
+/// Returns the task whose file has this name.
+pub(super) fn task_of_file(name: &str) -> Option<TaskId> {
+    name.strip_prefix("task-")?.strip_suffix("-state.md")?.parse().ok()
 }
 
 /// Returns the file whose lock keeps two processes of ours apart; it is never removed.
 pub(super) fn guard_path(project: &Project, task: TaskId) -> PathBuf {
-    project.place(&project.config().task_states).join(format!(".task-{task}.guard"))
+    folder(project).join(format!(".task-{task}.guard"))
 }
 
 /// Returns where the sessions are that were taken out of the file of a task.
@@ -19,9 +37,119 @@ pub(crate) fn archive_path(project: &Project, task: TaskId) -> PathBuf {
     project.place(&project.config().archives).join(format!("task-{task}-archive.md"))
 }
 
-/// Returns a name beside the path that is not taken.
-pub(super) fn find_free_aside(path: &Path) -> PathBuf {
+/// Returns the names under which a file that is no text is set aside.
+pub(super) fn corrupt_paths(path: &Path) -> impl Iterator<Item = PathBuf> {
+    aside(path, "corrupt")
+}
+
+/// Returns the names under which a version is kept that could not be merged.
+pub(super) fn conflict_paths(path: &Path) -> impl Iterator<Item = PathBuf> {
+    aside(path, "conflict")
+}
+
+fn aside(path: &Path, why: &'static str) -> impl Iterator<Item = PathBuf> {
+    let path = path.to_owned();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let candidate = |number: u32| path.with_file_name(format!("{name}.corrupt-{number}"));
-    (1..u32::MAX).map(candidate).find(|path| !path.exists()).unwrap_or_else(|| candidate(0))
+    (1..ASIDE_MAX).map(move |number| path.with_file_name(format!("{name}.{why}-{number}")))
+}
+
+/// Returns what names the task in the name of a file beside its own.
+pub(super) fn label(task: TaskId) -> String {
+    format!("task-{task}")
+}
+
+/// Returns what names a version in the name of a file that was displaced.
+pub(super) fn base_name(digest: Option<&str>) -> &str {
+    digest.map_or(NO_BASE, |digest| digest.get(..BASE_CHARACTERS).unwrap_or(digest))
+}
+
+/// What the name of a file says that was left beside the task files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Left {
+    /// A new version of ours that was never put in its place, and is perhaps cut off.
+    Unfinished { task: TaskId },
+    /// A new version of ours, or what was displaced by it, made on the version whose digest begins so.
+    Displaced { task: TaskId, base: Base },
+    /// One of the same kind, with a name that says nothing more.
+    Unnamed,
+}
+
+/// The version that a displaced file was made on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Base {
+    /// There was none.
+    None,
+    /// The version whose digest begins so.
+    Version(String),
+}
+
+impl Base {
+    /// Tells whether this is the base with the digest.
+    pub(super) fn is(&self, digest: &str) -> bool {
+        matches!(self, Base::Version(begin) if digest.starts_with(begin))
+    }
+}
+
+/// Reads the name of a file beside the task files; another's has none of ours.
+pub(super) fn parse_left(path: &Path) -> Option<Left> {
+    let name = path.file_name()?.to_str()?;
+    let inner = name.strip_prefix(NAME_ENDS.0)?.strip_suffix(NAME_ENDS.1)?;
+    Some(parse_inner(inner).unwrap_or(Left::Unnamed))
+}
+
+/// Returns the task that the name of a file beside the task files names.
+pub(super) fn task_of_left(path: &Path) -> Option<TaskId> {
+    match parse_left(path)? {
+        Left::Unfinished { task } | Left::Displaced { task, .. } => Some(task),
+        Left::Unnamed => None,
+    }
+}
+
+fn parse_inner(inner: &str) -> Option<Left> {
+    let mut parts = inner.strip_prefix("task-")?.splitn(3, '-');
+    let task = parts.next()?.parse().ok()?;
+    let base = parts.next()?;
+    parts.next()?;
+    Some(match base {
+        UNFINISHED => Left::Unfinished { task },
+        NO_BASE => Left::Displaced { task, base: Base::None },
+        begin if begin.len() == BASE_CHARACTERS => {
+            Left::Displaced { task, base: Base::Version(begin.to_owned()) }
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(name: &str) -> Option<Left> {
+        parse_left(&Path::new("folder").join(name))
+    }
+
+    #[test]
+    fn a_name_tells_the_task_and_the_base() {
+        let task: TaskId = "12".parse().unwrap();
+        let digest = "0123456789abcdef0123";
+        let name = |base: &str| format!(".regatta-{}-{base}-Xy-9z.tmp", label(task));
+        let base = Base::Version("0123456789abcdef".to_owned());
+        assert!(base.is(digest) && !base.is("0123456789abcdee") && !Base::None.is(digest));
+        let displaced = Left::Displaced { task, base };
+        assert_eq!(parse(&name(base_name(Some(digest)))), Some(displaced));
+        assert_eq!(parse(&name(base_name(None))), Some(Left::Displaced { task, base: Base::None }));
+        assert_eq!(parse(&name(UNFINISHED)), Some(Left::Unfinished { task }));
+    }
+
+    #[test]
+    fn other_names_are_told_apart() {
+        for unnamed in [".regatta-a1B2c3.tmp", ".regatta-task-0-new-x.tmp", ".regatta-task-1-short-x.tmp"] {
+            assert_eq!(parse(unnamed), Some(Left::Unnamed), "{unnamed}");
+        }
+        for other in ["task-1-state.md", ".task-1.guard", ".regatta-a1B2c3.swp", "x.tmp"] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+        assert_eq!(task_of_file("task-7-state.md"), "7".parse().ok());
+        assert_eq!(task_of_file("task-7-state.md.corrupt-1"), None);
+    }
 }

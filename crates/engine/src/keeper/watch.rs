@@ -1,78 +1,84 @@
 //! Noticing edits: every task file is looked at when an engine starts, and again whenever it changes.
 //!
 //! Edits are taken in here, and what a crash cut off is finished. What the engine itself has to say is otherwise
-//! written by the effects that lead to it, so that the log has it in its place.
+//! written by the effects that lead to it, so that the log has it in its place. When to look is decided by [`Looks`].
 
-use super::{digest_of, file_path, sync};
+use super::looks::{Found, Looks, Step};
+use super::reports::Reports;
+use super::settled::Stamp;
+use super::{digest_of, file_path, left_over, place, sync};
 use crate::core::{Actor, TaskId};
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
-use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How often the folder is looked at; two looks must agree before a file counts as written to its end.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// What tells one state of a file from another without reading it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    inode: u64,
-    bytes: u64,
-    modified: (i64, i64),
-}
-
-#[derive(Default)]
-struct Seen {
-    last: Option<Stamp>,
-    taken: Option<Stamp>,
-}
+use std::time::Instant;
 
 /// Takes edits in for as long as it is polled.
 pub(crate) async fn watch(project: Arc<Project>) {
-    let mut seen: HashMap<TaskId, Seen> = HashMap::new();
+    let folder = place::folder(&project);
+    let mut reports = Reports::new(folder.clone());
+    let mut looks = Looks::new(Instant::now());
     loop {
-        let folder = project.place(&project.config().task_states);
-        for (task, stamp) in scan(&folder) {
-            let known = seen.entry(task).or_default();
-            let is_steady = known.last == Some(stamp);
-            known.last = Some(stamp);
-            let is_first = known.taken.is_none();
-            if is_steady && known.taken != Some(stamp) && take_in(&project, task, is_first).await.is_ok() {
-                known.taken = Some(stamp);
+        if looks.is_folder_due(Instant::now()) {
+            // Watched first, so that what changes during the look is reported.
+            reports.ensure_watched();
+            looks.see_folder(&scan(&project, &folder), Instant::now());
+        }
+        for task in looks.take_due(Instant::now()) {
+            let found = find(&project, task);
+            if let Step::TakeIn { is_first } = looks.decide(found, Instant::now())
+                && take_in(&project, found, is_first).await.unwrap_or(false)
+            {
+                looks.settle(task, found.stamp);
             }
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::select! {
+            report = reports.next() => looks.report(report, Instant::now()),
+            () = tokio::time::sleep_until(looks.wake_at().into()) => {}
+        }
     }
 }
 
-/// Brings the file of a task in line if it is not what the log knows to be there.
+/// Brings the file of a task in line if it is not what the log knows to be there; says whether all of it is in the log.
 ///
 /// At the first look so is the file of a task at rest: a crash may have come between a step and its file. Of a task
 /// that is under way, the steps themselves see to the file.
-async fn take_in(project: &Project, task: TaskId, is_first: bool) -> Result<(), Error> {
-    let text = orders::load_file(project, task).await?.state;
-    let path = file_path(project, task);
-    let on_disk = std::fs::read(&path).map_err(Error::io("read", &path))?;
-    let is_known = text.on_disk.as_ref().is_some_and(|version| version.digest == digest_of(&on_disk));
-    let is_written = is_known && text.on_disk == text.newest;
-    if is_written && !(is_first && orders::get_task(project, task).await?.is_at_rest()) {
-        return Ok(());
+async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<bool, Error> {
+    let text = orders::load_file(project, found.task).await?.state;
+    let path = file_path(project, found.task);
+    let on_disk = regatta_files::disk::read(&path).map_err(Error::StateFile)?;
+    let digest = on_disk.map(|(bytes, _)| digest_of(&bytes));
+    let is_known = text.on_disk.as_ref().map(|version| &version.digest) == digest.as_ref();
+    let is_written = is_known && text.on_disk == text.newest && !found.has_left_over;
+    if is_written && !(is_first && orders::get_task(project, found.task).await?.is_at_rest()) {
+        return Ok(true);
     }
-    sync(project, task, &Actor::Engine).await.map(|_| ())
+    sync(project, found.task, &Actor::Engine).await.map(|kept| kept.is_settled)
 }
 
-fn scan(folder: &Path) -> Vec<(TaskId, Stamp)> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let stamp = |entry: std::fs::DirEntry| {
-        let name = entry.file_name();
-        let number = name.to_str()?.strip_prefix("task-")?.strip_suffix("-state.md")?;
-        let metadata = entry.metadata().ok()?;
-        let modified = (metadata.mtime(), metadata.mtime_nsec());
-        Some((number.parse().ok()?, Stamp { inode: metadata.ino(), bytes: metadata.len(), modified }))
-    };
-    entries.filter_map(Result::ok).filter_map(stamp).collect()
+/// Looks at one task.
+fn find(project: &Project, task: TaskId) -> Found {
+    let path = file_path(project, task);
+    let stamp = std::fs::metadata(&path).ok().map(|metadata| Stamp::of(&metadata));
+    let left = regatta_files::exchange::list(&path).unwrap_or_default();
+    let has_left_over = left.iter().any(|path| place::task_of_left(path) == Some(task));
+    Found { task, stamp, has_left_over }
+}
+
+/// Looks at the whole folder.
+fn scan(project: &Project, folder: &Path) -> Vec<Found> {
+    let mut found: BTreeMap<TaskId, Found> = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Some(task) = entry.file_name().to_str().and_then(place::task_of_file) else { continue };
+        let stamp = std::fs::metadata(entry.path()).ok().map(|metadata| Stamp::of(&metadata));
+        found.insert(task, Found { task, stamp, has_left_over: false });
+    }
+    for left in left_over::find_all(project).unwrap_or_default() {
+        let Some(task) = left.task else { continue };
+        found.entry(task).or_insert(Found { task, stamp: None, has_left_over: true }).has_left_over = true;
+    }
+    found.into_values().collect()
 }

@@ -1,0 +1,268 @@
+//! What a write displaced, looked at until nobody can write to it any more; and what a killed process left beside it.
+//!
+//! ```text
+//!   a version that the log knows, or nothing      removed once nobody has it open
+//!   another text, and its base is known           merged like any other edit, then removed as above
+//!   another text, and its base is not known       kept beside the task file, and said so
+//!   no text                                       set aside as corrupt, and said so
+//! ```
+//!
+//! All of this happens under the lock of the task file: what a living process of ours is about to use is left alone.
+
+use super::place::{self, Base, Left};
+use super::settled::{self, Look, Whole};
+use super::{set_aside, take_edit};
+use crate::core::{Actor, Command, Edit, Event, FileText, FileVersion, News, Origin, Task, TaskId};
+use crate::crash;
+use crate::error::Error;
+use crate::log::{self, NO_SNAPSHOT};
+use crate::orders::{self, Order};
+use crate::project::Project;
+use regatta_files::{TaskFile, exchange};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The title of a task file is on its first line; more of it is not needed to see whose it is.
+const HEAD_BYTES: u64 = 4_096;
+
+/// A file that was left beside the task files.
+#[derive(Debug, Clone)]
+pub(crate) struct LeftOver {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// The task that it belongs to, if that can be told.
+    pub(crate) task: Option<TaskId>,
+}
+
+/// What came of a look at all that is beside a task file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// The log learnt something.
+    Something,
+    /// There was nothing new; some of it may still be written to.
+    Nothing { is_any_open: bool },
+}
+
+/// Lists what is left beside the task files of a project.
+pub(crate) fn find_all(project: &Project) -> Result<Vec<LeftOver>, Error> {
+    let folder = place::folder(project);
+    let mut paths = exchange::list(&folder.join("any")).map_err(Error::StateFile)?;
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        // The file that a link leads to has what was displaced beside it.
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            paths.extend(exchange::list(&entry.path()).unwrap_or_default());
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    let left_over = |path: PathBuf| {
+        let task = place::task_of_left(&path).or_else(|| find_owner(&path));
+        LeftOver { path, task }
+    };
+    Ok(paths.into_iter().map(left_over).collect())
+}
+
+/// Keeps a file that belongs to no task under a name that shows; an empty one goes.
+pub(crate) fn keep_unowned(path: &Path) -> Result<(), Error> {
+    if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
+        return remove(path);
+    }
+    let shown = path.with_file_name("left-over.md");
+    exchange::set_aside(path, place::conflict_paths(&shown)).map(|_| ()).map_err(Error::StateFile)
+}
+
+/// Looks at what is beside a task file, and takes in what the log does not know.
+pub(super) async fn take_in(
+    project: &Project,
+    task: &Task,
+    text: &FileText,
+    path: &Path,
+    until: Instant,
+) -> Result<Taken, Error> {
+    let mut is_any_open = false;
+    for left in exchange::list(path).map_err(Error::StateFile)? {
+        let base = match place::parse_left(&left) {
+            Some(Left::Unfinished { task: owner }) if owner == task.id => {
+                remove(&left)?;
+                continue;
+            }
+            Some(Left::Displaced { task: owner, base }) if owner == task.id => Some(base),
+            Some(Left::Unnamed) if find_owner(&left) == Some(task.id) => None,
+            _ => continue,
+        };
+        let desk = Desk { project, task, text, path, left: &left, base };
+        match desk.look(until).await? {
+            Taken::Something => return Ok(Taken::Something),
+            Taken::Nothing { is_any_open: is_open } => is_any_open |= is_open,
+        }
+    }
+    Ok(Taken::Nothing { is_any_open })
+}
+
+/// One left-over, and what is needed to judge it.
+struct Desk<'a> {
+    project: &'a Project,
+    task: &'a Task,
+    text: &'a FileText,
+    path: &'a Path,
+    left: &'a Path,
+    base: Option<Base>,
+}
+
+impl Desk<'_> {
+    async fn look(&self, until: Instant) -> Result<Taken, Error> {
+        let nothing = |is_open: bool| Ok(Taken::Nothing { is_any_open: is_open });
+        let whole = match settled::read(self.left, until, |digest| self.is_known(digest)).await? {
+            Look::Missing => return nothing(false),
+            Look::Unfinished => return nothing(true),
+            Look::Whole(whole) => whole,
+        };
+        if self.is_known(&whole.digest) || whole.bytes.is_empty() {
+            return self.dispose(&whole);
+        }
+        let Ok(theirs) = std::str::from_utf8(&whole.bytes) else {
+            set_aside(self.project, self.task.id, self.left, self.path).await?;
+            return Ok(Taken::Something);
+        };
+        let history =
+            History::read(self.project, self.task.id, &whole.digest, theirs, self.base.as_ref()).await?;
+        match history.base {
+            // A version of ours that was cut off has a name of its own, except under the old names.
+            _ if history.is_version || (self.base.is_none() && history.is_beginning) => self.dispose(&whole),
+            Some(base) => self.merge(&base, theirs, &whole).await,
+            None => self.keep().await,
+        }
+    }
+
+    /// Tells whether these are the versions that it is most likely to be, without reading the history.
+    fn is_known(&self, digest: &str) -> bool {
+        let is = |version: &Option<FileVersion>| version.as_ref().is_some_and(|it| it.digest == digest);
+        is(&self.text.newest)
+            || is(&self.text.on_disk)
+            || self.base.as_ref().is_some_and(|base| base.is(digest))
+    }
+
+    /// Removes what the log has, unless somebody may still write to it.
+    fn dispose(&self, whole: &Whole) -> Result<Taken, Error> {
+        if !whole.is_open {
+            remove(self.left)?;
+        }
+        Ok(Taken::Nothing { is_any_open: whole.is_open })
+    }
+
+    async fn merge(&self, base: &str, theirs: &str, whole: &Whole) -> Result<Taken, Error> {
+        take_edit(self.project, self.task, self.text, base, theirs, Origin::Engine).await?;
+        crash::point("take_left_over.after");
+        if whole.is_open {
+            // What comes next is a change of this.
+            let base = place::base_name(Some(&whole.digest));
+            exchange::rebase(self.left, &place::label(self.task.id), base).map_err(Error::StateFile)?;
+        }
+        Ok(Taken::Something)
+    }
+
+    async fn keep(&self) -> Result<Taken, Error> {
+        let kept =
+            exchange::set_aside(self.left, place::conflict_paths(self.path)).map_err(Error::StateFile)?;
+        let name = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let news = vec![News::Conflicted { section: format!("the whole file, in a version kept as {name}") }];
+        let base = self.text.newest.as_ref().map(|version| version.digest.clone());
+        let order = Order::new(Some(self.task.id), &Actor::Engine);
+        orders::give(self.project, order, Command::Edit(Edit { base, steps: Vec::new(), news })).await?;
+        Ok(Taken::Something)
+    }
+}
+
+/// What all versions of a file in the log say about a text.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct History {
+    /// Whether it is one of them.
+    is_version: bool,
+    /// Whether one of them begins with it.
+    is_beginning: bool,
+    /// The version that it was made on.
+    base: Option<String>,
+}
+
+impl History {
+    /// Reads the whole stream, one version at a time. It is long, and rarely needed.
+    async fn read(
+        project: &Project,
+        task: TaskId,
+        digest: &str,
+        theirs: &str,
+        base: Option<&Base>,
+    ) -> Result<Self, Error> {
+        let loaded = project.store().load(&log::file_stream(task), NO_SNAPSHOT).await?;
+        let mut history = History::default();
+        if base == Some(&Base::None) {
+            history.base = Some(String::new());
+        }
+        let mut text = FileText::default();
+        for row in &loaded.tail {
+            let fact = log::fact_of(row)?;
+            text = text.evolve(&fact);
+            if let (Event::FileChanged { .. }, Some(version)) = (&fact.event, &text.newest) {
+                history.compare(version, digest, theirs, base);
+            }
+        }
+        Ok(history)
+    }
+
+    fn compare(&mut self, version: &FileVersion, digest: &str, theirs: &str, base: Option<&Base>) {
+        self.is_version |= version.digest == digest;
+        self.is_beginning |= version.text.starts_with(theirs);
+        if base.is_some_and(|base| base.is(&version.digest)) {
+            self.base = Some(version.text.clone());
+        }
+    }
+}
+
+/// Returns the task that a file says it is of.
+fn find_owner(path: &Path) -> Option<TaskId> {
+    let mut head = Vec::new();
+    std::fs::File::open(path).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
+    let number = TaskFile::parse(String::from_utf8_lossy(&head)).title()?.id?;
+    TaskId::new(number).ok()
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other.map_err(Error::io("remove", path)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::digest_of;
+
+    fn version(text: &str) -> FileVersion {
+        FileVersion { text: text.to_owned(), digest: digest_of(text.as_bytes()) }
+    }
+
+    fn compare(theirs: &str, base: Option<&str>) -> History {
+        let digest = digest_of(theirs.as_bytes());
+        let base =
+            base.map(|text| Base::Version(place::base_name(Some(&digest_of(text.as_bytes()))).to_owned()));
+        let mut history = History::default();
+        for known in ["one", "one two", "one two three"] {
+            history.compare(&version(known), &digest, theirs, base.as_ref());
+        }
+        history
+    }
+
+    #[test]
+    fn the_history_knows_versions_beginnings_and_bases() {
+        let base = |text: &str| Some(text.to_owned());
+        let known = History { is_version: true, is_beginning: true, base: base("one") };
+        assert_eq!(compare("one two", Some("one")), known);
+        let edit = History { is_version: false, is_beginning: false, base: base("one two") };
+        assert_eq!(compare("one two, edited", Some("one two")), edit);
+        let cut_off = History { is_version: false, is_beginning: true, base: None };
+        assert_eq!(compare("one tw", None), cut_off);
+        assert_eq!(compare("another", Some("gone")), History::default());
+    }
+}

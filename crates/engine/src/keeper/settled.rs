@@ -1,0 +1,176 @@
+//! Reading a file that anybody may be writing to, so that a half-written one is not taken for a whole.
+//!
+//! An editor that truncates and writes has the file open meanwhile. So a file is whole when nobody has it open for
+//! writing and it did not change while it was read. One that is kept open for long counts as whole when it has not
+//! changed for a while; an empty one waits as long, because the text may come with the next opening.
+
+use crate::error::Error;
+use regatta_files::disk;
+use regatta_files::writers::{self, Writers};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long a sync waits for a program to finish its writing.
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
+/// What is open or empty and has not changed for so long is taken as it is.
+const STEADY_AFTER: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// What was found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// There is no file.
+    Missing,
+    /// Somebody is in the middle of writing.
+    Unfinished,
+    /// A whole version.
+    Whole(Whole),
+}
+
+/// A whole version of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Whole {
+    /// The bytes.
+    pub(super) bytes: Vec<u8>,
+    /// Their digest.
+    pub(super) digest: String,
+    /// Whether somebody may still write to the file.
+    pub(super) is_open: bool,
+}
+
+/// What tells one state of a file from another without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: u64,
+    bytes: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    /// Makes the stamp of a file.
+    pub(super) fn of(metadata: &std::fs::Metadata) -> Self {
+        let modified = (metadata.mtime(), metadata.mtime_nsec());
+        Stamp { inode: metadata.ino(), bytes: metadata.len(), modified }
+    }
+
+    /// Makes a stamp that stands for a file of this size.
+    #[cfg(test)]
+    pub(super) fn sample(bytes: u64) -> Self {
+        Stamp { inode: 1, bytes, modified: (0, 0) }
+    }
+}
+
+/// Reads a file at once if it is known, which is the rule, and otherwise like [`read`].
+pub(super) async fn read_unless_known(
+    path: &Path,
+    until: Instant,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<Look, Error> {
+    match disk::read(path).map_err(Error::StateFile)? {
+        None => Ok(Look::Missing),
+        Some((bytes, digest)) if is_known(digest.as_str()) => {
+            Ok(Look::Whole(Whole { bytes, digest: digest.as_str().to_owned(), is_open: false }))
+        }
+        Some(_) => read(path, until, is_known).await,
+    }
+}
+
+/// Reads a file once it is whole, or is known, waiting for that until the given moment.
+pub(super) async fn read(
+    path: &Path,
+    until: Instant,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<Look, Error> {
+    loop {
+        let look = look(path, &is_known)?;
+        if look != Look::Unfinished || Instant::now() >= until {
+            return Ok(look);
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Who writes is asked before the file is read: what is read after the last writer has gone is final.
+fn look(path: &Path, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
+    let writers = writers::find(path);
+    let Ok(before) = std::fs::metadata(path) else { return Ok(Look::Missing) };
+    let Some((bytes, digest)) = disk::read(path).map_err(Error::StateFile)? else { return Ok(Look::Missing) };
+    let digest = digest.as_str().to_owned();
+    let is_same = std::fs::metadata(path).is_ok_and(|after| Stamp::of(&after) == Stamp::of(&before));
+    let age = before.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+    let is_steady = is_same && age.is_some_and(|age| age >= STEADY_AFTER);
+    let is_done = is_same && writers == Writers::Nobody && !bytes.is_empty();
+    let is_open = writers == Writers::Somebody || (writers == Writers::Unknown && !is_steady);
+    if is_known(&digest) || is_done || is_steady {
+        return Ok(Look::Whole(Whole { bytes, digest, is_open }));
+    }
+    Ok(Look::Unfinished)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::io::Write;
+
+    fn at_once(path: &Path, is_known: bool) -> Look {
+        look(path, |_| is_known).unwrap()
+    }
+
+    fn whole(look: Look) -> Option<(Vec<u8>, bool)> {
+        match look {
+            Look::Whole(whole) => Some((whole.bytes, whole.is_open)),
+            _ => None,
+        }
+    }
+
+    fn make_old(file: &File) {
+        file.set_modified(SystemTime::now() - 2 * STEADY_AFTER).unwrap();
+    }
+
+    #[test]
+    fn a_file_in_the_middle_of_a_write_is_not_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        assert_eq!(at_once(&path, false), Look::Missing);
+        let mut editor = File::create(&path).unwrap();
+        editor.write_all(b"half").unwrap();
+        assert_eq!(at_once(&path, false), Look::Unfinished);
+        assert_eq!(whole(at_once(&path, true)), Some((b"half".to_vec(), true)), "known, so it may be taken");
+        make_old(&editor);
+        assert_eq!(whole(at_once(&path, false)), Some((b"half".to_vec(), true)), "kept open for long");
+        editor.write_all(b" and half").unwrap();
+        drop(editor);
+        assert_eq!(whole(at_once(&path, false)), Some((b"half and half".to_vec(), false)));
+    }
+
+    #[test]
+    fn an_empty_file_waits_longer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        let file = File::create(&path).unwrap();
+        make_old(&file);
+        drop(file);
+        assert_eq!(whole(at_once(&path, false)), Some((Vec::new(), false)));
+        File::options().write(true).open(&path).unwrap().set_modified(SystemTime::now()).unwrap();
+        assert_eq!(at_once(&path, false), Look::Unfinished);
+    }
+
+    #[tokio::test]
+    async fn a_reader_waits_for_the_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        let mut editor = File::create(&path).unwrap();
+        editor.write_all(b"half").unwrap();
+        assert_eq!(read(&path, Instant::now(), |_| false).await.unwrap(), Look::Unfinished);
+        let far = Instant::now() + Duration::from_secs(60);
+        let write = async {
+            tokio::task::yield_now().await;
+            editor.write_all(b" and half").unwrap();
+            drop(editor);
+        };
+        let (look, ()) = tokio::join!(read(&path, far, |_| false), write);
+        assert_eq!(whole(look.unwrap()).map(|(bytes, _)| bytes), Some(b"half and half".to_vec()));
+    }
+}
