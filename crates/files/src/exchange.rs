@@ -15,6 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::disk::{Error, failed, find_mode, folder_of, follow, sync_folder};
 
@@ -64,8 +65,9 @@ impl Prepared {
         for _ in 0..TRIES_MAX {
             match renameat_with(CWD, &self.temporary, CWD, &self.path, RenameFlags::EXCHANGE) {
                 Ok(()) => return sync_folder(&self.path).map(|()| Some(self.temporary)),
-                Err(rustix::io::Errno::NOENT) => {
-                    if self.land_in_empty_place()? {
+                // If it does not land, somebody made the file meanwhile, and that must be taken out, not lost.
+                Err(Errno::NOENT) => {
+                    if rename_new(&self.temporary, &self.path).map_err(failed("make", &self.path))? {
                         return sync_folder(&self.path).map(|()| None);
                     }
                 }
@@ -73,15 +75,6 @@ impl Prepared {
             }
         }
         Err(failed("replace", &self.path)(io::Error::other("it is made and removed again all the time")))
-    }
-
-    /// Says whether it landed; if not, somebody made the file meanwhile, and that must be taken out, not lost.
-    fn land_in_empty_place(&self) -> Result<bool, Error> {
-        match renameat_with(CWD, &self.temporary, CWD, &self.path, RenameFlags::NOREPLACE) {
-            Ok(()) => Ok(true),
-            Err(rustix::io::Errno::EXIST) => Ok(false),
-            Err(error) => Err(failed("make", &self.path)(error.into())),
-        }
     }
 
     /// For file systems that cannot exchange: the old file gets a second name, or is copied, right before the new one
@@ -109,10 +102,8 @@ pub fn rebase(displaced: &Path, label: &str, base: &str) -> Result<PathBuf, Erro
 /// Moves a file to a name beside it that is not taken, and makes sure of it.
 pub fn set_aside(path: &Path, candidates: impl Iterator<Item = PathBuf>) -> Result<PathBuf, Error> {
     for kept in candidates {
-        match renameat_with(CWD, path, CWD, &kept, RenameFlags::NOREPLACE) {
-            Ok(()) => return sync_folder(&kept).map(|()| kept),
-            Err(rustix::io::Errno::EXIST) => {}
-            Err(error) => return Err(failed("set aside", path)(error.into())),
+        if rename_new(path, &kept).map_err(failed("set aside", path))? {
+            return sync_folder(&kept).map(|()| kept);
         }
     }
     Err(failed("set aside", path)(io::Error::other("every name for it is taken")))
@@ -132,6 +123,25 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found: Vec<PathBuf> = names.map(|entry| entry.path()).collect();
     found.sort();
     Ok(found)
+}
+
+/// Renames a file to a name that nothing has; says whether it did.
+fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => rename_new_by_link(from, to),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// For file systems that do not know such a rename: a link is not made over what is there either.
+fn rename_new_by_link(from: &Path, to: &Path) -> io::Result<bool> {
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Finds a name that is not taken; nobody else makes names like it while the caller works on the file.
@@ -206,6 +216,21 @@ mod tests {
             (b"two".to_vec(), b"one, late".to_vec())
         );
         assert_eq!(list(&path).unwrap(), [old]);
+    }
+
+    #[test]
+    fn nothing_is_renamed_over_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        for rename in [rename_new, rename_new_by_link] {
+            fs::write(&from, b"new").unwrap();
+            fs::write(&to, b"there").unwrap();
+            assert!(!rename(&from, &to).unwrap());
+            assert_eq!(fs::read(&to).unwrap(), b"there");
+            fs::remove_file(&to).unwrap();
+            assert!(rename(&from, &to).unwrap());
+            assert_eq!(names(folder.path()), ["to"]);
+        }
     }
 
     #[test]

@@ -62,3 +62,55 @@ fn a_worktree_that_is_gone_is_told() {
     transcript.check("doctor_missing_worktree");
     assert_eq!(project.repo.git(&["show", "refs/regatta/salvage/1/1:task-1.txt"]), "session 1");
 }
+
+/// Versions of a task file that killed processes left behind, under names of today and of before.
+#[test]
+fn a_left_over_version_of_a_task_file_is_taken_in() {
+    let project = crewed("");
+    project.json(&["task", "add", "a task", "--criterion", "it works"]);
+    let folder = project.path().join(".regatta/task-states");
+    let text = std::fs::read_to_string(folder.join("task-1-state.md")).expect("the task has a file");
+    let events = project.json(&["events"]);
+    let versions = events.as_array().into_iter().flatten().filter(|event| event["type"] == "file:changed");
+    let digest =
+        versions.last().and_then(|event| event["digest"].as_str()).expect("it is in the log").to_owned();
+    let leave = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("it can be written");
+    let edited = text.replace("- [ ] it works", "- [x] it works");
+    leave(&format!(".regatta-task-1-{}-Aa1111.tmp", &digest[..16]), &edited);
+    leave(".regatta-task-1-new-Bb2222.tmp", &text[..20]);
+    leave(".regatta-Cc3333.tmp", &text);
+    leave(".regatta-Dd4444.tmp", &text[..text.len() / 2]);
+    leave(".regatta-Ee5555.tmp", &text.replace("it works", "something else"));
+    leave(".regatta-Ff6666.tmp", "nobody knows whose this is");
+
+    let findings = project.run(&["--json", "doctor"]);
+    assert_eq!(
+        (findings.code, findings.stdout.matches("leftover_file").count()),
+        (Some(1), 6),
+        "{findings:?}"
+    );
+    let mended = project.run(&["doctor", "--fix"]);
+    assert_eq!((mended.code, mended.stdout.matches("mended").count()), (Some(0), 6), "{mended:?}");
+    assert_eq!(project.json(&["doctor"]), serde_json::json!([]));
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("it is there");
+    assert_eq!(read("task-1-state.md"), edited, "an edit whose base is known");
+    assert!(read("task-1-state.md.conflict-1").contains("something else"), "an edit whose base is not");
+    assert_eq!(read("left-over.md.conflict-1"), "nobody knows whose this is");
+    let mut names: Vec<_> = std::fs::read_dir(&folder).expect("there is a folder").flatten().collect();
+    names.retain(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"));
+    assert!(names.is_empty(), "{names:?}");
+    assert_eq!(crate::support::field(&project, "1", "criteria")[0]["checked"], true);
+}
+
+/// What a living process has in its hands is not its business.
+#[test]
+fn a_left_over_that_is_being_written_to_is_not_mended() {
+    let project = crewed("");
+    add(&project, "a task");
+    let path = project.path().join(".regatta/task-states/.regatta-task-1-none-Aa1111.tmp");
+    let editor = std::fs::File::create(&path).expect("it can be made");
+    let mended = project.run(&["doctor", "--fix"]);
+    assert!(mended.code == Some(1) && mended.stderr.contains("a program still has it open"), "{mended:?}");
+    drop(editor);
+    assert!(path.exists());
+}

@@ -3,6 +3,7 @@
 use crate::support::{Transcript, add, crewed, field, kinds_from, until_in, with_shell};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::wait::until;
+use std::io::Write;
 use std::path::PathBuf;
 
 fn path(project: &TestProject, task: &str) -> PathBuf {
@@ -15,6 +16,12 @@ fn read(project: &TestProject, task: &str) -> String {
 
 fn write(project: &TestProject, task: &str, text: &str) {
     std::fs::write(path(project, task), text).expect("the file can be written");
+}
+
+fn left_overs(project: &TestProject) -> Vec<String> {
+    let entries = std::fs::read_dir(project.path().join(".regatta/task-states")).expect("there is a folder");
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.starts_with(".regatta-")).collect()
 }
 
 #[test]
@@ -119,6 +126,61 @@ fn a_file_that_was_deleted_is_made_anew() {
     std::fs::remove_file(path(&project, "1")).expect("the file can be removed");
     project.json(&["task", "criteria", "1"]);
     assert_eq!(read(&project, "1"), before);
+}
+
+#[test]
+fn a_program_that_had_the_file_open_before_a_write_is_heard_after_it() {
+    let project = crewed("");
+    project.json(&["task", "add", "a task", "--criterion", "it works"]);
+    let mut editor =
+        std::fs::File::options().append(true).open(path(&project, "1")).expect("it can be opened");
+    project.json(&["task", "progress", "1", "--did", "this", "--next", "more"]);
+    editor.write_all(b"\n## Notes\nwritten late\n").expect("it can be written");
+    project.json(&["task", "criteria", "1"]);
+    assert!(!read(&project, "1").contains("written late"), "it may still be in the middle of it");
+    drop(editor);
+    project.json(&["task", "criteria", "1"]);
+    let text = read(&project, "1");
+    assert!(text.contains("written late") && text.contains("**Did:** this"), "{text}");
+    assert_eq!(left_overs(&project), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_in_the_middle_of_a_write_is_not_taken_for_a_whole_one() {
+    let project = crewed("");
+    project.json(&["task", "add", "a task", "--criterion", "it works"]);
+    let text = read(&project, "1");
+    let mut editor = std::fs::File::create(path(&project, "1")).expect("it can be emptied");
+    editor.write_all(&text.as_bytes()[..40]).expect("it can be written");
+    project.json(&["task", "criteria", "1", "--check", "1"]);
+    let ticked = text.replace("- [ ] it works", "- [x] it works");
+    assert_eq!(read(&project, "1"), ticked, "the verb does its work on what is known");
+    editor.write_all(&text.as_bytes()[40..]).expect("it can be written");
+    editor.write_all(b"\n## Notes\nmine\n").expect("it can be written");
+    drop(editor);
+    project.json(&["task", "criteria", "1"]);
+    assert_eq!(
+        read(&project, "1").trim_end(),
+        format!("{ticked}\n## Notes\nmine"),
+        "and both are there then"
+    );
+    let kinds = kinds_from(&project, 1);
+    assert!(!kinds.iter().any(|kind| kind == "criteria:set" || kind == "file:conflicted"), "{kinds:?}");
+}
+
+#[test]
+fn an_engine_hears_a_program_that_had_the_file_open_as_soon_as_it_is_done() {
+    let project = crewed("");
+    project.json(&["task", "add", "a task", "--criterion", "it works"]);
+    let up = project.start(&["up"]);
+    let mut editor =
+        std::fs::File::options().append(true).open(path(&project, "1")).expect("it can be opened");
+    project.json(&["task", "progress", "1", "--did", "this", "--next", "more"]);
+    editor.write_all(b"\n## Notes\nwritten late\n").expect("it can be written");
+    drop(editor);
+    until("it is in the file", || read(&project, "1").contains("written late"));
+    until("nothing is left", || left_overs(&project).is_empty());
+    up.kill();
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Every command, killed at every point that its chain passes, once and twice; then everything must add up.
 
 use crate::checkout::{Checkout, Picture};
+use crate::crash_files;
 use crate::invariants;
 use crate::scenario::{
     ALL, APPROVE, ASSIGN, ASSIGN_PROGRAM, CANCEL, CANCEL_BROKEN, CANCEL_HANGING, CHECK, COMPLETE,
@@ -201,7 +202,9 @@ fn cancel_a_session_while_its_engine_dies() {
 
 #[test]
 fn every_point_is_passed_by_a_case() {
-    let passed: BTreeSet<&str> = ALL.iter().flat_map(|scenario| scenario.points).copied().collect();
+    let of_tasks = ALL.iter().flat_map(|scenario| scenario.points);
+    let of_files = crash_files::ALL.iter().flat_map(|scenario| scenario.points);
+    let passed: BTreeSet<&str> = of_tasks.chain(of_files).copied().collect();
     let known: BTreeSet<&str> = CRASH_POINTS.iter().copied().collect();
     assert_eq!(passed, known);
 }

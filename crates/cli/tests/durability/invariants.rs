@@ -1,5 +1,6 @@
 //! What must hold whenever nothing is under way, whatever happened before.
 
+use crate::task_file;
 use crate::world::World;
 use regatta_testkit::wait::until;
 use serde_json::Value;
@@ -14,7 +15,14 @@ pub(crate) fn check(world: &World) {
     check_worktrees(world, &tasks);
     check_salvages(world, &tasks);
     check_nothing_left(world);
+    check_files(world, &tasks);
     check_doctor(world);
+}
+
+/// Tells whether the file of a task is what the log says.
+pub(crate) fn is_in_line(world: &World, task: u64) -> bool {
+    let newest = task_file::versions(&world.events(), task).pop();
+    std::fs::read_to_string(task_file::path(world, task)).ok() == newest
 }
 
 /// Returns how many merge commits of the target's own line name each task.
@@ -82,6 +90,17 @@ fn check_nothing_left(world: &World) {
     assert_eq!(files.iter().filter(is_leftover).collect::<Vec<_>>(), Vec::<&PathBuf>::new());
     // A process that was killed a moment ago may still be seen while the kernel takes it down.
     until("no process of an agent is left", || world.agent_processes().is_empty());
+}
+
+/// Every task file is what the log says, and nothing is left beside it.
+fn check_files(world: &World, tasks: &[Value]) {
+    assert_eq!(task_file::left_overs(world), Vec::<String>::new());
+    let events = world.events();
+    for task in tasks.iter().filter_map(|task| task["id"].as_u64()) {
+        let newest = task_file::versions(&events, task).pop();
+        let file = std::fs::read_to_string(task_file::path(world, task)).ok();
+        assert_eq!(file, newest, "the file of task #{task}, and the log");
+    }
 }
 
 fn check_doctor(world: &World) {

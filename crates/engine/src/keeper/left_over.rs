@@ -11,20 +11,24 @@
 
 use super::place::{self, Base, Left};
 use super::settled::{self, Look, Whole};
-use super::{set_aside, take_edit};
+use super::{confirm, set_aside, take_edit};
 use crate::core::{Actor, Command, Edit, Event, FileText, FileVersion, News, Origin, Task, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::log::{self, NO_SNAPSHOT};
 use crate::orders::{self, Order};
 use crate::project::Project;
-use regatta_files::{TaskFile, exchange};
+use regatta_files::{TaskFile, disk, exchange};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 /// The title of a task file is on its first line; more of it is not needed to see whose it is.
 const HEAD_BYTES: u64 = 4_096;
+
+/// Far longer than a program needs from finding a file to having it open.
+const OPENING_MAX: Duration = Duration::from_millis(20);
 
 /// A file that was left beside the task files.
 #[derive(Debug, Clone)]
@@ -81,7 +85,12 @@ pub(super) async fn take_in(
     until: Instant,
 ) -> Result<Taken, Error> {
     let mut is_any_open = false;
-    for left in exchange::list(path).map_err(Error::StateFile)? {
+    let lefts = exchange::list(path).map_err(Error::StateFile)?;
+    if let Some(written) = find_written(task.id, text, &lefts)? {
+        confirm(project, task.id, written).await?;
+        return Ok(Taken::Something);
+    }
+    for left in lefts {
         let base = match place::parse_left(&left) {
             Some(Left::Unfinished { task: owner }) if owner == task.id => {
                 remove(&left)?;
@@ -100,6 +109,29 @@ pub(super) async fn take_in(
     Ok(Taken::Nothing { is_any_open })
 }
 
+/// Returns the digest of the newest version if it was put in its place by a process that was killed before it said so.
+///
+/// What is on the disk by now was then made on that version, and not on the one that the log takes to be there. It is
+/// known by what was displaced: before the exchange, the file of that name holds the newest version itself.
+fn find_written<'a>(task: TaskId, text: &'a FileText, lefts: &[PathBuf]) -> Result<Option<&'a str>, Error> {
+    let (Some(newest), on_disk) = (&text.newest, text.on_disk.as_ref()) else { return Ok(None) };
+    if on_disk.is_some_and(|version| version.digest == newest.digest) {
+        return Ok(None);
+    }
+    let base = place::base_name(on_disk.map(|version| version.digest.as_str()));
+    let mut is_displaced = false;
+    for left in lefts {
+        if place::parse_left(left) != Some(Left::displaced(task, base)) {
+            continue;
+        }
+        match disk::read(left).map_err(Error::StateFile)? {
+            Some((_, digest)) if digest.as_str() == newest.digest => return Ok(None),
+            found => is_displaced |= found.is_some(),
+        }
+    }
+    Ok(is_displaced.then_some(newest.digest.as_str()))
+}
+
 /// One left-over, and what is needed to judge it.
 struct Desk<'a> {
     project: &'a Project,
@@ -113,6 +145,7 @@ struct Desk<'a> {
 impl Desk<'_> {
     async fn look(&self, until: Instant) -> Result<Taken, Error> {
         let nothing = |is_open: bool| Ok(Taken::Nothing { is_any_open: is_open });
+        wait_for_openings(self.left).await;
         let whole = match settled::read(self.left, until, |digest| self.is_known(digest)).await? {
             Look::Missing => return nothing(false),
             Look::Unfinished => return nothing(true),
@@ -122,7 +155,7 @@ impl Desk<'_> {
             return self.dispose(&whole);
         }
         let Ok(theirs) = std::str::from_utf8(&whole.bytes) else {
-            set_aside(self.project, self.task.id, self.left, self.path).await?;
+            set_aside(self.project, self.task.id, self.left, &self.beside()).await?;
             return Ok(Taken::Something);
         };
         let history =
@@ -141,6 +174,11 @@ impl Desk<'_> {
         is(&self.text.newest)
             || is(&self.text.on_disk)
             || self.base.as_ref().is_some_and(|base| base.is(digest))
+    }
+
+    /// Returns the name of the task file in the folder of the left-over; they differ where the task file is a link.
+    fn beside(&self) -> PathBuf {
+        self.left.with_file_name(self.path.file_name().unwrap_or_default())
     }
 
     /// Removes what the log has, unless somebody may still write to it.
@@ -163,8 +201,8 @@ impl Desk<'_> {
     }
 
     async fn keep(&self) -> Result<Taken, Error> {
-        let kept =
-            exchange::set_aside(self.left, place::conflict_paths(self.path)).map_err(Error::StateFile)?;
+        let kept = exchange::set_aside(self.left, place::conflict_paths(&self.beside()))
+            .map_err(Error::StateFile)?;
         let name = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let news = vec![News::Conflicted { section: format!("the whole file, in a version kept as {name}") }];
         let base = self.text.newest.as_ref().map(|version| version.digest.clone());
@@ -219,6 +257,17 @@ impl History {
     }
 }
 
+/// Waits until a program that was about to open the file when it was displaced has done so, and can be seen.
+async fn wait_for_openings(path: &Path) {
+    let Ok(metadata) = std::fs::metadata(path) else { return };
+    let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
+    let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
+    let displaced = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds);
+    // A clock that was set back makes this at most as long as it takes otherwise.
+    let age = SystemTime::now().duration_since(displaced).unwrap_or_default();
+    tokio::time::sleep(OPENING_MAX.saturating_sub(age)).await;
+}
+
 /// Returns the task that a file says it is of.
 fn find_owner(path: &Path) -> Option<TaskId> {
     let mut head = Vec::new();
@@ -252,6 +301,27 @@ mod tests {
             history.compare(&version(known), &digest, theirs, base.as_ref());
         }
         history
+    }
+
+    #[test]
+    fn a_write_that_nobody_confirmed_is_known_by_what_it_displaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let task = TaskId::FIRST;
+        let text = FileText { newest: Some(version("two")), on_disk: Some(version("one")) };
+        let leave = |random: &str, text: &str| {
+            let base = digest_of(b"one");
+            let name = format!(".regatta-task-1-{}-{random}.tmp", place::base_name(Some(&base)));
+            std::fs::write(folder.path().join(&name), text).unwrap();
+            folder.path().join(name)
+        };
+        let written = |lefts: &[PathBuf]| find_written(task, &text, lefts).unwrap().map(str::to_owned);
+        assert_eq!(written(&[]), None);
+        assert_eq!(written(&[leave("a", "two")]), None, "not exchanged yet");
+        assert_eq!(written(&[leave("a", "one")]), Some(digest_of(b"two")));
+        assert_eq!(written(&[leave("a", "one, edited")]), Some(digest_of(b"two")));
+        assert_eq!(written(&[leave("a", "one"), leave("b", "two")]), None, "about to be put in its place");
+        let confirmed = FileText { newest: text.newest.clone(), on_disk: text.newest.clone() };
+        assert_eq!(find_written(task, &confirmed, &[leave("a", "one")]).unwrap(), None);
     }
 
     #[test]

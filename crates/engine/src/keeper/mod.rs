@@ -41,6 +41,9 @@ use std::time::Instant;
 
 /// Each round means that somebody wrote meanwhile; so many in a row are a loop, not work.
 const ROUNDS_MAX: u32 = 32;
+/// After so many a sync no longer runs after those who write, or it would never end while they do. It does its own part,
+/// and leaves what it displaces to the next look.
+const ROUNDS_PATIENT: u32 = 12;
 
 /// A task file as it stands in the log and on the disk.
 pub(crate) struct Kept {
@@ -122,16 +125,15 @@ async fn edit_one(
     let path = file_path(project, task);
     let until = Instant::now() + settled::PATIENCE;
     let mut is_changed = false;
-    for _ in 0..ROUNDS_MAX {
+    for round in 0..ROUNDS_MAX {
         let found = orders::get_task(project, task).await?;
         let text = orders::load_file(project, task).await?.state;
-        let beside = left_over::take_in(project, &found, &text, &path, until).await?;
-        let Taken::Nothing { is_any_open } = beside else { continue };
-        let on_disk = settled::read_unless_known(&path, until, |digest| is_current(&text, digest)).await?;
-        if let Look::Whole(whole) = &on_disk
-            && take_in(project, &found, &text, whole, &path).await?
-        {
-            continue;
+        let mut seen = Surroundings { is_there: path.exists(), is_settled: false };
+        if round < ROUNDS_PATIENT {
+            match look(project, &found, &text, &path, until).await? {
+                Some(found) => seen = found,
+                None => continue,
+            }
         }
         let newest = text.newest.as_ref().map(|version| TaskFile::parse(version.text.clone()));
         let base = newest.unwrap_or_else(|| desired::render(&found));
@@ -148,12 +150,39 @@ async fn edit_one(
             continue;
         }
         is_changed = true;
-        if write(project, &found, &text, &path, on_disk != Look::Missing).await? {
-            let is_settled = !is_any_open && on_disk != Look::Unfinished;
-            return Ok(Kept { file: wanted, is_settled });
+        if write(project, &found, &text, &path, seen.is_there).await? {
+            return Ok(Kept { file: wanted, is_settled: seen.is_settled });
         }
     }
     Err(Error::Contended { tries: ROUNDS_MAX })
+}
+
+/// What is on the disk once the log has all of it.
+struct Surroundings {
+    /// Whether there is a file.
+    is_there: bool,
+    /// Whether nobody is in the middle of writing to it, or to what was displaced.
+    is_settled: bool,
+}
+
+/// Looks at the file and at what is beside it; returns nothing if the log learnt something from that.
+async fn look(
+    project: &Project,
+    task: &Task,
+    text: &FileText,
+    path: &Path,
+    until: Instant,
+) -> Result<Option<Surroundings>, Error> {
+    let beside = left_over::take_in(project, task, text, path, until).await?;
+    let Taken::Nothing { is_any_open } = beside else { return Ok(None) };
+    let on_disk = settled::read_unless_known(path, until, |digest| is_current(text, digest)).await?;
+    if let Look::Whole(whole) = &on_disk
+        && take_in(project, task, text, whole, path).await?
+    {
+        return Ok(None);
+    }
+    let is_settled = !is_any_open && on_disk != Look::Unfinished;
+    Ok(Some(Surroundings { is_there: on_disk != Look::Missing, is_settled }))
 }
 
 /// Tells whether this is the newest version, or the one known to be on the disk.

@@ -74,6 +74,14 @@ pub(super) enum Left {
     Unnamed,
 }
 
+impl Left {
+    /// Returns what the name says of a displaced file with this base.
+    pub(super) fn displaced(task: TaskId, base: &str) -> Self {
+        let base = if base == NO_BASE { Base::None } else { Base::Version(base.to_owned()) };
+        Left::Displaced { task, base }
+    }
+}
+
 /// The version that a displaced file was made on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Base {
@@ -112,10 +120,8 @@ fn parse_inner(inner: &str) -> Option<Left> {
     parts.next()?;
     Some(match base {
         UNFINISHED => Left::Unfinished { task },
-        NO_BASE => Left::Displaced { task, base: Base::None },
-        begin if begin.len() == BASE_CHARACTERS => {
-            Left::Displaced { task, base: Base::Version(begin.to_owned()) }
-        }
+        NO_BASE => Left::displaced(task, base),
+        begin if begin.len() == BASE_CHARACTERS => Left::displaced(task, begin),
         _ => return None,
     })
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// How long a sync waits for a program to finish its writing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 /// What is open or empty and has not changed for so long is taken as it is.
-const STEADY_AFTER: Duration = Duration::from_secs(2);
+const STEADY_AFTER: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// What was found.
@@ -111,6 +111,7 @@ fn look(path: &Path, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use regatta_testkit::wait::until;
     use std::fs::File;
     use std::io::Write;
 
@@ -142,7 +143,9 @@ mod tests {
         assert_eq!(whole(at_once(&path, false)), Some((b"half".to_vec(), true)), "kept open for long");
         editor.write_all(b" and half").unwrap();
         drop(editor);
-        assert_eq!(whole(at_once(&path, false)), Some((b"half and half".to_vec(), false)));
+        // A process that is being started elsewhere may have it open for a moment longer.
+        let done = Some((b"half and half".to_vec(), false));
+        until("the file is whole", || whole(at_once(&path, false)) == done);
     }
 
     #[test]
@@ -152,7 +155,7 @@ mod tests {
         let file = File::create(&path).unwrap();
         make_old(&file);
         drop(file);
-        assert_eq!(whole(at_once(&path, false)), Some((Vec::new(), false)));
+        until("it is taken as it is", || whole(at_once(&path, false)) == Some((Vec::new(), false)));
         File::options().write(true).open(&path).unwrap().set_modified(SystemTime::now()).unwrap();
         assert_eq!(at_once(&path, false), Look::Unfinished);
     }

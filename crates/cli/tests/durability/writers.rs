@@ -1,0 +1,136 @@
+//! One task file for a minute: an engine, verbs, an agent, three editors and a reader, all at once.
+//!
+//! In the end every token whose write has ended is in the file, in a version that the log has, or in a kept conflict.
+//! `REGATTA_CONCURRENCY_SECONDS` sets another time.
+
+use crate::desk::{Desk, END, NOTES, lock, tokens};
+use crate::invariants;
+use crate::task_file::{TaskFile, apply, left_overs};
+use crate::world::{Event, World};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::time::{Duration, Instant};
+
+const SECONDS: u64 = 60;
+
+/// A reader that is this slow saw nothing.
+const READS_MIN: u64 = 100;
+
+fn find_span() -> Duration {
+    let asked = std::env::var("REGATTA_CONCURRENCY_SECONDS").ok();
+    Duration::from_secs(asked.and_then(|text| text.parse().ok()).unwrap_or(SECONDS))
+}
+
+/// Adds what the versions in the log hold, as they come.
+fn follow_log(world: &World, desk: &Desk) {
+    let mut command = world.project.command(&["--json", "events", "--follow"]);
+    command.stderr(std::process::Stdio::null());
+    let mut child = command.spawn().expect("the binary can be started");
+    let lines = BufReader::new(child.stdout.take().expect("stdout is a pipe")).lines();
+    let mut text = String::new();
+    for line in lines {
+        let event =
+            Event(serde_json::from_str(&line.expect("the log can be read")).expect("a line is one event"));
+        if event.kind() == "file:changed" {
+            text = apply(&text, &event);
+            lock(&desk.logged).extend(tokens(&text));
+        }
+        if desk.is_over() {
+            break;
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+fn log_progress(world: &World, desk: &Desk) {
+    for number in 1.. {
+        if desk.is_over() {
+            return;
+        }
+        let token = format!("@progress-{number}@");
+        world.done(&["task", "progress", "1", "--did", &token, "--next", "more"]);
+        desk.note(&token);
+    }
+}
+
+fn tick(world: &World, desk: &Desk) {
+    for option in ["--check", "--uncheck"].iter().cycle() {
+        if desk.is_over() {
+            return;
+        }
+        world.done(&["task", "criteria", "1", option, "1"]);
+    }
+}
+
+/// Ends the others when one of them fails, so that the failure is seen at once.
+fn run<T>(desk: &Desk, work: impl FnOnce() -> T) -> T {
+    struct EndOnPanic<'a>(&'a Desk);
+    impl Drop for EndOnPanic<'_> {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                self.0.end();
+            }
+        }
+    }
+    let _guard = EndOnPanic(desk);
+    work()
+}
+
+/// Returns every token that is somewhere, after a last look at the file.
+fn find_kept(world: &World) -> BTreeSet<String> {
+    let file = TaskFile::of(world);
+    let mut kept: BTreeSet<String> = tokens(&(file.read() + &file.read_conflicts())).collect();
+    let mut text = String::new();
+    for event in world.events().iter().filter(|event| event.kind() == "file:changed") {
+        text = apply(&text, event);
+        kept.extend(tokens(&text));
+    }
+    kept
+}
+
+#[test]
+fn on_one_file_for_a_minute() {
+    let world = World::new("");
+    world.done(&["task", "add", "a task", "--criterion", "it works"]);
+    let file = TaskFile::of(&world);
+    std::fs::write(file.path(), format!("{}\n{NOTES}\n\n{END}\n", file.read()))
+        .expect("the file can be written");
+    world.done(&["task", "criteria", "1"]);
+    let up = world.up();
+    let desk = Desk::new(file.path());
+    let reads = std::thread::scope(|scope| {
+        scope.spawn(|| run(&desk, || follow_log(&world, &desk)));
+        scope.spawn(|| run(&desk, || log_progress(&world, &desk)));
+        scope.spawn(|| run(&desk, || tick(&world, &desk)));
+        scope.spawn(|| run(&desk, || desk.append_sessions()));
+        scope.spawn(|| run(&desk, || desk.append_notes()));
+        scope.spawn(|| run(&desk, || desk.truncate_and_write()));
+        scope.spawn(|| run(&desk, || desk.rename_over()));
+        let reader = scope.spawn(|| run(&desk, || desk.read_on()));
+        let begin = Instant::now();
+        while begin.elapsed() < find_span() && !desk.is_over() {
+            crate::desk::pass(Duration::from_millis(50));
+        }
+        desk.end();
+        let reads = reader.join().expect("every read was of a whole version");
+        // The follower ends with the next event.
+        world.done(&["task", "criteria", "1", "--check", "1", "--uncheck", "1"]);
+        world.done(&["task", "progress", "1", "--did", "the last", "--next", "nothing"]);
+        reads
+    });
+    up.stop();
+    world.done(&["task", "criteria", "1"]);
+    let written = lock(&desk.written).clone();
+    let kept = find_kept(&world);
+    println!("{reads:?}, {} tokens, {} events", written.len(), world.events().len());
+    let lost: Vec<&String> = written.difference(&kept).collect();
+    assert_eq!(lost, Vec::<&String>::new(), "of {} tokens", written.len());
+    assert_eq!(left_overs(&world), Vec::<String>::new());
+    assert!(reads.judged > READS_MIN, "{reads:?}");
+    for writer in ["agent", "append", "truncate", "rename", "progress"] {
+        let is_by = |token: &&String| token.starts_with(&format!("@{writer}-"));
+        assert!(written.iter().any(|token| is_by(&token)), "{writer} wrote nothing");
+    }
+    invariants::check(&world);
+}
