@@ -17,8 +17,10 @@ pub(crate) const END: &str = "<!-- end -->";
 /// Where the notes of the editors begin.
 pub(crate) const NOTES: &str = "## Notes";
 
-/// How long an editor takes from opening the file to writing, and from one half of its text to the other.
-const SLOW: Duration = Duration::from_millis(4);
+/// How long an editor takes from opening the file to writing, and from one half of its text to the other; the second is
+/// taken every few times, and is longer than the engine takes to write and look again.
+const SLOW: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(80)];
+const SLOWER_EVERY: u64 = 4;
 /// How long an editor thinks.
 const THINK: Duration = Duration::from_millis(25);
 /// How long an old text waits for the log before a new one is taken instead.
@@ -82,7 +84,7 @@ impl Desk {
             let Some(turn) = self.take_turn() else { return };
             let token = format!("@{name}-{number}@");
             let mut file = File::options().append(true).open(&self.path).expect("the file can be opened");
-            pass(SLOW);
+            pass(slow(number));
             self.write_in_place(|| {
                 file.write_all(block(number, &token).as_bytes()).expect("it can be written")
             });
@@ -95,13 +97,13 @@ impl Desk {
 
     /// Empties the file and writes it anew, in two halves.
     pub(crate) fn truncate_and_write(&self) {
-        self.rewrite("truncate", |text| {
+        self.rewrite("truncate", |number, text| {
             self.write_in_place(|| {
                 let mut file = File::create(&self.path).expect("the file can be emptied");
-                pass(SLOW);
+                pass(slow(number));
                 let (begin, rest) = text.split_at(4);
                 file.write_all(begin.as_bytes()).expect("it can be written");
-                pass(SLOW);
+                pass(slow(number));
                 file.write_all(rest.as_bytes()).expect("it can be written");
             });
         });
@@ -109,7 +111,7 @@ impl Desk {
 
     /// Writes another file and renames it over this one.
     pub(crate) fn rename_over(&self) {
-        self.rewrite("rename", |text| {
+        self.rewrite("rename", |_, text| {
             let aside = self.path.with_file_name("edited.swp");
             std::fs::write(&aside, text).expect("it can be written");
             std::fs::rename(&aside, &self.path).expect("it can be renamed");
@@ -117,7 +119,7 @@ impl Desk {
     }
 
     /// Adds a note to the text that is there, or, every other time, to one that was read a while ago.
-    fn rewrite(&self, name: &str, save: impl Fn(&str)) {
+    fn rewrite(&self, name: &str, save: impl Fn(u64, &str)) {
         for number in 1.. {
             let Some(turn) = self.take_turn() else { return };
             let old = self.read();
@@ -127,7 +129,7 @@ impl Desk {
             let is_old = number % 2 == 0 && self.wait_for_log();
             let text = if is_old { old } else { self.read() };
             let token = format!("@{name}-{number}@");
-            save(&format!("{}\n- a note {token}\n\n{END}\n", self.tidy(text).trim_end()));
+            save(number, &format!("{}\n- a note {token}\n\n{END}\n", self.tidy(text).trim_end()));
             self.note(&token);
             drop(turn);
         }
@@ -211,6 +213,10 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = String> + '_ {
             && part.len() < 32
     };
     text.split('@').filter(is_token).map(|part| format!("@{part}@"))
+}
+
+fn slow(number: u64) -> Duration {
+    SLOW[usize::from(number.is_multiple_of(SLOWER_EVERY))]
 }
 
 /// Lets time pass: writers have a pace, and nothing waits for them here.

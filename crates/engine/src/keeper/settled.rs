@@ -91,10 +91,11 @@ pub(super) async fn read(
     }
 }
 
-/// Who writes is asked before the file is read: what is read after the last writer has gone is final.
+/// Who writes is asked before the file is read: what is read after the last writer has gone is final. The file must not
+/// have changed since before that was asked, or somebody may have begun to write right after.
 fn look(path: &Path, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
-    let writers = writers::find(path);
     let Ok(before) = std::fs::metadata(path) else { return Ok(Look::Missing) };
+    let writers = writers::find(path);
     let Some((bytes, digest)) = disk::read(path).map_err(Error::StateFile)? else { return Ok(Look::Missing) };
     let digest = digest.as_str().to_owned();
     let is_same = std::fs::metadata(path).is_ok_and(|after| Stamp::of(&after) == Stamp::of(&before));
