@@ -71,9 +71,10 @@ fn a_left_over_version_of_a_task_file_is_taken_in() {
     let folder = project.path().join(".regatta/task-states");
     let text = std::fs::read_to_string(folder.join("task-1-state.md")).expect("the task has a file");
     let events = project.json(&["events"]);
-    let versions = events.as_array().into_iter().flatten().filter(|event| event["type"] == "file:changed");
+    let mut versions =
+        events.as_array().into_iter().flatten().filter(|event| event["type"] == "file:changed");
     let digest =
-        versions.last().and_then(|event| event["digest"].as_str()).expect("it is in the log").to_owned();
+        versions.next_back().and_then(|event| event["digest"].as_str()).expect("it is in the log").to_owned();
     let leave = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("it can be written");
     let edited = text.replace("- [ ] it works", "- [x] it works");
     leave(&format!(".regatta-task-1-{}-Aa1111.tmp", &digest[..16]), &edited);

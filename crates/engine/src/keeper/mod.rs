@@ -128,13 +128,8 @@ async fn edit_one(
     for round in 0..ROUNDS_MAX {
         let found = orders::get_task(project, task).await?;
         let text = orders::load_file(project, task).await?.state;
-        let mut seen = Surroundings { is_there: path.exists(), is_settled: false };
-        if round < ROUNDS_PATIENT {
-            match look(project, &found, &text, &path, until).await? {
-                Some(found) => seen = found,
-                None => continue,
-            }
-        }
+        let until = (round < ROUNDS_PATIENT).then_some(until);
+        let Some(seen) = look(project, &found, &text, &path, until).await? else { continue };
         let newest = text.newest.as_ref().map(|version| TaskFile::parse(version.text.clone()));
         let base = newest.unwrap_or_else(|| desired::render(&found));
         let (mut wanted, mut news) = desired::bring_in_line(project, &found, &base).await?;
@@ -150,8 +145,8 @@ async fn edit_one(
             continue;
         }
         is_changed = true;
-        if write(project, &found, &text, &path, seen.is_there).await? {
-            return Ok(Kept { file: wanted, is_settled: seen.is_settled });
+        if let Some(is_settled) = write(project, &found, text, &path, &seen, until).await? {
+            return Ok(Kept { file: wanted, is_settled });
         }
     }
     Err(Error::Contended { tries: ROUNDS_MAX })
@@ -165,14 +160,18 @@ struct Surroundings {
     is_settled: bool,
 }
 
-/// Looks at the file and at what is beside it; returns nothing if the log learnt something from that.
+/// Looks at the file and at what is beside it; returns nothing if the log learnt something from that. Who has no time
+/// for it only looks whether the file is there.
 async fn look(
     project: &Project,
     task: &Task,
     text: &FileText,
     path: &Path,
-    until: Instant,
+    until: Option<Instant>,
 ) -> Result<Option<Surroundings>, Error> {
+    let Some(until) = until else {
+        return Ok(Some(Surroundings { is_there: path.exists(), is_settled: false }));
+    };
     let beside = left_over::take_in(project, task, text, path, until).await?;
     let Taken::Nothing { is_any_open } = beside else { return Ok(None) };
     let on_disk = settled::read_unless_known(path, until, |digest| is_current(text, digest)).await?;
@@ -269,19 +268,20 @@ async fn record(
     }
 }
 
-/// Writes the newest version to the disk; says whether it was there already. If not, there is something to look at:
-/// what was displaced.
+/// Writes the newest version to the disk, unless it is there already, and looks at what was displaced. Returns whether all
+/// of it is settled, or nothing if the log learnt something.
 async fn write(
     project: &Project,
     task: &Task,
-    text: &FileText,
+    text: FileText,
     path: &Path,
-    is_there: bool,
-) -> Result<bool, Error> {
-    let Some(newest) = &text.newest else { return Ok(false) };
+    seen: &Surroundings,
+    until: Option<Instant>,
+) -> Result<Option<bool>, Error> {
+    let Some(newest) = text.newest else { return Ok(None) };
     let known = text.on_disk.as_ref().map(|version| version.digest.as_str());
-    if known == Some(newest.digest.as_str()) && is_there {
-        return Ok(true);
+    if known == Some(newest.digest.as_str()) && seen.is_there {
+        return Ok(Some(seen.is_settled));
     }
     crash::point("write_file.before");
     let (label, base) = (place::label(task.id), place::base_name(known));
@@ -291,7 +291,12 @@ async fn write(
     crash::point("write_file.exchanged");
     confirm(project, task.id, &newest.digest).await?;
     crash::point("write_file.after");
-    Ok(false)
+    let Some(until) = until else { return Ok(Some(false)) };
+    let text = FileText { on_disk: Some(newest.clone()), newest: Some(newest) };
+    Ok(match left_over::take_in(project, task, &text, path, until).await? {
+        Taken::Nothing { is_any_open } => Some(seen.is_settled && !is_any_open),
+        Taken::Something => None,
+    })
 }
 
 async fn confirm(project: &Project, task: TaskId, digest: &str) -> Result<(), Error> {

@@ -83,7 +83,7 @@ pub(super) async fn read(
     is_known: impl Fn(&str) -> bool,
 ) -> Result<Look, Error> {
     loop {
-        let look = look(path, &is_known)?;
+        let look = look(path, &is_known).await?;
         if look != Look::Unfinished || Instant::now() >= until {
             return Ok(look);
         }
@@ -93,9 +93,9 @@ pub(super) async fn read(
 
 /// Who writes is asked before the file is read: what is read after the last writer has gone is final. The file must not
 /// have changed since before that was asked, or somebody may have begun to write right after.
-fn look(path: &Path, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
+async fn look(path: &Path, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
     let Ok(before) = std::fs::metadata(path) else { return Ok(Look::Missing) };
-    let writers = writers::find(path);
+    let writers = find_writers(path).await;
     let Some((bytes, digest)) = disk::read(path).map_err(Error::StateFile)? else { return Ok(Look::Missing) };
     let digest = digest.as_str().to_owned();
     let is_same = std::fs::metadata(path).is_ok_and(|after| Stamp::of(&after) == Stamp::of(&before));
@@ -109,6 +109,12 @@ fn look(path: &Path, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
     Ok(Look::Unfinished)
 }
 
+/// Asks in a thread of its own: it takes milliseconds, more where many processes run.
+async fn find_writers(path: &Path) -> Writers {
+    let path = path.to_owned();
+    tokio::task::spawn_blocking(move || writers::find(&path)).await.unwrap_or(Writers::Unknown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,7 +123,8 @@ mod tests {
     use std::io::Write;
 
     fn at_once(path: &Path, is_known: bool) -> Look {
-        look(path, |_| is_known).unwrap()
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(look(path, |_| is_known)).unwrap()
     }
 
     fn whole(look: Look) -> Option<(Vec<u8>, bool)> {
