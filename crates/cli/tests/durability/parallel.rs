@@ -71,6 +71,10 @@ fn never_more_than_the_limit() {
         let count = TASKS as usize / 8 * part;
         until(&format!("{count} tasks are done"), || count_in(&world, "waiting_approval") >= count);
     }
+    // The column is reached a moment before the agent pauses.
+    until("all agents pause", || {
+        world.kinds().iter().filter(|kind| *kind == "agent:paused").count() >= TASKS as usize
+    });
     let events = world.events();
     check_counts(&world);
     check_working(&events);
