@@ -13,13 +13,16 @@ use crate::tree::Tree;
 
 /// Each room with the rooms it may use. Nothing points back.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("cli", &["engine", "core"]),
-    ("engine", &["store", "files", "git", "agents", "core"]),
+    ("cli", &["engine", "core", "flow", "expr"]),
+    ("bench", &["engine", "store", "core", "flow"]),
+    ("engine", &["store", "files", "git", "agents", "core", "flow"]),
     ("store", &["core"]),
     ("files", &["core"]),
     ("git", &[]),
     ("agents", &[]),
-    ("core", &[]),
+    ("core", &["flow"]),
+    ("flow", &["expr"]),
+    ("expr", &[]),
     ("testkit", &[]),
     ("xtask", &["core"]),
     ("fuzz", &["files"]),

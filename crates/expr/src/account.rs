@@ -1,0 +1,165 @@
+//! Keeps the account of an evaluation's comparisons, and finds out which of them decided.
+//!
+//! It follows the evaluation node by node. When a node is left, the observations that decided *its* value are known
+//! from those of its operands; what decided the root decided the result. Inside the operands of a comparison others
+//! may stand, as in `$count(tasks[done = true]) = 3`: they are listed, and the outer one decides.
+
+use jlens_core::ast::BinaryOp;
+use jlens_core::audit::{CaptureLimits, Outcome, ValueRef};
+use jlens_core::{Node, NodeKind};
+use serde_json::Value;
+
+use crate::explanation::{Explanation, Observation};
+use crate::facts::comparison_operator;
+use crate::tail_calls::Insertions;
+
+/// The most observations that are kept: more than anybody reads, and a bound for filters over long arrays.
+const OBSERVATIONS_MAX: usize = 100;
+
+/// How many of them may stand inside the operands of another comparison, which must find room after them.
+const INNER_OBSERVATIONS_MAX: usize = 40;
+
+/// How much of a value is kept: enough to recognise it.
+const SHORTENED: CaptureLimits = CaptureLimits {
+    max_items: 5,
+    max_string: 80,
+    max_depth: 2,
+    max_rejected: 0,
+    max_nodes: 0,
+    max_source: 0,
+};
+
+#[derive(Debug)]
+pub(crate) struct Account {
+    /// The text as it was written.
+    source: String,
+    /// How nodes are found in it.
+    insertions: Insertions,
+    explanation: Explanation,
+    open: Vec<Open>,
+}
+
+/// A node that has been entered and not left.
+#[derive(Debug)]
+struct Open {
+    /// Whether it is an `and` or an `or`, whose operands are observed whatever they are.
+    is_connective: bool,
+    is_comparison: bool,
+    sides: Option<[Option<Value>; 2]>,
+    short_circuited: bool,
+    /// For each operand that was evaluated, the observations that decided it.
+    operands: Vec<Vec<usize>>,
+}
+
+impl Account {
+    pub(crate) fn new(source: &str, insertions: Insertions) -> Account {
+        Account {
+            source: source.to_owned(),
+            insertions,
+            explanation: Explanation::default(),
+            open: Vec::new(),
+        }
+    }
+
+    pub(crate) fn enter(&mut self, node: &Node) {
+        self.open.push(Open {
+            is_connective: connective(node).is_some(),
+            is_comparison: comparison_operator(node).is_some(),
+            sides: None,
+            short_circuited: false,
+            operands: Vec::new(),
+        });
+    }
+
+    pub(crate) fn compare(&mut self, left: ValueRef<'_>, right: ValueRef<'_>) {
+        if let Some(open) = self.open.last_mut() {
+            open.sides = Some([left.capture(&SHORTENED), right.capture(&SHORTENED)]);
+        }
+    }
+
+    pub(crate) fn short_circuit(&mut self) {
+        if let Some(open) = self.open.last_mut() {
+            open.short_circuited = true;
+        }
+    }
+
+    pub(crate) fn exit(&mut self, node: &Node, outcome: Outcome<'_>) {
+        let Some(open) = self.open.pop() else { return };
+        let is_operand = self.open.last().is_none_or(|parent| parent.is_connective);
+        let mut decided = if comparison_operator(node).is_some() {
+            self.observe(node, open.sides, outcome)
+        } else {
+            deciders(node, open, outcome)
+        };
+        if decided.is_empty() && is_operand {
+            decided = self.observe(node, None, outcome);
+        }
+        match self.open.last_mut() {
+            Some(parent) => parent.operands.push(decided),
+            None => decided.into_iter().for_each(|index| self.explanation.observations[index].decided = true),
+        }
+    }
+
+    pub(crate) fn count_steps(&mut self, steps: u64) {
+        self.explanation.steps = steps;
+    }
+
+    pub(crate) fn finish(self) -> Explanation {
+        self.explanation
+    }
+
+    fn observe(
+        &mut self,
+        node: &Node,
+        sides: Option<[Option<Value>; 2]>,
+        outcome: Outcome<'_>,
+    ) -> Vec<usize> {
+        let is_inner = self.open.iter().any(|open| open.is_comparison);
+        let observations_max = if is_inner { INNER_OBSERVATIONS_MAX } else { OBSERVATIONS_MAX };
+        let observations = &mut self.explanation.observations;
+        if observations.len() >= observations_max {
+            self.explanation.omitted += 1;
+            return Vec::new();
+        }
+        let at = self.insertions.map_back(node.span.into());
+        let [left, right] = sides.unwrap_or_default();
+        observations.push(Observation {
+            text: self.source.get(at.range()).unwrap_or_default().to_owned(),
+            at,
+            operator: comparison_operator(node),
+            left,
+            right,
+            result: match outcome {
+                Outcome::Value(value) => value.capture(&SHORTENED),
+                Outcome::Error(_) => None,
+            },
+            decided: false,
+        });
+        vec![observations.len() - 1]
+    }
+}
+
+/// What decided a node that is no comparison, given what decided its operands.
+fn deciders(node: &Node, open: Open, outcome: Outcome<'_>) -> Vec<usize> {
+    let is_true = matches!(outcome, Outcome::Value(value) if value.as_bool() == Some(true));
+    let last_decided = match connective(node) {
+        Some(BinaryOp::And) => !is_true,
+        Some(_) => is_true,
+        None => false,
+    };
+    // The first operand that could decide alone ends the evaluation, so the last one evaluated is it.
+    let mut operands = open.operands;
+    if open.short_circuited || last_decided {
+        return operands.pop().unwrap_or_default();
+    }
+    let mut all: Vec<usize> = operands.into_iter().flatten().collect();
+    all.truncate(OBSERVATIONS_MAX);
+    all
+}
+
+fn connective(node: &Node) -> Option<BinaryOp> {
+    match &node.kind {
+        NodeKind::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), .. } => Some(*op),
+        _ => None,
+    }
+}

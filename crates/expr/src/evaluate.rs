@@ -1,0 +1,122 @@
+//! Evaluates an expression within its limits.
+//!
+//! The input is read in place, field by field, so the cost is that of what the expression looks at. Variables are
+//! copied: pass what is small, and lend what is large ([`lend_field`](crate::lend_field)).
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use jlens_core::{Bindings, Options};
+use serde_json::Value;
+
+use crate::account::Account;
+use crate::explanation::Explanation;
+use crate::expression::Expression;
+use crate::fault::Fault;
+use crate::hazards::Hazards;
+use crate::ledger::{Ledger, Stop};
+use crate::limits::Limits;
+
+/// The share of steps for an expression with a regular expression: one step stands for 1,024 of its backtracking.
+const PATTERN_STEPS_SHARE: u64 = 50;
+
+/// The share of a string's bytes where ten thousand of them may be built before one is seen.
+const UNSEEN_BYTES_SHARE: usize = 256;
+
+/// The share of the values within a value where each may become an object in one go.
+const NESTED_VALUES_SHARE: usize = 10;
+
+/// A result with how it came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained {
+    /// What [`Expression::evaluate`] answers.
+    pub result: Result<Option<Value>, Fault>,
+    /// What was compared. An evaluation that failed was explained as far as it went.
+    pub explanation: Explanation,
+}
+
+impl Expression {
+    /// Evaluates over `input`, with `bindings` as variables (named without the `$`). `None` is JSONata's undefined.
+    pub fn evaluate(
+        &self,
+        input: &Value,
+        bindings: &[(&str, &Value)],
+        limits: &Limits,
+    ) -> Result<Option<Value>, Fault> {
+        self.run(Some(input), bindings, limits, None).0
+    }
+
+    /// Evaluates with no input at all: the context is undefined, which is not `null`.
+    pub fn evaluate_alone(
+        &self,
+        bindings: &[(&str, &Value)],
+        limits: &Limits,
+    ) -> Result<Option<Value>, Fault> {
+        self.run(None, bindings, limits, None).0
+    }
+
+    /// Evaluates as [`evaluate`](Self::evaluate) does, and keeps an account of the comparisons.
+    pub fn explain(&self, input: &Value, bindings: &[(&str, &Value)], limits: &Limits) -> Explained {
+        let account = Account::new(self.text(), self.insertions().clone());
+        let (result, account) = self.run(Some(input), bindings, limits, Some(account));
+        Explained { result, explanation: account.map(Account::finish).unwrap_or_default() }
+    }
+
+    fn run(
+        &self,
+        input: Option<&Value>,
+        bindings: &[(&str, &Value)],
+        limits: &Limits,
+        account: Option<Account>,
+    ) -> (Result<Option<Value>, Fault>, Option<Account>) {
+        let bindings: Bindings =
+            bindings.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
+        let limits = &narrow(limits, self.hazards());
+        let options = options(limits);
+        if self.hazards().is_plain && account.is_none() {
+            // Not traced, the engine takes its short cuts: the cost of an edge stays that of what it looks at.
+            let result = self.evaluated().evaluate_with(input, &bindings, &options);
+            return (result.map_err(|error| Fault::of_evaluating(&error, limits)), None);
+        }
+        let mut ledger = Ledger::new(limits, self.hazards(), account);
+        // Nothing that the unwinding passes is looked at again: the engine's values die with the evaluation, and
+        // of the ledger only the finished observations are read.
+        let run =
+            AssertUnwindSafe(|| self.evaluated().evaluate_traced(input, &bindings, &options, &mut ledger));
+        let result = match catch_unwind(run) {
+            Ok(result) => result.map_err(|error| Fault::of_evaluating(&error, limits)),
+            Err(payload) => match payload.downcast::<Stop>() {
+                Ok(stop) => Err(stop.0),
+                Err(payload) => resume_unwind(payload),
+            },
+        };
+        let result = result.map_err(|fault| fault.moved(|span| self.insertions().map_back(span)));
+        (result, ledger.finish())
+    }
+}
+
+/// Returns the limits for an expression that can do much in one step.
+fn narrow(limits: &Limits, hazards: Hazards) -> Limits {
+    let mut narrowed = limits.clone();
+    if hazards.has_pattern {
+        narrowed.steps /= PATTERN_STEPS_SHARE;
+    }
+    if hazards.amplifies_unseen {
+        narrowed.string_bytes /= UNSEEN_BYTES_SHARE;
+    }
+    if hazards.builds_nested {
+        narrowed.values /= NESTED_VALUES_SHARE;
+    }
+    narrowed
+}
+
+fn options(limits: &Limits) -> Options {
+    Options::new()
+        .timeout(limits.time)
+        .max_steps(limits.steps)
+        .max_depth(limits.depth)
+        .max_array_length(limits.items)
+        .max_string_length(limits.string_bytes)
+        .max_result_size(limits.result_bytes)
+        .now(limits.now_millis)
+        .seed(limits.seed)
+}

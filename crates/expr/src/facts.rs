@@ -1,0 +1,121 @@
+//! What can be said of an expression before it runs: what it reads, and what it compares.
+//!
+//! Facts are upper bounds, found in the tree without evaluating. A checker of workflows uses them to find unknown
+//! names and edges that can never hold; nothing here knows of either.
+
+use jlens_core::ast::BinaryOp;
+use jlens_core::reads::Read;
+use jlens_core::{Ast, Node, NodeKind};
+use serde::Serialize;
+
+use crate::fault::Span;
+use crate::hazards::visit;
+
+/// What an expression may read.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reads {
+    /// Paths of field names from the top of the input, each as far as the names are known. Items of an array share
+    /// the path of the array. A path ends where the value is needed whole, or only looked at.
+    pub paths: Vec<Vec<String>>,
+    /// Variables that the expression expects from outside, without the `$`.
+    pub variables: Vec<String>,
+    /// Whether it may read all of its input, as `$`, `**` and `$eval` do; `paths` then says nothing.
+    pub whole_input: bool,
+    /// Whether it may read any variable, as `$eval` can.
+    pub any_variable: bool,
+}
+
+/// A comparison in an expression's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    /// Its text.
+    pub text: String,
+    /// Its operator: `=`, `!=`, `<`, `<=`, `>`, `>=` or `in`.
+    pub operator: &'static str,
+    /// The text of the left side.
+    pub left: String,
+    /// The text of the right side.
+    pub right: String,
+    /// Where it stands.
+    pub at: Span,
+}
+
+/// Returns the operator's text if it compares.
+pub(crate) fn comparison_operator(node: &Node) -> Option<&'static str> {
+    match &node.kind {
+        NodeKind::Binary { op, .. } => match op {
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge
+            | BinaryOp::In => Some(op.symbol()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+pub(crate) fn find_comparisons(ast: &Ast) -> Vec<Comparison> {
+    let text_of = |node: &Node| ast.source.get(node.span.start..node.span.end).unwrap_or_default().to_owned();
+    let mut found = Vec::new();
+    visit(&ast.root, |node| {
+        if let (Some(operator), NodeKind::Binary { lhs, rhs, .. }) = (comparison_operator(node), &node.kind) {
+            found.push(Comparison {
+                text: text_of(node),
+                operator,
+                left: text_of(lhs),
+                right: text_of(rhs),
+                at: node.span.into(),
+            });
+        }
+    });
+    found.sort_by_key(|comparison| (comparison.at.start, comparison.at.end));
+    found
+}
+
+pub(crate) fn find_reads(expression: &jlens_core::Expression) -> Reads {
+    let found = expression.reads();
+    let mut reads = Reads {
+        variables: found.bindings().keys().cloned().collect(),
+        any_variable: found.every_binding(),
+        whole_input: found.input().is_some_and(Read::is_whole),
+        ..Reads::default()
+    };
+    if let Some(read) = found.input() {
+        collect_paths(read, &mut Vec::new(), &mut reads.paths);
+    }
+    reads
+}
+
+/// Whether nothing outside the text can change the result: no input, no variable, no time and no chance.
+pub(crate) fn is_constant(ast: &Ast, reads: &Reads) -> bool {
+    let mut changes = reads.whole_input || reads.any_variable || !reads.paths.is_empty();
+    changes |= !reads.variables.is_empty();
+    visit(&ast.root, |node| {
+        changes |= match &node.kind {
+            NodeKind::Variable { name } => {
+                matches!(name.as_str(), "now" | "millis" | "toMillis" | "random" | "shuffle" | "eval")
+            }
+            _ => false,
+        };
+    });
+    !changes
+}
+
+fn collect_paths(read: &Read, path: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
+    let fields = read.fields().filter(|fields| !fields.is_empty());
+    let Some(fields) = fields else {
+        if !path.is_empty() {
+            paths.push(path.clone());
+        }
+        return;
+    };
+    for (name, read) in fields {
+        path.push(name.clone());
+        collect_paths(read, path, paths);
+        path.pop();
+    }
+}

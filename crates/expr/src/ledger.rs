@@ -1,0 +1,260 @@
+//! Counts what an evaluation builds, and stops it before it builds too much.
+//!
+//! The engine bounds each array and each string, but not all of them together; a range it allocates before it looks
+//! at the bound. So an evaluation that may build something is traced: the ledger sees each value when its node is left, adds up what was
+//! built, and looks at the ends of a range before the range exists. The count never goes down. That is rough, simple
+//! and the same everywhere.
+//!
+//! A tracer cannot return an error, and the engine looks for cancellation only before a node, which is too late for
+//! a range. So the ledger leaves by unwinding, with a payload of its own and without the panic hook;
+//! `evaluate.rs` catches it and nothing else.
+
+use std::panic::resume_unwind;
+
+use jlens_core::ast::BinaryOp;
+use jlens_core::audit::{Outcome, Tracer, ValueRef};
+use jlens_core::{Node, NodeKind};
+use serde_json::Value;
+
+use crate::account::Account;
+use crate::fault::{Fault, Span};
+use crate::hazards::{self, Hazards, Toil};
+use crate::limits::{Limit, Limits};
+use crate::weight::{CONTAINER_BYTES, FIELD_BYTES, WHOLE, Weight};
+
+/// How many values are looked at in the time of a step.
+const VALUES_PER_STEP: usize = 128;
+
+/// How many pairs of values are compared in the time of a step.
+const PAIRS_PER_STEP: usize = 512;
+
+/// How many bytes of a string are looked at in the time of a step.
+const BYTES_PER_STEP: usize = 1_024;
+
+/// The longest text in which a pattern is looked for again and again: the time grows with its square.
+const SEARCHED_BYTES_MAX: usize = 8 * 1024;
+
+/// How much of the square of such a text's length is done in the time of a step.
+const SEARCHED_SQUARE_PER_STEP: usize = 32 * 1024;
+
+/// The longest text that is taken apart: it may come to a string for each character.
+const SPLIT_BYTES_MAX: usize = 256 * 1024;
+
+/// The share of the memory that a replacement may take before the engine looks at its length.
+const REPLACED_SHARE: usize = 4;
+
+/// The longest regular expression, in bytes: compiling one takes stack for each of its parts.
+const PATTERN_BYTES_MAX: usize = 1_000;
+
+/// The most values that all arguments of a call hold, in multiples of the items of an array: a call may go over all of
+/// them side by side.
+const ARGUMENTS_MAX: usize = 10;
+
+/// The payload with which the ledger unwinds.
+pub(crate) struct Stop(pub(crate) Fault);
+
+/// Follows one evaluation.
+pub(crate) struct Ledger<'a> {
+    limits: &'a Limits,
+    hazards: Hazards,
+    built_bytes: usize,
+    toil_steps: u64,
+    open: Vec<Open>,
+    account: Option<Account>,
+}
+
+/// A node that has been entered and not left.
+#[derive(Default)]
+struct Open {
+    /// Whether it may build a string, an array or an object.
+    builds: bool,
+    /// How hard it looks at its operands.
+    toil: Option<Toil>,
+    /// The items of its operands so far.
+    operand_items: usize,
+    /// The longest text among its operands so far, in bytes.
+    operand_bytes: usize,
+    /// The left end of a range, once it is known.
+    range: Option<Option<f64>>,
+}
+
+impl<'a> Ledger<'a> {
+    pub(crate) fn new(limits: &'a Limits, hazards: Hazards, account: Option<Account>) -> Ledger<'a> {
+        Ledger { limits, hazards, built_bytes: 0, toil_steps: 0, open: Vec::new(), account }
+    }
+
+    pub(crate) fn finish(self) -> Option<Account> {
+        self.account
+    }
+
+    /// Adds what a node built.
+    fn book(&mut self, node: &Node, value: ValueRef<'_>) {
+        let bytes = match Weight::of(value) {
+            Weight::Scalar => return,
+            Weight::Text { bytes } => CONTAINER_BYTES + bytes,
+            Weight::Container { values, .. } if values > self.limits.values => {
+                stop(node, Limit::Values, self.limits.values as u64, "U1001")
+            }
+            Weight::Container { values, .. } if self.hazards.builds_nested => values * FIELD_BYTES,
+            Weight::Container { own_bytes, .. } => own_bytes,
+        };
+        self.built_bytes = self.built_bytes.saturating_add(bytes);
+        if self.built_bytes > self.limits.memory_bytes {
+            stop(node, Limit::Memory, self.limits.memory_bytes as u64, "U1001");
+        }
+    }
+
+    /// Adds what it costs the open node to look at an operand.
+    fn toil(&mut self, node: &Node, value: ValueRef<'_>) {
+        let Some(toil) = self.open.last().and_then(|open| open.toil) else { return };
+        if toil == Toil::Lookup && value.type_name() != "array" {
+            return;
+        }
+        let steps = match Weight::of(value) {
+            Weight::Scalar if toil == Toil::Pad => return self.bound_padding(node, value),
+            Weight::Scalar => return,
+            Weight::Text { bytes } if toil == Toil::Search => self.search(node, bytes),
+            Weight::Text { bytes } => bytes / BYTES_PER_STEP,
+            Weight::Container { values, width, .. } => {
+                self.bound_operands(node, width);
+                let pairs = if toil == Toil::Quadratic { width.saturating_mul(width) } else { 0 };
+                values / VALUES_PER_STEP + pairs / PAIRS_PER_STEP
+            }
+        };
+        self.toil_steps = self.toil_steps.saturating_add(steps as u64);
+        if self.toil_steps > self.limits.steps {
+            stop(node, Limit::Steps, self.limits.steps, "U1006");
+        }
+    }
+
+    /// Returns the steps of searching a text, and stops if it would be made into too much.
+    fn search(&mut self, node: &Node, bytes: usize) -> usize {
+        let has_pattern = self.hazards.has_pattern;
+        let bytes_max = if has_pattern { SEARCHED_BYTES_MAX } else { SPLIT_BYTES_MAX };
+        if bytes > bytes_max {
+            stop(node, Limit::StringSize, bytes_max as u64, "U1001");
+        }
+        let Some(open) = self.open.last_mut() else { return 0 };
+        if open.operand_bytes.saturating_mul(bytes) > self.limits.memory_bytes / REPLACED_SHARE {
+            stop(node, Limit::StringSize, self.limits.string_bytes as u64, "U1001");
+        }
+        open.operand_bytes = open.operand_bytes.max(bytes);
+        if has_pattern { bytes * bytes / SEARCHED_SQUARE_PER_STEP } else { bytes / BYTES_PER_STEP }
+    }
+
+    fn bound_padding(&self, node: &Node, value: ValueRef<'_>) {
+        let width = value.capture(&WHOLE).as_ref().and_then(Value::as_f64);
+        if width.is_some_and(|width| width.abs() > self.limits.string_bytes as f64) {
+            stop(node, Limit::StringSize, self.limits.string_bytes as u64, "D2016");
+        }
+    }
+
+    fn bound_operands(&mut self, node: &Node, width: usize) {
+        let items_max = self.limits.items.saturating_mul(ARGUMENTS_MAX);
+        let Some(open) = self.open.last_mut() else { return };
+        open.operand_items += width;
+        if open.operand_items > items_max {
+            stop(node, Limit::Items, items_max as u64, "U1001");
+        }
+    }
+
+    /// Looks at an end of a range; at the second one, stops if the range would be too long.
+    fn bound_range(&mut self, node: &Node, value: ValueRef<'_>) {
+        let Some(Open { range: Some(left), .. }) = self.open.last_mut() else { return };
+        let end = value.capture(&WHOLE).as_ref().and_then(Value::as_f64);
+        match (*left, end) {
+            (None, _) => *left = Some(end.unwrap_or(f64::NAN)),
+            (Some(left), Some(right)) if right - left + 1.0 > self.limits.items as f64 => {
+                stop(node, Limit::Items, self.limits.items as u64, "D2014");
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Tracer for Ledger<'_> {
+    fn enter(&mut self, node: &Node, input: ValueRef<'_>) {
+        if let NodeKind::Regex { pattern, .. } = &node.kind
+            && pattern.len() > PATTERN_BYTES_MAX
+        {
+            stop(node, Limit::PatternSize, PATTERN_BYTES_MAX as u64, "U1001");
+        }
+        self.open.push(open(node, input));
+        if let Some(account) = &mut self.account {
+            account.enter(node);
+        }
+    }
+
+    fn exit(&mut self, node: &Node, outcome: Outcome<'_>) {
+        let left = self.open.pop();
+        if let Some(account) = &mut self.account {
+            account.exit(node, outcome);
+        }
+        let Outcome::Value(value) = outcome else { return };
+        if self.hazards.is_plain {
+            return;
+        }
+        if left.is_some_and(|left| left.builds) {
+            self.book(node, value);
+        }
+        self.toil(node, value);
+        self.bound_range(node, value);
+    }
+
+    fn operands(&mut self, _: &Node, left: ValueRef<'_>, right: ValueRef<'_>) {
+        if let Some(account) = &mut self.account {
+            account.compare(left, right);
+        }
+    }
+
+    fn short_circuit(&mut self, _: &Node) {
+        if let Some(account) = &mut self.account {
+            account.short_circuit();
+        }
+    }
+
+    fn steps(&mut self, steps: u64) {
+        if let Some(account) = &mut self.account {
+            account.count_steps(steps);
+        }
+    }
+}
+
+fn stop(node: &Node, which: Limit, bound: u64, code: &str) -> ! {
+    let at = Some(Span::from(node.span));
+    resume_unwind(Box::new(Stop(Fault::Limit { which, bound, code: code.to_owned(), at })))
+}
+
+fn open(node: &Node, input: ValueRef<'_>) -> Open {
+    let is_range = matches!(node.kind, NodeKind::Binary { op: BinaryOp::Range, .. });
+    Open {
+        builds: is_range || may_build(node, input),
+        toil: hazards::toil_of(node),
+        operand_items: 0,
+        operand_bytes: 0,
+        range: is_range.then_some(None),
+    }
+}
+
+fn may_build(node: &Node, input: ValueRef<'_>) -> bool {
+    match &node.kind {
+        NodeKind::Path { steps, .. } => !reads_one_field(steps, input),
+        NodeKind::Binary { op: BinaryOp::Concat, .. }
+        | NodeKind::Array { .. }
+        | NodeKind::Object { .. }
+        | NodeKind::Wildcard
+        | NodeKind::Descendant
+        | NodeKind::Function { .. }
+        | NodeKind::Apply { .. } => true,
+        _ => node.attrs.group.is_some() || !node.attrs.predicate.is_empty(),
+    }
+}
+
+/// Whether a path is one field of one object, such as `tasks`: nothing is built, and the field need not be read.
+fn reads_one_field(steps: &[Node], input: ValueRef<'_>) -> bool {
+    let [step] = steps else { return false };
+    matches!(step.kind, NodeKind::Name { .. })
+        && step.attrs.stages.is_empty()
+        && step.attrs.group.is_none()
+        && input.type_name() != "array"
+}
