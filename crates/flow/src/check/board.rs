@@ -1,0 +1,53 @@
+//! The rules about parts that mean something only beside another: tasks and the board, caps and their routes.
+
+use super::report::Report;
+use super::subject::Subject;
+use crate::fault::{Fault, Position};
+use crate::workflow::{Edge, NodeKind};
+
+/// Checks what needs the board, and what needs another part of its edge.
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    let workflow = subject.workflow;
+    if workflow.board.is_none() {
+        workflow.nodes.iter().for_each(|node| {
+            let task = match &node.kind {
+                NodeKind::Agent { task, .. } | NodeKind::Check { task, .. } => task.as_ref(),
+                _ => None,
+            };
+            task.into_iter().for_each(|task| report.add(without_board("task", task.at())));
+        });
+        for edge in &workflow.edges {
+            let of_routes =
+                edge.exhausted.iter().chain(&edge.rejected).filter_map(|route| route.fail.as_ref());
+            edge.submit.iter().for_each(|submit| report.add(without_board("submit", submit.at())));
+            edge.fail.iter().chain(of_routes).for_each(|fail| report.add(without_board("fail", fail.at())));
+        }
+    }
+    workflow.edges.iter().for_each(|edge| check_edge(edge, report));
+}
+
+fn without_board(key: &str, at: &Position) -> Fault {
+    let message = format!("`{key}` speaks of a task, and no items are tasks");
+    Fault::error("task-without-board", at, message).with_hint("add `[board]` with `items` and `key`")
+}
+
+fn check_edge(edge: &Edge, report: &mut Report) {
+    if let (Some(route), None) = (&edge.rejected, &edge.submit) {
+        let message =
+            format!("`{}` has a `rejected` route and submits nothing that could be rejected", edge.id);
+        let hint = "add `submit` with the key of the task, or remove the route";
+        report.add(Fault::error("rejected-without-submit", &route.at, message).with_hint(hint));
+    }
+    if edge.max_iterations.is_none() {
+        let message =
+            |what: &str| format!("`{}` has {what} and no `maxIterations`, so it is never used up", edge.id);
+        if let Some(route) = edge.exhausted.first() {
+            let fault = Fault::error("exhausted-without-cap", &route.at, message("an `exhausted` route"));
+            report.add(fault.with_hint("add `maxIterations`, or remove the route"));
+        }
+        if let Some(scope) = &edge.scope {
+            let fault = Fault::warning("scope-without-cap", scope.at(), message("a `scope`"));
+            report.add(fault.with_hint("add `maxIterations`, or remove the scope"));
+        }
+    }
+}

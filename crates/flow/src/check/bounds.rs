@@ -1,0 +1,105 @@
+//! Whether a way of a loop steps a field towards a bound that its own condition sets.
+//!
+//! `currentTaskIndex < $count(tasks) - 1` with `currentTaskIndex = "currentTaskIndex + 1"` is such a way: it can be
+//! taken only so often, as long as nothing else in the loop sets the index back or moves the bound.
+
+use regatta_expr::Expression as Compiled;
+
+use super::condition::{Token, conjuncts, plain_path, sole_comparison, tokens};
+use crate::expression::RESERVED;
+use crate::graph::{Graph, Way};
+use crate::place::{Place, Segment};
+use crate::workflow::Assignment;
+
+/// A condition such as `a.b < limit`, read from the side of the field.
+#[derive(Debug, Clone)]
+pub(super) struct Bound {
+    pub(super) path: Vec<String>,
+    /// Whether the field must stay below the limit, rather than above it.
+    pub(super) is_below: bool,
+    limit: Compiled,
+}
+
+/// Whether a way can be taken only a bounded number of times among the ways of its part of the graph.
+pub(super) fn is_bounded_by_steps(graph: &Graph<'_>, way: &Way<'_>, part: &[Way<'_>]) -> bool {
+    let texts = way.conditions().flat_map(|condition| conjuncts(condition.text()));
+    texts.flat_map(find_bounds).any(|bound| is_approached(graph, way, part, &bound))
+}
+
+/// Lists the bounds that a part of a condition sets; either side may be the field.
+pub(super) fn find_bounds(text: &str) -> Vec<Bound> {
+    let Some(comparison) = sole_comparison(text) else { return Vec::new() };
+    let is_below = match comparison.operator {
+        "<" | "<=" => true,
+        ">" | ">=" => false,
+        _ => return Vec::new(),
+    };
+    let sides =
+        [(&comparison.left, &comparison.right, is_below), (&comparison.right, &comparison.left, !is_below)];
+    let bound = |(field, limit, is_below): (&String, &String, bool)| {
+        Some(Bound { path: plain_path(field)?, is_below, limit: Compiled::compile(limit).ok()? })
+    };
+    sides.into_iter().filter_map(bound).collect()
+}
+
+fn is_approached(graph: &Graph<'_>, way: &Way<'_>, part: &[Way<'_>], bound: &Bound) -> bool {
+    let kept = |set: &'_ [Assignment]| {
+        let kept =
+            set.iter().filter(|assignment| graph.workflow.keeps(graph.level, assignment.place.field()));
+        kept.cloned().collect::<Vec<_>>()
+    };
+    let of = |way: &Way<'_>| [kept(way.set()), kept(&graph.node(way.from).set)].concat();
+    let all: Vec<Assignment> = part.iter().flat_map(of).collect();
+    let is_step = |assignment: &Assignment| is_step_of(assignment, bound);
+    let touching = |assignment: &&Assignment| touches(&assignment.place, &bound.path);
+    let is_stepped = of(way).iter().any(is_step);
+    is_stepped && all.iter().filter(touching).all(is_step) && !moves(&bound.limit, &all)
+}
+
+/// Whether a `set` can move a limit. What a limit reads beside the state may be anything.
+fn moves(limit: &Compiled, set: &[Assignment]) -> bool {
+    let reads = limit.reads();
+    let is_other =
+        |path: &&Vec<String>| path.first().is_some_and(|name| RESERVED[1..].contains(&name.as_str()));
+    reads.whole_input
+        || reads.any_variable
+        || !reads.variables.is_empty()
+        || reads.paths.iter().any(|path| is_other(&path))
+        || set.iter().any(|assignment| reads.paths.iter().any(|path| replaces(&assignment.place, path)))
+}
+
+/// Whether an assignment is `path = path + n`, towards the bound, with a number above 0.
+fn is_step_of(assignment: &Assignment, bound: &Bound) -> bool {
+    let is_place =
+        assignment.place.segments().len() == bound.path.len() && names(&assignment.place) == bound.path;
+    let text = assignment.value.text();
+    let Some(split) = text.rfind(['+', '-']) else { return false };
+    let (field, step) = (plain_path(&text[..split]), tokens(&text[split..]));
+    let is_number = |number: &str| number.parse::<f64>().is_ok_and(|number| number > 0.0);
+    let sign = if bound.is_below { '+' } else { '-' };
+    let is_step = matches!(step.as_slice(), [(_, Token::Sign(found)), (_, Token::Number(number))]
+        if *found == sign && is_number(number));
+    is_place && field.as_ref() == Some(&bound.path) && is_step
+}
+
+/// Returns the names of a place; what is within brackets stands for all items or fields there.
+pub(super) fn names(place: &Place) -> Vec<String> {
+    let name = |segment: &Segment| match segment {
+        Segment::Name(name) => Some(name.clone()),
+        Segment::At(_) => None,
+    };
+    place.segments().iter().filter_map(name).collect()
+}
+
+/// Whether setting a place puts a new value at a path, rather than changing a part of what is there.
+///
+/// A number, a text or the length of a list changes only so.
+pub(super) fn replaces(place: &Place, path: &[String]) -> bool {
+    path.starts_with(&names(place))
+}
+
+/// Whether setting a place can change what is read at a path.
+pub(super) fn touches(place: &Place, path: &[String]) -> bool {
+    let names = names(place);
+    names.starts_with(path) || path.starts_with(&names)
+}

@@ -1,0 +1,188 @@
+//! The rules about the choice of an edge: each edge can be taken, no two hold at once unawares, and one always does.
+//!
+//! Conditions are judged on samples, so what is reported has an example. An edge that is dead at some of its levels
+//! only is let pass, unless it names its levels itself.
+
+use super::report::Report;
+use super::samples::{Answer, Held, NodeTrial};
+use super::subject::{LevelView, Subject};
+use crate::fault::{Fault, Severity};
+use crate::workflow::Edge;
+
+/// Why an edge is never taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Dead {
+    /// The edge of that id before it always holds.
+    NeverTried(String),
+    NeverHolds,
+    /// Whenever it holds, one of these before it does.
+    Shadowed(Vec<String>),
+    /// It cannot be evaluated on any sample.
+    Fails,
+}
+
+/// Checks the choices at every node of every level.
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    subject.workflow.edges.iter().for_each(|edge| check_edge(subject, edge, report));
+    for view in &subject.levels {
+        for (number, trial) in view.trials.iter().enumerate() {
+            let Some(trial) = trial.as_ref().filter(|trial| !trial.edges.is_empty()) else { continue };
+            check_overlaps(view, trial, report);
+            check_stall(view, number, trial, report);
+            check_failures(view, trial, report);
+            check_ways_out(view, trial, report);
+        }
+    }
+}
+
+fn check_edge(subject: &Subject<'_>, edge: &Edge, report: &mut Report) {
+    let mut dead: Vec<(u32, Dead)> = Vec::new();
+    let mut live = 0;
+    for view in &subject.levels {
+        let trials = view.trials.iter().flatten();
+        for trial in trials {
+            let Some(place) = trial.edges.iter().position(|other| other.id == edge.id) else { continue };
+            match find_dead(trial, place) {
+                Some(why) => dead.push((view.level, why)),
+                None => live += 1,
+            }
+        }
+    }
+    if live > 0 && edge.levels.is_none() {
+        return;
+    }
+    for (level, why) in dead {
+        let mut fault = tell_dead(edge, &why);
+        if live > 0 {
+            fault.severity = Severity::Warning;
+        }
+        report.add_at(level, edge.id.to_string(), fault);
+    }
+}
+
+fn find_dead(trial: &NodeTrial<'_>, place: usize) -> Option<Dead> {
+    let edge = trial.edges[place];
+    let before = &trial.edges[..place];
+    if let Some(always) = before.iter().find(|edge| edge.when.is_none()) {
+        return Some(Dead::NeverTried(always.id.to_string()));
+    }
+    if trial.never_holds(place) {
+        return Some(Dead::NeverHolds);
+    }
+    let when = edge.when.as_ref()?;
+    if !trial.answers.is_empty() && trial.answers.iter().all(|answer| answer.held[place] == Held::Fails) {
+        return Some(Dead::Fails);
+    }
+    let holding: Vec<&Answer> =
+        trial.answers.iter().filter(|answer| answer.held[place] == Held::Yes).collect();
+    let is_shadowed = |answer: &&&Answer| answer.held[..place].contains(&Held::Yes);
+    if holding.is_empty()
+        || !trial.is_certain(when)
+        || holding.iter().filter(is_shadowed).count() < holding.len()
+    {
+        return None;
+    }
+    let shadows = |other: &usize| {
+        holding
+            .iter()
+            .any(|answer| answer.held[..place].iter().position(|held| *held == Held::Yes) == Some(*other))
+    };
+    Some(Dead::Shadowed((0..place).filter(shadows).map(|other| before[other].id.to_string()).collect()))
+}
+
+fn tell_dead(edge: &Edge, why: &Dead) -> Fault {
+    let at = edge.when.as_ref().map_or(&edge.at, |when| when.at());
+    let id = &edge.id;
+    match why {
+        Dead::NeverTried(before) => {
+            let message =
+                format!("`{id}` is never tried: `{before}` before it has no `when`, so it always holds");
+            Fault::error("edge-never-tried", &edge.at, message).with_hint(format!("put it before `{before}`"))
+        }
+        Dead::NeverHolds => Fault::error(
+            "edge-never-holds",
+            at,
+            format!("`{id}` holds in no state that can follow `{}`", edge.from.name),
+        )
+        .with_hint("compare its condition with the schema, and with what its node sets"),
+        Dead::Shadowed(before) => {
+            let before: Vec<String> = before.iter().map(|id| format!("`{id}`")).collect();
+            let before = before.join(" or ");
+            let message = format!("`{id}` is never taken: whenever it holds, {before} before it holds too");
+            Fault::error("edge-shadowed", at, message)
+                .with_hint(format!("put it before {before}, or narrow their conditions"))
+        }
+        Dead::Fails => {
+            Fault::error("edge-fails", at, format!("the condition of `{id}` can never be evaluated"))
+                .with_hint("a comparison with `<` or `>` needs two numbers or two texts")
+        }
+    }
+}
+
+fn check_overlaps(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Report) {
+    for (later, edge) in trial.edges.iter().enumerate() {
+        if find_dead(trial, later).is_some() {
+            continue;
+        }
+        for (earlier, other) in trial.edges[..later].iter().enumerate() {
+            let both =
+                |answer: &&Answer| answer.held[earlier] == Held::Yes && answer.held[later] == Held::Yes;
+            let is_meant = other.overrides.iter().any(|(id, _)| *id == edge.id);
+            let Some(answer) = trial.answers.iter().find(both).filter(|_| !is_meant) else { continue };
+            let (a, b) = (&other.id, &edge.id);
+            let message = format!("`{b}` also holds where `{a}` before it does{}", example(answer));
+            let hint = format!("if `{a}` is meant to win, add overrides = [\"{b}\"] to it");
+            let at = edge.when.as_ref().map_or(&edge.at, |when| when.at());
+            let fault = Fault::warning("edges-overlap", at, message).with_hint(hint);
+            report.add_at(view.level, format!("{a} {b}"), fault);
+        }
+    }
+}
+
+fn check_stall(view: &LevelView<'_>, number: usize, trial: &NodeTrial<'_>, report: &mut Report) {
+    let none = |answer: &&Answer| answer.held.iter().all(|held| *held == Held::No);
+    let Some(answer) = trial.answers.iter().find(none).filter(|_| trial.is_described) else { return };
+    let node = view.graph.node(number);
+    let message = format!("after `{}` it may be that no edge holds{}", node.name, example(answer));
+    let hint = "add an edge for that, or one without `when` as the last";
+    let fault = Fault::warning("may-stall", &node.at, message).with_hint(hint);
+    report.add_at(view.level, node.name.to_string(), fault);
+}
+
+fn check_failures(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Report) {
+    for (place, edge) in trial.edges.iter().enumerate() {
+        // An edge is not tried where one before it holds.
+        let fails = |answer: &&Answer| {
+            answer.held[place] == Held::Fails && !answer.held[..place].contains(&Held::Yes)
+        };
+        let Some(when) = edge.when.as_ref().filter(|_| find_dead(trial, place).is_none()) else { continue };
+        let Some(answer) = trial.answers.iter().find(fails) else { continue };
+        let message =
+            format!("the condition of `{}` may be impossible to evaluate{}", edge.id, example(answer));
+        let hint = "ask first whether the value is there, for example with `$type(x) = 'number' and`";
+        let fault = Fault::warning("edge-may-fail", when.at(), message).with_hint(hint);
+        report.add_at(view.level, edge.id.to_string(), fault);
+    }
+}
+
+fn check_ways_out(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Report) {
+    for (place, edge) in trial.edges.iter().enumerate().filter(|(_, edge)| edge.max_iterations.is_some()) {
+        let stuck = |answer: &&Answer| {
+            let is_first = answer.held.iter().position(|held| *held == Held::Yes) == Some(place);
+            is_first && !answer.routes[place].is_empty() && !answer.routes[place].contains(&Held::Yes)
+        };
+        let Some(answer) = trial.answers.iter().find(stuck) else { continue };
+        let message = format!(
+            "when `{}` is used up it may be that none of its routes holds{}",
+            edge.id,
+            example(answer)
+        );
+        let hint = "leave `when` out of the last `[[edges.exhausted]]` route";
+        let fault = Fault::warning("cap-may-have-no-way-out", &edge.at, message).with_hint(hint);
+        report.add_at(view.level, edge.id.to_string(), fault);
+    }
+}
+
+fn example(answer: &Answer) -> String {
+    if answer.told.is_empty() { String::new() } else { format!(", for example with {}", answer.told) }
+}

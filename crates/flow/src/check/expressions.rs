@@ -1,0 +1,92 @@
+//! Every expression of a workflow, with what it can see.
+
+use crate::expression::Expression;
+use crate::place::{Place, Segment};
+use crate::workflow::{Assignment, Edge, Node, NodeKind, Route, Workflow};
+
+/// An expression, and what it sees beside the state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Usage<'w> {
+    pub(super) expression: &'w Expression,
+    pub(super) sees: Sees,
+}
+
+/// What an expression sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sees {
+    /// The state, and the output of the node of that number.
+    OutputOf(usize),
+    /// The state, and the output of whichever node came before.
+    AnyOutput,
+    /// An item of a list.
+    Item,
+}
+
+/// Lists all expressions.
+pub(super) fn all_expressions<'w>(workflow: &'w Workflow) -> Vec<Usage<'w>> {
+    let mut found = Vec::new();
+    let mut add = |sees: Sees, expressions: Vec<&'w Expression>| {
+        found.extend(expressions.into_iter().map(|expression| Usage { expression, sees }));
+    };
+    for bind in &workflow.bind {
+        add(Sees::AnyOutput, of_place(&bind.place));
+    }
+    if let Some(board) = &workflow.board {
+        add(Sees::AnyOutput, vec![&board.items]);
+        let optional = [&board.title, &board.description, &board.criteria, &board.priority, &board.depends];
+        add(Sees::Item, [&board.key].into_iter().chain(optional.into_iter().flatten()).collect());
+    }
+    for (number, node) in workflow.nodes.iter().enumerate() {
+        add(Sees::AnyOutput, of_kind(node));
+        add(Sees::Item, of_items(node));
+        add(Sees::OutputOf(number), of_set(&node.set));
+    }
+    for edge in &workflow.edges {
+        let from = workflow.nodes.iter().position(|node| node.name == edge.from.name);
+        add(from.map_or(Sees::AnyOutput, Sees::OutputOf), of_edge(edge));
+    }
+    found
+}
+
+/// Lists the expressions in the brackets of a place.
+pub(super) fn of_place(place: &Place) -> Vec<&Expression> {
+    let segments = place.segments().iter();
+    let within = segments.filter_map(|segment| match segment {
+        Segment::At(expression) => Some(expression),
+        Segment::Name(_) => None,
+    });
+    within.collect()
+}
+
+fn of_set(set: &[Assignment]) -> Vec<&Expression> {
+    set.iter()
+        .flat_map(|assignment| of_place(&assignment.place).into_iter().chain([&assignment.value]))
+        .collect()
+}
+
+fn of_kind(node: &Node) -> Vec<&Expression> {
+    match &node.kind {
+        NodeKind::Agent { input, task, .. } => input.iter().map(|(_, value)| value).chain(task).collect(),
+        NodeKind::Map { items, .. } => vec![items],
+        NodeKind::Approval { question } => vec![question],
+        NodeKind::Check { task, .. } => task.iter().collect(),
+        NodeKind::End { reason, result, .. } => reason.iter().chain(result).collect(),
+    }
+}
+
+fn of_items(node: &Node) -> Vec<&Expression> {
+    match &node.kind {
+        NodeKind::Map { key, depends, .. } => [key].into_iter().chain(depends).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn of_edge(edge: &Edge) -> Vec<&Expression> {
+    let own = [&edge.when, &edge.scope, &edge.submit, &edge.fail].into_iter().flatten();
+    let of_routes = edge.exhausted.iter().chain(&edge.rejected).flat_map(of_route);
+    own.chain(of_set(&edge.set)).chain(of_routes).collect()
+}
+
+fn of_route(route: &Route) -> Vec<&Expression> {
+    [&route.when, &route.fail].into_iter().flatten().chain(of_set(&route.set)).collect()
+}

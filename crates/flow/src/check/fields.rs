@@ -1,0 +1,80 @@
+//! The rule about fields: what an expression reads is described by a schema.
+
+use super::bounds::names;
+use super::condition::fields_behind;
+use super::expressions::{Sees, Usage, all_expressions};
+use super::ground::{Ground, Stray, follow_from};
+use super::report::Report;
+use super::subject::Subject;
+use crate::expression::RESERVED;
+use crate::fault::Fault;
+use crate::likeness::find_nearest;
+use crate::workflow::Workflow;
+
+/// Checks what every expression reads.
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    let workflow = subject.workflow;
+    let ground = Ground::new(workflow);
+    for usage in all_expressions(workflow) {
+        let mut strays = find_strays(&ground, usage);
+        strays.extend(find_strays_behind_binds(workflow, &ground, usage));
+        strays.dedup();
+        strays.into_iter().for_each(|stray| report.add(tell(usage, &stray)));
+    }
+}
+
+fn find_strays(ground: &Ground<'_>, usage: Usage<'_>) -> Vec<Stray> {
+    let reads = usage.expression.reads();
+    let node = match usage.sees {
+        Sees::OutputOf(node) => Some(node),
+        Sees::AnyOutput => None,
+        // What the items of a list look like is not known before it is made.
+        Sees::Item => return Vec::new(),
+    };
+    if reads.whole_input {
+        return Vec::new();
+    }
+    reads.paths.iter().filter_map(|path| ground.follow(path, node).err()).collect()
+}
+
+/// Follows what stands behind the name of a place, such as `$task.status`.
+fn find_strays_behind_binds(workflow: &Workflow, ground: &Ground<'_>, usage: Usage<'_>) -> Vec<Stray> {
+    let mut strays = Vec::new();
+    for bind in &workflow.bind {
+        let shapes = ground.follow_in_state(&names(&bind.place));
+        if shapes.is_empty() {
+            continue;
+        }
+        for fields in fields_behind(usage.expression.text(), &bind.name) {
+            if let Err(stray) = follow_from(shapes.clone(), &fields, 0) {
+                let path = [format!("${}", bind.name)].into_iter().chain(stray.path).collect();
+                strays.push(Stray { path, ..stray });
+            }
+        }
+    }
+    strays
+}
+
+fn tell(usage: Usage<'_>, stray: &Stray) -> Fault {
+    let (name, before) = (stray.path.last().map_or("", String::as_str), &stray.path[..stray.path.len() - 1]);
+    let whose = match before {
+        [] => "the state".to_owned(),
+        _ => format!("`{}`", before.join(".")),
+    };
+    let at = usage.expression.at();
+    // A name that nobody ever heard of is a mistake; one inside an open object may come from an agent.
+    let fault = if before.is_empty() || stray.is_closed {
+        Fault::error("unknown-field", at, format!("{whose} has no field `{name}`"))
+    } else {
+        Fault::warning("unknown-field", at, format!("the schema says nothing of a field `{name}` of {whose}"))
+    };
+    let beside = if before.is_empty() { &RESERVED[..] } else { &[] };
+    let known = stray.known.iter().map(String::as_str).chain(beside.iter().copied());
+    match find_nearest(name, known) {
+        Some(nearest) => fault.with_nearest(Some(nearest)),
+        None if before.is_empty() => {
+            fault.with_hint("add it to the schema of the state, or write a text in quotes")
+        }
+        None => fault,
+    }
+}

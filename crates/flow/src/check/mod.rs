@@ -1,0 +1,69 @@
+//! The static check of a workflow: what would go wrong, found before anything runs.
+//!
+//! [`check`] asks every rule and returns all faults with where they stand; [`render_faults`] shows them with the lines
+//! of the files. Rules of form (unknown keys, bad expressions) have passed when a workflow is loaded. Rules look at
+//! the graph of each level ([`crate::graph`]) and say at which levels they fail. Those about conditions evaluate them
+//! on states that the schema allows ([`samples`]): a fault found so comes with an example.
+//!
+//! The check never says that a workflow is right. Where it cannot tell, it is silent.
+
+mod binds;
+mod board;
+mod bounds;
+mod candidates;
+mod caps;
+mod choices;
+mod condition;
+mod expressions;
+mod fields;
+mod ground;
+mod levels;
+mod loops;
+mod names;
+mod never_set;
+mod places;
+mod reach;
+mod render;
+mod report;
+mod samples;
+mod shape;
+mod subject;
+
+pub use render::render_faults;
+
+use crate::fault::{Fault, sort};
+use crate::workflow::Workflow;
+use ground::Ground;
+use report::Report;
+use subject::Subject;
+
+/// Finds what is wrong with a workflow and its children. Warnings of the load are among them.
+pub fn check(workflow: &Workflow) -> Vec<Fault> {
+    let mut faults = workflow.warnings.clone();
+    check_one(workflow, &mut faults);
+    sort(&mut faults);
+    faults.dedup();
+    faults
+}
+
+fn check_one(workflow: &Workflow, faults: &mut Vec<Fault>) {
+    let ground = Ground::new(workflow);
+    let subject = Subject::new(workflow, &ground);
+    let mut report = Report::new(workflow);
+    let rules = [
+        names::check,
+        binds::check,
+        board::check,
+        levels::check,
+        reach::check,
+        loops::check,
+        caps::check,
+        fields::check,
+        places::check,
+        never_set::check,
+        choices::check,
+    ];
+    rules.iter().for_each(|rule| rule(&subject, &mut report));
+    faults.extend(report.finish());
+    workflow.children.values().for_each(|child| check_one(child, faults));
+}

@@ -1,0 +1,152 @@
+//! The rules about places: each is inside the schema, and a constant that is put there fits.
+
+use super::condition::constant;
+use super::report::Report;
+use super::shape::{Field, Shape};
+use super::subject::Subject;
+use crate::fault::{Fault, Position};
+use crate::likeness::find_nearest;
+use crate::place::{Place, Segment};
+use crate::workflow::{Assignment, Workflow};
+
+/// What was found at the end of a place.
+enum Walked<'s> {
+    /// The shapes that a value there may have; empty if nothing is known.
+    Inside(Vec<Shape<'s>>),
+    /// The part of the place that leads outside, why, and what to do.
+    Outside { part: String, why: String, hint: String, is_closed: bool },
+}
+
+/// Checks the places of `[bind]` and of every `set`.
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    let workflow = subject.workflow;
+    for bind in &workflow.bind {
+        if let Some(fault) = check_place(workflow, "bind-outside-schema", &bind.place, &bind.at) {
+            report.add(fault);
+        }
+    }
+    for assignment in assignments(workflow) {
+        match check_place(workflow, "set-outside-schema", &assignment.place, &assignment.at) {
+            Some(fault) => report.add(fault),
+            None => check_value(workflow, assignment).into_iter().for_each(|fault| report.add(fault)),
+        }
+    }
+}
+
+/// Lists the assignments of all nodes, edges and routes.
+pub(super) fn assignments(workflow: &Workflow) -> impl Iterator<Item = &Assignment> {
+    let of_edges = workflow.edges.iter().flat_map(|edge| {
+        let routes = edge.exhausted.iter().chain(&edge.rejected).flat_map(|route| &route.set);
+        edge.set.iter().chain(routes)
+    });
+    workflow.nodes.iter().flat_map(|node| &node.set).chain(of_edges)
+}
+
+fn check_place(workflow: &Workflow, rule: &'static str, place: &Place, at: &Position) -> Option<Fault> {
+    let Walked::Outside { part, why, hint, is_closed } = walk(Shape::new(workflow.schema.document()), place)
+    else {
+        return None;
+    };
+    let message = format!("`{part}` is outside the schema of the state: {why}");
+    let fault = if is_closed { Fault::error(rule, at, message) } else { Fault::warning(rule, at, message) };
+    Some(fault.with_hint(hint))
+}
+
+fn walk<'s>(state: Shape<'s>, place: &Place) -> Walked<'s> {
+    let mut shapes = vec![state];
+    let mut told = String::new();
+    for (depth, segment) in place.segments().iter().enumerate() {
+        let before = if told.is_empty() { "the state".to_owned() } else { format!("`{told}`") };
+        let found = match segment {
+            Segment::Name(name) => {
+                told = if told.is_empty() { name.clone() } else { format!("{told}.{name}") };
+                named(&shapes, name)
+            }
+            Segment::At(expression) => {
+                told = format!("{told}[{}]", expression.text());
+                match constant(expression.compiled()) {
+                    Some(serde_json::Value::String(name)) => named(&shapes, &name),
+                    _ => indexed(&shapes),
+                }
+            }
+        };
+        match found {
+            Field::Known(next) => shapes = next,
+            Field::Open => return Walked::Inside(Vec::new()),
+            Field::Closed | Field::Undescribed => {
+                let (why, hint) = tell_outside(&shapes, segment, &before);
+                // An open object takes any field, but the state itself should say what it holds.
+                let is_closed = depth == 0 || matches!(found, Field::Closed);
+                return Walked::Outside { part: told, why, hint, is_closed };
+            }
+        }
+    }
+    Walked::Inside(shapes)
+}
+
+fn tell_outside(shapes: &[Shape<'_>], segment: &Segment, before: &str) -> (String, String) {
+    let is_list = |shape: &Shape<'_>| shape.alternatives().iter().any(|one| one.types().contains(&"array"));
+    match segment {
+        Segment::Name(_) if shapes.iter().any(is_list) => {
+            (format!("{before} is a list"), "name one item, as in `tasks[0].status`".to_owned())
+        }
+        Segment::Name(name) => {
+            let nearest = find_nearest(name, shapes.iter().flat_map(|shape| shape.names()));
+            let add = "add it to the schema of the state".to_owned();
+            let hint = nearest.map_or(add, |nearest| format!("did you mean `{nearest}`?"));
+            (format!("{before} has no field `{name}`"), hint)
+        }
+        Segment::At(_) => {
+            (format!("{before} is neither a list nor an object"), "leave the brackets out".to_owned())
+        }
+    }
+}
+
+fn named<'s>(shapes: &[Shape<'s>], name: &str) -> Field<'s> {
+    merge(shapes.iter().map(|shape| shape.field(name)))
+}
+
+/// Follows an index or a key that is known only when it is evaluated.
+fn indexed<'s>(shapes: &[Shape<'s>]) -> Field<'s> {
+    let alternatives = shapes.iter().flat_map(|shape| shape.alternatives());
+    merge(alternatives.map(|shape| {
+        let types = shape.types();
+        let others = shape.keyword("additionalProperties").filter(|others| others.is_object());
+        match (types.contains(&"array"), types.is_empty() || types.contains(&"object")) {
+            (true, _) => shape.items().map_or(Field::Open, |items| Field::Known(vec![items])),
+            (false, true) if others.is_some() => shape.field(""),
+            (false, true) => Field::Open,
+            (false, false) => Field::Closed,
+        }
+    }))
+}
+
+fn merge<'s>(fields: impl Iterator<Item = Field<'s>>) -> Field<'s> {
+    let mut merged = Field::Closed;
+    for field in fields {
+        merged = match (merged, field) {
+            (Field::Known(mut shapes), Field::Known(more)) => {
+                shapes.extend(more);
+                Field::Known(shapes)
+            }
+            (known @ Field::Known(_), _) | (_, known @ Field::Known(_)) => known,
+            (Field::Open, _) | (_, Field::Open) => Field::Open,
+            (Field::Undescribed, _) | (_, Field::Undescribed) => Field::Undescribed,
+            (Field::Closed, Field::Closed) => Field::Closed,
+        };
+    }
+    merged
+}
+
+fn check_value(workflow: &Workflow, assignment: &Assignment) -> Option<Fault> {
+    let Walked::Inside(shapes) = walk(Shape::new(workflow.schema.document()), &assignment.place) else {
+        return None;
+    };
+    let value = constant(assignment.value.compiled())?;
+    if shapes.is_empty() || shapes.iter().any(|shape| shape.may_hold(&value)) {
+        return None;
+    }
+    let message = format!("{value} does not fit `{}`", assignment.place);
+    let fault = Fault::error("set-does-not-fit", assignment.value.at(), message);
+    Some(fault.with_hint("the schema of the state says what may stand there"))
+}

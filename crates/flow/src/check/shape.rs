@@ -1,0 +1,201 @@
+//! What a JSON Schema says of a value and of its fields, as far as a check needs it.
+//!
+//! It reads the keywords that give a value its shape and passes over the rest, always in favour of the workflow: what
+//! it does not understand is allowed. Whether a value really fits is for the validator to say.
+
+use serde_json::Value;
+
+/// The longest chain of references and alternatives that is followed; a schema may refer to itself.
+const DEPTH_MAX: usize = 16;
+
+/// The most alternatives of one place that are told apart.
+const ALTERNATIVES_MAX: usize = 32;
+
+/// A place in a schema.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape<'s> {
+    root: &'s Value,
+    schema: &'s Value,
+}
+
+/// What a schema says of a field.
+#[derive(Debug, Clone)]
+pub(super) enum Field<'s> {
+    /// It is described.
+    Known(Vec<Shape<'s>>),
+    /// Nothing is said of it, and nothing else is described either.
+    Open,
+    /// It is not described, and others are; such a field is allowed.
+    Undescribed,
+    /// It is not allowed.
+    Closed,
+}
+
+impl<'s> Shape<'s> {
+    /// Begins at the top of a schema.
+    pub(super) fn new(root: &'s Value) -> Shape<'s> {
+        Shape { root, schema: root }
+    }
+
+    fn at(self, schema: &'s Value) -> Shape<'s> {
+        Shape { root: self.root, schema }
+    }
+
+    /// Returns a keyword of this place alone.
+    pub(super) fn keyword(self, name: &str) -> Option<&'s Value> {
+        self.schema.get(name)
+    }
+
+    /// Lists the shapes that a value here may have, with references followed and choices laid side by side.
+    pub(super) fn alternatives(self) -> Vec<Shape<'s>> {
+        let mut found = Vec::new();
+        self.collect(DEPTH_MAX, &mut found);
+        found
+    }
+
+    fn collect(self, depth: usize, found: &mut Vec<Shape<'s>>) {
+        if depth == 0 || found.len() >= ALTERNATIVES_MAX {
+            return;
+        }
+        let referred =
+            self.keyword("$ref").and_then(Value::as_str).and_then(|reference| self.find_reference(reference));
+        if let Some(schema) = referred {
+            return self.at(schema).collect(depth - 1, found);
+        }
+        let choices =
+            ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|name| self.keyword(name)?.as_array());
+        let before = found.len();
+        choices.flatten().for_each(|schema| self.at(schema).collect(depth - 1, found));
+        let describes = ["type", "properties", "enum", "const", "items", "additionalProperties"];
+        if found.len() == before || describes.iter().any(|name| self.keyword(name).is_some()) {
+            found.push(self);
+        }
+    }
+
+    fn find_reference(self, reference: &str) -> Option<&'s Value> {
+        let pointer = reference.strip_prefix('#')?;
+        self.root.pointer(pointer)
+    }
+
+    /// Lists the names of types that a value of this one alternative may have; empty means any.
+    pub(super) fn types(self) -> Vec<&'s str> {
+        match self.keyword("type") {
+            Some(Value::String(name)) => vec![name],
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+            _ if self.keyword("properties").is_some() || self.keyword("additionalProperties").is_some() => {
+                vec!["object"]
+            }
+            _ if self.keyword("items").is_some() => vec!["array"],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Says what is known of a field. JSONata reads a field of a list from its items, so lists are passed through.
+    pub(super) fn read(self, name: &str) -> Field<'s> {
+        let alternatives = self.alternatives();
+        let through = alternatives.iter().flat_map(|shape| {
+            let items = if shape.types().contains(&"array") { shape.items() } else { None };
+            items.map_or_else(|| vec![*shape], |items| items.alternatives())
+        });
+        field_of(through.collect(), name)
+    }
+
+    /// Says what is known of a field that is written; lists are not passed through.
+    pub(super) fn field(self, name: &str) -> Field<'s> {
+        field_of(self.alternatives(), name)
+    }
+
+    /// Returns the shape of the items of a list.
+    pub(super) fn items(self) -> Option<Shape<'s>> {
+        self.keyword("items").map(|schema| self.at(schema))
+    }
+
+    /// Lists the names that are described here.
+    pub(super) fn names(self) -> Vec<&'s str> {
+        let through = self
+            .alternatives()
+            .into_iter()
+            .flat_map(|shape| shape.items().map_or_else(|| vec![shape], Shape::alternatives));
+        through
+            .filter_map(|shape| shape.keyword("properties")?.as_object())
+            .flat_map(|fields| fields.keys().map(String::as_str))
+            .collect()
+    }
+
+    /// Lists the fields that an object of this one alternative has, with whether each must be there.
+    pub(super) fn properties(self) -> Vec<(&'s str, Shape<'s>, bool)> {
+        let required: Vec<&str> = self
+            .keyword("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let fields = self.keyword("properties").and_then(Value::as_object).into_iter().flatten();
+        fields
+            .map(|(name, schema)| (name.as_str(), self.at(schema), required.contains(&name.as_str())))
+            .collect()
+    }
+
+    /// Whether a value may stand here, as far as types, choices and bounds of numbers say.
+    pub(super) fn may_hold(self, value: &Value) -> bool {
+        self.alternatives().into_iter().any(|shape| shape.may_be(value))
+    }
+
+    fn may_be(self, value: &Value) -> bool {
+        let types = self.types();
+        let is_type = types.is_empty() || types.iter().any(|name| has_type(value, name));
+        let is_choice =
+            self.keyword("enum").and_then(Value::as_array).is_none_or(|members| members.contains(value));
+        let is_constant = self.keyword("const").is_none_or(|constant| constant == value);
+        is_type && is_choice && is_constant && self.is_within(value)
+    }
+
+    /// Whether a number is within `minimum` and `maximum`.
+    pub(super) fn is_within(self, value: &Value) -> bool {
+        let Some(number) = value.as_f64() else { return true };
+        let bound = |name: &str| self.keyword(name).and_then(Value::as_f64);
+        bound("minimum").is_none_or(|least| number >= least)
+            && bound("maximum").is_none_or(|most| number <= most)
+    }
+}
+
+fn field_of<'s>(shapes: Vec<Shape<'s>>, name: &str) -> Field<'s> {
+    let mut known = Vec::new();
+    let (mut is_described, mut is_allowed) = (false, false);
+    for shape in shapes {
+        let types = shape.types();
+        if !types.is_empty() && !types.contains(&"object") {
+            continue;
+        }
+        let fields = shape.keyword("properties").and_then(Value::as_object);
+        is_described |= fields.is_some();
+        let others = shape.keyword("additionalProperties");
+        if let Some(schema) = fields.and_then(|fields| fields.get(name)) {
+            known.push(shape.at(schema));
+        } else if let Some(schema) = others.filter(|others| others.is_object()) {
+            known.push(shape.at(schema));
+        } else {
+            is_allowed |= others != Some(&Value::Bool(false)) || shape.keyword("patternProperties").is_some();
+        }
+    }
+    match (known.is_empty(), is_allowed, is_described) {
+        (false, ..) => Field::Known(known),
+        (true, true, false) => Field::Open,
+        (true, true, true) => Field::Undescribed,
+        (true, false, _) => Field::Closed,
+    }
+}
+
+fn has_type(value: &Value, name: &str) -> bool {
+    match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "number" => value.is_number(),
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        _ => true,
+    }
+}

@@ -1,0 +1,64 @@
+//! What the rules look at: a workflow, the graph of each of its levels, and what its conditions say of samples.
+
+use super::ground::Ground;
+use super::samples::{NodeTrial, try_node};
+use crate::graph::{Course, Graph, Way, levels};
+use crate::workflow::Workflow;
+
+/// A workflow under check.
+pub(super) struct Subject<'w> {
+    pub(super) workflow: &'w Workflow,
+    pub(super) levels: Vec<LevelView<'w>>,
+}
+
+/// A workflow at one level.
+pub(super) struct LevelView<'w> {
+    pub(super) level: u32,
+    pub(super) graph: Graph<'w>,
+    /// Whether a run of the level can come to each node.
+    pub(super) is_reached: Vec<bool>,
+    /// What the edges of each reached node say of samples.
+    pub(super) trials: Vec<Option<NodeTrial<'w>>>,
+}
+
+impl<'w> Subject<'w> {
+    /// Looks at a workflow.
+    pub(super) fn new(workflow: &'w Workflow, ground: &Ground<'w>) -> Subject<'w> {
+        let view = |level: u32| {
+            let graph = Graph::new(workflow, level);
+            let is_reached = graph.reachable();
+            let trial = |node: usize| is_reached[node].then(|| try_node(ground, workflow, level, node));
+            let trials = (0..workflow.nodes.len()).map(trial).collect();
+            LevelView { level, graph, is_reached, trials }
+        };
+        Subject { workflow, levels: levels(workflow).into_iter().map(view).collect() }
+    }
+}
+
+impl<'w> LevelView<'w> {
+    /// Lists the ways that a run of the level may take: the others are never tried, or hold on no sample.
+    pub(super) fn live_ways(&self) -> Vec<Way<'w>> {
+        self.graph
+            .ways
+            .iter()
+            .filter(|way| self.is_reached[way.from] && !self.is_dead(way))
+            .copied()
+            .collect()
+    }
+
+    fn is_dead(&self, way: &Way<'_>) -> bool {
+        let Some(trial) = &self.trials[way.from] else { return false };
+        let Some(edge) = trial.edges.iter().position(|edge| edge.id == way.edge.id) else { return false };
+        let is_never_tried = trial.edges[..edge].iter().any(|before| before.when.is_none());
+        let is_dead_route = match way.course {
+            Course::Exhausted(route) => {
+                let routes = &way.edge.exhausted;
+                let place = routes.iter().position(|other| std::ptr::eq(other, route)).unwrap_or_default();
+                routes[..place].iter().any(|before| before.when.is_none())
+                    || trial.never_holds_route(edge, place)
+            }
+            Course::Edge | Course::Rejected(_) => false,
+        };
+        is_never_tried || trial.never_holds(edge) || is_dead_route
+    }
+}

@@ -1,0 +1,120 @@
+//! An expression of a workflow: compiled, and with where it stands and whose it is.
+
+use std::fmt;
+use std::sync::Arc;
+
+use regatta_expr::Reads;
+use serde_json::Value;
+
+use crate::fault::Position;
+
+/// The names that expressions see beside the fields of the state; no field may be called so.
+pub const RESERVED: [&str; 3] = ["input", "output", "feedback"];
+
+/// A part of a workflow that has expressions.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// The workflow itself.
+    Workflow,
+    /// The node of that name.
+    Node(String),
+    /// The edge of that id, or one of its routes.
+    Edge(String),
+    /// The name for a place under `[bind]`.
+    Bind(String),
+    /// The `[board]`.
+    Board,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Workflow => f.write_str("workflow"),
+            Part::Node(name) => write!(f, "node `{name}`"),
+            Part::Edge(id) => write!(f, "edge `{id}`"),
+            Part::Bind(name) => write!(f, "bind `{name}`"),
+            Part::Board => f.write_str("board"),
+        }
+    }
+}
+
+/// A compiled expression of a workflow. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Expression(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    compiled: regatta_expr::Expression,
+    part: Part,
+    at: Position,
+    reads: Reads,
+    names: Option<Vec<String>>,
+}
+
+impl Expression {
+    pub(crate) fn new(compiled: regatta_expr::Expression, part: Part, at: Position) -> Expression {
+        let reads = compiled.reads();
+        let names = plain_names(compiled.text());
+        Expression(Arc::new(Inner { compiled, part, at, reads, names }))
+    }
+
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        self.0.compiled.text()
+    }
+
+    /// Returns the compiled expression itself.
+    pub fn compiled(&self) -> &regatta_expr::Expression {
+        &self.0.compiled
+    }
+
+    /// Returns whose expression it is.
+    pub fn part(&self) -> &Part {
+        &self.0.part
+    }
+
+    /// Returns where it stands.
+    pub fn at(&self) -> &Position {
+        &self.0.at
+    }
+
+    /// Returns what it may read, found once.
+    pub fn reads(&self) -> &Reads {
+        &self.0.reads
+    }
+
+    /// Returns the names behind `output`, if that is all the expression is and `output` has such a part.
+    ///
+    /// A path through a list is no such part: there JSONata gathers what it finds into a new list.
+    pub(crate) fn find_part_of_output(&self, output: &Value) -> Option<&[String]> {
+        let (first, rest) = self.0.names.as_deref()?.split_first()?;
+        let found = rest.iter().try_fold(output, |value, name| value.as_object()?.get(name));
+        (first == "output" && found.is_some()).then_some(rest)
+    }
+}
+
+/// Returns the names of an expression that is nothing but names with dots between them.
+fn plain_names(text: &str) -> Option<Vec<String>> {
+    let is_plain = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !["true", "false", "null", "and", "or", "in", "function"].contains(&name)
+    };
+    let names: Vec<&str> = text.trim().split('.').collect();
+    names.iter().all(|name| is_plain(name)).then(|| names.into_iter().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_with_dots_are_plain() {
+        assert_eq!(plain_names(" output.tasks "), Some(vec!["output".to_owned(), "tasks".to_owned()]));
+        for text in
+            ["output[0]", "output.**", "$output", "output.tasks.$count()", "null", "'output'", "output . a b"]
+        {
+            assert_eq!(plain_names(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What is wrong with a workflow, and where.
+//!
+//! A fault is told to whoever wrote the files, so it has the place, the offending text and what to do about it. All
+//! faults of a workflow are found in one go. `rule` is the name by which tests and people speak of one kind.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+/// How bad a fault is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    /// The workflow cannot run.
+    Error,
+    /// It can run, and probably does not do what was meant.
+    Warning,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        })
+    }
+}
+
+/// A stretch of a workflow's file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Position {
+    /// The file, relative to the folder of the outermost workflow.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The bytes of the file.
+    pub bytes: Range<usize>,
+    /// The text there; of several lines the first.
+    pub excerpt: Arc<str>,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// One thing that is wrong with a workflow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fault {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The name of the rule, such as `unknown-key`.
+    pub rule: &'static str,
+    /// The file, relative to the folder of the outermost workflow.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The offending text.
+    pub excerpt: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// Makes a fault that keeps the workflow from running.
+    pub fn error(rule: &'static str, at: &Position, message: impl Into<String>) -> Fault {
+        Fault {
+            severity: Severity::Error,
+            rule,
+            file: at.file.to_string(),
+            line: at.line,
+            column: at.column,
+            excerpt: at.excerpt.to_string(),
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Makes a fault that is probably a mistake.
+    pub fn warning(rule: &'static str, at: &Position, message: impl Into<String>) -> Fault {
+        Fault { severity: Severity::Warning, ..Fault::error(rule, at, message) }
+    }
+
+    /// Adds what to do about it.
+    pub fn with_hint(self, hint: impl Into<String>) -> Fault {
+        Fault { hint: Some(hint.into()), ..self }
+    }
+
+    /// Adds a known name as the one that was probably meant, if there is one.
+    pub fn with_nearest(self, nearest: Option<&str>) -> Fault {
+        match nearest {
+            Some(name) => self.with_hint(format!("did you mean `{name}`?")),
+            None => self,
+        }
+    }
+
+    /// Whether it keeps the workflow from running.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}:{}:{}: {}[{}]: {}",
+            self.file, self.line, self.column, self.severity, self.rule, self.message
+        )?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Puts faults into the order in which they are told: by file, and by place in it.
+pub fn sort(faults: &mut [Fault]) {
+    faults.sort_by(|a, b| (&a.file, a.line, a.column, a.rule).cmp(&(&b.file, b.line, b.column, b.rule)));
+}
+
+/// The most faults of one load; whoever has as many mends the first ones first.
+const FAULTS_MAX: usize = 500;
+
+/// Collects the faults of a load; the readers of all files share one.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    found: RefCell<Vec<Fault>>,
+}
+
+impl Faults {
+    pub(crate) fn add(&self, fault: Fault) {
+        let mut found = self.found.borrow_mut();
+        if found.len() < FAULTS_MAX && !found.contains(&fault) {
+            found.push(fault);
+        }
+    }
+
+    /// Returns how many there are so far.
+    pub(crate) fn count(&self) -> usize {
+        self.found.borrow().len()
+    }
+
+    pub(crate) fn into_sorted(self) -> Vec<Fault> {
+        let mut found = self.found.into_inner();
+        sort(&mut found);
+        found
+    }
+}

@@ -1,0 +1,95 @@
+//! A workflow's files as text, in the order of their names.
+//!
+//! Whoever has the files (a disk, the binary, the log) makes the folder; this room never opens one. The digest names
+//! the contents, so a run can say which definition it began with.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+/// The most files of one workflow with its children: some hundred roles, and far from filling a memory.
+pub const FILES_MAX: usize = 512;
+
+/// The largest file, in bytes: a long prompt has some ten thousand.
+pub const FILE_BYTES_MAX: usize = 256 * 1024;
+
+/// The files of a workflow, by their names relative to its folder, with `/` between the parts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Folder {
+    files: BTreeMap<String, String>,
+}
+
+impl Folder {
+    /// Makes a folder of named texts.
+    pub fn new(files: BTreeMap<String, String>) -> Folder {
+        Folder { files }
+    }
+
+    /// Returns the text of a file.
+    pub fn find(&self, name: &str) -> Option<&str> {
+        self.files.get(name).map(String::as_str)
+    }
+
+    /// Returns all files in the order of their names.
+    pub fn files(&self) -> &BTreeMap<String, String> {
+        &self.files
+    }
+
+    /// Returns the SHA-256 of names and texts, as hexadecimal digits.
+    pub fn digest(&self) -> String {
+        let mut hasher = Sha256::new();
+        for part in self.files.iter().flat_map(|(name, text)| [name, text]) {
+            // The length keeps the end of one part apart from the beginning of the next.
+            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().iter().fold(String::new(), |mut digits, byte| {
+            let _ = write!(digits, "{byte:02x}");
+            digits
+        })
+    }
+
+    /// Returns the names of the folders directly within `folder`, such as `children`.
+    pub(crate) fn names_within(&self, folder: &str) -> Vec<String> {
+        let prefix = format!("{folder}/");
+        let within = self.files.keys().filter_map(|name| name.strip_prefix(&prefix)?.split_once('/'));
+        let mut names: Vec<String> = within.map(|(name, _)| name.to_owned()).collect();
+        names.dedup();
+        names
+    }
+}
+
+impl FromIterator<(String, String)> for Folder {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(files: T) -> Folder {
+        Folder::new(files.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> Folder {
+        files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_digest_names_the_contents() {
+        let a = folder(&[("a", "1"), ("b", "2")]);
+        assert_eq!(a.digest(), folder(&[("b", "2"), ("a", "1")]).digest());
+        assert_eq!(a.digest().len(), 64);
+        for other in
+            [folder(&[("a", "1b2")]), folder(&[("a", "1"), ("b", "3")]), folder(&[("a1", ""), ("b", "2")])]
+        {
+            assert_ne!(a.digest(), other.digest());
+        }
+    }
+
+    #[test]
+    fn folders_within_are_listed_once() {
+        let files =
+            folder(&[("children/a/x", ""), ("children/a/y/z", ""), ("children/b/x", ""), ("children/c", "")]);
+        assert_eq!(files.names_within("children"), ["a", "b"]);
+    }
+}

@@ -1,0 +1,110 @@
+//! The ways from node to node at one level of a workflow: its edges, and the routes beside them.
+//!
+//! Drawings and the check look at a graph through this. Nodes are numbered as in the workflow; a way to or from a
+//! name that no node has is left out, and so is one that leaves an end.
+
+use crate::expression::Expression;
+use crate::workflow::{Assignment, Edge, Node, NodeKind, Route, Workflow};
+
+/// A way from one node to another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way<'w> {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) edge: &'w Edge,
+    pub(crate) course: Course<'w>,
+}
+
+/// How a way belongs to its edge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Course<'w> {
+    /// The edge itself.
+    Edge,
+    /// Taken when the edge is used up.
+    Exhausted(&'w Route),
+    /// Taken when a person sends the work back.
+    Rejected(&'w Route),
+}
+
+impl<'w> Way<'w> {
+    /// Returns what the way changes in the state.
+    pub(crate) fn set(&self) -> &'w [Assignment] {
+        match self.course {
+            Course::Edge => &self.edge.set,
+            Course::Exhausted(route) | Course::Rejected(route) => &route.set,
+        }
+    }
+
+    /// Lists the conditions that hold when the way is taken.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &'w Expression> {
+        let of_route = match self.course {
+            Course::Edge => None,
+            Course::Exhausted(route) | Course::Rejected(route) => route.when.as_ref(),
+        };
+        self.edge.when.as_ref().into_iter().chain(of_route)
+    }
+
+    /// Returns how a message names the way.
+    pub(crate) fn name(&self) -> String {
+        match self.course {
+            Course::Edge => self.edge.id.to_string(),
+            Course::Exhausted(_) => format!("{} used up", self.edge.id),
+            Course::Rejected(_) => format!("{} rejected", self.edge.id),
+        }
+    }
+}
+
+/// The graph of one level.
+#[derive(Debug, Clone)]
+pub(crate) struct Graph<'w> {
+    pub(crate) workflow: &'w Workflow,
+    pub(crate) level: u32,
+    pub(crate) start: Option<usize>,
+    pub(crate) ways: Vec<Way<'w>>,
+}
+
+impl<'w> Graph<'w> {
+    /// Finds the ways of a level.
+    pub(crate) fn new(workflow: &'w Workflow, level: u32) -> Graph<'w> {
+        let number = |name: &str| workflow.nodes.iter().position(|node| node.name.as_str() == name);
+        let mut ways = Vec::new();
+        for edge in workflow.edges.iter().filter(|edge| edge.is_at(level)) {
+            let Some(from) = number(edge.from.name.as_str()) else { continue };
+            if matches!(workflow.nodes[from].kind, NodeKind::End { .. }) {
+                continue;
+            }
+            let exhausted = edge.exhausted.iter().map(|route| (&route.to, Course::Exhausted(route)));
+            let rejected = edge.rejected.iter().map(|route| (&route.to, Course::Rejected(route)));
+            let targets = [(&edge.to, Course::Edge)].into_iter().chain(exhausted).chain(rejected);
+            let found = targets.filter_map(|(target, course)| Some((number(target.name.as_str())?, course)));
+            ways.extend(found.map(|(to, course)| Way { from, to, edge, course }));
+        }
+        Graph { workflow, level, start: number(workflow.start_at(level).name.as_str()), ways }
+    }
+
+    /// Returns a node by its number.
+    pub(crate) fn node(&self, number: usize) -> &'w Node {
+        &self.workflow.nodes[number]
+    }
+
+    /// Says of each node whether a run of this level can come to it.
+    pub(crate) fn reachable(&self) -> Vec<bool> {
+        let mut is_reached = vec![false; self.workflow.nodes.len()];
+        let mut pending: Vec<usize> = self.start.into_iter().collect();
+        while let Some(node) = pending.pop() {
+            if !std::mem::replace(&mut is_reached[node], true) {
+                pending.extend(self.ways.iter().filter(|way| way.from == node).map(|way| way.to));
+            }
+        }
+        is_reached
+    }
+}
+
+/// Lists the levels of a workflow; one without any has one.
+pub(crate) fn levels(workflow: &Workflow) -> Vec<u32> {
+    if workflow.levels.is_empty() {
+        vec![crate::workflow::ONLY_LEVEL]
+    } else {
+        workflow.levels.keys().copied().collect()
+    }
+}

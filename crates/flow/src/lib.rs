@@ -1,0 +1,48 @@
+//! Workflow graphs as data: parse, check, and pick the edge that holds.
+//!
+//! Start with [`Workflow::load`]: it reads a [`Folder`] of texts and finds every fault of form in one go. A step is
+//! made of plain functions over a [`Trial`], which lends the state what expressions may name, applies what is
+//! decided in place, and puts everything back.
+//!
+//! This room knows neither runs nor tasks, opens no file and reads no clock: files, times and results are given to
+//! it. What it answers is written into the log by others, so that a replay evaluates nothing.
+
+mod check;
+mod expression;
+mod fault;
+mod folder;
+mod graph;
+mod likeness;
+mod load;
+mod name;
+mod patch;
+mod path;
+mod place;
+mod role;
+mod schema;
+mod source;
+mod step;
+mod trial;
+mod workflow;
+
+pub use check::{check, render_faults};
+pub use expression::{Expression, Part, RESERVED};
+pub use fault::{Fault, Position, Severity, sort};
+pub use folder::{FILE_BYTES_MAX, FILES_MAX, Folder};
+pub use graph::{render_dot, render_mermaid, render_svg};
+pub use likeness::find_nearest;
+pub use name::{BadName, EdgeId, NAME_CHARACTERS_MAX, NodeName};
+pub use patch::{Assigned, Patch, PlaceFault, apply};
+pub use path::{PathStep, ResolvedPath};
+pub use place::{Place, SEGMENTS_MAX, Segment};
+pub use role::{PROMPT_BYTES_MAX, PROMPT_FUEL, PromptFault, Role};
+pub use schema::{Changed, SCHEMA_FAULTS_MAX, Schema, SchemaFault, StateSchema};
+pub use step::{
+    BoardItem, Choice, Look, MapItem, Seen, StepFault, Stepped, Tried, assign, board_items, choose,
+    evaluate_text, find_result, follow, inputs, map_items, prompt, step,
+};
+pub use trial::{Given, Trial};
+pub use workflow::{
+    Assignment, Bind, Board, Edge, EndStatus, Level, Named, Node, NodeKind, ONLY_LEVEL, Route, Target,
+    Workflow,
+};

@@ -1,0 +1,112 @@
+//! The edges of `workflow.toml`, with their routes.
+
+use std::collections::BTreeSet;
+
+use toml::de::DeTable;
+
+use crate::expression::Part;
+use crate::fault::{Fault, Position};
+use crate::load::head::{read_name, read_target};
+use crate::load::nodes::read_set;
+use crate::load::section::{Section, count_of, text_of};
+use crate::name::EdgeId;
+use crate::workflow::{Edge, Named, Route, Target};
+
+/// The keys of an edge.
+const KEYS: &[&str] = &[
+    "id",
+    "from",
+    "to",
+    "when",
+    "maxIterations",
+    "scope",
+    "exhausted",
+    "rejected",
+    "set",
+    "submit",
+    "fail",
+    "overrides",
+    "levels",
+];
+
+/// The keys of a way out of a cap.
+const EXHAUSTED_KEYS: &[&str] = &["to", "when", "set", "fail"];
+
+/// The keys of the way of a task that was sent back; there is nothing to choose.
+const REJECTED_KEYS: &[&str] = &["to", "set", "fail"];
+
+pub(crate) fn read(section: &Section<'_>) -> Vec<Edge> {
+    let edges: Vec<Edge> =
+        section.tables("edges").into_iter().filter_map(|(table, at)| read_edge(section, table, at)).collect();
+    let mut seen = BTreeSet::new();
+    for edge in edges.iter().filter(|edge| !seen.insert(edge.id.clone())) {
+        let message = format!("another edge is called `{}`", edge.id);
+        section
+            .reader
+            .add(Fault::error("duplicate-id", &edge.at, message).with_hint("give it an id of its own"));
+    }
+    edges
+}
+
+fn read_edge<'t>(section: &Section<'t>, table: &'t DeTable<'t>, at: Position) -> Option<Edge> {
+    let id = table.get("id").and_then(|value| value.get_ref().as_str()).unwrap_or_default();
+    let title = if id.is_empty() { "the edge".to_owned() } else { format!("edge `{id}`") };
+    let edge = Section::new(section.reader, table, title, Part::Edge(id.to_owned()), at, KEYS);
+    let id = edge.needed_text("id").and_then(|text| read_name(edge.reader, &text));
+    let from = read_node(&edge, "from");
+    let to = read_node(&edge, "to");
+    let [when, scope, submit, fail] = ["when", "scope", "submit", "fail"].map(|key| edge.expression(key));
+    let max_iterations = edge.count("maxIterations");
+    let exhausted = read_exhausted(&edge);
+    let rejected = edge.table("rejected").map(|(table, at)| read_route(&edge, table, at, REJECTED_KEYS));
+    let set = read_set(&edge, "set");
+    let overrides = read_overrides(&edge);
+    let level = |value| Some((count_of(toml::Spanned::get_ref(value))?, edge.reader.position(value.span())));
+    let levels = edge.list("levels", "a list of whole numbers from 1", level);
+    let Named { name, at } = id?;
+    Some(Edge {
+        id: EdgeId::parse(&name).ok()?,
+        from: from?,
+        to: to?,
+        when,
+        max_iterations,
+        scope,
+        exhausted,
+        rejected: rejected.flatten(),
+        set,
+        submit,
+        fail,
+        overrides,
+        levels,
+        at,
+    })
+}
+
+fn read_node(edge: &Section<'_>, key: &str) -> Option<Target> {
+    edge.needed_text(key).and_then(|text| read_target(edge.reader, &text))
+}
+
+fn read_exhausted(edge: &Section<'_>) -> Vec<Route> {
+    let tables = edge.tables("exhausted").into_iter();
+    tables.filter_map(|(table, at)| read_route(edge, table, at, EXHAUSTED_KEYS)).collect()
+}
+
+fn read_route<'t>(edge: &Section<'t>, table: &'t DeTable<'t>, at: Position, keys: &[&str]) -> Option<Route> {
+    let Part::Edge(id) = edge.part() else { return None };
+    let title = format!("a route of edge `{id}`");
+    let route = Section::new(edge.reader, table, title, edge.part().clone(), at, keys);
+    let to = read_node(&route, "to");
+    let when = if keys.contains(&"when") { route.expression("when") } else { None };
+    let set = read_set(&route, "set");
+    let fail = route.expression("fail");
+    Some(Route { to: to?, when, set, fail, at: route.header().clone() })
+}
+
+fn read_overrides(edge: &Section<'_>) -> Vec<(EdgeId, Position)> {
+    let names = edge.list("overrides", "a list of the ids of edges", text_of).unwrap_or_default();
+    let read = |text| {
+        let Named { name, at } = read_name(edge.reader, &text)?;
+        Some((EdgeId::parse(&name).ok()?, at))
+    };
+    names.into_iter().filter_map(read).collect()
+}

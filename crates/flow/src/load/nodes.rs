@@ -1,0 +1,144 @@
+//! The nodes of `workflow.toml`.
+
+use toml::de::{DeTable, DeValue};
+
+use crate::expression::{Expression, Part};
+use crate::fault::{Fault, Position};
+use crate::likeness::find_nearest;
+use crate::load::head::read_name;
+use crate::load::section::{Section, entries_of, list_names, text_of};
+use crate::name::NodeName;
+use crate::workflow::{Assignment, EndStatus, Named, Node, NodeKind};
+
+/// Each kind with its keys.
+const KINDS: &[(&str, &[&str])] = &[
+    ("agent", &["kind", "role", "input", "task", "set"]),
+    ("map", &["kind", "workflow", "items", "key", "depends", "max_parallel", "set"]),
+    ("approval", &["kind", "question", "set"]),
+    ("check", &["kind", "checks", "task", "set"]),
+    ("end", &["kind", "status", "reason", "result"]),
+];
+
+pub(crate) fn read(section: &Section<'_>) -> Vec<Node> {
+    let Some((table, _)) = section.table("nodes") else {
+        section.missing("nodes");
+        return Vec::new();
+    };
+    let mut nodes = Vec::new();
+    for (key, value) in entries_of(table) {
+        let at = section.reader.position(key.literal.clone());
+        let name = read_name(section.reader, &key);
+        let DeValue::Table(table) = value.get_ref() else {
+            let message = format!("node `{}` must be a table", key.value);
+            section.reader.add(Fault::error("wrong-type", &section.reader.position(value.span()), message));
+            continue;
+        };
+        let node = read_node(section, key.value, table, at);
+        let name = name.and_then(|name| NodeName::parse(&name.name).ok());
+        nodes.extend(name.zip(node).map(|(name, (kind, set, at))| Node { name, kind, set, at }));
+    }
+    nodes
+}
+
+type Body = (NodeKind, Vec<Assignment>, Position);
+
+fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: Position) -> Option<Body> {
+    let part = Part::Node(name.to_owned());
+    let title = format!("node `{name}`");
+    let open = |title: String, known: &[&str]| {
+        Section::new(section.reader, table, title, part.clone(), at.clone(), known)
+    };
+    let all: Vec<&str> = entries_of(table).iter().map(|(key, _)| key.value).collect();
+    let word = open(title.clone(), &all).needed_text("kind")?;
+    let Some((kind, known)) = KINDS.iter().find(|(kind, _)| *kind == word.value) else {
+        let kinds: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+        let message = format!("there is no kind of node called `{}`", word.value);
+        let fault = Fault::error("unknown-kind", &section.reader.position(word.literal), message);
+        let nearest = find_nearest(word.value, kinds.iter().copied());
+        let hint = || format!("the kinds are {}", list_names(&kinds));
+        section.reader.add(
+            nearest.map_or_else(|| fault.clone().with_hint(hint()), |_| fault.clone().with_nearest(nearest)),
+        );
+        return None;
+    };
+    let node = open(format!("{kind} {title}"), known);
+    let set = read_set(&node, "set");
+    let kind = match *kind {
+        "agent" => read_agent(&node),
+        "map" => read_map(&node),
+        "approval" => node.needed_expression("question").map(|question| NodeKind::Approval { question }),
+        "check" => Some(read_check(&node)),
+        _ => read_end(&node),
+    };
+    Some((kind?, set, at))
+}
+
+fn read_agent(node: &Section<'_>) -> Option<NodeKind> {
+    let role = node.needed_text("role").and_then(|text| read_name(node.reader, &text));
+    let input = read_inputs(node);
+    let task = node.expression("task");
+    Some(NodeKind::Agent { role: role?, input, task })
+}
+
+fn read_inputs(node: &Section<'_>) -> Vec<(Named, Expression)> {
+    let Some((table, _)) = node.table("input") else { return Vec::new() };
+    let mut inputs = Vec::new();
+    for (key, value) in entries_of(table) {
+        let name = read_name(node.reader, &key);
+        match text_of(value) {
+            Some(text) => inputs.extend(name.zip(node.reader.expression(&text, node.part()))),
+            None => node.not_an_expression(key.value, value),
+        }
+    }
+    inputs
+}
+
+fn read_map(node: &Section<'_>) -> Option<NodeKind> {
+    let workflow = node.needed_text("workflow").and_then(|text| read_name(node.reader, &text));
+    let items = node.needed_expression("items");
+    let key = node.needed_expression("key");
+    let depends = node.expression("depends");
+    let max_parallel = node.count("max_parallel");
+    Some(NodeKind::Map { workflow: workflow?, items: items?, key: key?, depends, max_parallel })
+}
+
+fn read_check(node: &Section<'_>) -> NodeKind {
+    let named = |value| {
+        let text = text_of(value)?;
+        Some(Named { name: text.value.to_owned(), at: node.reader.position(text.literal) })
+    };
+    NodeKind::Check { names: node.list("checks", "a list of texts", named), task: node.expression("task") }
+}
+
+fn read_end(node: &Section<'_>) -> Option<NodeKind> {
+    let status = match node.text("status") {
+        None => EndStatus::Completed,
+        Some(text) if text.value == "completed" => EndStatus::Completed,
+        Some(text) if text.value == "failed" => EndStatus::Failed,
+        Some(text) => {
+            let message = format!("an end is not `{}`", text.value);
+            let fault = Fault::error("bad-status", &node.reader.position(text.literal), message);
+            node.reader.add(fault.with_hint("`status` is `completed` or `failed`"));
+            return None;
+        }
+    };
+    Some(NodeKind::End { status, reason: node.expression("reason"), result: node.expression("result") })
+}
+
+/// Reads the assignments of a `set`.
+pub(crate) fn read_set(section: &Section<'_>, key: &str) -> Vec<Assignment> {
+    let Some((table, _)) = section.table(key) else { return Vec::new() };
+    let mut set = Vec::new();
+    for (key, value) in entries_of(table) {
+        let at = section.reader.position(key.literal.clone());
+        let place = section.reader.place(&key, section.part());
+        match text_of(value) {
+            Some(text) => {
+                let value = section.reader.expression(&text, section.part());
+                set.extend(place.zip(value).map(|(place, value)| Assignment { place, value, at }));
+            }
+            None => section.not_an_expression(key.value, value),
+        }
+    }
+    set
+}

@@ -1,0 +1,107 @@
+//! The roles of a folder: a prompt and an output schema each.
+
+use std::collections::BTreeMap;
+
+use crate::fault::{Fault, Position};
+use crate::likeness::find_nearest;
+use crate::load::Loading;
+use crate::name::is_name;
+use crate::role::Role;
+use crate::source::Source;
+use crate::workflow::{Node, NodeKind};
+
+/// What the file of a prompt ends with.
+const PROMPT: &str = ".md";
+
+/// What the file of an output schema ends with.
+const OUTPUT: &str = ".output.json";
+
+impl Loading<'_> {
+    /// Loads the roles of a workflow. A prompt and a schema come in pairs.
+    pub(super) fn load_roles(&self, prefix: &str, at: &Position) -> BTreeMap<String, Role> {
+        let within = format!("{prefix}roles/");
+        let names = |suffix: &str| -> Vec<String> {
+            let files = self.folder.files().keys().filter_map(|file| file.strip_prefix(&within));
+            files.filter_map(|file| file.strip_suffix(suffix)).map(str::to_owned).collect()
+        };
+        let (prompts, outputs) = (names(PROMPT), names(OUTPUT));
+        let mut roles = BTreeMap::new();
+        for name in &prompts {
+            roles.extend(self.load_role(&within, name, at).map(|role| (name.clone(), role)));
+        }
+        for name in outputs.iter().filter(|name| !prompts.contains(name)) {
+            let message = format!("role `{name}` has no prompt: there is no file `{within}{name}{PROMPT}`");
+            let top = Source::new(format!("{within}{name}{OUTPUT}"), "").position(0..0);
+            self.faults.add(Fault::error("missing-file", &top, message));
+        }
+        roles
+    }
+
+    fn load_role(&self, within: &str, name: &str, at: &Position) -> Option<Role> {
+        let prompt = self.needed_file(&format!("{within}{name}{PROMPT}"), at)?;
+        let top = prompt.line_at(0);
+        if !is_name(name) {
+            self.faults.add(Fault::error("bad-name", &top, format!("`{name}` is no name for a role")));
+            return None;
+        }
+        let output = self.needed_file(&format!("{within}{name}{OUTPUT}"), &top);
+        let output = output.and_then(|source| self.compile_schema(&source));
+        if let Err(error) = Role::check_template(name, prompt.text) {
+            let line = error.line().unwrap_or(1);
+            let start: usize = prompt.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+            let detail = error.detail().unwrap_or("it is no template");
+            let message = format!("the prompt cannot be read: {detail}");
+            self.faults.add(Fault::error("bad-template", &prompt.line_at(start), message));
+            return None;
+        }
+        Role::compile(name, prompt.text, output?, top).ok()
+    }
+}
+
+/// Finds names in prompts that no node gives.
+pub(super) fn check_inputs(
+    loading: &Loading<'_>,
+    prefix: &str,
+    nodes: &[Node],
+    roles: &BTreeMap<String, Role>,
+) {
+    for role in roles.values() {
+        let file = format!("{prefix}roles/{}{PROMPT}", role.name);
+        let Some(source) = loading.find_file(&file) else { continue };
+        let given = given_to(nodes, &role.name);
+        let Some(given) = given else { continue };
+        for name in role.reads().iter().filter(|name| !given.contains(&name.as_str())) {
+            let at = source.position(find_word(source.text, name));
+            let message =
+                format!("no node gives the prompt of role `{}` an input called `{name}`", role.name);
+            let fault = Fault::error("unknown-input", &at, message);
+            loading.faults.add(fault.with_nearest(find_nearest(name, given.iter().copied())));
+        }
+    }
+}
+
+/// Returns the inputs that nodes give a role, or nothing if no node has it.
+fn given_to<'n>(nodes: &'n [Node], wanted: &str) -> Option<Vec<&'n str>> {
+    let mut given = None;
+    for node in nodes {
+        if let NodeKind::Agent { role, input, .. } = &node.kind
+            && role.name == wanted
+        {
+            given.get_or_insert_with(Vec::new).extend(input.iter().map(|(name, _)| name.name.as_str()));
+        }
+    }
+    given
+}
+
+/// Returns where a word stands in a tag of a template.
+fn find_word(text: &str, word: &str) -> std::ops::Range<usize> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let stands_alone = |at: &usize| {
+        let line = &text[..*at];
+        let in_tag = line.rfind("{{").max(line.rfind("{%")) > line.rfind("}}").max(line.rfind("%}"));
+        let after = text[at + word.len()..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
+        in_tag && !line.ends_with(is_part) && !after
+    };
+    let found = text.match_indices(word).map(|(at, _)| at).find(stands_alone);
+    found.map_or(0..0, |at| at..at + word.len())
+}

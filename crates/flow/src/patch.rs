@@ -1,0 +1,186 @@
+//! One change of a state: a place and what is put there.
+//!
+//! A value that is the output, or a part of it, is a reference: the output is in the same event, and a thousand
+//! tasks are in the log once. Applying a patch touches the place and nothing else.
+
+use std::fmt;
+
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::path::{PathStep, ResolvedPath, find_along_mut};
+
+/// What a place is set to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Assigned {
+    /// What the node returned: the part of it at that path, or all of it if the path is empty.
+    Output(ResolvedPath),
+    /// A value.
+    Value(Value),
+}
+
+impl Assigned {
+    /// Returns the value itself. A part that the output does not have is null.
+    pub fn value<'v>(&'v self, output: &'v Value) -> &'v Value {
+        match self {
+            Assigned::Output(path) => path.find(output).unwrap_or(&Value::Null),
+            Assigned::Value(value) => value,
+        }
+    }
+}
+
+/// One change of a state.
+///
+/// In the log it is a short list, since a step has several: the place and the value, or the place and nothing and the
+/// part of the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch {
+    /// The place.
+    pub place: ResolvedPath,
+    /// What it is set to.
+    pub assigned: Assigned,
+}
+
+impl Serialize for Patch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.assigned {
+            Assigned::Value(value) => (&self.place, value).serialize(serializer),
+            Assigned::Output(part) => (&self.place, (), part).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Patch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Parts;
+
+        impl<'de> Visitor<'de> for Parts {
+            type Value = Patch;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a place and its value, or a place, null and a part of the output")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Patch, A::Error> {
+                let place = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+                let value: Value = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+                let part = parts.next_element()?;
+                Ok(Patch { place, assigned: part.map_or(Assigned::Value(value), Assigned::Output) })
+            }
+        }
+
+        deserializer.deserialize_seq(Parts)
+    }
+}
+
+/// A place that cannot be set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceFault {
+    /// What it would be in is not there, or has no such fields or items.
+    #[error("`{place}` is not there to be set")]
+    Absent {
+        /// The place.
+        place: ResolvedPath,
+    },
+    /// The list is too short; only the next item can be added.
+    #[error("`{place}` is beyond the end of a list of {length}")]
+    BeyondEnd {
+        /// The place.
+        place: ResolvedPath,
+        /// How many items the list has.
+        length: usize,
+    },
+}
+
+/// Applies patches one after the other. It stops at the first that cannot be applied.
+pub fn apply(root: &mut Value, patches: &[Patch], output: &Value) -> Result<(), PlaceFault> {
+    patches
+        .iter()
+        .try_for_each(|patch| set(root, &patch.place, patch.assigned.value(output).clone()).map(drop))
+}
+
+/// Sets a place and returns what was there.
+pub(crate) fn set(root: &mut Value, place: &ResolvedPath, value: Value) -> Result<Option<Value>, PlaceFault> {
+    let absent = || PlaceFault::Absent { place: place.clone() };
+    let (last, parents) = place.steps().split_last().ok_or_else(absent)?;
+    match (find_along_mut(root, parents), last) {
+        (Some(Value::Object(fields)), PathStep::Key(name)) => Ok(fields.insert(name.clone(), value)),
+        (Some(Value::Array(items)), PathStep::Index(index)) => {
+            let length = items.len();
+            if *index == length {
+                items.push(value);
+                return Ok(None);
+            }
+            let item = items.get_mut(*index).ok_or(PlaceFault::BeyondEnd { place: place.clone(), length })?;
+            Ok(Some(std::mem::replace(item, value)))
+        }
+        _ => Err(absent()),
+    }
+}
+
+/// Undoes a [`set`] that was the last change and returned `before`; returns what it had put there.
+pub(crate) fn unset(root: &mut Value, place: &ResolvedPath, before: Option<Value>) {
+    let Some((last, parents)) = place.steps().split_last() else { return };
+    match (find_along_mut(root, parents), last, before) {
+        (Some(Value::Object(fields)), PathStep::Key(name), Some(before)) => {
+            drop(fields.insert(name.clone(), before))
+        }
+        (Some(Value::Object(fields)), PathStep::Key(name), None) => drop(fields.shift_remove(name)),
+        (Some(Value::Array(items)), PathStep::Index(index), Some(before)) => {
+            if let Some(item) = items.get_mut(*index) {
+                *item = before;
+            }
+        }
+        (Some(Value::Array(items)), PathStep::Index(_), None) => drop(items.pop()),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn path(steps: Value) -> ResolvedPath {
+        serde_json::from_value(steps).unwrap()
+    }
+
+    fn told(root: Value, place: Value) -> String {
+        let mut root = root;
+        let patch = Patch { place: path(place), assigned: Assigned::Value(json!(9)) };
+        match apply(&mut root, &[patch], &Value::Null) {
+            Ok(()) => root.to_string(),
+            Err(fault) => fault.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_place_is_set_added_or_refused() {
+        assert_eq!(told(json!({"a": [1, 2]}), json!(["a", 1])), r#"{"a":[1,9]}"#);
+        assert_eq!(told(json!({"a": [1, 2]}), json!(["a", 2])), r#"{"a":[1,2,9]}"#);
+        assert_eq!(told(json!({"a": [1, 2]}), json!(["a", 3])), "`a[3]` is beyond the end of a list of 2");
+        assert_eq!(told(json!({"a": {}}), json!(["a", "b"])), r#"{"a":{"b":9}}"#);
+        assert_eq!(told(json!({"a": {}}), json!(["a", "b", "c"])), "`a.b.c` is not there to be set");
+        assert_eq!(told(json!({"a": null}), json!(["a", "b"])), "`a.b` is not there to be set");
+        assert_eq!(told(json!({"a": {}}), json!(["a", 0])), "`a[0]` is not there to be set");
+        assert_eq!(told(json!({}), json!([])), "`` is not there to be set");
+    }
+
+    #[test]
+    fn what_is_a_part_of_the_output_is_in_the_log_as_a_reference() {
+        let patches = [
+            Patch { place: path(json!(["all"])), assigned: Assigned::Output(path(json!([]))) },
+            Patch { place: path(json!(["tasks"])), assigned: Assigned::Output(path(json!(["tasks"]))) },
+            Patch { place: path(json!(["n"])), assigned: Assigned::Value(json!(1.5)) },
+        ];
+        let text = serde_json::to_string(&patches).unwrap();
+        assert_eq!(text, r#"[[["all"],null,[]],[["tasks"],null,["tasks"]],[["n"],1.5]]"#);
+        let read: Vec<Patch> = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, patches);
+        let mut state = json!({});
+        apply(&mut state, &read, &json!({"tasks": [7]})).unwrap();
+        assert_eq!(state, json!({"all": {"tasks": [7]}, "tasks": [7], "n": 1.5}));
+    }
+}

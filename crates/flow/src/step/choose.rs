@@ -1,0 +1,140 @@
+//! Which edge is taken after a node.
+//!
+//! Edges are tried in the order of the file, and the first that holds is the only one that counts: if its cap is
+//! reached it takes a route of its own, and edges below are not asked.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::expression::Expression;
+use crate::name::{EdgeId, NodeName};
+use crate::step::evaluate::{evaluate_scope, holds};
+use crate::step::seen::find_seen;
+use crate::step::{Look, StepFault, Tried, evaluate_text};
+use crate::workflow::{Edge, NodeKind};
+
+/// What follows a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "choice", rename_all = "camelCase")]
+pub enum Choice {
+    /// An edge holds and may be taken.
+    Taken {
+        /// The edge.
+        edge: EdgeId,
+        /// What its cap is counted for; empty for the run.
+        scope: String,
+        /// The node it leads to.
+        to: NodeName,
+        /// The key of the task to put up for approval before the edge is followed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        submit: Option<String>,
+        /// The key of the task that is left to a person.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fail: Option<String>,
+        /// The edges that were looked at.
+        tried: Vec<Tried>,
+    },
+    /// An edge holds and its cap is reached; one of its ways out is taken.
+    Exhausted {
+        /// The edge.
+        edge: EdgeId,
+        /// What its cap is counted for.
+        scope: String,
+        /// Which of its ways out, from 0.
+        route: usize,
+        /// The node it leads to.
+        to: NodeName,
+        /// The key of the task that is left to a person.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fail: Option<String>,
+        /// The edges that were looked at.
+        tried: Vec<Tried>,
+    },
+    /// An edge holds, its cap is reached, and no way out holds.
+    ExhaustedWithoutRoute {
+        /// The edge.
+        edge: EdgeId,
+        /// What its cap is counted for.
+        scope: String,
+        /// The edges that were looked at.
+        tried: Vec<Tried>,
+    },
+    /// No edge holds, and the node is no end.
+    Stalled {
+        /// The edges that were looked at.
+        tried: Vec<Tried>,
+    },
+    /// The node is an end.
+    End,
+}
+
+/// Chooses what follows a node. `used` says how often an edge was taken in a scope.
+pub fn choose(
+    look: &Look<'_>,
+    level: u32,
+    node: &str,
+    used: &dyn Fn(&EdgeId, &str) -> u32,
+) -> Result<Choice, StepFault> {
+    let missing = || StepFault::Missing { kind: "node", name: node.to_owned() };
+    if let NodeKind::End { .. } = look.workflow().find_node(node).ok_or_else(missing)?.kind {
+        return Ok(Choice::End);
+    }
+    let mut tried = Vec::new();
+    for edge in look.workflow().edges_from(node, level) {
+        let held = holds(look, edge.when.as_ref())?;
+        let saw = edge.when.as_ref().map(|when| find_seen(look, when)).unwrap_or_default();
+        tried.push(Tried { edge: edge.id.clone(), held, saw });
+        if held {
+            return take(look, edge, tried, used);
+        }
+    }
+    Ok(Choice::Stalled { tried })
+}
+
+fn take(
+    look: &Look<'_>,
+    edge: &Edge,
+    tried: Vec<Tried>,
+    used: &dyn Fn(&EdgeId, &str) -> u32,
+) -> Result<Choice, StepFault> {
+    let scope = evaluate_scope(look, edge.scope.as_ref())?;
+    if edge.max_iterations.is_some_and(|max| used(&edge.id, &scope) >= max) {
+        return take_route(look, edge, scope, tried);
+    }
+    Ok(Choice::Taken {
+        edge: edge.id.clone(),
+        scope,
+        to: edge.to.name.clone(),
+        submit: edge.submit.as_ref().map(|submit| get_text(look, submit)).transpose()?,
+        fail: find_text(look, edge.fail.as_ref())?,
+        tried,
+    })
+}
+
+fn take_route(look: &Look<'_>, edge: &Edge, scope: String, tried: Vec<Tried>) -> Result<Choice, StepFault> {
+    let id = edge.id.clone();
+    for (number, route) in edge.exhausted.iter().enumerate() {
+        if holds(look, route.when.as_ref())? {
+            let fail = find_text(look, route.fail.as_ref())?;
+            return Ok(Choice::Exhausted {
+                edge: id,
+                scope,
+                route: number,
+                to: route.to.name.clone(),
+                fail,
+                tried,
+            });
+        }
+    }
+    Ok(Choice::ExhaustedWithoutRoute { edge: id, scope, tried })
+}
+
+fn find_text(look: &Look<'_>, expression: Option<&Expression>) -> Result<Option<String>, StepFault> {
+    expression.map_or(Ok(None), |expression| evaluate_text(look, expression))
+}
+
+/// What is to be approved must be there: going on without it would go on without the approval.
+fn get_text(look: &Look<'_>, expression: &Expression) -> Result<String, StepFault> {
+    let nothing = || StepFault::unusable(expression, "a text", &Value::Null);
+    evaluate_text(look, expression)?.ok_or_else(nothing)
+}

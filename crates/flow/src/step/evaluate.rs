@@ -1,0 +1,45 @@
+//! Expressions whose values are told to people or name a task: texts, and the result of a run.
+
+use serde_json::Value;
+
+use crate::expression::{Expression, RESERVED};
+use crate::step::{Look, StepFault};
+
+/// The largest result of a run, in bytes: it may be the state, and goes into an event of the log.
+const RESULT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Evaluates an expression that gives a text: a question, a reason, the key of a task. `None` is undefined or null.
+pub fn evaluate_text(look: &Look<'_>, expression: &Expression) -> Result<Option<String>, StepFault> {
+    match look.evaluate(expression)? {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(other) => Err(StepFault::unusable(expression, "a text", &other)),
+    }
+}
+
+/// Returns what comes of a run at an end node: what `result` gives, or the state.
+pub fn find_result(look: &Look<'_>, result: Option<&Expression>) -> Result<Value, StepFault> {
+    match result {
+        Some(expression) => Ok(look.evaluate_items(expression, RESULT_BYTES_MAX)?.unwrap_or_default()),
+        None => {
+            let fields = look.root().as_object().into_iter().flatten();
+            let own = fields.filter(|(name, _)| !RESERVED.contains(&name.as_str()));
+            Ok(own.map(|(name, value)| (name.clone(), value.clone())).collect())
+        }
+    }
+}
+
+/// Evaluates the key that a cap is counted for. Undefined stands for the run.
+pub(crate) fn evaluate_scope(look: &Look<'_>, scope: Option<&Expression>) -> Result<String, StepFault> {
+    let Some(expression) = scope else { return Ok(String::new()) };
+    Ok(evaluate_text(look, expression)?.unwrap_or_default())
+}
+
+/// Whether a condition holds: it must be exactly true.
+pub(crate) fn holds(look: &Look<'_>, when: Option<&Expression>) -> Result<bool, StepFault> {
+    match when {
+        Some(expression) => Ok(look.evaluate(expression)? == Some(Value::Bool(true))),
+        None => Ok(true),
+    }
+}

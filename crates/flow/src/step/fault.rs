@@ -1,0 +1,127 @@
+//! Why a step could not be made, with the part of the workflow and the expression that stopped it.
+
+use serde_json::Value;
+
+use crate::expression::{Expression, Part};
+use crate::patch::PlaceFault;
+use crate::role::PromptFault;
+use crate::schema::SchemaFault;
+
+/// Why a step could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum StepFault {
+    /// An expression gave no answer.
+    #[error("{part}: `{expression}` could not be evaluated")]
+    Evaluation {
+        /// Whose expression.
+        part: Part,
+        /// Its text.
+        expression: String,
+        /// Why.
+        #[source]
+        fault: regatta_expr::Fault,
+    },
+    /// An expression gave something that cannot be used there.
+    #[error("{part}: `{expression}` gives {found} where {wanted} is needed")]
+    Unusable {
+        /// Whose expression.
+        part: Part,
+        /// Its text.
+        expression: String,
+        /// What is needed, such as `a text`.
+        wanted: &'static str,
+        /// What it gave, shortened.
+        found: Value,
+    },
+    /// An expression within the brackets of a place gives neither an index nor a key.
+    #[error("{part}: `{expression}` gives {found}, which is no index and no key, in `{place}`")]
+    NoKey {
+        /// Whose place.
+        part: Part,
+        /// The place as it is written.
+        place: String,
+        /// The text of the expression.
+        expression: String,
+        /// What it gave, shortened.
+        found: Value,
+    },
+    /// A place that is to be set has an expression that is undefined.
+    #[error("{part}: `{place}` names no place, because an expression in it is undefined")]
+    NoPlace {
+        /// Whose place.
+        part: Part,
+        /// The place as it is written.
+        place: String,
+    },
+    /// A place cannot be set.
+    #[error("{part}: a change does not fit the state")]
+    Place {
+        /// Whose change.
+        part: Part,
+        /// Why it does not fit.
+        #[source]
+        source: PlaceFault,
+    },
+    /// The state would not satisfy its schema.
+    #[error("the new state does not satisfy its schema: {}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Schema {
+        /// What is wrong with it.
+        faults: Vec<SchemaFault>,
+    },
+    /// A prompt could not be made.
+    #[error("there is no prompt")]
+    Prompt(#[from] PromptFault),
+    /// The workflow has no such part, which its check would have found.
+    #[error("the workflow has no {kind} `{name}`")]
+    Missing {
+        /// What it would be: a node, a role.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
+}
+
+impl StepFault {
+    pub(crate) fn evaluation(expression: &Expression, fault: regatta_expr::Fault) -> StepFault {
+        StepFault::Evaluation {
+            part: expression.part().clone(),
+            expression: expression.text().to_owned(),
+            fault,
+        }
+    }
+
+    pub(crate) fn unusable(expression: &Expression, wanted: &'static str, found: &Value) -> StepFault {
+        StepFault::Unusable {
+            part: expression.part().clone(),
+            expression: expression.text().to_owned(),
+            wanted,
+            found: super::shorten(found),
+        }
+    }
+
+    /// Returns whose expression stopped the step, if one did.
+    pub fn part(&self) -> Option<&Part> {
+        match self {
+            StepFault::Evaluation { part, .. }
+            | StepFault::Unusable { part, .. }
+            | StepFault::NoKey { part, .. }
+            | StepFault::NoPlace { part, .. }
+            | StepFault::Place { part, .. } => Some(part),
+            StepFault::Schema { .. } | StepFault::Prompt(_) | StepFault::Missing { .. } => None,
+        }
+    }
+
+    /// Returns the text of the expression that stopped the step, if one did.
+    pub fn expression(&self) -> Option<&str> {
+        match self {
+            StepFault::Evaluation { expression, .. }
+            | StepFault::Unusable { expression, .. }
+            | StepFault::NoKey { expression, .. } => Some(expression),
+            StepFault::NoPlace { place, .. } => Some(place),
+            StepFault::Place { .. }
+            | StepFault::Schema { .. }
+            | StepFault::Prompt(_)
+            | StepFault::Missing { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A whole step in its order, so that whoever decides does not have to know it.
+//!
+//! ```text
+//!   set of the node ─▶ edges, judged on that ─▶ set of the edge ─▶ the new state against its schema
+//! ```
+
+use crate::expression::Part;
+use crate::name::EdgeId;
+use crate::patch::Patch;
+use crate::step::{Choice, StepFault, assign, choose};
+use crate::trial::Trial;
+use crate::workflow::{Assignment, Edge, Workflow};
+
+/// What came of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stepped {
+    /// What changes in the state, in order. The `set` of an edge that submits follows when the task is merged.
+    pub set: Vec<Patch>,
+    /// What follows the node.
+    pub choice: Choice,
+}
+
+/// Makes the step that follows a performed node, whose output the trial was given.
+///
+/// The changes stay applied until the trial ends.
+pub fn step(
+    workflow: &Workflow,
+    level: u32,
+    node: &str,
+    trial: &mut Trial<'_>,
+    used: &dyn Fn(&EdgeId, &str) -> u32,
+) -> Result<Stepped, StepFault> {
+    let missing = || StepFault::Missing { kind: "node", name: node.to_owned() };
+    let node = workflow.find_node(node).ok_or_else(missing)?;
+    let mut set = change(workflow, level, &node.set, trial)?;
+    let choice = choose(&trial.look(workflow), level, node.name.as_str(), used)?;
+    set.extend(follow(workflow, level, find_set(workflow, &choice), trial)?);
+    Ok(Stepped { set, choice })
+}
+
+/// Makes the changes of a `set` and judges everything that the trial changed.
+///
+/// This is also how an edge is followed whose task was merged, and its `rejected` route when it was sent back.
+pub fn follow(
+    workflow: &Workflow,
+    level: u32,
+    set: &[Assignment],
+    trial: &mut Trial<'_>,
+) -> Result<Vec<Patch>, StepFault> {
+    let patches = change(workflow, level, set, trial)?;
+    trial.check(&workflow.schema).map_err(|faults| StepFault::Schema { faults })?;
+    Ok(patches)
+}
+
+fn change(
+    workflow: &Workflow,
+    level: u32,
+    set: &[Assignment],
+    trial: &mut Trial<'_>,
+) -> Result<Vec<Patch>, StepFault> {
+    let patches = assign(&trial.look(workflow), level, set)?;
+    let whose = || set.first().map_or(Part::Workflow, |assignment| assignment.value.part().clone());
+    trial.apply(&patches).map_err(|source| StepFault::Place { part: whose(), source })?;
+    Ok(patches)
+}
+
+/// Returns the `set` that follows a choice at once.
+fn find_set<'w>(workflow: &'w Workflow, choice: &Choice) -> &'w [Assignment] {
+    let find_edge = |id: &EdgeId| -> Option<&'w Edge> { workflow.find_edge(id.as_str()) };
+    match choice {
+        Choice::Taken { edge, submit: None, .. } => find_edge(edge).map(|edge| edge.set.as_slice()),
+        Choice::Exhausted { edge, route, .. } => {
+            find_edge(edge).and_then(|edge| edge.exhausted.get(*route)).map(|route| route.set.as_slice())
+        }
+        Choice::Taken { .. }
+        | Choice::ExhaustedWithoutRoute { .. }
+        | Choice::Stalled { .. }
+        | Choice::End => None,
+    }
+    .unwrap_or_default()
+}

@@ -1,0 +1,201 @@
+//! Edges that are never taken, that hold at once, and states in which none holds.
+
+use expect_test::expect;
+
+use crate::{WORK, check};
+
+#[test]
+fn an_edge_behind_one_that_always_holds_is_never_tried() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done" }, { id = "b", from = "work", to = "done", when = "output.ok = true" }]
+"#
+        ),
+        expect![[r#"
+            3:59 error[edge-never-tried]: `b` is never tried: `a` before it has no `when`, so it always holds
+                put it before `a`
+        "#]],
+    );
+    // An edge that names its levels is warned of each at which it is dead.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", levels = [1] }, { id = "b", from = "work", to = "done", when = "output.ok = true", levels = [1, 2] }, { id = "c", from = "work", to = "done", when = "output.ok = false", levels = [2] }]
+levels.1 = { default = true }
+levels.2 = {}
+"#
+        ),
+        expect![[r#"
+            3:73 warning[edge-never-tried]: `b` is never tried: `a` before it has no `when`, so it always holds (at level 1)
+                put it before `a`
+        "#]],
+    );
+}
+
+#[test]
+fn an_edge_holds_in_some_state() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.status = 'finished'" }, { id = "b", from = "work", to = "done", when = "output.ok = true and output.ok = false" }, { id = "c", from = "work", to = "done" }]
+"#
+        ),
+        expect![[r#"
+            3:58 error[edge-never-holds]: `a` holds in no state that can follow `work`
+                compare its condition with the schema, and with what its node sets
+            3:137 error[edge-never-holds]: `b` holds in no state that can follow `work`
+                compare its condition with the schema, and with what its node sets
+        "#]],
+    );
+    // The schema allows 0, but the node has raised it.
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { index = "index + 1" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done", when = "index < 1" }, { id = "b", from = "work", to = "done", when = "index >= 1" }]
+"#,
+        expect![[r#"
+            3:58 error[edge-never-holds]: `a` holds in no state that can follow `work`
+                compare its condition with the schema, and with what its node sets
+        "#]],
+    );
+    // What samples cannot stand for is let pass.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "$length(output.title) > 80", overrides = ["b"] }, { id = "b", from = "work", to = "done" }]
+"#
+        ),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn an_edge_is_not_shadowed() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.score > 5" }, { id = "b", from = "work", to = "done", when = "output.score > 8" }, { id = "c", from = "work", to = "done", when = "output.score <= 5 or $not($exists(output.score))" }]
+"#
+        ),
+        expect![[r#"
+            3:127 error[edge-shadowed]: `b` is never taken: whenever it holds, `a` before it holds too
+                put it before `a`, or narrow their conditions
+        "#]],
+    );
+    // By two others together.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.ok = true" }, { id = "b", from = "work", to = "done", when = "output.ok = false" }, { id = "c", from = "work", to = "done", when = "output.status = 'done'" }]
+"#
+        ),
+        expect![[r#"
+            3:197 error[edge-shadowed]: `c` is never taken: whenever it holds, `a` or `b` before it holds too
+                put it before `a` or `b`, or narrow their conditions
+        "#]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.score > 8", overrides = ["b"] }, { id = "b", from = "work", to = "done", when = "output.score > 5" }, { id = "c", from = "work", to = "done", when = "output.score <= 5 or $not($exists(output.score))" }]
+"#
+        ),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn edges_do_not_overlap_unawares() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.status = 'blocked'" }, { id = "b", from = "work", to = "done", when = "output.ok = false" }, { id = "c", from = "work", to = "done", when = "output.ok = true" }]
+"#
+        ),
+        expect![[r#"
+            3:136 warning[edges-overlap]: `b` also holds where `a` before it does, for example with `output.ok` = false, `output.status` = "blocked"
+                if `a` is meant to win, add overrides = ["b"] to it
+            3:206 warning[edges-overlap]: `c` also holds where `a` before it does, for example with `output.ok` = true, `output.status` = "blocked"
+                if `a` is meant to win, add overrides = ["c"] to it
+        "#]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.status = 'blocked'", overrides = ["b", "c"] }, { id = "b", from = "work", to = "done", when = "output.ok = false" }, { id = "c", from = "work", to = "done", when = "output.ok = true" }]
+"#
+        ),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn some_edge_holds() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.ok = true" }]
+"#
+        ),
+        expect![[r#"
+            1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `output.ok` = false
+                add an edge for that, or one without `when` as the last
+        "#]],
+    );
+    // The schema allows null, but the node has set it.
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { last = "{'ok': output.ok}" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done", when = "last.ok = true" }, { id = "b", from = "work", to = "done", when = "last.ok = false" }]
+"#,
+        expect![[""]],
+    );
+    // An index beyond the list does not come to the edges: the set of the node is refused.
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { "tasks[index].status" = "output.ok ? 'complete' : 'pending'" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "work", when = "index < $count(tasks) - 1", set = { index = "index + 1" } }, { id = "b", from = "work", to = "done", when = "index = $count(tasks) - 1" }]
+"#,
+        expect![[""]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "work", when = "index < $count(tasks) - 1", set = { index = "index + 1" } }, { id = "b", from = "work", to = "done", when = "index = $count(tasks) - 1" }]
+"#
+        ),
+        expect![[r#"
+            1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `index` = 0, `tasks` with 0 items
+                add an edge for that, or one without `when` as the last
+        "#]],
+    );
+}
+
+#[test]
+fn a_condition_can_be_evaluated() {
+    // Null is not compared with a number.
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { limit = "output.score" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done", when = "limit > 5" }, { id = "b", from = "work", to = "done", when = "limit <= 5" }]
+"#,
+        expect![[r#"
+            3:58 warning[edge-may-fail]: the condition of `a` may be impossible to evaluate, for example with `limit` = null
+                ask first whether the value is there, for example with `$type(x) = 'number' and`
+            3:120 warning[edge-may-fail]: the condition of `b` may be impossible to evaluate, for example with `limit` = null
+                ask first whether the value is there, for example with `$type(x) = 'number' and`
+        "#]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.status > 5" }, { id = "b", from = "work", to = "done", when = "output.ok = true or output.ok = false" }]
+"#
+        ),
+        expect![[r#"
+            3:58 error[edge-fails]: the condition of `a` can never be evaluated
+                a comparison with `<` or `>` needs two numbers or two texts
+        "#]],
+    );
+}

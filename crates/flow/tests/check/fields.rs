@@ -1,0 +1,146 @@
+//! Fields that no schema knows, places outside the schema, values that do not fit.
+
+use expect_test::expect;
+
+use crate::{WORK, check};
+
+#[test]
+fn what_is_read_is_described() {
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { index = "indx + 1", ok = "output.okay", title = "output.title" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done", when = "mdoe = 'fast'" }, { id = "b", from = "work", to = "done", when = "$exists(last.okk) or $exists(zebra) or open.unheard = 1" }]
+"#,
+        expect![[r#"
+            1:66 error[unknown-field]: the state has no field `indx`
+                did you mean `index`?
+            1:83 error[unknown-field]: `output` has no field `okay`
+                did you mean `ok`?
+            3:58 error[unknown-field]: the state has no field `mdoe`
+                did you mean `mode`?
+            3:124 error[never-set]: nothing sets `open.unheard`, so `open.unheard = 1` never changes
+                `set` it at a node or on an edge, or look at `output`
+            3:124 error[unknown-field]: `last` has no field `okk`
+                did you mean `ok`?
+            3:124 warning[unknown-field]: the schema says nothing of a field `unheard` of `open`
+            3:124 error[unknown-field]: the state has no field `zebra`
+                add it to the schema of the state, or write a text in quotes
+        "#]],
+    );
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { mode = "'slow'", tasks = "output.tasks", last = "{'ok': output.ok}" } }
+nodes.done = { kind = "end" }
+edges = [
+  { id = "a", from = "work", to = "done", when = "$count(tasks[status = 'pending']) > 0 and last.ok = true and $exists(open.known)", overrides = ["b"] },
+  { id = "b", from = "work", to = "done" },
+]
+"#,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn what_a_node_returns_is_known_by_its_kind() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"nodes.ask = { kind = "approval", question = "'Go on?'" }
+nodes.test = { kind = "check" }
+edges = [
+  { id = "a", from = "work", to = "ask" },
+  { id = "b", from = "ask", to = "test", when = "output.aproved = true or feedback.txt = 'no'" },
+  { id = "c", from = "test", to = "done", when = "output.pased = true" },
+]
+"#
+        ),
+        expect![[r#"
+            7:50 error[unknown-field]: `feedback` has no field `txt`
+                did you mean `text`?
+            7:50 error[unknown-field]: `output` has no field `aproved`
+                did you mean `approved`?
+            8:51 error[unknown-field]: `output` has no field `pased`
+                did you mean `passed`?
+        "#]],
+    );
+}
+
+#[test]
+fn what_stands_behind_a_bind_is_described() {
+    check(
+        r#"bind.task = "tasks[index]"
+nodes.work = { kind = "agent", role = "worker", set = { index = "output.ok ? index + 1 : 0", title = "$task.id & $task.staus" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[r#"
+            2:103 warning[unknown-field]: the schema says nothing of a field `staus` of `$task`
+                did you mean `status`?
+        "#]],
+    );
+}
+
+#[test]
+fn places_are_inside_the_schema() {
+    check(
+        r#"bind.task = "taks[index]"
+nodes.work = { kind = "agent", role = "worker", set = { indx = "1", "tasks.status" = "'pending'", "tasks[index].sttus" = "$task.id", "last.okay" = "true", "index[0]" = "1", "open.unheard" = "1" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[r#"
+            1:13 error[bind-outside-schema]: `taks` is outside the schema of the state: the state has no field `taks`
+                did you mean `tasks`?
+            2:57 error[set-outside-schema]: `indx` is outside the schema of the state: the state has no field `indx`
+                did you mean `index`?
+            2:69 error[set-outside-schema]: `tasks.status` is outside the schema of the state: `tasks` is a list
+                name one item, as in `tasks[0].status`
+            2:99 warning[set-outside-schema]: `tasks[index].sttus` is outside the schema of the state: `tasks[index]` has no field `sttus`
+                did you mean `status`?
+            2:134 error[set-outside-schema]: `last.okay` is outside the schema of the state: `last` has no field `okay`
+                did you mean `ok`?
+            2:156 error[set-outside-schema]: `index[0]` is outside the schema of the state: `index` is neither a list nor an object
+                leave the brackets out
+            2:174 warning[set-outside-schema]: `open.unheard` is outside the schema of the state: `open` has no field `unheard`
+                add it to the schema of the state
+        "#]],
+    );
+    check(
+        r#"bind.task = "tasks[index]"
+nodes.work = { kind = "agent", role = "worker", set = { index = "$task ? 1 : 0", "tasks[index].status" = "'pending'", "counts[output.status]" = "1", "counts.any" = "1", "last.ok" = "true", "tasks[0]" = "output.tasks[0]" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn constants_fit() {
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { index = "-1", mode = "'quick'", ok = "'true'", title = "5", "counts.any" = "1.5", last = "'x'" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[r#"
+            1:66 error[set-does-not-fit]: -1 does not fit `index`
+                the schema of the state says what may stand there
+            1:79 error[set-does-not-fit]: "quick" does not fit `mode`
+                the schema of the state says what may stand there
+            1:95 error[set-does-not-fit]: "true" does not fit `ok`
+                the schema of the state says what may stand there
+            1:113 error[set-does-not-fit]: 5 does not fit `title`
+                the schema of the state says what may stand there
+            1:133 error[set-does-not-fit]: 1.5 does not fit `counts.any`
+                the schema of the state says what may stand there
+            1:147 error[set-does-not-fit]: "x" does not fit `last`
+                the schema of the state says what may stand there
+        "#]],
+    );
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { index = "1", mode = "'slow'", ok = "true", title = "'5'", "counts.any" = "2", last = "null" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[""]],
+    );
+}

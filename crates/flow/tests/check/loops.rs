@@ -1,0 +1,212 @@
+//! Loops that may run for ever, and what bounds a loop.
+
+use expect_test::expect;
+
+use crate::{WORK, check};
+
+#[test]
+fn a_loop_without_a_cap_is_named() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "again", from = "work", to = "work", when = "output.ok = false" }, { id = "out", from = "work", to = "done", when = "output.ok = true" }]
+"#
+        ),
+        expect![[r#"
+            3:17 error[loop-without-cap]: the loop work → work has no cap (by `again`)
+                add `maxIterations` and an `exhausted` route to one of its edges
+        "#]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"nodes.test = { kind = "check" }
+edges = [
+  { id = "try", from = "work", to = "test" },
+  { id = "mend", from = "test", to = "work", when = "output.passed = false" },
+  { id = "out", from = "test", to = "done", when = "output.passed = true" },
+]
+"#
+        ),
+        expect![[r#"
+            6:10 error[loop-without-cap]: the loop work → test → work has no cap (by `try`, `mend`)
+                add `maxIterations` and an `exhausted` route to one of its edges
+        "#]],
+    );
+}
+
+#[test]
+fn a_cap_bounds_a_loop() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"nodes.test = { kind = "check" }
+edges = [
+  { id = "try", from = "work", to = "test" },
+  { id = "mend", from = "test", to = "work", when = "output.passed = false", maxIterations = 2, exhausted = [{ to = "done" }] },
+  { id = "out", from = "test", to = "done", when = "output.passed = true" },
+]
+"#
+        ),
+        expect![[""]],
+    );
+    // The route of a used-up edge may be taken for ever.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "again", from = "work", to = "work", maxIterations = 2, exhausted = [{ to = "work", when = "output.ok = true" }, { to = "done" }] }]
+"#
+        ),
+        expect![[r#"
+            3:17 error[loop-without-cap]: the loop work → work has no cap (by `again used up`)
+                lead the route elsewhere, or let it step a field towards a bound in its `when`
+        "#]],
+    );
+}
+
+#[test]
+fn a_person_bounds_a_loop() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"nodes.ask = { kind = "approval", question = "'Go on?'" }
+edges = [
+  { id = "show", from = "work", to = "ask" },
+  { id = "again", from = "ask", to = "work", when = "output.approved = false" },
+  { id = "out", from = "ask", to = "done", when = "output.approved = true" },
+]
+"#
+        ),
+        expect![[""]],
+    );
+    check(
+        r#"board = { items = "tasks", key = "id" }
+nodes.work = { kind = "agent", role = "worker" }
+nodes.done = { kind = "end" }
+edges = [{ id = "out", from = "work", to = "done", submit = "title", rejected = { to = "work" } }]
+"#,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn a_step_towards_a_bound_bounds_a_loop() {
+    // The edge raises the index itself.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [
+  { id = "next", from = "work", to = "work", when = "index < $count(tasks) - 1", set = { index = "index + 1" } },
+  { id = "out", from = "work", to = "done", when = "index >= $count(tasks) - 1" },
+]
+"#
+        ),
+        expect![[""]],
+    );
+    // The node raises it, and the bound stands on the left.
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { tries = "tries + 1" } }
+nodes.done = { kind = "end" }
+edges = [
+  { id = "again", from = "work", to = "work", when = "output.ok = false and 3 > tries" },
+  { id = "out", from = "work", to = "done", when = "output.ok = true or tries >= 3" },
+]
+"#,
+        expect![[""]],
+    );
+    // Downwards.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [
+  { id = "next", from = "work", to = "work", when = "most > 0", set = { most = "most - 1" } },
+  { id = "out", from = "work", to = "done", when = "most <= 0" },
+]
+"#
+        ),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn a_step_that_is_undone_bounds_nothing() {
+    // Something else in the loop sets it back.
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", set = { index = "0" } }
+nodes.done = { kind = "end" }
+edges = [
+  { id = "next", from = "work", to = "work", when = "index < 3", set = { index = "index + 1" } },
+  { id = "out", from = "work", to = "done", when = "index >= 3" },
+]
+"#,
+        expect![[r#"
+            4:10 error[loop-without-cap]: the loop work → work has no cap (by `next`)
+                add `maxIterations` and an `exhausted` route to one of its edges
+            5:53 error[edge-never-holds]: `out` holds in no state that can follow `work`
+                compare its condition with the schema, and with what its node sets
+        "#]],
+    );
+    // The bound moves too.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [
+  { id = "next", from = "work", to = "work", when = "index < most", set = { index = "index + 1", most = "most + 1" } },
+  { id = "out", from = "work", to = "done", when = "index >= most" },
+]
+"#
+        ),
+        expect![[r#"
+            4:10 error[loop-without-cap]: the loop work → work has no cap (by `next`)
+                add `maxIterations` and an `exhausted` route to one of its edges
+        "#]],
+    );
+    // It steps away from the bound.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [
+  { id = "next", from = "work", to = "work", when = "index < 3", set = { index = "index - 1" } },
+  { id = "out", from = "work", to = "done", when = "index >= 3" },
+]
+"#
+        ),
+        expect![[r#"
+            4:10 error[loop-without-cap]: the loop work → work has no cap (by `next`)
+                add `maxIterations` and an `exhausted` route to one of its edges
+        "#]],
+    );
+    // The bound need not hold.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [
+  { id = "next", from = "work", to = "work", when = "index < 3 or output.ok = false", set = { index = "index + 1" } },
+  { id = "out", from = "work", to = "done", when = "index >= 3 and output.ok = true" },
+]
+"#
+        ),
+        expect![[r#"
+            4:10 error[loop-without-cap]: the loop work → work has no cap (by `next`)
+                add `maxIterations` and an `exhausted` route to one of its edges
+        "#]],
+    );
+}
+
+#[test]
+fn a_bounded_loop_may_set_back_the_counter_of_one_inside_it() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"nodes.test = { kind = "check" }
+edges = [
+  { id = "again", from = "work", to = "work", when = "output.ok = false and tries < 3", set = { tries = "tries + 1" } },
+  { id = "try", from = "work", to = "test", when = "output.ok = true or tries >= 3" },
+  { id = "next", from = "test", to = "work", when = "index < 5", set = { index = "index + 1", tries = "0" } },
+  { id = "out", from = "test", to = "done", when = "index >= 5" },
+]
+"#
+        ),
+        expect![[""]],
+    );
+}

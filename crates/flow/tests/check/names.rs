@@ -1,0 +1,183 @@
+//! Names that lead nowhere, and names that nobody uses.
+
+use expect_test::expect;
+
+use crate::{WORK, check, check_with};
+
+#[test]
+fn a_sound_workflow_has_no_fault() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done" }]
+"#
+        ),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn nodes_that_are_named_are_there() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "doen" }, { id = "b", from = "wrk", to = "done" }]
+"#
+        ),
+        expect![[r#"
+            1:7 error[dead-end]: `work` cannot be left: no edge leaves it, and it is no end
+                add an edge from it, or make its kind `end`
+            2:7 error[unreachable-node]: no way leads from the start to `done`
+                add an edge to it, or remove it
+            3:42 error[unknown-node]: there is no node `doen`
+                did you mean `done`?
+            3:71 error[unknown-node]: there is no node `wrk`
+                did you mean `work`?
+        "#]],
+    );
+    // A route is followed too; nothing like it is known.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", maxIterations = 1, exhausted = [{ to = "zebra" }] }]
+"#
+        ),
+        expect![[r#"
+            3:89 error[unknown-node]: there is no node `zebra`
+        "#]],
+    );
+}
+
+#[test]
+fn roles_that_are_named_are_there_and_used() {
+    check(
+        r#"nodes.work = { kind = "agent", role = "wroker" }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[r#"
+            roles/worker.md warning[unused-role]: no node has the role `worker`
+                remove its files, or add a node for it
+            1:39 error[unknown-role]: there is no role `wroker`
+                did you mean `worker`?
+        "#]],
+    );
+    check(
+        r#"nodes.work = { kind = "check" }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[r#"
+            roles/worker.md warning[unused-role]: no node has the role `worker`
+                remove its files, or add a node for it
+        "#]],
+    );
+}
+
+#[test]
+fn children_that_are_named_are_there_and_used() {
+    check_with(
+        r#"nodes.work = { kind = "map", workflow = "sub", items = "tasks", key = "id" }
+nodes.again = { kind = "agent", role = "worker" }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "again" }, { id = "b", from = "again", to = "done" }]
+"#,
+        &[
+            (
+                "children/sub/workflow.toml",
+                "name = \"sub\"\nstart = \"end\"\nstate = \"state.schema.json\"\nnodes.end = { kind = \"end\" }\n",
+            ),
+            ("children/sub/state.schema.json", "{\"type\":\"object\"}"),
+        ],
+        expect![[""]],
+    );
+    check_with(
+        r#"nodes.work = { kind = "map", workflow = "sup", items = "tasks", key = "id" }
+nodes.again = { kind = "agent", role = "worker" }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "again" }, { id = "b", from = "again", to = "done" }]
+"#,
+        &[
+            (
+                "children/sub/workflow.toml",
+                "name = \"sub\"\nstart = \"end\"\nstate = \"state.schema.json\"\nnodes.end = { kind = \"end\" }\n",
+            ),
+            ("children/sub/state.schema.json", "{\"type\":\"object\"}"),
+        ],
+        expect![[r#"
+            children/sub/workflow.toml warning[unused-child]: no `map` node runs the child workflow `sub`
+                remove its folder, or add a node for it
+            1:41 error[unknown-child]: there is no child workflow `sup`
+                did you mean `sub`?
+        "#]],
+    );
+}
+
+#[test]
+fn the_faults_of_a_child_are_told_with_its_file() {
+    check_with(
+        r#"nodes.work = { kind = "map", workflow = "sub", items = "tasks", key = "id" }
+nodes.again = { kind = "agent", role = "worker" }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "again" }, { id = "b", from = "again", to = "done" }]
+"#,
+        &[
+            (
+                "children/sub/workflow.toml",
+                "name = \"sub\"\nstart = \"ned\"\nstate = \"state.schema.json\"\nnodes.end = { kind = \"end\" }\n",
+            ),
+            ("children/sub/state.schema.json", "{\"type\":\"object\"}"),
+        ],
+        expect![[r#"
+            children/sub/workflow.toml error[unknown-node]: there is no node `ned`
+        "#]],
+    );
+}
+
+#[test]
+fn binds_are_used() {
+    check(
+        r#"bind.task = "tasks[index]"
+nodes.work = { kind = "agent", role = "worker", set = { index = "output.ok ? index + 1 : 0", title = "$task.id" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[""]],
+    );
+    check(
+        r#"bind.task = "tasks[index]"
+nodes.work = { kind = "agent", role = "worker" }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[r#"
+            1:13 warning[unused-bind]: no expression uses `$task`
+                remove it from `[bind]`
+        "#]],
+    );
+}
+
+#[test]
+fn overrides_name_edges_below() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.ok = true", overrides = ["b"] }, { id = "b", from = "work", to = "done" }]
+"#
+        ),
+        expect![[""]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", when = "output.ok = true", overrides = ["bb"] }, { id = "b", from = "work", to = "done", when = "output.ok = false", overrides = ["a"] }]
+"#
+        ),
+        expect![[r#"
+            3:90 error[unknown-edge]: there is no edge `bb`
+                did you mean `b`?
+            3:180 warning[override-without-effect]: `b` cannot win against `a`: it is tried before
+                remove it from `overrides`
+        "#]],
+    );
+}

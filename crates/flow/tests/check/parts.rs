@@ -1,0 +1,167 @@
+//! Parts that mean something only beside another: tasks and the board, caps and routes, levels.
+
+use expect_test::expect;
+
+use crate::{WORK, check};
+
+#[test]
+fn tasks_need_a_board() {
+    check(
+        r#"board = { items = "tasks", key = "id" }
+nodes.work = { kind = "agent", role = "worker", task = "title" }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done", submit = "title", rejected = { to = "work" } }]
+"#,
+        expect![[""]],
+    );
+    check(
+        r#"nodes.work = { kind = "agent", role = "worker", task = "title" }
+nodes.test = { kind = "check", task = "title" }
+nodes.done = { kind = "end" }
+edges = [
+  { id = "a", from = "work", to = "test", submit = "title" },
+  { id = "b", from = "test", to = "done", fail = "title", maxIterations = 1, exhausted = [{ to = "done", fail = "title" }] },
+]
+"#,
+        expect![[r#"
+            1:57 error[task-without-board]: `task` speaks of a task, and no items are tasks
+                add `[board]` with `items` and `key`
+            2:40 error[task-without-board]: `task` speaks of a task, and no items are tasks
+                add `[board]` with `items` and `key`
+            5:53 error[task-without-board]: `submit` speaks of a task, and no items are tasks
+                add `[board]` with `items` and `key`
+            6:51 error[task-without-board]: `fail` speaks of a task, and no items are tasks
+                add `[board]` with `items` and `key`
+            6:114 error[task-without-board]: `fail` speaks of a task, and no items are tasks
+                add `[board]` with `items` and `key`
+        "#]],
+    );
+}
+
+#[test]
+fn routes_need_what_leads_to_them() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", rejected = { to = "work" }, scope = "title", exhausted = [{ to = "done" }] }]
+"#
+        ),
+        expect![[r#"
+            3:1 error[exhausted-without-cap]: `a` has an `exhausted` route and no `maxIterations`, so it is never used up
+                add `maxIterations`, or remove the route
+            3:50 error[rejected-without-submit]: `a` has a `rejected` route and submits nothing that could be rejected
+                add `submit` with the key of the task, or remove the route
+            3:87 warning[scope-without-cap]: `a` has a `scope` and no `maxIterations`, so it is never used up
+                add `maxIterations`, or remove the scope
+        "#]],
+    );
+}
+
+#[test]
+fn a_cap_has_a_way_out() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "work", when = "output.ok = false", maxIterations = 3 }, { id = "b", from = "work", to = "done", when = "output.ok = true" }]
+"#
+        ),
+        expect![[r#"
+            3:17 error[cap-without-way-out]: after `a` was taken 3 times there is no way out
+                add an `[[edges.exhausted]]` route, to an end for example
+        "#]],
+    );
+    // A route behind one that always holds is never tried.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "work", maxIterations = 1, exhausted = [{ to = "done" }, { to = "work" }] }]
+"#
+        ),
+        expect![[r#"
+            3:1 error[route-never-tried]: this route of `a` is never tried: the one before it always holds
+                put it first, or remove it
+        "#]],
+    );
+    // The only route may not hold.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "work", maxIterations = 1, exhausted = [{ to = "done", when = "output.status = 'done'" }] }]
+"#
+        ),
+        expect![[r#"
+            3:17 warning[cap-may-have-no-way-out]: when `a` is used up it may be that none of its routes holds, for example with `output.status` = "blocked"
+                leave `when` out of the last `[[edges.exhausted]]` route
+        "#]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "work", maxIterations = 1, exhausted = [{ to = "done", when = "output.status = 'done'" }, { to = "done" }] }]
+"#
+        ),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn one_level_is_the_default() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done" }]
+levels.1 = { default = true }
+levels.2 = {}
+"#
+        ),
+        expect![[""]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done" }]
+levels.1 = {}
+levels.2 = {}
+"#
+        ),
+        expect![[r#"
+            5:8 error[level-without-default]: no level is the default; a run would have the last, 2
+                add `default = true` to one level
+        "#]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done" }]
+levels.1 = { default = true }
+levels.2 = { default = true }
+"#
+        ),
+        expect![[r#"
+            5:8 error[two-default-levels]: levels 1 and 2 are both the default
+                keep `default` at one of them
+        "#]],
+    );
+}
+
+#[test]
+fn what_names_a_level_or_a_field_names_one() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [{ id = "a", from = "work", to = "done", levels = [1, 3] }, { id = "b", from = "work", to = "done", levels = [] }]
+levels.1 = { default = true, fields = ["indx"], start = "wrk" }
+"#
+        ),
+        expect![[r#"
+            3:63 error[unknown-level]: there is no level 3
+                the workflow has level 1
+            3:76 error[edge-at-no-level]: `b` is part of no level
+                name its levels, or remove `levels` to make it part of all
+            4:40 error[unknown-field]: the state has no field `indx`
+                did you mean `index`?
+            4:57 error[unknown-node]: there is no node `wrk`
+                did you mean `work`?
+        "#]],
+    );
+}
