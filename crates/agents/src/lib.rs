@@ -36,5 +36,5 @@ pub use run::{RunReport, run_to_end};
 pub use scripted::{Fault, FaultKind, Script, ScriptError, TemplateFault};
 pub use session::Session;
 pub use session_id::{InvalidSessionId, SessionId};
-pub use start::{Program, Start, StartError, start};
+pub use start::{Program, ResultIs, Start, StartError, start};
 pub use stop::{StopReason, Stopper};

@@ -10,6 +10,7 @@ use crate::outcome::{Ended, Outcome};
 use crate::output::Output;
 use crate::process::Stream;
 use crate::report::{find_result, read_claims};
+use crate::start::ResultIs;
 use crate::tail::Tail;
 use crate::text::Decoder;
 use crate::transcript::{LineStream, Transcript};
@@ -28,10 +29,16 @@ pub(crate) struct Recorder {
     last_out: Tail,
     output_bytes: u64,
     started: Instant,
+    result_is: ResultIs,
 }
 
 impl Recorder {
-    pub(crate) fn new(feed: FeedWriter, transcript: Transcript, result_bytes_max: usize) -> Recorder {
+    pub(crate) fn new(
+        feed: FeedWriter,
+        transcript: Transcript,
+        result_bytes_max: usize,
+        result_is: ResultIs,
+    ) -> Recorder {
         Recorder {
             feed,
             transcript,
@@ -41,6 +48,7 @@ impl Recorder {
             last_out: Tail::new(result_bytes_max),
             output_bytes: 0,
             started: Instant::now(),
+            result_is,
         }
     }
 
@@ -100,7 +108,8 @@ impl Recorder {
             };
             self.pass_on(stream, held);
         }
-        let claims = result.as_ref().map(read_claims).unwrap_or_default();
+        let report = result.as_ref().filter(|_| self.result_is == ResultIs::Report);
+        let claims = report.map(read_claims).unwrap_or_default();
         let outcome = match (outcome, claims.failure) {
             (Outcome::Finished, Some(failure)) => Outcome::Failed(self.with_tail(failure)),
             (Outcome::Failed(failure), _) => Outcome::Failed(self.with_tail(failure)),

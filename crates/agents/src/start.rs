@@ -37,6 +37,16 @@ impl Program {
     }
 }
 
+/// What the result of a session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResultIs {
+    /// A report on the session, which may say that it failed.
+    #[default]
+    Report,
+    /// The answer to a question; what it says is between the asker and the agent.
+    Answer,
+}
+
 /// Everything one session is started with.
 #[derive(Debug, Clone)]
 pub struct Start {
@@ -44,6 +54,10 @@ pub struct Start {
     pub session: SessionId,
     /// The how-manieth session of its piece of work this is, from 1; a script picks its part by it.
     pub number: u32,
+    /// The item of a larger piece of work that this is for; a script may have parts for one item.
+    pub item: Option<String>,
+    /// What the result is.
+    pub result_is: ResultIs,
     /// The agent.
     pub program: Program,
     /// The working folder.
@@ -116,7 +130,7 @@ pub async fn start(start: Start) -> Result<Session, StartError> {
     let transcript = open_transcript(&start)?;
     let (feed, reader) = feed_pair();
     let (stopper, signal) = stop_pair();
-    let recorder = Recorder::new(feed, transcript, start.limits.result_bytes_max);
+    let recorder = Recorder::new(feed, transcript, start.limits.result_bytes_max, start.result_is);
     let id = start.session.clone();
     let (pid, driver) = match &start.program {
         Program::Command(argv) => {
@@ -125,7 +139,7 @@ pub async fn start(start: Start) -> Result<Session, StartError> {
             (Some(pid), tokio::spawn(command::drive(running, start.limits, recorder, signal)))
         }
         Program::Scripted(script) => {
-            let part = script.part(start.number).clone();
+            let part = script.part(start.number, start.item.as_deref()).clone();
             (None, tokio::spawn(scripted::play(part, start, recorder, signal)))
         }
     };

@@ -5,7 +5,9 @@ mod support;
 
 use std::time::Duration;
 
-use regatta_agents::{FailureClass, Limits, Outcome, Output, Program, StartError, StopReason};
+use regatta_agents::{
+    FailureClass, Limits, Outcome, Output, Program, ResultIs, Start, StartError, StopReason,
+};
 use serde_json::json;
 use support::{Place, failure, is_alive, read_pid, run, text_of, until, within, words};
 
@@ -197,4 +199,13 @@ async fn a_second_try_is_appended_to_the_transcript() {
     let transcript = place.transcript();
     assert_eq!(transcript.iter().filter(|line| *line == "prompt: do it").count(), 2);
     assert!(transcript.contains(&"note: started again after an interruption".to_owned()), "{transcript:?}");
+}
+
+#[tokio::test]
+async fn an_answer_says_nothing_about_the_session() {
+    let place = Place::new();
+    let start = place.shell(r#"echo '{"status":"blocked","turns":4}'"#);
+    let (_, ended) = run(Start { result_is: ResultIs::Answer, ..start }).await;
+    assert_eq!((&ended.outcome, ended.turns), (&Outcome::Finished, 1));
+    assert_eq!(ended.result, Some(serde_json::json!({ "status": "blocked", "turns": 4 })));
 }

@@ -51,7 +51,8 @@ fn read_parts(value: &Value<'_>, faults: &mut Faults<'_>) -> Vec<Option<Part>> {
 
 fn read_part(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Part> {
     let table = faults.table("session", value)?;
-    let mut fields = Fields::read(table, value.span(), &["turns", "step"], faults);
+    let mut fields = Fields::read(table, value.span(), &["item", "turns", "step"], faults);
+    let item = fields.take("item").and_then(|item| faults.string("item", item)).map(str::to_owned);
     let turns =
         fields.take("turns").map(|turns| faults.integer("turns", turns, 1..=u32::MAX.into(), "1 or more"));
     // Read to the end before a bad one counts, so that all faults are told at once.
@@ -60,7 +61,7 @@ fn read_part(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Part> {
         None => Vec::new(),
     };
     let turns = turns.flatten().and_then(|turns| u32::try_from(turns).ok());
-    Some(Part { turns, steps: steps.into_iter().collect::<Option<_>>()? })
+    Some(Part { item, turns, steps: steps.into_iter().collect::<Option<_>>()? })
 }
 
 /// The faults found so far.
@@ -359,8 +360,19 @@ mod tests {
     #[test]
     fn the_last_part_repeats() {
         let script = Script::parse("[[session]]\nturns = 1\n[[session]]\nturns = 2\n").unwrap();
-        let turns = |number| script.part(number).turns;
+        let turns = |number| script.part(number, None).turns;
         assert_eq!([0, 1, 2, 3, u32::MAX].map(turns), [Some(1), Some(1), Some(2), Some(2), Some(2)]);
+    }
+
+    #[test]
+    fn an_item_may_have_parts_of_its_own() {
+        let text = "[[session]]\nturns = 1\n[[session]]\nitem = \"b\"\nturns = 2\n\
+            [[session]]\nturns = 3\n[[session]]\nitem = \"b\"\nturns = 4\n";
+        let script = Script::parse(text).unwrap();
+        let turns = |item| [1, 2, 3].map(|number| script.part(number, item).turns.unwrap());
+        assert_eq!(turns(None), [1, 3, 3]);
+        assert_eq!(turns(Some("a")), [1, 3, 3]);
+        assert_eq!(turns(Some("b")), [2, 4, 4]);
     }
 
     #[test]
@@ -385,7 +397,7 @@ mod tests {
         check(
             text,
             expect![[
-                r#"Script { first: Part { turns: Some(3), steps: [Say(Template { parts: [Text("hello")] }), Delay(120s), Mishap(Flood { bytes: 16 }), Run([Template { parts: [Text("ls")] }, Template { parts: [Text("-l")] }]), Exit(7), Result(Object {"z": Number(1), "a": Array [Bool(true), Number(1.5), Object {"b": String("x")}], "at": String("2020-01-01")})] }, later: [] }"#
+                r#"Script { parts: [Part { item: None, turns: Some(3), steps: [Say(Template { parts: [Text("hello")] }), Delay(120s), Mishap(Flood { bytes: 16 }), Run([Template { parts: [Text("ls")] }, Template { parts: [Text("-l")] }]), Exit(7), Result(Object {"z": Number(1), "a": Array [Bool(true), Number(1.5), Object {"b": String("x")}], "at": String("2020-01-01")})] }] }"#
             ]],
         );
     }

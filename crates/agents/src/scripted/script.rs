@@ -15,13 +15,15 @@ const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
 /// A script that is known to be well-formed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    first: Part,
-    later: Vec<Part>,
+    /// Never empty.
+    parts: Vec<Part>,
 }
 
 /// What one session plays.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
+    /// The one item that it is for.
+    pub(super) item: Option<String>,
     pub(super) turns: Option<u32>,
     pub(super) steps: Vec<Step>,
 }
@@ -84,16 +86,19 @@ impl Script {
     }
 
     pub(super) fn new(parts: Vec<Part>) -> Option<Script> {
-        let mut parts = parts.into_iter();
-        Some(Script { first: parts.next()?, later: parts.collect() })
+        (!parts.is_empty()).then_some(Script { parts })
     }
 
-    /// Returns what the n-th session plays, from 1; the last part repeats.
-    pub(crate) fn part(&self, number: u32) -> &Part {
-        let later = usize::try_from(number).unwrap_or(usize::MAX).min(self.later.len() + 1);
-        match later {
-            0 | 1 => &self.first,
-            position => &self.later[position - 2],
+    /// Returns what the n-th session for an item plays, from 1; the last part repeats. The parts for that item are
+    /// played, or if there are none those for no item in particular.
+    pub(crate) fn part(&self, number: u32, item: Option<&str>) -> &Part {
+        let own = |part: &&Part| part.item.is_some() && part.item.as_deref() == item;
+        let mut parts: Vec<&Part> = self.parts.iter().filter(own).collect();
+        if parts.is_empty() {
+            parts = self.parts.iter().filter(|part| part.item.is_none()).collect();
         }
+        let place = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
+        let last = parts.len().saturating_sub(1);
+        parts.get(place.min(last)).copied().unwrap_or(&self.parts[0])
     }
 }

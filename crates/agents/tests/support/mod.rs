@@ -8,7 +8,9 @@ use std::time::Duration;
 
 pub(crate) use regatta_testkit::wait::until_async as until;
 
-use regatta_agents::{Ended, Failure, Limits, Outcome, Output, Program, Script, Session, SessionId, Start};
+use regatta_agents::{
+    Ended, Failure, Limits, Outcome, Output, Program, ResultIs, Script, Session, SessionId, Start,
+};
 
 /// Longest wait for anything; passing it fails the test.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(30);
@@ -42,6 +44,8 @@ impl Place {
         Start {
             session: session_id("test"),
             number: 1,
+            item: None,
+            result_is: ResultIs::Report,
             program,
             folder: self.folder(),
             prompt: "do it".to_owned(),
