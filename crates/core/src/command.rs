@@ -5,8 +5,8 @@
 
 use crate::machine::CommandKind;
 use crate::{
-    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, PrdSlug, Priority, Salvage,
-    TaskId,
+    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, PrdSlug, Priority, RunId,
+    Salvage, TaskId,
 };
 use std::collections::BTreeSet;
 
@@ -85,6 +85,8 @@ pub struct Assign {
     pub priority: Option<Priority>,
     /// Where its branch would start, as seen when the order was given.
     pub start: Start,
+    /// The run that works on it, step by step, instead of one session.
+    pub run: Option<RunId>,
 }
 
 /// Where a task's branch starts.
@@ -145,6 +147,9 @@ pub enum Outcome {
     SessionStarted { session: u32 },
     SessionNotStarted { session: u32, failure: Failure },
     SessionEnded { session: u32, end: SessionEnd },
+    RoleStarted { agent: AgentId, session: u32 },
+    RoleEnded { session: u32 },
+    RunLeft(Failure),
     DiffRecorded,
     DiffNotRecorded(Failure),
     AgentPaused,

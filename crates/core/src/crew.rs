@@ -23,6 +23,9 @@ pub struct Berth {
     pub agent: AgentId,
     /// What it is doing.
     pub state: AgentState,
+    /// Whether a run works on its task, one session after the other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub driven: bool,
 }
 
 /// A task that waits for a free place.
@@ -120,12 +123,21 @@ impl Crew {
             Event::TaskQueued { agent_id, priority, .. } => {
                 self.join_queue(task, agent_id, *priority, fact.at)
             }
-            Event::TaskAssigned { agent_id, .. } => {
+            Event::TaskAssigned { agent_id, run_id, .. } => {
                 self.queue.retain(|queued| queued.task != task);
-                self.berths.insert(task, Berth { agent: agent_id.clone(), state: AgentState::Starting });
+                let driven = run_id.is_some();
+                self.berths.insert(task, Berth { agent: agent_id.clone(), state: asked(driven), driven });
             }
-            Event::TaskRejected { .. } => self.mark(task, AgentState::Starting),
-            Event::AgentAssigned { .. } | Event::AgentResumed { .. } => self.mark(task, AgentState::Running),
+            Event::TaskRejected { .. } => {
+                let driven = self.berths.get(&task).is_some_and(|berth| berth.driven);
+                self.mark(task, asked(driven));
+            }
+            Event::AgentAssigned { agent_id, .. } | Event::AgentResumed { agent_id, .. } => {
+                self.mark(task, AgentState::Running);
+                if let Some(berth) = self.berths.get_mut(&task) {
+                    berth.agent.clone_from(agent_id);
+                }
+            }
             Event::AgentPaused { .. } | Event::AgentResumeFailed { .. } => {
                 self.mark(task, AgentState::Paused)
             }
@@ -164,6 +176,11 @@ impl Crew {
             berth.state = state;
         }
     }
+}
+
+/// A run has its agent work only while a step of it is performed.
+fn asked(driven: bool) -> AgentState {
+    if driven { AgentState::Paused } else { AgentState::Starting }
 }
 
 fn count<T>(items: impl Iterator<Item = T>) -> u32 {

@@ -5,7 +5,7 @@
 
 use crate::{
     Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, InputNote, Origin,
-    PrdSlug, Priority, ProgressNote, Salvage, Settings, Splice, TaskId,
+    PrdSlug, Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,8 @@ pub enum Event {
         attempt: u32,
         working: u32,
         limit: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run_id: Option<RunId>,
     },
     #[serde(rename = "worktree:created")]
     WorktreeCreated { task_id: TaskId, branch: String, path: String },

@@ -3,7 +3,7 @@
 //! Each family folds only its own events; this union is for whoever reads the log as a whole. It looks the same in
 //! JSON as the event itself, and which family an event is of is told by the subject that its kind begins with.
 
-use crate::{Event, TaskId, document};
+use crate::{Event, RunId, TaskId, document, run};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -16,12 +16,14 @@ pub enum Happening {
     Task(Event),
     /// Something happened to an epic or a PRD.
     Document(document::Event),
+    /// Something happened to a run.
+    Run(run::Event),
 }
 
 impl Happening {
     /// Returns every kind of event, family by family.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
-        [Event::KINDS, document::Event::KINDS].into_iter().flatten().copied()
+        [Event::KINDS, document::Event::KINDS, run::Event::KINDS].into_iter().flatten().copied()
     }
 
     /// Returns the name of the event's kind.
@@ -29,6 +31,7 @@ impl Happening {
         match self {
             Happening::Task(event) => event.kind(),
             Happening::Document(event) => event.kind(),
+            Happening::Run(event) => event.kind(),
         }
     }
 
@@ -36,7 +39,15 @@ impl Happening {
     pub fn find_task(&self) -> Option<TaskId> {
         match self {
             Happening::Task(event) => Some(event.task()),
-            Happening::Document(_) => None,
+            Happening::Document(_) | Happening::Run(_) => None,
+        }
+    }
+
+    /// Returns the run it happened to, if it was one.
+    pub fn find_run(&self) -> Option<RunId> {
+        match self {
+            Happening::Run(event) => event.find_run(),
+            Happening::Task(_) | Happening::Document(_) => None,
         }
     }
 }
@@ -49,6 +60,9 @@ impl<'de> Deserialize<'de> for Happening {
         if document::Event::SUBJECTS.contains(&subject) {
             return serde_json::from_value(value).map(Happening::Document).map_err(D::Error::custom);
         }
+        if run::Event::SUBJECTS.contains(&subject) {
+            return serde_json::from_value(value).map(Happening::Run).map_err(D::Error::custom);
+        }
         serde_json::from_value(value).map(Happening::Task).map_err(D::Error::custom)
     }
 }
@@ -56,6 +70,12 @@ impl<'de> Deserialize<'de> for Happening {
 impl From<Event> for Happening {
     fn from(event: Event) -> Self {
         Happening::Task(event)
+    }
+}
+
+impl From<run::Event> for Happening {
+    fn from(event: run::Event) -> Self {
+        Happening::Run(event)
     }
 }
 
@@ -68,17 +88,20 @@ impl From<document::Event> for Happening {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{document_samples, id, samples};
+    use crate::testing::{document_samples, id, run_samples, samples};
+    use std::collections::BTreeSet;
 
     #[test]
     fn it_looks_in_json_as_the_event_itself_and_is_read_back_as_its_family() {
         let tasks = samples(id(7), 2).into_iter().map(Happening::Task);
         let documents = document_samples().into_iter().map(Happening::Document);
-        for happening in tasks.chain(documents) {
+        let runs = run_samples().into_iter().map(Happening::Run);
+        for happening in tasks.chain(documents).chain(runs) {
             let text = serde_json::to_string(&happening).unwrap();
             let alone = match &happening {
                 Happening::Task(event) => serde_json::to_string(event).unwrap(),
                 Happening::Document(event) => serde_json::to_string(event).unwrap(),
+                Happening::Run(event) => serde_json::to_string(event).unwrap(),
             };
             assert_eq!(text, alone);
             assert_eq!(serde_json::from_str::<Happening>(&text).unwrap(), happening);
@@ -87,15 +110,20 @@ mod tests {
 
     #[test]
     fn no_two_families_share_a_subject() {
-        let subject = |kind: &&'static str| kind.split(':').next().unwrap();
-        let shared = Event::KINDS.iter().map(subject).find(|it| document::Event::SUBJECTS.contains(it));
-        assert_eq!(shared, None);
+        let subjects = |kinds: &[&'static str]| -> BTreeSet<&'static str> {
+            kinds.iter().map(|kind| kind.split(':').next().unwrap()).collect()
+        };
+        let tasks = subjects(Event::KINDS);
+        let (documents, runs) = (subjects(document::Event::KINDS), subjects(run::Event::KINDS));
+        assert_eq!(documents, document::Event::SUBJECTS.iter().copied().collect());
+        assert_eq!(runs, run::Event::SUBJECTS.iter().copied().collect());
+        assert!(tasks.is_disjoint(&documents) && tasks.is_disjoint(&runs) && documents.is_disjoint(&runs));
     }
 
     #[test]
     fn a_kind_that_no_family_knows_is_an_error() {
-        for bad in ["task:renamed", "epic:renamed", "prd", "", "sail:set"] {
-            let text = format!(r#"{{"type":"{bad}","taskId":1,"epicId":1,"slug":"a"}}"#);
+        for bad in ["task:renamed", "epic:renamed", "run:sunk", "workflow:set", "prd", "", "sail:set"] {
+            let text = format!(r#"{{"type":"{bad}","taskId":1,"epicId":1,"runId":1,"slug":"a"}}"#);
             assert!(serde_json::from_str::<Happening>(&text).is_err(), "{bad}");
         }
         assert!(serde_json::from_str::<Happening>("[]").is_err());

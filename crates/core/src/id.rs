@@ -14,6 +14,11 @@ pub struct TaskId(u32);
 #[serde(try_from = "String", into = "String")]
 pub struct AgentId(String);
 
+/// The number of a run, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct RunId(u32);
+
 /// The number of an epic, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
@@ -40,6 +45,9 @@ pub enum Id {
         "`{0}` is not an agent name; use letters, digits, `-`, `_` and `.`, at most 64, a letter or digit first"
     )]
     Agent(String),
+    /// The text is not a run number.
+    #[error("`{0}` is not a run number; run numbers are 1, 2, 3 …")]
+    Run(String),
     /// The text is not the number of an epic.
     #[error("`{0}` is not the number of an epic; epics are 1, 2, 3 …")]
     Epic(String),
@@ -206,6 +214,7 @@ macro_rules! text_id {
 }
 
 number_id!(TaskId, Id::Task);
+number_id!(RunId, Id::Run);
 number_id!(EpicId, Id::Epic);
 text_id!(AgentId);
 text_id!(PrdSlug);

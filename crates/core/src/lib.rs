@@ -23,6 +23,7 @@ mod plan;
 mod problem;
 mod refusal;
 mod replay;
+pub mod run;
 mod settings;
 mod task;
 
@@ -47,12 +48,14 @@ pub use file::{
     CriterionNote, Edit, EditStep, FileText, FileVersion, InputNote, News, Origin, ProgressNote, Splice,
 };
 pub use happening::Happening;
-pub use id::{AgentId, CommitId, EpicId, Id, PrdSlug, TaskId};
+pub use id::{AgentId, CommitId, EpicId, Id, PrdSlug, RunId, TaskId};
 pub use likeness::find_nearest;
 pub use plan::Plan;
 pub use problem::Problem;
 pub use refusal::Refusal;
-pub use replay::{Unsound, replay_catalogue, replay_crew, replay_epic, replay_plan, replay_prd, replay_task};
+pub use replay::{
+    Unsound, replay_catalogue, replay_crew, replay_epic, replay_plan, replay_prd, replay_run, replay_task,
+};
 pub use settings::{AgentSettings, Approval, Settings};
 pub use task::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Priority, Proof, Rejection,

@@ -325,7 +325,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         1 => create,
         1 => (tasks(), tasks()).prop_map(|(add, remove)| Command::Depend(Depend { add, remove })),
         5 => names.prop_map(move |name| {
-            Command::Assign(Assign { agent: agent(name), priority: None, start: start.clone() })
+            Command::Assign(Assign { agent: agent(name), priority: None, start: start.clone(), run: None })
         }),
         2 => any_completion().prop_map(Command::Complete),
         2 => seen.prop_map(|seen| Command::Approve(Approve::new(None, None, seen).unwrap())),

@@ -2,7 +2,8 @@
 
 use crate::machine::{Column, CommandKind, TRANSITIONS};
 use crate::{
-    Actor, AgentId, Code, CommitId, EpicId, FieldFault, PrdSlug, Problem, TaskId, document, find_nearest,
+    Actor, AgentId, Code, CommitId, EpicId, FieldFault, PrdSlug, Problem, RunId, TaskId, document,
+    find_nearest, run,
 };
 
 /// The rules say no. Expected, and changes nothing.
@@ -14,6 +15,9 @@ pub enum Refusal {
     TaskNotFound { task: TaskId },
     TaskBlocked { task: TaskId, missing: Vec<(TaskId, Column)> },
     TaskBusy { task: TaskId, doing: &'static str },
+    NoPlace { task: TaskId, working: u32, limit: u32 },
+    RunNotFound { run: RunId },
+    RunInvalidTransition { run: RunId, status: run::Status, command: &'static str },
     DependencyCycle { task: TaskId, cycle: Vec<TaskId> },
     AgentNotFound { agent: AgentId, known: Vec<AgentId> },
     AgentAlreadyRunning { agent: AgentId, tasks: Vec<TaskId>, instances: u32 },
@@ -35,6 +39,9 @@ impl Refusal {
             Refusal::TaskNotFound { .. } => Code::TaskNotFound,
             Refusal::TaskBlocked { .. } => Code::TaskBlocked,
             Refusal::TaskBusy { .. } => Code::TaskBusy,
+            Refusal::NoPlace { .. } => Code::ConcurrencyLimitExceeded,
+            Refusal::RunNotFound { .. } => Code::RunNotFound,
+            Refusal::RunInvalidTransition { .. } => Code::RunInvalidTransition,
             Refusal::DependencyCycle { .. } => Code::DependencyCycle,
             Refusal::AgentNotFound { .. } => Code::AgentNotFound,
             Refusal::AgentAlreadyRunning { .. } => Code::AgentAlreadyRunning,
@@ -62,7 +69,27 @@ impl Refusal {
                 "see the tasks with `regatta task list`",
             )
             .with("taskId", task.number()),
+            Refusal::RunNotFound { run } => Problem::new(
+                self.code(),
+                format!("there is no run {run}"),
+                "no run of that number was started in this project",
+                "see the runs with `regatta run list`",
+            )
+            .with("runId", run.number()),
+            Refusal::RunInvalidTransition { run, status, command } => Problem::new(
+                self.code(),
+                format!("run {run} cannot be told to {command}"),
+                format!("it is {status}"),
+                format!("see what it waits for with `regatta run show {run}`"),
+            )
+            .with("runId", run.number()),
             Refusal::TaskBlocked { task, missing } => blocked(*task, missing),
+            Refusal::NoPlace { task, working, limit } => Problem::new(
+                self.code(),
+                format!("task #{task} was not assigned"),
+                format!("{working} agents are at work, and {limit} may be"),
+                "wait, or raise `max_concurrent_agents` in .regatta/config.toml",
+            ),
             Refusal::TaskBusy { task, doing } => Problem::new(
                 self.code(),
                 format!("task #{task} is busy"),

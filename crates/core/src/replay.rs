@@ -1,6 +1,7 @@
 //! Whether a log adds up: the one place where facts are doubted.
 
 use crate::document::{self, Catalogue, Epic, Prd};
+use crate::run::{self, Run};
 use crate::{Crew, Fact, Plan, Task, task};
 
 /// The first fact that the state before it cannot carry.
@@ -30,6 +31,15 @@ pub fn replay_crew<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Crew {
 /// Folds the facts that concern the plan.
 pub fn replay_plan<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Plan {
     facts.into_iter().fold(Plan::default(), Plan::evolve)
+}
+
+/// Folds the facts of one run, and names the first that does not fit.
+pub fn replay_run<'a>(facts: impl IntoIterator<Item = &'a Fact<run::Event>>) -> Result<Option<Run>, Unsound> {
+    let mut state = None;
+    for (index, fact) in facts.into_iter().enumerate() {
+        state = Some(Run::try_evolve(state, fact).ok_or(Unsound { index, kind: fact.event.kind() })?);
+    }
+    Ok(state)
 }
 
 /// Folds the facts of one epic, and names the first that does not fit.

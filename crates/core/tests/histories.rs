@@ -5,8 +5,8 @@
 use expect_test::expect_file;
 use regatta_core::machine::Column;
 use regatta_core::{
-    EpicId, Event, Fact, Happening, PrdSlug, Stage, Task, TaskId, document, replay_catalogue, replay_crew,
-    replay_epic, replay_plan, replay_prd, replay_task,
+    EpicId, Event, Fact, Happening, PrdSlug, RunId, Stage, Task, TaskId, document, replay_catalogue,
+    replay_crew, replay_epic, replay_plan, replay_prd, replay_run, replay_task, run,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -58,14 +58,40 @@ fn parse_fact(line: &str) -> Result<Fact<Happening>, serde_json::Error> {
 }
 
 fn render(log: &[Fact<Happening>]) -> String {
-    let (mut tasks, mut documents) = (Vec::new(), Vec::new());
+    let (mut tasks, mut documents, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     for Fact { at, actor, event } in log.iter().cloned() {
         match event {
             Happening::Task(event) => tasks.push(Fact { at, actor, event }),
             Happening::Document(event) => documents.push(Fact { at, actor, event }),
+            Happening::Run(event) => runs.push(Fact { at, actor, event }),
         }
     }
-    format!("{}{}", render_documents(&documents), render_tasks(&tasks))
+    format!("{}{}{}", render_documents(&documents), render_tasks(&tasks), render_runs(&runs))
+}
+
+fn render_runs(facts: &[Fact<run::Event>]) -> String {
+    let mut text = String::new();
+    for fact in facts {
+        if let run::Event::WorkflowKept { digest, name, files } = &fact.event {
+            let _ = writeln!(text, "workflow {name} {digest}: {:?}", files.keys().collect::<Vec<_>>());
+        }
+    }
+    let ids: BTreeSet<RunId> = facts.iter().filter_map(|fact| fact.event.find_run()).collect();
+    for id in ids {
+        let own = facts.iter().filter(|fact| fact.event.find_run() == Some(id));
+        let run = replay_run(own).expect("the history is sound").expect("the run was created");
+        let _ = writeln!(text, "run {id} {} at level {} ({})", run.workflow, run.level, run.status());
+        let _ = writeln!(text, "    from {} to {}", run.created_at, run.updated_at);
+        let _ =
+            writeln!(text, "    step {} at {}, item {:?}, hold {:?}", run.step, run.node, run.item, run.hold);
+        let _ = writeln!(text, "    {:?}", run.phase);
+        let _ = writeln!(text, "    taken {:?}, visits {:?}", run.taken, run.visits);
+        let _ = writeln!(text, "    tasks {:?}, sent back {:?}", run.tasks, run.sent_back);
+        let _ = writeln!(text, "    input {}, feedback {}", run.input, run.feedback);
+        let _ = writeln!(text, "    parent {:?}, forked {:?}", run.parent, run.forked);
+        let _ = writeln!(text, "    state {}", run.state);
+    }
+    text
 }
 
 fn render_documents(facts: &[Fact<document::Event>]) -> String {

@@ -12,6 +12,10 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
     let working = situation.crew.count_working();
     let limit = situation.settings.max_concurrent_agents;
     let priority = assign.priority.unwrap_or(task.priority);
+    // A run waits by itself: the queue would start one session where the run has many.
+    if working >= limit && assign.run.is_some() {
+        return Err(Refusal::NoPlace { task: task.id, working, limit });
+    }
     if working >= limit {
         let answer = Answer::Queued { working, limit };
         let is_same = |queued: &Queued| {
@@ -35,6 +39,7 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
         attempt: task.attempts + 1,
         working,
         limit,
+        run_id: assign.run,
     };
     Ok(Decision { events: vec![event], answer: Answer::Accepted })
 }

@@ -25,9 +25,11 @@ pub(crate) fn cancel(task: &Task, cancel: &Cancel) -> Result<Vec<Event>, Refusal
 
 fn busy_work(phase: &WorkPhase) -> Option<&'static str> {
     match phase {
-        WorkPhase::Preparing | WorkPhase::Starting { .. } | WorkPhase::Running { .. } | WorkPhase::Halted => {
-            None
-        }
+        WorkPhase::Preparing
+        | WorkPhase::Starting { .. }
+        | WorkPhase::Running { .. }
+        | WorkPhase::Driven { .. }
+        | WorkPhase::Halted => None,
         WorkPhase::Unwinding => Some("its agent could not be started, and its worktree is being removed"),
         WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => Some("it is being cancelled already"),
     }

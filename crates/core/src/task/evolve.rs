@@ -3,6 +3,11 @@
 //! Facts are never refused: [`Task::evolve`] leaves a task as it is when a fact does not fit, and only `replay`
 //! asks [`try_evolve`] whether each fitted.
 
+#![allow(
+    clippy::result_large_err,
+    reason = "what does not fit is handed back whole, which spares every fold a copy"
+)]
+
 use super::state::{Review, Task, Work};
 use super::{
     Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Proof, Rejection, ReviewPhase, Stage,
@@ -13,16 +18,21 @@ use crate::{CriterionNote, Event, Fact};
 impl Task {
     /// Folds one fact into the task; `None` before it is created.
     pub fn evolve(task: Option<Task>, fact: &Fact) -> Option<Task> {
-        try_evolve(task.clone(), fact).or(task)
+        fold(task, fact).map_or_else(|kept| kept, Some)
     }
 }
 
 /// Folds one fact into the task, or returns `None` when the task cannot carry it.
 pub(crate) fn try_evolve(task: Option<Task>, fact: &Fact) -> Option<Task> {
+    fold(task, fact).ok()
+}
+
+/// Folds one fact into the task, in place; a task that cannot carry it is given back.
+fn fold(task: Option<Task>, fact: &Fact) -> Result<Task, Option<Task>> {
     let mut task = match (task, &fact.event) {
-        (None, Event::TaskCreated { .. }) => return created(fact),
+        (None, Event::TaskCreated { .. }) => return created(fact).ok_or(None),
         (Some(task), event) if task.id == event.task() => task,
-        _ => return None,
+        (task, _) => return Err(task),
     };
     match &fact.event {
         Event::TaskDependenciesSet { dependencies, .. } if matches!(task.stage, Stage::Backlog) => {
@@ -36,12 +46,13 @@ pub(crate) fn try_evolve(task: Option<Task>, fact: &Fact) -> Option<Task> {
         }
         Event::ApprovalRejected { .. } if is_ready(&task.stage) => {}
         event if remember(&mut task, event) => {}
-        event => task = advance(task, event)?,
+        event if advance(&mut task, event) => {}
+        _ => return Err(Some(task)),
     }
     if !fact.event.is_of_file() {
         task.updated_at = fact.at;
     }
-    Some(task)
+    Ok(task)
 }
 
 /// Takes in what the task file says; possible in every stage, since people may write in it at any time.
@@ -122,19 +133,28 @@ fn created(fact: &Fact) -> Option<Task> {
         completions: 0,
         salvages: Vec::new(),
         memory: Memory::default(),
+        run: None,
         proof: None,
         error: None,
         stage: Stage::Backlog,
     })
 }
 
-/// Moves the task to its next stage or phase.
-fn advance(mut task: Task, event: &Event) -> Option<Task> {
-    let (stage, error) = match task.stage.clone() {
-        Stage::Backlog => from_backlog(&mut task, event)?,
-        Stage::InProgress(work) => from_work(&mut task, work, event)?,
-        Stage::WaitingApproval(review) => from_review(&mut task, review, event)?,
-        Stage::Verified(landed) => from_landed(landed, event)?,
+/// Moves the task to its next stage or phase, or leaves it as it is and says no.
+fn advance(task: &mut Task, event: &Event) -> bool {
+    let stage = std::mem::replace(&mut task.stage, Stage::Backlog);
+    let step = match stage {
+        Stage::Backlog => from_backlog(task, event),
+        Stage::InProgress(work) => from_work(task, work, event),
+        Stage::WaitingApproval(review) => from_review(task, review, event),
+        Stage::Verified(landed) => from_landed(landed, event),
+    };
+    let (stage, error) = match step {
+        Ok(step) => step,
+        Err(kept) => {
+            task.stage = kept;
+            return false;
+        }
     };
     task.stage = stage;
     match error {
@@ -142,7 +162,7 @@ fn advance(mut task: Task, event: &Event) -> Option<Task> {
         ErrorChange::Clear => task.error = None,
         ErrorChange::Set(failure) => task.error = Some(failure),
     }
-    Some(task)
+    true
 }
 
 /// What a fact does to the error that a task shows.
@@ -152,29 +172,48 @@ enum ErrorChange {
     Set(Failure),
 }
 
-type Step = Option<(Stage, ErrorChange)>;
+/// Where a fact leads, or the stage as it was.
+type Step = Result<(Stage, ErrorChange), Stage>;
 
 fn from_backlog(task: &mut Task, event: &Event) -> Step {
-    let Event::TaskAssigned { agent_id, branch, target, base, path, attempt, priority, .. } = event else {
-        return None;
+    let Event::TaskAssigned { agent_id, branch, target, base, path, attempt, priority, run_id, .. } = event
+    else {
+        return Err(Stage::Backlog);
     };
+    task.run = *run_id;
     task.attempts = *attempt;
     task.priority = *priority;
     let worktree =
         Worktree { branch: branch.clone(), target: target.clone(), base: base.clone(), path: path.clone() };
     let work = Work { agent: agent_id.clone(), worktree, phase: WorkPhase::Preparing };
-    Some((Stage::InProgress(work), ErrorChange::Clear))
+    Ok((Stage::InProgress(work), ErrorChange::Clear))
 }
 
 fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
     use WorkPhase as Phase;
     let (phase, error) = match (&work.phase, event) {
+        (Phase::Preparing, Event::WorktreeCreated { .. }) if task.run.is_some() => {
+            (Phase::Driven { session: None, feedback: None }, ErrorChange::Keep)
+        }
+        (Phase::Driven { session: None, .. }, Event::AgentAssigned { agent_id, session, .. })
+            if *session == task.sessions + 1 =>
+        {
+            task.sessions = *session;
+            work.agent = agent_id.clone();
+            (Phase::Driven { session: Some(*session), feedback: None }, ErrorChange::Clear)
+        }
+        (Phase::Driven { session: Some(_), .. }, Event::AgentPaused { .. }) => {
+            (Phase::Driven { session: None, feedback: None }, ErrorChange::Keep)
+        }
+        (Phase::Driven { .. }, Event::AgentSessionFailed { error, .. }) => {
+            (Phase::Halted, ErrorChange::Set(error.clone()))
+        }
         (Phase::Preparing, Event::WorktreeCreated { .. }) => {
             task.sessions += 1;
             (Phase::Starting { session: task.sessions, rejection: None }, ErrorChange::Keep)
         }
         (Phase::Preparing, Event::WorktreeCreateFailed { error, .. }) => {
-            return Some((Stage::Backlog, ErrorChange::Set(error.clone())));
+            return Ok((Stage::Backlog, ErrorChange::Set(error.clone())));
         }
         (Phase::Starting { session, rejection: None }, Event::AgentAssigned { session: started, .. })
         | (Phase::Starting { session, rejection: Some(_) }, Event::AgentResumed { session: started, .. })
@@ -186,20 +225,31 @@ fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
             (Phase::Unwinding, ErrorChange::Set(error.clone()))
         }
         (Phase::Starting { rejection: Some(rejection), .. }, Event::AgentResumeFailed { error, .. }) => {
-            return Some((Stage::WaitingApproval(rejection.review.clone()), ErrorChange::Set(error.clone())));
+            return Ok((Stage::WaitingApproval(rejection.review.clone()), ErrorChange::Set(error.clone())));
         }
         (
             Phase::Running { .. },
             Event::AgentSessionFailed { error, .. } | Event::TaskCompleteFailed { error, .. },
         ) => (Phase::Halted, ErrorChange::Set(error.clone())),
-        (Phase::Running { .. } | Phase::Halted, Event::TaskCompleted { .. }) => {
+        (
+            Phase::Running { .. } | Phase::Driven { session: None, .. } | Phase::Halted,
+            Event::TaskCompleted { .. },
+        ) => {
             return completed(task, work, event);
         }
         (
-            Phase::Preparing | Phase::Starting { .. } | Phase::Running { .. } | Phase::Halted,
+            Phase::Preparing
+            | Phase::Starting { .. }
+            | Phase::Running { .. }
+            | Phase::Driven { .. }
+            | Phase::Halted,
             Event::AgentStopping { reason, .. },
         ) => {
-            let session = if let Phase::Running { session } = work.phase { Some(session) } else { None };
+            let session = match work.phase {
+                Phase::Running { session } => Some(session),
+                Phase::Driven { session, .. } => session,
+                _ => None,
+            };
             (Phase::Stopping { reason: reason.clone(), session }, ErrorChange::Clear)
         }
         (Phase::Stopping { reason, .. }, Event::AgentStopped { .. }) => {
@@ -211,24 +261,24 @@ fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
             (Phase::Halted, ErrorChange::Set(error.clone()))
         }
         (Phase::Unwinding, Event::WorktreeRemoved { .. }) => {
-            return Some((Stage::Backlog, ErrorChange::Keep));
+            return Ok((Stage::Backlog, ErrorChange::Keep));
         }
         (Phase::Removing { .. }, Event::WorktreeRemoved { .. }) => (work.phase.clone(), ErrorChange::Keep),
         (Phase::Removing { .. }, Event::TaskCancelled { .. }) => {
-            return Some((Stage::Backlog, ErrorChange::Clear));
+            return Ok((Stage::Backlog, ErrorChange::Clear));
         }
-        _ => return None,
+        _ => return Err(Stage::InProgress(work)),
     };
     work.phase = phase;
-    Some((Stage::InProgress(work), error))
+    Ok((Stage::InProgress(work), error))
 }
 
 fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
     let Event::TaskCompleted { diff, base, head, turn_count, summary, approval, .. } = event else {
-        return None;
+        return Err(Stage::InProgress(work));
     };
     let Event::TaskCompleted { files_changed, lines_added, lines_removed, checks, .. } = event else {
-        return None;
+        return Err(Stage::InProgress(work));
     };
     task.completions += 1;
     let diff = Diff {
@@ -250,7 +300,7 @@ fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
         paused: false,
         phase: ReviewPhase::Recording,
     };
-    Some((Stage::WaitingApproval(review), ErrorChange::Clear))
+    Ok((Stage::WaitingApproval(review), ErrorChange::Clear))
 }
 
 fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
@@ -280,10 +330,14 @@ fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
         }
         (Phase::Merging { approver }, Event::WorktreeMerged { commit, .. }) => {
             let approver = approver.clone();
-            return Some((Stage::Verified(landed(review, commit.clone(), approver)), ErrorChange::Clear));
+            return Ok((Stage::Verified(landed(review, commit.clone(), approver)), ErrorChange::Clear));
         }
-        (Phase::Ready, Event::TaskRejected { rejection_count, reason, .. }) => {
+        (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, .. }) => {
             task.rejection_count = *rejection_count;
+            if task.run.is_some() {
+                let words = [Some(reason.clone()), feedback.clone()];
+                return handed_back(review, words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
+            }
             task.sessions += 1;
             return rejected(task.sessions, reason.clone(), review);
         }
@@ -303,24 +357,31 @@ fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
         }
         (Phase::Removing { .. }, Event::WorktreeRemoved { .. }) => (review.phase.clone(), ErrorChange::Keep),
         (Phase::Removing { .. }, Event::TaskCancelled { .. }) => {
-            return Some((Stage::Backlog, ErrorChange::Clear));
+            return Ok((Stage::Backlog, ErrorChange::Clear));
         }
-        _ => return None,
+        _ => return Err(Stage::WaitingApproval(review)),
     };
     review.phase = phase;
-    Some((Stage::WaitingApproval(review), error))
+    Ok((Stage::WaitingApproval(review), error))
 }
 
 fn halted(review: Review, error: &Failure) -> Step {
     let work = Work { agent: review.agent, worktree: review.worktree, phase: WorkPhase::Halted };
-    Some((Stage::InProgress(work), ErrorChange::Set(error.clone())))
+    Ok((Stage::InProgress(work), ErrorChange::Set(error.clone())))
+}
+
+/// A run goes on with the work itself.
+fn handed_back(review: Review, feedback: String) -> Step {
+    let phase = WorkPhase::Driven { session: None, feedback: Some(feedback) };
+    let work = Work { agent: review.agent, worktree: review.worktree, phase };
+    Ok((Stage::InProgress(work), ErrorChange::Clear))
 }
 
 fn rejected(session: u32, reason: String, review: Review) -> Step {
     let agent = review.agent.clone();
     let worktree = review.worktree.clone();
     let phase = WorkPhase::Starting { session, rejection: Some(Box::new(Rejection { reason, review })) };
-    Some((Stage::InProgress(Work { agent, worktree, phase }), ErrorChange::Clear))
+    Ok((Stage::InProgress(Work { agent, worktree, phase }), ErrorChange::Clear))
 }
 
 fn landed(review: Review, commit: crate::CommitId, approver: String) -> Landed {
@@ -347,7 +408,7 @@ fn from_landed(mut landed: Landed, event: &Event) -> Step {
             landed.cleanup = Cleanup::Failed;
             ErrorChange::Set(error.clone())
         }
-        _ => return None,
+        _ => return Err(Stage::Verified(landed)),
     };
-    Some((Stage::Verified(landed), error))
+    Ok((Stage::Verified(landed), error))
 }

@@ -11,6 +11,7 @@ mod compensation;
 mod complete;
 mod create;
 mod depend;
+mod driven;
 mod evolve;
 mod outcome;
 mod reject;

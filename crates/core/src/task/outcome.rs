@@ -4,6 +4,7 @@
 //! no fact at all, which is what makes a repeated effect harmless.
 
 use super::checks::checked;
+use super::driven::driven;
 use super::{Cleanup, Failure, Rejection, Review, ReviewPhase, Stage, Task, Work, WorkPhase, complete};
 use crate::{AgentId, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId};
 
@@ -60,6 +61,7 @@ fn of_work(settings: &Settings, task: &Task, work: &Work, outcome: &Outcome) -> 
         {
             session_ended(settings, task, &work.agent, *session, end)
         }
+        (WorkPhase::Driven { session, .. }, outcome) => driven(task, &work.agent, *session, outcome)?,
         (WorkPhase::Stopping { .. }, Outcome::AgentStopped) => {
             vec![Event::AgentStopped { task_id, agent_id: agent_id() }]
         }

@@ -4,7 +4,8 @@
 
 use crate::machine::Column;
 use crate::{
-    AgentId, AgentState, Approval, Code, CommitId, EpicId, InputNote, PrdSlug, Problem, ProgressNote, TaskId,
+    AgentId, AgentState, Approval, Code, CommitId, EpicId, InputNote, PrdSlug, Problem, ProgressNote, RunId,
+    TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,8 @@ pub struct Task {
     pub salvages: Vec<Salvage>,
     /// What its file says beside the criteria.
     pub memory: Memory,
+    /// The run that works on it, if one does.
+    pub run: Option<RunId>,
     /// What the project's checks said at the newest commit that they were run at.
     pub proof: Option<Proof>,
     /// What went wrong last, until something goes right.
@@ -111,6 +114,14 @@ pub enum WorkPhase {
     Running {
         /// The number of the session.
         session: u32,
+    },
+    /// A run works on it, one session of a role after the other.
+    Driven {
+        /// The session that is under way, if one is.
+        session: Option<u32>,
+        /// What a person said who sent the work back; the run has not gone on since.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
     },
     /// The last session ended badly; a person must choose.
     Halted,
@@ -433,9 +444,10 @@ impl Task {
             Stage::Backlog => AgentState::Idle,
             Stage::InProgress(work) => match work.phase {
                 WorkPhase::Preparing | WorkPhase::Starting { .. } => AgentState::Starting,
-                WorkPhase::Running { .. } | WorkPhase::Stopping { session: Some(_), .. } => {
-                    AgentState::Running
-                }
+                WorkPhase::Running { .. }
+                | WorkPhase::Driven { session: Some(_), .. }
+                | WorkPhase::Stopping { session: Some(_), .. } => AgentState::Running,
+                WorkPhase::Driven { session: None, .. } => AgentState::Paused,
                 _ => AgentState::Error,
             },
             Stage::WaitingApproval(_) => AgentState::Paused,
@@ -477,7 +489,10 @@ impl Task {
     pub fn is_settling(&self) -> bool {
         match &self.stage {
             Stage::Backlog => false,
-            Stage::InProgress(work) => !matches!(work.phase, WorkPhase::Running { .. } | WorkPhase::Halted),
+            Stage::InProgress(work) => {
+                use WorkPhase::{Driven, Halted, Running};
+                !matches!(work.phase, Running { .. } | Driven { .. } | Halted)
+            }
             Stage::WaitingApproval(review) => {
                 !matches!(review.phase, ReviewPhase::Ready)
                     || (review.approval == Approval::Auto && self.error.is_none())
@@ -488,8 +503,11 @@ impl Task {
 
     /// Tells whether nothing will happen to it until somebody gives a command.
     pub fn is_at_rest(&self) -> bool {
-        let runs =
-            matches!(&self.stage, Stage::InProgress(work) if matches!(work.phase, WorkPhase::Running { .. }));
+        use WorkPhase::{Driven, Running};
+        let runs = matches!(
+            &self.stage,
+            Stage::InProgress(work) if matches!(work.phase, Running { .. } | Driven { .. })
+        );
         !runs && !self.is_settling()
     }
 

@@ -4,11 +4,13 @@
 //! lines of text and compares the text that comes out. Tests of rules go through these two and nothing else.
 
 mod documents;
+mod runs;
 mod samples;
 mod script;
 mod world;
 
 pub(crate) use documents::{check_documents, document_facts, document_samples};
+pub(crate) use runs::run_samples;
 pub(crate) use samples::{agent, commit, complete, diff, evidence, failure, id, progress, samples, user};
 pub(crate) use script::{check, run};
 pub(crate) use world::{Step, World};

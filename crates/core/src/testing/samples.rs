@@ -101,6 +101,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             attempt: 1,
             working: 0,
             limit: 2,
+            run_id: None,
         },
         Event::WorktreeCreated { task_id, branch: branch.clone(), path: "trees/task-7".into() },
         Event::WorktreeCreateFailed { task_id, error: error.clone() },

@@ -16,7 +16,7 @@
 use super::{Step, World, agent, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
-    Depend, Outcome, Priority, Problem, Refusal, Reject, SessionEnd, Stage, Start, Task, TaskId,
+    Depend, Outcome, Priority, Problem, Refusal, Reject, RunId, SessionEnd, Stage, Start, Task, TaskId,
 };
 use expect_test::Expect;
 use std::collections::BTreeSet;
@@ -264,7 +264,8 @@ fn parse_depend(words: &[&str]) -> Depend {
 fn parse_assign(words: &[&str]) -> Command {
     let start = Start { target: "main".to_owned(), base: commit(0), folder: "trees".to_owned() };
     let priority = words.get(1).and_then(|word| find_priority(word));
-    Command::Assign(Assign { agent: agent(words[0]), priority, start })
+    let run = (words.last() == Some(&"run")).then_some(RunId::FIRST);
+    Command::Assign(Assign { agent: agent(words[0]), priority, start, run })
 }
 
 fn parse_outcome(words: &[&str]) -> Outcome {
@@ -284,6 +285,9 @@ fn parse_outcome(words: &[&str]) -> Outcome {
             let end = SessionEnd::Failed(failure(Code::AgentSessionFailed));
             Outcome::SessionEnded { session, end }
         }
+        "role_started" => Outcome::RoleStarted { agent: agent(words[2]), session },
+        "role_ended" => Outcome::RoleEnded { session },
+        "run_left" => Outcome::RunLeft(failure(Code::Internal)),
         "session_stopped" => Outcome::SessionEnded { session, end: SessionEnd::Stopped },
         "diff_recorded" => Outcome::DiffRecorded,
         "diff_not_recorded" => Outcome::DiffNotRecorded(failure(Code::GitFailed)),

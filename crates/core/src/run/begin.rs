@@ -1,0 +1,145 @@
+//! How a run begins: from its input, or as a fork of another run.
+
+use super::step::{end, enter, get_node};
+use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, failure};
+use crate::{FieldFault, Refusal, RunId, TaskId};
+use regatta_flow::{Given, StepFault, Trial};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// An order to begin a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    /// Names the definition that is kept in the log.
+    pub digest: String,
+    /// The child within that definition, for a run of a `map` node.
+    pub within: Vec<String>,
+    /// The level; the workflow's own if none is given.
+    pub level: Option<u32>,
+    /// What it is given.
+    pub input: Value,
+    /// Whether its items become tasks on the board.
+    pub board: bool,
+    /// The run that waits for it.
+    pub parent: Option<Parent>,
+}
+
+/// Begins a run with the initial state of its workflow.
+pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Event>, Refusal> {
+    let workflow = situation.workflow;
+    let level = order.level.unwrap_or_else(|| workflow.default_level());
+    let mut input = order.input;
+    check_level(situation, level)?;
+    check_input(situation, &mut input)?;
+    let mut state = workflow.schema.initial();
+    let begun = enter_first(situation, level, order.parent.is_some(), &mut state, &mut input);
+    let (next, ending) = match begun {
+        Ok(begun) => begun,
+        Err(fault) => {
+            let why = failure::reasons(&fault).join(": ");
+            return Err(invalid("workflow", format!("cannot begin: {why}")));
+        }
+    };
+    let plan = Begin {
+        workflow: workflow.name.clone(),
+        digest: order.digest,
+        within: order.within,
+        level,
+        board: order.board && workflow.board.is_some(),
+        input,
+        state,
+        feedback: Value::Null,
+        taken: Counts::new(),
+        visits: Counts::new(),
+        tasks: BTreeMap::new(),
+        step: 1,
+        next,
+        parent: order.parent,
+        forked: None,
+    };
+    let mut events = vec![Event::RunCreated { run_id: id, plan: Box::new(plan) }];
+    events.extend(ending.map(|ending| match ending {
+        Ok(result) => Event::RunCompleted { run_id: id, result },
+        Err(reason) => {
+            let start = &workflow.start_at(level).name;
+            Event::RunFailed { run_id: id, error: failure::ended(id, start, reason), output: None }
+        }
+    }));
+    Ok(events)
+}
+
+/// Begins a run where another stood before a step. `tasks` are those of its items that are merged already.
+pub fn fork(id: RunId, from: &Run, tasks: BTreeMap<String, TaskId>) -> Event {
+    let next = match &from.phase {
+        Phase::Asking { question } => Next::Ask { node: from.node.clone(), question: question.clone() },
+        Phase::Mapping(mapping) => Next::Map {
+            node: from.node.clone(),
+            workflow: mapping.workflow.clone(),
+            items: mapping.children.iter().map(|child| child.item.clone()).collect(),
+            max_parallel: mapping.max_parallel,
+        },
+        _ => Next::Perform { node: from.node.clone(), item: from.item.clone() },
+    };
+    let plan = Begin {
+        workflow: from.workflow.clone(),
+        digest: from.digest.clone(),
+        within: from.within.clone(),
+        level: from.level,
+        board: from.board,
+        input: from.input.clone(),
+        state: from.state.clone(),
+        feedback: from.feedback.clone(),
+        taken: from.taken.clone(),
+        visits: from.visits.clone(),
+        tasks,
+        step: from.step,
+        next,
+        parent: None,
+        forked: Some(Fork { run_id: from.id, step: from.step }),
+    };
+    Event::RunCreated { run_id: id, plan: Box::new(plan) }
+}
+
+type First = (Next, Option<Result<Value, Option<String>>>);
+
+fn enter_first(
+    situation: Situation<'_>,
+    level: u32,
+    is_child: bool,
+    state: &mut Value,
+    input: &mut Value,
+) -> Result<First, StepFault> {
+    let workflow = situation.workflow;
+    let mut given = Given { input: std::mem::take(input), output: Value::Null, feedback: Value::Null };
+    let first = (|| {
+        let trial = Trial::begin(state, &mut given, situation.now_millis);
+        let look = trial.look(workflow);
+        let node = get_node(workflow, &workflow.start_at(level).name)?;
+        Ok((enter(&look, node)?, end(&look, node, is_child)?))
+    })();
+    *input = given.input;
+    first
+}
+
+fn check_level(situation: Situation<'_>, level: u32) -> Result<(), Refusal> {
+    let levels = &situation.workflow.levels;
+    if levels.contains_key(&level) {
+        return Ok(());
+    }
+    let known: Vec<String> = levels.keys().map(u32::to_string).collect();
+    Err(invalid("level", format!("{level} is none of {}", known.join(", "))))
+}
+
+fn check_input(situation: Situation<'_>, input: &mut Value) -> Result<(), Refusal> {
+    let Some(schema) = &situation.workflow.input else { return Ok(()) };
+    schema.fill_defaults(input);
+    schema.check(input).map_err(|faults| {
+        let fault =
+            |fault: &regatta_flow::SchemaFault| FieldFault { field: "input", problem: fault.to_string() };
+        Refusal::Invalid { faults: faults.iter().map(fault).collect() }
+    })
+}
+
+fn invalid(field: &'static str, problem: String) -> Refusal {
+    Refusal::Invalid { faults: vec![FieldFault { field, problem }] }
+}

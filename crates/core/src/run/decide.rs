@@ -1,0 +1,167 @@
+//! What happens when a run is told something, or why it may not.
+
+use super::step::Player;
+use super::{ChildEnd, Event, Hold, Phase, Run, Status, failure};
+use crate::{Failure, Refusal, RunId, TaskId};
+use regatta_flow::Workflow;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// How often a role is asked again when its output does not fit; each is a session.
+const ASKS_MAX: u32 = 2;
+
+/// What a decision about a run may depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// The definition that it plays.
+    pub workflow: &'a Workflow,
+    /// The moment, in milliseconds since 1970 began in UTC; the same throughout a step.
+    pub now_millis: i64,
+}
+
+/// What a run can be told, by people and by what came of its effects.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "each variant is an order, or the outcome of the effect of the same subject")]
+pub enum Command {
+    Pause,
+    Resume,
+    Stop { reason: Option<String> },
+    Answer { approved: bool, text: String },
+    Published { step: u64, tasks: BTreeMap<String, TaskId> },
+    Performed { step: u64, asks: u32, output: Value },
+    NotPerformed { step: u64, failure: Failure },
+    Stopped,
+    ChildrenStarted { step: u64, children: BTreeMap<String, RunId> },
+    ChildEnded { child: RunId, end: ChildEnd },
+    Landed { step: u64 },
+    SentBack { step: u64, feedback: String },
+}
+
+/// Says what happens when a run is told something, or why it may not.
+///
+/// The run is lent the output while its expressions are evaluated, in place, since a copy would cost what its state
+/// weighs; afterwards it is as it was. A report that it no longer waits for changes nothing.
+pub fn decide(situation: Situation<'_>, run: &mut Run, command: Command) -> Result<Vec<Event>, Refusal> {
+    let mut player = Player { situation, run };
+    match command {
+        Command::Pause => player.pause(),
+        Command::Resume => player.resume(),
+        Command::Stop { reason } => player.stop(reason),
+        Command::Answer { approved, text } => player.answer(approved, &text),
+        report if player.run.is_over() => {
+            drop(report);
+            Ok(Vec::new())
+        }
+        Command::Published { step, tasks } => Ok(player.published(step, tasks)),
+        Command::Performed { step, asks, output } => Ok(player.performed(step, asks, output)),
+        Command::NotPerformed { step, failure } => Ok(player.not_performed(step, failure)),
+        Command::Stopped => Ok(player.stopped()),
+        Command::ChildrenStarted { step, children } => Ok(player.children_started(step, children)),
+        Command::ChildEnded { child, end } => Ok(player.child_ended(child, end)),
+        Command::Landed { step } => Ok(player.landed(step)),
+        Command::SentBack { step, feedback } => Ok(player.sent_back(step, feedback)),
+    }
+}
+
+/// Decides what follows the node that a run is at, as if it had just returned `output`; for replaying a run.
+pub fn decide_step(situation: Situation<'_>, run: &mut Run, output: Value) -> Vec<Event> {
+    Player { situation, run }.step(output)
+}
+
+impl Player<'_> {
+    fn pause(&mut self) -> Result<Vec<Event>, Refusal> {
+        self.refuse_if_over("pause")?;
+        let is_held = self.run.hold.is_some();
+        Ok(if is_held { Vec::new() } else { vec![Event::RunPaused { run_id: self.run.id }] })
+    }
+
+    fn resume(&mut self) -> Result<Vec<Event>, Refusal> {
+        self.refuse_if_over("resume")?;
+        match self.run.hold {
+            Some(Hold::Paused | Hold::Error { .. }) => Ok(vec![Event::RunResumed { run_id: self.run.id }]),
+            Some(Hold::Stopping { .. }) => Err(self.refusal("resume")),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn stop(&mut self, reason: Option<String>) -> Result<Vec<Event>, Refusal> {
+        self.refuse_if_over("stop")?;
+        if let Some(Hold::Stopping { .. }) = self.run.hold {
+            return Ok(Vec::new());
+        }
+        if self.run.is_at_work() {
+            return Ok(vec![Event::RunStopping { run_id: self.run.id, reason }]);
+        }
+        Ok(vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))])
+    }
+
+    fn answer(&mut self, approved: bool, text: &str) -> Result<Vec<Event>, Refusal> {
+        match self.run.phase {
+            Phase::Asking { .. } => Ok(self.step(json!({ "approved": approved, "text": text }))),
+            _ => Err(self.refusal("take an answer")),
+        }
+    }
+
+    fn published(&mut self, step: u64, tasks: BTreeMap<String, TaskId>) -> Vec<Event> {
+        match self.run.phase {
+            Phase::Publishing if step == self.run.step && self.run.is_asked => {
+                vec![Event::RunPublished { run_id: self.run.id, step, tasks }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn performed(&mut self, step: u64, asks: u32, output: Value) -> Vec<Event> {
+        let is_wanted = matches!(self.run.phase, Phase::Performing { asks: now, .. } if now == asks);
+        if !is_wanted || step != self.run.step || !self.run.is_asked {
+            return Vec::new();
+        }
+        if let Some(Hold::Stopping { reason }) = &self.run.hold {
+            return vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))];
+        }
+        match self.find_output_faults(&output) {
+            faults if faults.is_empty() => self.step(output),
+            faults if asks < ASKS_MAX => {
+                vec![Event::RunOutputRefused { run_id: self.run.id, step, faults, asks: asks + 1 }]
+            }
+            faults => {
+                let error = failure::output_invalid(self.run.id, &self.run.node, &faults);
+                vec![Event::RunFailed { run_id: self.run.id, error, output: Some(output) }]
+            }
+        }
+    }
+
+    fn not_performed(&mut self, step: u64, error: Failure) -> Vec<Event> {
+        if step != self.run.step || !self.run.is_asked {
+            return Vec::new();
+        }
+        if let Some(Hold::Stopping { reason }) = &self.run.hold {
+            return vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))];
+        }
+        vec![Event::RunHeld { run_id: self.run.id, step, error }]
+    }
+
+    fn stopped(&mut self) -> Vec<Event> {
+        match &self.run.hold {
+            Some(Hold::Stopping { reason }) => {
+                vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn fail(&self, error: Failure) -> Event {
+        Event::RunFailed { run_id: self.run.id, error, output: None }
+    }
+
+    fn refuse_if_over(&self, command: &'static str) -> Result<(), Refusal> {
+        match self.run.status() {
+            Status::Completed | Status::Failed => Err(self.refusal(command)),
+            Status::Created | Status::Running | Status::Paused => Ok(()),
+        }
+    }
+
+    fn refusal(&self, command: &'static str) -> Refusal {
+        Refusal::RunInvalidTransition { run: self.run.id, status: self.run.status(), command }
+    }
+}

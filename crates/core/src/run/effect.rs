@@ -1,0 +1,151 @@
+//! What the world must be asked to do after a fact about a run.
+
+use super::{Event, Phase, Run};
+use crate::{Failure, RunId, TaskId};
+use serde::{Deserialize, Serialize};
+
+/// A request to the world, stored with the fact that asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the variants are requests, and their fields what is needed")]
+pub enum Effect {
+    PublishItems {
+        run: RunId,
+        step: u64,
+    },
+    PerformNode {
+        run: RunId,
+        step: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        asks: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+    },
+    StartChildren {
+        run: RunId,
+        step: u64,
+    },
+    LandTask {
+        run: RunId,
+        step: u64,
+        task: TaskId,
+    },
+    StopRun {
+        run: RunId,
+    },
+    ReleaseTask {
+        run: RunId,
+        task: TaskId,
+        error: Failure,
+    },
+    TellParent {
+        run: RunId,
+        parent: RunId,
+        item: String,
+    },
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Effect {
+    /// Returns the name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Effect::PublishItems { .. } => "publish_items",
+            Effect::PerformNode { .. } => "perform_node",
+            Effect::StartChildren { .. } => "start_children",
+            Effect::LandTask { .. } => "land_task",
+            Effect::StopRun { .. } => "stop_run",
+            Effect::ReleaseTask { .. } => "release_task",
+            Effect::TellParent { .. } => "tell_parent",
+        }
+    }
+
+    /// Returns the run that asks.
+    pub fn run(&self) -> RunId {
+        match self {
+            Effect::PublishItems { run, .. }
+            | Effect::PerformNode { run, .. }
+            | Effect::StartChildren { run, .. }
+            | Effect::LandTask { run, .. }
+            | Effect::StopRun { run }
+            | Effect::ReleaseTask { run, .. }
+            | Effect::TellParent { run, .. } => *run,
+        }
+    }
+}
+
+/// Says what the world must be asked to do after `event`, which turned a run that was asked or not into `run`.
+pub fn effects(was_asked: bool, run: &Run, event: &Event) -> Vec<Effect> {
+    let mut asked = Vec::new();
+    if let Event::RunStopping { .. } = event {
+        asked.push(Effect::StopRun { run: run.id });
+    }
+    if let Event::RunStepped { choice, .. } = event
+        && let Some(task) = choice.fail.as_ref().and_then(|item| run.tasks.get(item))
+    {
+        let error = super::given_up(run.id, choice);
+        asked.push(Effect::ReleaseTask { run: run.id, task: *task, error });
+    }
+    if run.is_over() {
+        asked.extend(at_end(run));
+        return asked;
+    }
+    if run.is_asked && (begins(event) || !was_asked) {
+        asked.extend(of_phase(run));
+    }
+    asked
+}
+
+/// Tells whether what the run needs after the event is not what it may have needed before.
+fn begins(event: &Event) -> bool {
+    match event {
+        Event::RunCreated { .. }
+        | Event::RunPublished { .. }
+        | Event::RunStepped { .. }
+        | Event::RunOutputRefused { .. }
+        | Event::RunChildrenStarted { .. }
+        | Event::RunLanded { .. }
+        | Event::RunSentBack { .. } => true,
+        // What is under way stays under way.
+        Event::WorkflowKept { .. }
+        | Event::RunChildEnded { .. }
+        | Event::RunHeld { .. }
+        | Event::RunPaused { .. }
+        | Event::RunResumed { .. }
+        | Event::RunStopping { .. }
+        | Event::RunCompleted { .. }
+        | Event::RunFailed { .. } => false,
+    }
+}
+
+fn of_phase(run: &Run) -> Option<Effect> {
+    let (id, step) = (run.id, run.step);
+    match &run.phase {
+        Phase::Publishing => Some(Effect::PublishItems { run: id, step }),
+        Phase::Performing { asks, .. } => {
+            Some(Effect::PerformNode { run: id, step, asks: *asks, task: run.find_task() })
+        }
+        Phase::Mapping(_) => Some(Effect::StartChildren { run: id, step }),
+        Phase::Landing { task, .. } => Some(Effect::LandTask { run: id, step, task: *task }),
+        Phase::Asking { .. } | Phase::Ending | Phase::Completed { .. } | Phase::Failed { .. } => None,
+    }
+}
+
+/// A task that the run was working on is left to a person, and whoever waits for the run is told.
+fn at_end(run: &Run) -> Vec<Effect> {
+    let mut asked = Vec::new();
+    if let Phase::Failed { error } = &run.phase
+        && let Some(task) = run.find_task()
+    {
+        asked.push(Effect::ReleaseTask { run: run.id, task, error: error.clone() });
+    }
+    if let Some(parent) = &run.parent {
+        let item = parent.item.clone();
+        asked.push(Effect::TellParent { run: run.id, parent: parent.run_id, item });
+    }
+    asked
+}

@@ -1,0 +1,306 @@
+//! What happens to a run, in the words of the log.
+//!
+//! A step is one event: what the node returned, what was assigned, which edges were looked at and what they saw, and
+//! where the run goes next. Whoever folds it needs neither the workflow nor an expression.
+
+use crate::{Failure, RunId, TaskId};
+use regatta_flow::{EdgeId, NodeName, Patch, Tried};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Everything that can happen to a run, and to the workflows that runs play.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[allow(missing_docs, reason = "the fields are those of the contract, and the variants say what happened")]
+pub enum Event {
+    #[serde(rename = "workflow:kept")]
+    WorkflowKept { digest: String, name: String, files: BTreeMap<String, String> },
+    #[serde(rename = "run:created")]
+    RunCreated { run_id: RunId, plan: Box<Begin> },
+    #[serde(rename = "run:published")]
+    RunPublished { run_id: RunId, step: u64, tasks: BTreeMap<String, TaskId> },
+    #[serde(rename = "run:stepped")]
+    RunStepped {
+        run_id: RunId,
+        step: u64,
+        node: NodeName,
+        output: Value,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        set: Vec<Patch>,
+        choice: Choice,
+        next: Next,
+    },
+    #[serde(rename = "run:output_refused")]
+    RunOutputRefused { run_id: RunId, step: u64, faults: Vec<String>, asks: u32 },
+    #[serde(rename = "run:children_started")]
+    RunChildrenStarted { run_id: RunId, step: u64, children: BTreeMap<String, RunId> },
+    #[serde(rename = "run:child_ended")]
+    RunChildEnded { run_id: RunId, step: u64, item: String, child: ChildEnd },
+    #[serde(rename = "run:landed")]
+    RunLanded {
+        run_id: RunId,
+        step: u64,
+        task_id: TaskId,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        set: Vec<Patch>,
+        next: Next,
+    },
+    #[serde(rename = "run:sent_back")]
+    RunSentBack {
+        run_id: RunId,
+        step: u64,
+        task_id: TaskId,
+        feedback: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        set: Vec<Patch>,
+        next: Next,
+    },
+    #[serde(rename = "run:held")]
+    RunHeld { run_id: RunId, step: u64, error: Failure },
+    #[serde(rename = "run:paused")]
+    RunPaused { run_id: RunId },
+    #[serde(rename = "run:resumed")]
+    RunResumed { run_id: RunId },
+    #[serde(rename = "run:stopping")]
+    RunStopping { run_id: RunId, reason: Option<String> },
+    #[serde(rename = "run:completed")]
+    RunCompleted {
+        run_id: RunId,
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        result: Value,
+    },
+    #[serde(rename = "run:failed")]
+    RunFailed {
+        run_id: RunId,
+        error: Failure,
+        #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+    },
+}
+
+/// What a run begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Begin {
+    /// The workflow's name.
+    pub workflow: String,
+    /// Names the definition that is kept in the log.
+    pub digest: String,
+    /// The child within that definition, for a run of a `map` node.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<String>,
+    /// The level of the workflow.
+    pub level: u32,
+    /// Whether its items are tasks on the board.
+    pub board: bool,
+    /// What it is given.
+    pub input: Value,
+    /// The state.
+    pub state: Value,
+    /// What a person said last, when it was forked.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub feedback: Value,
+    /// How often each edge was taken, by scope; not empty when it was forked.
+    #[serde(default, skip_serializing_if = "Counts::is_empty")]
+    pub taken: Counts,
+    /// How often each node was performed, by item; not empty when it was forked.
+    #[serde(default, skip_serializing_if = "Counts::is_empty")]
+    pub visits: Counts,
+    /// Its items that are on the board already.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tasks: BTreeMap<String, TaskId>,
+    /// The step that it begins with.
+    pub step: u64,
+    /// What it does first.
+    pub next: Next,
+    /// The run that waits for it, if it is a child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// The run and the step that it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked: Option<Fork>,
+}
+
+/// Counts by name and key.
+pub type Counts = BTreeMap<String, BTreeMap<String, u32>>;
+
+/// Which run waits for a child, and as what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Parent {
+    /// The run.
+    pub run_id: RunId,
+    /// The key of the item.
+    pub item: String,
+}
+
+/// Where a run was forked from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fork {
+    /// The run.
+    pub run_id: RunId,
+    /// The step before which it leaves the other.
+    pub step: u64,
+}
+
+/// Which edge was taken after a node, and what was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The edge.
+    pub edge: EdgeId,
+    /// The scope that its counter belongs to.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scope: String,
+    /// The route that it took because it was used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhausted: Option<usize>,
+    /// The task that is left to a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail: Option<String>,
+    /// Each edge that was looked at, with whether it held and what it saw.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
+}
+
+/// What a run does next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Next {
+    /// Performs a node: a role, or the project's checks.
+    Perform {
+        /// The node.
+        node: NodeName,
+        /// The item that it works on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item: Option<String>,
+    },
+    /// Asks a person.
+    Ask {
+        /// The node.
+        node: NodeName,
+        /// What is asked.
+        question: String,
+    },
+    /// Runs a workflow for each of several items.
+    Map {
+        /// The node.
+        node: NodeName,
+        /// The child workflow.
+        workflow: String,
+        /// The items.
+        items: Vec<Item>,
+        /// How many run at once.
+        max_parallel: u32,
+    },
+    /// Puts a task up for approval and waits until it is merged or sent back.
+    Land {
+        /// The node it comes from.
+        node: NodeName,
+        /// The edge that it then goes on along.
+        edge: EdgeId,
+        /// The key of the task.
+        item: String,
+        /// The task.
+        task_id: TaskId,
+    },
+    /// Ends; how is said by the next event.
+    End {
+        /// The node.
+        node: NodeName,
+    },
+}
+
+/// One item of a `map` node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// Its key.
+    pub key: String,
+    /// The keys of the items that must have completed before it starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends: Vec<String>,
+    /// What its run is given.
+    pub input: Value,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum ChildEnd {
+    /// Well.
+    Completed {
+        /// What it leaves.
+        result: Value,
+    },
+    /// Badly.
+    Failed {
+        /// Why.
+        error: Failure,
+    },
+    /// Not started, because an item that it depends on did not complete.
+    Skipped,
+}
+
+macro_rules! kinds {
+    ($($variant:ident => $name:literal,)*) => {
+        impl Event {
+            /// Every kind of event, by its name in the log.
+            pub const KINDS: &'static [&'static str] = &[$($name),*];
+
+            /// Returns the name of the event's kind.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Event::$variant { .. } => $name,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    WorkflowKept => "workflow:kept",
+    RunCreated => "run:created",
+    RunPublished => "run:published",
+    RunStepped => "run:stepped",
+    RunOutputRefused => "run:output_refused",
+    RunChildrenStarted => "run:children_started",
+    RunChildEnded => "run:child_ended",
+    RunLanded => "run:landed",
+    RunSentBack => "run:sent_back",
+    RunHeld => "run:held",
+    RunPaused => "run:paused",
+    RunResumed => "run:resumed",
+    RunStopping => "run:stopping",
+    RunCompleted => "run:completed",
+    RunFailed => "run:failed",
+}
+
+/// An output that is null was given all the same.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Event {
+    /// What the kinds of this family begin with.
+    pub const SUBJECTS: &'static [&'static str] = &["workflow", "run"];
+
+    /// Returns the run it happened to, if it was one.
+    pub fn find_run(&self) -> Option<RunId> {
+        match self {
+            Event::WorkflowKept { .. } => None,
+            Event::RunCreated { run_id, .. }
+            | Event::RunPublished { run_id, .. }
+            | Event::RunStepped { run_id, .. }
+            | Event::RunOutputRefused { run_id, .. }
+            | Event::RunChildrenStarted { run_id, .. }
+            | Event::RunChildEnded { run_id, .. }
+            | Event::RunLanded { run_id, .. }
+            | Event::RunSentBack { run_id, .. }
+            | Event::RunHeld { run_id, .. }
+            | Event::RunPaused { run_id }
+            | Event::RunResumed { run_id }
+            | Event::RunStopping { run_id, .. }
+            | Event::RunCompleted { run_id, .. }
+            | Event::RunFailed { run_id, .. } => Some(*run_id),
+        }
+    }
+}

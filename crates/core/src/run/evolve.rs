@@ -1,0 +1,246 @@
+//! Folds one fact into a run.
+//!
+//! Facts are never refused: only `replay` asks [`Run::try_evolve`] whether each fitted. Nothing is evaluated here: every
+//! value that a step assigned is in its event.
+
+use super::soundness::carries;
+use super::{Begin, Child, Choice, Event, Hold, Mapping, Next, Phase, Run};
+use crate::{Fact, RunId};
+use jiff::Timestamp;
+use regatta_flow::Patch;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+impl Run {
+    /// Folds one fact into the run; `None` before it is created.
+    pub fn evolve(run: Option<Run>, fact: &Fact<Event>) -> Option<Run> {
+        match (run, &fact.event) {
+            (None, Event::RunCreated { run_id, plan }) => Some(begin(*run_id, plan, fact.at)),
+            (Some(mut run), event) if event.find_run() == Some(run.id) => {
+                run.take_in(event);
+                run.updated_at = fact.at;
+                Some(run)
+            }
+            (run, _) => run,
+        }
+    }
+
+    /// Folds one fact into the run, or returns `None` when the run cannot carry it.
+    pub(crate) fn try_evolve(run: Option<Run>, fact: &Fact<Event>) -> Option<Run> {
+        match (run, &fact.event) {
+            (None, Event::RunCreated { run_id, plan }) => Some(begin(*run_id, plan, fact.at)),
+            (Some(mut run), event) if event.find_run() == Some(run.id) && carries(&run, event) => {
+                let fits = run.take_in(event);
+                run.updated_at = fact.at;
+                fits.then_some(run)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes an event in, and tells whether every value that it assigns has a place.
+    fn take_in(&mut self, event: &Event) -> bool {
+        let mut fits = true;
+        match event {
+            Event::WorkflowKept { .. } | Event::RunCreated { .. } => {}
+            Event::RunPublished { tasks, .. } => {
+                self.tasks.extend(tasks.iter().map(|(key, task)| (key.clone(), *task)));
+                self.turn_to(Phase::performing());
+            }
+            Event::RunStepped { output, set, choice, next, .. } => {
+                self.count(choice);
+                fits = self.assign(set, output);
+                if let Phase::Asking { .. } = self.phase {
+                    self.feedback = answered(output, self.item.as_deref());
+                }
+                // A task that was given up is no longer the run's.
+                if choice.fail == self.item {
+                    self.item = None;
+                }
+                self.go(next);
+            }
+            Event::RunOutputRefused { faults, asks, .. } => {
+                self.turn_to(Phase::Performing { asks: *asks, faults: faults.clone() });
+            }
+            Event::RunChildrenStarted { children, .. } => {
+                let Phase::Mapping(mapping) = &mut self.phase else { return false };
+                for child in &mut mapping.children {
+                    child.run = children.get(&child.item.key).copied().or(child.run);
+                }
+                self.is_asked = false;
+                self.ask_if_wanted();
+            }
+            Event::RunChildEnded { item, child: end, .. } => {
+                let Phase::Mapping(mapping) = &mut self.phase else { return false };
+                if let Some(child) = mapping.children.iter_mut().find(|child| child.item.key == *item) {
+                    child.end = Some(end.clone());
+                }
+                // With the last one ended the step follows at once.
+                if !mapping.is_over() {
+                    self.ask_if_wanted();
+                }
+            }
+            Event::RunLanded { set, next, .. } => {
+                fits = self.assign(set, &Value::Null);
+                self.feedback = Value::Null;
+                self.item = None;
+                self.go(next);
+            }
+            Event::RunSentBack { feedback, set, next, .. } => {
+                fits = self.assign(set, &Value::Null);
+                self.feedback = sent_back(feedback, self.item.as_deref());
+                let item = self.item.clone().unwrap_or_default();
+                *self.sent_back.entry(item).or_default() += 1;
+                self.go(next);
+            }
+            Event::RunHeld { error, .. } => {
+                self.is_asked = false;
+                self.hold = Some(Hold::Error { error: error.clone() });
+            }
+            Event::RunPaused { .. } => self.hold = Some(Hold::Paused),
+            Event::RunResumed { .. } => {
+                self.hold = None;
+                self.ask_if_wanted();
+            }
+            Event::RunStopping { reason, .. } => self.hold = Some(Hold::Stopping { reason: reason.clone() }),
+            Event::RunCompleted { result, .. } => self.end(Phase::Completed { result: result.clone() }),
+            Event::RunFailed { error, .. } => self.end(Phase::Failed { error: error.clone() }),
+        }
+        fits
+    }
+
+    fn count(&mut self, choice: &Choice) {
+        let item = self.item.clone().unwrap_or_default();
+        *self.visits.entry(self.node.to_string()).or_default().entry(item).or_default() += 1;
+        let scopes = self.taken.entry(choice.edge.to_string()).or_default();
+        // A used-up edge is not taken; its route is.
+        if choice.exhausted.is_none() {
+            *scopes.entry(choice.scope.clone()).or_default() += 1;
+        }
+    }
+
+    fn assign(&mut self, patches: &[Patch], output: &Value) -> bool {
+        regatta_flow::apply(&mut self.state, patches, output).is_ok()
+    }
+
+    fn go(&mut self, next: &Next) {
+        if !matches!(next, Next::Land { .. }) {
+            self.step += 1;
+        }
+        self.place(next);
+    }
+
+    fn place(&mut self, next: &Next) {
+        let (node, item, phase) = match next {
+            Next::Perform { node, item } => {
+                let is_known = item.as_ref().is_none_or(|item| self.tasks.contains_key(item));
+                let phase = if self.board && !is_known { Phase::Publishing } else { Phase::performing() };
+                (node, item.clone(), phase)
+            }
+            // The question is about what the node before it worked on.
+            Next::Ask { node, question } => {
+                (node, self.item.clone(), Phase::Asking { question: question.clone() })
+            }
+            Next::Map { node, workflow, items, max_parallel } => {
+                let child = |item: &super::Item| Child { item: item.clone(), run: None, end: None };
+                let children = items.iter().map(child).collect();
+                let mapping = Mapping { workflow: workflow.clone(), max_parallel: *max_parallel, children };
+                (node, None, Phase::Mapping(mapping))
+            }
+            Next::Land { node, edge, item, task_id } => {
+                let phase = Phase::Landing { edge: edge.clone(), item: item.clone(), task: *task_id };
+                (node, Some(item.clone()), phase)
+            }
+            // A run that ends badly leaves the task that it worked on to a person.
+            Next::End { node } => (node, self.item.clone(), Phase::Ending),
+        };
+        self.node = node.clone();
+        self.item = item;
+        self.turn_to(phase);
+    }
+
+    fn turn_to(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.is_asked = false;
+        self.ask_if_wanted();
+    }
+
+    /// What a phase needs is asked for unless the run is held; a person is not asked by an effect.
+    fn ask_if_wanted(&mut self) {
+        let needs = match &self.phase {
+            Phase::Publishing | Phase::Performing { .. } | Phase::Landing { .. } => true,
+            Phase::Mapping(mapping) => mapping.is_over() || !mapping.startable().is_empty(),
+            Phase::Asking { .. } | Phase::Ending | Phase::Completed { .. } | Phase::Failed { .. } => false,
+        };
+        self.is_asked |= needs && self.hold.is_none();
+    }
+
+    fn end(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.is_asked = false;
+        self.hold = None;
+    }
+}
+
+impl Phase {
+    fn performing() -> Self {
+        Phase::Performing { asks: 0, faults: Vec::new() }
+    }
+}
+
+/// Returns what expressions see as `feedback` after a person sent a task back.
+pub(super) fn sent_back(feedback: &str, item: Option<&str>) -> Value {
+    answered(&json!({ "approved": false, "text": feedback }), item)
+}
+
+/// Returns what expressions see as `feedback` after a person answered, perhaps about an item.
+pub(super) fn answered(answer: &Value, item: Option<&str>) -> Value {
+    let mut said = answer.clone();
+    if let (Value::Object(fields), Some(item)) = (&mut said, item) {
+        fields.insert("task".to_owned(), Value::from(item));
+    }
+    said
+}
+
+fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
+    let mut run = Run {
+        id,
+        workflow: plan.workflow.clone(),
+        digest: plan.digest.clone(),
+        within: plan.within.clone(),
+        level: plan.level,
+        board: plan.board,
+        state: plan.state.clone(),
+        input: plan.input.clone(),
+        feedback: plan.feedback.clone(),
+        taken: plan.taken.clone(),
+        visits: plan.visits.clone(),
+        tasks: plan.tasks.clone(),
+        sent_back: BTreeMap::new(),
+        step: plan.step,
+        node: plan.next.node().clone(),
+        item: None,
+        phase: Phase::Ending,
+        is_asked: false,
+        hold: None,
+        parent: plan.parent.clone(),
+        forked: plan.forked,
+        created_at: at,
+        updated_at: at,
+    };
+    run.place(&plan.next);
+    run
+}
+
+impl Next {
+    /// Returns the node that it leads to, or stays at.
+    pub fn node(&self) -> &regatta_flow::NodeName {
+        match self {
+            Next::Perform { node, .. }
+            | Next::Ask { node, .. }
+            | Next::Map { node, .. }
+            | Next::Land { node, .. }
+            | Next::End { node } => node,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Why a run ended badly or is held, in the words that a user is told.
+
+use super::{Choice, Run};
+use crate::{Code, Failure, Problem, RunId};
+use regatta_flow::{EdgeId, NodeName, StepFault, Tried};
+use std::error::Error;
+
+/// Says why an expression of a run could not be used outside of a step.
+pub fn explain_step(run: &Run, fault: &StepFault) -> Failure {
+    of_step(run.id, &run.node, fault)
+}
+
+/// An expression failed, or the new state is not allowed.
+pub(super) fn of_step(run: RunId, node: &NodeName, fault: &StepFault) -> Failure {
+    let code = match fault {
+        StepFault::Schema { .. } | StepFault::Place { .. } => Code::StateInvalid,
+        StepFault::Evaluation { .. }
+        | StepFault::Unusable { .. }
+        | StepFault::NoKey { .. }
+        | StepFault::NoPlace { .. }
+        | StepFault::Prompt(_)
+        | StepFault::Missing { .. } => Code::EdgeEvaluationFailed,
+    };
+    let why = reasons(fault);
+    let next = format!(
+        "mend the workflow (`regatta workflow check`), then `regatta run fork {run}` goes on from the last good step"
+    );
+    let what = format!("run {run} stopped after node `{node}`");
+    let mut problem = Problem { why, ..Problem::new(code, what, "", next) }.with("node", node.as_str());
+    if let Some(expression) = fault.expression() {
+        problem = problem.with("expression", expression);
+    }
+    Failure::from(problem)
+}
+
+/// Returns why a step could not be made, from the outside in.
+pub(super) fn reasons(fault: &StepFault) -> Vec<String> {
+    let mut why = vec![fault.to_string()];
+    let mut source = fault.source();
+    while let Some(cause) = source {
+        why.push(cause.to_string());
+        source = cause.source();
+    }
+    why
+}
+
+/// No edge holds.
+pub(super) fn stalled(run: RunId, node: &NodeName, tried: &[Tried]) -> Failure {
+    let edges: Vec<&str> = tried.iter().map(|tried| tried.edge.as_str()).collect();
+    let why = if edges.is_empty() {
+        "no edge leaves it at this level, and it is not an end".to_owned()
+    } else {
+        format!("none of its edges holds: {}", edges.join(", "))
+    };
+    Failure::from(
+        Problem::new(
+            Code::RunStalled,
+            format!("run {run} cannot go on from node `{node}`"),
+            why,
+            format!(
+                "see what the edges saw with `regatta run show {run}`; give the node an edge for this case"
+            ),
+        )
+        .with("node", node.as_str())
+        .with("tried", serde_json::to_value(tried).unwrap_or_default()),
+    )
+}
+
+/// An edge was taken as often as it may be.
+pub(super) fn exhausted(run: RunId, edge: &EdgeId, scope: &str) -> Failure {
+    let whose = if scope.is_empty() { String::new() } else { format!(" for {scope}") };
+    Failure::from(
+        Problem::new(
+            Code::MaxIterationsExceeded,
+            format!("run {run} gave up"),
+            format!("edge `{edge}` was taken as often as it may be{whose}"),
+            format!(
+                "look at the work with `regatta run show {run}`; `regatta run fork {run}` tries again from a step of yours"
+            ),
+        )
+        .with("edge", edge.as_str())
+        .with("scope", scope),
+    )
+}
+
+/// A task that the run has given up is left to a person.
+pub(crate) fn given_up(run: RunId, choice: &Choice) -> Failure {
+    if choice.exhausted.is_some() {
+        return exhausted(run, &choice.edge, &choice.scope);
+    }
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("run {run} gave the task up"),
+        format!("edge `{}` of its workflow says so", choice.edge),
+        "see the work with `regatta task diff`; complete or cancel the task by hand",
+    ))
+}
+
+/// An end that says it failed.
+pub(super) fn ended(run: RunId, node: &NodeName, reason: Option<String>) -> Failure {
+    Failure::from(
+        Problem::new(
+            Code::RunFailed,
+            format!("run {run} ended at node `{node}`"),
+            reason.unwrap_or_else(|| "that is an end that says it failed".to_owned()),
+            format!("see its steps with `regatta run show {run}`"),
+        )
+        .with("node", node.as_str()),
+    )
+}
+
+/// A role kept returning what its schema does not allow.
+pub(super) fn output_invalid(run: RunId, node: &NodeName, faults: &[String]) -> Failure {
+    Failure::from(
+        Problem::new(
+            Code::AgentOutputInvalid,
+            format!("run {run} has no usable answer at node `{node}`"),
+            format!("the role was asked again and still returned: {}", faults.join("; ")),
+            format!(
+                "read the transcript; then `regatta run fork {run}`, perhaps with another agent for the role"
+            ),
+        )
+        .with("node", node.as_str())
+        .with("faults", faults.to_vec()),
+    )
+}
+
+/// A person stopped it.
+pub(super) fn stopped(run: RunId, reason: Option<&str>) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunStopped,
+        format!("run {run} was stopped"),
+        reason.unwrap_or("a person stopped it"),
+        format!("`regatta run fork {run}` goes on from where it was"),
+    ))
+}
+
+/// The workflow speaks of a task that is not on the board.
+pub(super) fn not_on_board(run: RunId, item: &str) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("run {run} cannot put `{item}` up for approval"),
+        "no task on the board has that key",
+        "mend `submit` in the workflow, or the keys of its board",
+    ))
+}
+
+/// A person sent a task back, and the workflow has no route for that.
+pub(super) fn no_way_back(run: RunId, edge: &EdgeId) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("run {run} cannot go on"),
+        format!("its task was sent back, and edge `{edge}` has no `rejected` route"),
+        "give the edge a route, or finish the task by hand",
+    ))
+}

@@ -1,0 +1,58 @@
+//! The items of a `map` node as a run takes them.
+//!
+//! Each has a key of its own and waits for others only if they can end before it: whatever could never start would keep
+//! the run waiting for ever, so it is refused when the node is reached.
+
+use super::Item;
+use regatta_flow::{self as flow, Expression, Look, Node, NodeKind, StepFault};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Evaluates the items of a `map` node.
+pub(super) fn find_items(look: &Look<'_>, node: &Node) -> Result<Vec<Item>, StepFault> {
+    let NodeKind::Map { workflow, key, depends, .. } = &node.kind else { return Ok(Vec::new()) };
+    if !look.workflow().children.contains_key(&workflow.name) {
+        return Err(StepFault::Missing { kind: "child", name: workflow.name.clone() });
+    }
+    let item = |item: flow::MapItem| Item { key: item.key, depends: item.depends, input: item.value };
+    let items: Vec<Item> = flow::map_items(look, node)?.into_iter().map(item).collect();
+    if let Some(twice) = find_twice(&items) {
+        return Err(unusable(key, "a key that no other item has", Value::from(twice.key.as_str())));
+    }
+    if let (Some(depends), Some(stuck)) = (depends, find_stuck(&items)) {
+        let wanted = "a list of known keys without a circle";
+        return Err(unusable(depends, wanted, Value::from(stuck.depends.clone())));
+    }
+    Ok(items)
+}
+
+fn unusable(expression: &Expression, wanted: &'static str, found: Value) -> StepFault {
+    let (part, expression) = (expression.part().clone(), expression.text().to_owned());
+    StepFault::Unusable { part, expression, wanted, found }
+}
+
+fn find_twice(items: &[Item]) -> Option<&Item> {
+    let mut keys = BTreeSet::new();
+    items.iter().find(|item| !keys.insert(item.key.as_str()))
+}
+
+/// Returns the first item that would never start, even if every other completed.
+fn find_stuck(items: &[Item]) -> Option<&Item> {
+    let mut missing: Vec<usize> = items.iter().map(|item| item.depends.len()).collect();
+    let mut dependents: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, item) in items.iter().enumerate() {
+        for key in &item.depends {
+            dependents.entry(key).or_default().push(index);
+        }
+    }
+    let mut free: Vec<usize> = (0..items.len()).filter(|index| missing[*index] == 0).collect();
+    while let Some(done) = free.pop() {
+        for index in dependents.remove(items[done].key.as_str()).unwrap_or_default() {
+            missing[index] -= 1;
+            if missing[index] == 0 {
+                free.push(index);
+            }
+        }
+    }
+    items.iter().zip(missing).find(|(_, missing)| *missing > 0).map(|(item, _)| item)
+}

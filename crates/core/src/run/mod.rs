@@ -1,0 +1,29 @@
+//! Runs: a workflow played step by step, by the same three functions as everything else.
+//!
+//! [`decide`] evaluates: it takes what a node returned, has the workflow choose an edge, and says so in one event.
+//! [`Run::evolve`] folds that event and evaluates nothing. [`effects`] asks for the next node.
+
+mod begin;
+mod children;
+mod decide;
+mod effect;
+mod event;
+mod evolve;
+mod failure;
+mod index;
+mod items;
+mod land;
+mod soundness;
+mod state;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use begin::{Order, begin, fork};
+pub use decide::{Command, Situation, decide, decide_step};
+pub use effect::{Effect, effects};
+pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent};
+pub use failure::explain_step;
+pub(crate) use failure::given_up;
+pub use index::Index;
+pub use state::{Child, Hold, Mapping, Phase, Run, Status};

@@ -1,0 +1,79 @@
+//! Whether a run as it stands can carry an event: asked by `replay` alone.
+//!
+//! What two people do at the same time may be in the log in either order, so not every exchange of two events is
+//! noticed here; that none is missing is told by the numbers of the store.
+
+use super::{ChildEnd, Event, Hold, Next, Phase, Run};
+use crate::{Code, RunId, TaskId};
+use std::collections::BTreeMap;
+
+/// Tells whether the event can follow.
+pub(super) fn carries(run: &Run, event: &Event) -> bool {
+    let at = |step: &u64| *step == run.step;
+    let is_stopping = matches!(run.hold, Some(Hold::Stopping { .. }));
+    let is_open = !run.is_over() && run.phase != Phase::Ending;
+    match event {
+        Event::WorkflowKept { .. } | Event::RunCreated { .. } => false,
+        Event::RunPublished { step, .. } => at(step) && run.phase == Phase::Publishing && run.is_asked,
+        Event::RunStepped { step, node, next, .. } => {
+            at(step) && *node == run.node && is_performed(run) && !is_stopping && leads_on(run, next)
+        }
+        Event::RunOutputRefused { step, asks, .. } => {
+            let is_next = matches!(run.phase, Phase::Performing { asks: before, .. } if *asks == before + 1);
+            at(step) && is_next && run.is_asked && !is_stopping
+        }
+        Event::RunChildrenStarted { step, children, .. } => {
+            at(step) && run.is_asked && are_waiting(run, children)
+        }
+        Event::RunChildEnded { step, item, child, .. } => at(step) && may_end(run, item, child),
+        Event::RunLanded { step, task_id, .. } | Event::RunSentBack { step, task_id, .. } => {
+            at(step) && is_landing(run, *task_id)
+        }
+        Event::RunHeld { step, .. } => at(step) && is_open && run.is_asked && !is_stopping,
+        Event::RunPaused { .. } => is_open && run.hold.is_none(),
+        Event::RunResumed { .. } => matches!(run.hold, Some(Hold::Paused | Hold::Error { .. })),
+        Event::RunStopping { .. } => run.is_at_work() && !is_stopping,
+        Event::RunCompleted { .. } => run.phase == Phase::Ending,
+        Event::RunFailed { error, .. } if error.code == Code::RunStopped => {
+            is_open && (is_stopping || !run.is_at_work())
+        }
+        // What a node returned is kept if that is why it failed; otherwise an end says so, or what came of a task.
+        Event::RunFailed { output: Some(_), .. } => is_performed(run) && !is_stopping,
+        Event::RunFailed { output: None, .. } => matches!(run.phase, Phase::Ending | Phase::Landing { .. }),
+    }
+}
+
+/// Tells whether the node has returned something.
+fn is_performed(run: &Run) -> bool {
+    match &run.phase {
+        Phase::Performing { .. } => run.is_asked,
+        Phase::Asking { .. } => true,
+        Phase::Mapping(mapping) => mapping.is_over(),
+        _ => false,
+    }
+}
+
+/// Only a task that is on the board can be put up for approval.
+fn leads_on(run: &Run, next: &Next) -> bool {
+    match next {
+        Next::Land { node, item, task_id, .. } => {
+            run.board && *node == run.node && run.tasks.get(item) == Some(task_id)
+        }
+        Next::Perform { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => true,
+    }
+}
+
+fn are_waiting(run: &Run, children: &BTreeMap<String, RunId>) -> bool {
+    let Phase::Mapping(mapping) = &run.phase else { return false };
+    children.keys().all(|key| mapping.is_waiting(key))
+}
+
+fn may_end(run: &Run, item: &str, end: &ChildEnd) -> bool {
+    let Phase::Mapping(mapping) = &run.phase else { return false };
+    let is_skipped = *end == ChildEnd::Skipped;
+    mapping.find(item).is_some_and(|child| child.end.is_none() && child.run.is_none() == is_skipped)
+}
+
+fn is_landing(run: &Run, task: TaskId) -> bool {
+    matches!(run.phase, Phase::Landing { task: waiting, .. } if waiting == task)
+}

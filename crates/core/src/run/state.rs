@@ -1,0 +1,268 @@
+//! A run: where it stands, its state, and what it has counted.
+
+use super::{ChildEnd, Counts, Fork, Item, Parent};
+use crate::{Failure, RunId, TaskId};
+use jiff::Timestamp;
+use regatta_flow::{EdgeId, NodeName};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One play of a workflow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its number.
+    pub id: RunId,
+    /// The workflow's name.
+    pub workflow: String,
+    /// Names the definition that it plays.
+    pub digest: String,
+    /// The child within that definition, for a run of a `map` node.
+    pub within: Vec<String>,
+    /// The level of the workflow.
+    pub level: u32,
+    /// Whether its items are tasks on the board.
+    pub board: bool,
+    /// Its state.
+    pub state: Value,
+    /// What it was given.
+    pub input: Value,
+    /// What a person said last, or null.
+    pub feedback: Value,
+    /// How often each edge was taken, by scope.
+    pub taken: Counts,
+    /// How often each node was performed, by item.
+    pub visits: Counts,
+    /// Its items that are on the board.
+    pub tasks: BTreeMap<String, TaskId>,
+    /// How often a person sent each of them back.
+    pub sent_back: BTreeMap<String, u32>,
+    /// The step that it is at, from 1.
+    pub step: u64,
+    /// The node that it is at.
+    pub node: NodeName,
+    /// The item that the node works on.
+    pub item: Option<String>,
+    /// How far it is with the step.
+    pub phase: Phase,
+    /// Whether what the phase needs has been asked for and has not been answered.
+    pub is_asked: bool,
+    /// Why nothing more is asked for, if so.
+    pub hold: Option<Hold>,
+    /// The run that waits for it.
+    pub parent: Option<Parent>,
+    /// Where it was forked from.
+    pub forked: Option<Fork>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When something last happened to it.
+    pub updated_at: Timestamp,
+}
+
+/// How far a run is with its step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+pub enum Phase {
+    /// Its items are being put on the board; then the node is performed.
+    Publishing,
+    /// The node is being performed.
+    Performing {
+        /// How often the role was asked again.
+        asks: u32,
+        /// What was wrong with its last output.
+        faults: Vec<String>,
+    },
+    /// A person is asked.
+    Asking {
+        /// What.
+        question: String,
+    },
+    /// Runs of another workflow do the work.
+    Mapping(Mapping),
+    /// A task is up for approval.
+    Landing {
+        /// The edge that the run then goes on along.
+        edge: EdgeId,
+        /// The key of the task.
+        item: String,
+        /// The task.
+        task: TaskId,
+    },
+    /// The end was reached; the next event says how.
+    Ending,
+    /// It ended well.
+    Completed {
+        /// What it leaves to whoever waits for it.
+        result: Value,
+    },
+    /// It ended badly.
+    Failed {
+        /// Why.
+        error: Failure,
+    },
+}
+
+/// The children of a `map` node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mapping {
+    /// The workflow that they play.
+    pub workflow: String,
+    /// How many run at once.
+    pub max_parallel: u32,
+    /// The items, in order.
+    pub children: Vec<Child>,
+}
+
+/// One child of a `map` node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Child {
+    /// The item.
+    pub item: Item,
+    /// Its run, once it is started.
+    pub run: Option<RunId>,
+    /// How it ended.
+    pub end: Option<ChildEnd>,
+}
+
+/// Why nothing more is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "hold", rename_all = "snake_case")]
+pub enum Hold {
+    /// A person paused it.
+    Paused,
+    /// A person stops it.
+    Stopping {
+        /// Why.
+        reason: Option<String>,
+    },
+    /// Something outside went wrong; resuming tries again.
+    Error {
+        /// What.
+        error: Failure,
+    },
+}
+
+/// What a run is, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names are those of the contract")]
+pub enum Status {
+    Created,
+    Running,
+    Paused,
+    Completed,
+    Failed,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Status::Created => "created",
+            Status::Running => "running",
+            Status::Paused => "paused",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+        })
+    }
+}
+
+impl Run {
+    /// Returns what it is in one word: a run that waits for a person is paused.
+    pub fn status(&self) -> Status {
+        match &self.phase {
+            Phase::Completed { .. } => Status::Completed,
+            Phase::Failed { .. } => Status::Failed,
+            Phase::Asking { .. } | Phase::Landing { .. } => Status::Paused,
+            _ if matches!(self.hold, Some(Hold::Paused | Hold::Error { .. })) && !self.is_asked => {
+                Status::Paused
+            }
+            // Nothing is asked for while its children run.
+            Phase::Mapping(_) => Status::Running,
+            _ if self.step == 1 && !self.is_asked => Status::Created,
+            _ => Status::Running,
+        }
+    }
+
+    /// Tells whether it has ended.
+    pub fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Completed { .. } | Phase::Failed { .. })
+    }
+
+    /// Tells whether something is under way for it that must be stopped before it can end.
+    pub(super) fn is_at_work(&self) -> bool {
+        match &self.phase {
+            Phase::Performing { .. } => self.is_asked,
+            Phase::Mapping(mapping) => mapping.is_under_way(),
+            _ => false,
+        }
+    }
+
+    /// Returns how often an edge was taken in a scope.
+    pub fn count_taken(&self, edge: &EdgeId, scope: &str) -> u32 {
+        count(&self.taken, edge.as_str(), scope)
+    }
+
+    /// Returns how often the current node was performed for its item before.
+    pub fn count_visits(&self) -> u32 {
+        count(&self.visits, self.node.as_str(), self.item.as_deref().unwrap_or_default())
+    }
+
+    /// Returns the task that the current node works on, if it is on the board.
+    pub fn find_task(&self) -> Option<TaskId> {
+        self.tasks.get(self.item.as_deref()?).copied()
+    }
+}
+
+impl Mapping {
+    /// Returns the keys of the items that can be started now.
+    pub fn startable(&self) -> Vec<&Item> {
+        let under_way = self.children.iter().filter(|child| child.run.is_some() && child.end.is_none());
+        let free = (self.max_parallel as usize).saturating_sub(under_way.count());
+        let waiting = self.children.iter().filter(|child| child.run.is_none() && child.end.is_none());
+        waiting.map(|child| &child.item).filter(|item| self.may_start(item)).take(free).collect()
+    }
+
+    /// Returns the keys of the items that can never start, because one that they depend on did not complete.
+    pub fn skippable(&self) -> Vec<&str> {
+        let waiting = self.children.iter().filter(|child| child.run.is_none() && child.end.is_none());
+        let is_lost = |key: &String| {
+            let end = self.find(key).and_then(|child| child.end.as_ref());
+            matches!(end, Some(ChildEnd::Failed { .. } | ChildEnd::Skipped))
+        };
+        let lost = waiting.filter(|child| child.item.depends.iter().any(is_lost));
+        lost.map(|child| child.item.key.as_str()).collect()
+    }
+
+    /// Tells whether an item waits to be started.
+    pub(super) fn is_waiting(&self, key: &str) -> bool {
+        self.find(key).is_some_and(|child| child.run.is_none() && child.end.is_none())
+    }
+
+    /// Tells whether a child is under way.
+    pub fn is_under_way(&self) -> bool {
+        self.children.iter().any(|child| child.run.is_some() && child.end.is_none())
+    }
+
+    /// Tells whether every item has ended.
+    pub fn is_over(&self) -> bool {
+        self.children.iter().all(|child| child.end.is_some())
+    }
+
+    fn may_start(&self, item: &Item) -> bool {
+        let is_done = |key: &String| {
+            let end = self.find(key).and_then(|child| child.end.as_ref());
+            matches!(end, Some(ChildEnd::Completed { .. }))
+        };
+        item.depends.iter().all(is_done)
+    }
+
+    /// Returns the child for an item.
+    pub(super) fn find(&self, key: &str) -> Option<&Child> {
+        self.children.iter().find(|child| child.item.key == key)
+    }
+}
+
+fn count(counts: &Counts, name: &str, key: &str) -> u32 {
+    counts.get(name).and_then(|keys| keys.get(key)).copied().unwrap_or_default()
+}

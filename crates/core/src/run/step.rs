@@ -1,0 +1,192 @@
+//! A step: what a node returned, what it changes, which edge it leads along, and what comes next.
+
+use super::evolve::answered;
+use super::items::find_items;
+use super::{Choice, Event, Next, Phase, Run, Situation, failure};
+use crate::TaskId;
+use regatta_flow::{
+    self as flow, EndStatus, Given, Look, Node, NodeKind, NodeName, Patch, StepFault, Trial, Workflow,
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// How many faults of an output a role is told; more do not help it.
+const FAULTS_MAX: usize = 20;
+
+/// How many children run at once when a workflow does not say.
+const PARALLEL_DEFAULT: u32 = 4;
+
+/// A run with what its decision may depend on.
+pub(super) struct Player<'a> {
+    pub(super) situation: Situation<'a>,
+    pub(super) run: &'a mut Run,
+}
+
+/// Where a step leads.
+struct Led {
+    set: Vec<Patch>,
+    choice: flow::Choice,
+    next: Option<Next>,
+    /// What an end says: its result, or why it failed.
+    end: Option<Result<Value, Option<String>>>,
+}
+
+impl Player<'_> {
+    /// Returns what is wrong with the output of the current node.
+    pub(super) fn find_output_faults(&self, output: &Value) -> Vec<String> {
+        let node = self.situation.workflow.find_node(self.run.node.as_str());
+        let Some(NodeKind::Agent { role, .. }) = node.map(|node| &node.kind) else { return Vec::new() };
+        let Some(role) = self.situation.workflow.roles.get(&role.name) else { return Vec::new() };
+        let faults = role.check_output(output).err().unwrap_or_default();
+        faults.iter().take(FAULTS_MAX).map(ToString::to_string).collect()
+    }
+
+    /// Makes the step that follows the current node.
+    pub(super) fn step(&mut self, output: Value) -> Vec<Event> {
+        let (run_id, step, node) = (self.run.id, self.run.step, self.run.node.clone());
+        let (led, output) = self.lead(output);
+        let failed = |error, output| vec![Event::RunFailed { run_id, error, output: Some(output) }];
+        let Led { set, choice, next, end } = match led {
+            Ok(led) => led,
+            Err(fault) => return failed(failure::of_step(run_id, &node, &fault), output),
+        };
+        let (choice, submitted) = match choice {
+            flow::Choice::Taken { edge, scope, submit, fail, tried, .. } => {
+                (Choice { edge, scope, exhausted: None, fail, tried }, submit)
+            }
+            flow::Choice::Exhausted { edge, scope, route, fail, tried, .. } => {
+                (Choice { edge, scope, exhausted: Some(route), fail, tried }, None)
+            }
+            flow::Choice::ExhaustedWithoutRoute { edge, scope, .. } => {
+                return failed(failure::exhausted(run_id, &edge, &scope), output);
+            }
+            flow::Choice::Stalled { tried } => {
+                return failed(failure::stalled(run_id, &node, &tried), output);
+            }
+            flow::Choice::End => return failed(failure::ended(run_id, &node, None), output),
+        };
+        let Some(next) = next else {
+            return failed(failure::not_on_board(run_id, &submitted.unwrap_or_default()), output);
+        };
+        let ending = end.map(|end| match (end, &choice) {
+            (Ok(result), _) => Event::RunCompleted { run_id, result },
+            (Err(_), Choice { exhausted: Some(_), edge, scope, .. }) => {
+                self.fail(failure::exhausted(run_id, edge, scope))
+            }
+            (Err(reason), _) => self.fail(failure::ended(run_id, next.node(), reason)),
+        });
+        let mut events = vec![Event::RunStepped { run_id, step, node, output, set, choice, next }];
+        events.extend(ending);
+        events
+    }
+
+    fn lead(&mut self, output: Value) -> (Result<Led, StepFault>, Value) {
+        let Situation { workflow, now_millis } = self.situation;
+        let Run { state, input, feedback, taken, level, node, item, tasks, board, parent, phase, .. } =
+            &mut *self.run;
+        let mut given = lend(input, feedback, output);
+        // Whoever just answered is who spoke last.
+        let before = matches!(phase, Phase::Asking { .. }).then(|| {
+            let said = answered(&given.output, item.as_deref());
+            std::mem::replace(&mut given.feedback, said)
+        });
+        let used = |edge: &flow::EdgeId, scope: &str| {
+            taken.get(edge.as_str()).and_then(|scopes| scopes.get(scope)).copied().unwrap_or_default()
+        };
+        let board = if *board { Some(&*tasks) } else { None };
+        let led = {
+            let mut trial = Trial::begin(state, &mut given, now_millis);
+            lead(workflow, *level, node, board, parent.is_some(), &mut trial, &used)
+        };
+        (*input, *feedback) = (given.input, before.unwrap_or(given.feedback));
+        (led, given.output)
+    }
+}
+
+/// Lends what expressions see beside the state; to be put back afterwards.
+pub(super) fn lend(input: &mut Value, feedback: &mut Value, output: Value) -> Given {
+    Given { input: std::mem::take(input), output, feedback: std::mem::take(feedback) }
+}
+
+fn lead(
+    workflow: &Workflow,
+    level: u32,
+    node: &NodeName,
+    board: Option<&BTreeMap<String, TaskId>>,
+    is_child: bool,
+    trial: &mut Trial<'_>,
+    used: &dyn Fn(&flow::EdgeId, &str) -> u32,
+) -> Result<Led, StepFault> {
+    let flow::Stepped { mut set, choice } = flow::step(workflow, level, node.as_str(), trial, used)?;
+    let to = match &choice {
+        flow::Choice::Taken { edge, submit: Some(item), to, .. } => match board {
+            Some(tasks) => {
+                let land = |task_id: &TaskId| Next::Land {
+                    node: node.clone(),
+                    edge: edge.clone(),
+                    item: item.clone(),
+                    task_id: *task_id,
+                };
+                let next = tasks.get(item).map(land);
+                return Ok(Led { set, choice, next, end: None });
+            }
+            // Without a board there is nobody to wait for.
+            None => {
+                let edge = workflow.find_edge(edge.as_str());
+                let assignments = edge.map(|edge| edge.set.as_slice()).unwrap_or_default();
+                set.extend(flow::follow(workflow, level, assignments, trial)?);
+                to.clone()
+            }
+        },
+        flow::Choice::Taken { to, .. } | flow::Choice::Exhausted { to, .. } => to.clone(),
+        flow::Choice::ExhaustedWithoutRoute { .. } | flow::Choice::Stalled { .. } | flow::Choice::End => {
+            return Ok(Led { set, choice, next: None, end: None });
+        }
+    };
+    let look = trial.look(workflow);
+    let target = get_node(workflow, &to)?;
+    Ok(Led { set, choice, next: Some(enter(&look, target)?), end: end(&look, target, is_child)? })
+}
+
+/// Returns what a run does at a node.
+pub(super) fn enter(look: &Look<'_>, node: &Node) -> Result<Next, StepFault> {
+    let name = node.name.clone();
+    let text = |expression| flow::evaluate_text(look, expression);
+    Ok(match &node.kind {
+        NodeKind::Agent { task, .. } | NodeKind::Check { task, .. } => {
+            Next::Perform { node: name, item: task.as_ref().map(text).transpose()?.flatten() }
+        }
+        NodeKind::Approval { question } => {
+            Next::Ask { node: name, question: text(question)?.unwrap_or_default() }
+        }
+        NodeKind::Map { workflow, max_parallel, .. } => Next::Map {
+            node: name,
+            workflow: workflow.name.clone(),
+            items: find_items(look, node)?,
+            max_parallel: max_parallel.unwrap_or(PARALLEL_DEFAULT).max(1),
+        },
+        NodeKind::End { .. } => Next::End { node: name },
+    })
+}
+
+/// Returns what an end says. A run that nobody waits for leaves its state as it is, and so needs no copy of it.
+pub(super) fn end(
+    look: &Look<'_>,
+    node: &Node,
+    is_child: bool,
+) -> Result<Option<Result<Value, Option<String>>>, StepFault> {
+    let NodeKind::End { status, reason, result } = &node.kind else { return Ok(None) };
+    if *status == EndStatus::Failed {
+        let reason = reason.as_ref().map(|reason| flow::evaluate_text(look, reason)).transpose()?.flatten();
+        return Ok(Some(Err(reason)));
+    }
+    if result.is_none() && !is_child {
+        return Ok(Some(Ok(Value::Null)));
+    }
+    Ok(Some(Ok(flow::find_result(look, result.as_ref())?)))
+}
+
+pub(super) fn get_node<'w>(workflow: &'w Workflow, name: &NodeName) -> Result<&'w Node, StepFault> {
+    let missing = || StepFault::Missing { kind: "node", name: name.to_string() };
+    workflow.find_node(name.as_str()).ok_or_else(missing)
+}

@@ -1,0 +1,28 @@
+//! What runs do, shown by text: [`check`] plays a script and compares what came of each line.
+//!
+//! Every line that is played is also checked by itself: a decision leaves the run as it was, and folding what was
+//! recorded, read back from its JSON, gives the same run. See [`script`] for the language and [`play`] for those checks.
+
+mod board;
+mod checks;
+mod failed_tasks;
+mod faults;
+mod forks;
+mod holds;
+mod landings;
+mod levels;
+mod map_reports;
+mod maps;
+mod model;
+mod play;
+mod properties;
+mod questions;
+mod script;
+mod seed;
+mod soundness;
+mod told;
+mod wild;
+mod words;
+mod workflows;
+
+use script::check;

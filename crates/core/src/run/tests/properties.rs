@@ -1,0 +1,157 @@
+//! Any agents, any people: a run of `speckit` ends within its caps, and what was recorded replays to what it became.
+//!
+//! Each move is taken from a list of numbers, so that a failing case is small and can be played again. The checks of
+//! every step are those of [`Play`].
+
+use super::play::{Play, is_of_phase};
+use super::script::{coder_output, review_output, spec_output};
+use super::workflows::{Example, speckit};
+use crate::run::{Command, Hold, Phase};
+use crate::testing::{failure, id};
+use crate::{Code, replay_run};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::collections::BTreeMap;
+
+/// Each is a whole run; that is what some ten seconds of testing can afford.
+const CASES: u32 = 10_000;
+/// So many of them are checked after every step; all are replayed when they are over.
+const THOROUGH_EVERY: u16 = 20;
+/// What people and broken agents add to a run before they have had enough.
+const MOVES_MAX: usize = 60;
+/// Per task: one attempt, three retries and two rejections of the coder, and three reviews.
+const SESSIONS_PER_TASK: usize = 6 + 3;
+/// Each session may be asked for again twice.
+const ASKS_PER_SESSION: usize = 3;
+const KEYS: [&str; 3] = ["T001", "T002", "T003"];
+
+fn config(cases: u32) -> ProptestConfig {
+    let rng_seed = RngSeed::Fixed(20_260_108);
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// What the moves of a case are about.
+#[derive(Debug, Clone)]
+struct Terms {
+    level: u32,
+    tasks: usize,
+    goes_on: bool,
+    board: bool,
+    /// What the roles do once the moves are used up.
+    last: &'static str,
+}
+
+fn any_terms() -> impl Strategy<Value = Terms> {
+    let last = prop::sample::select(vec!["content", "discontent", "broken"]);
+    (1u32..=7, 1..=KEYS.len(), any::<bool>(), any::<bool>(), last)
+        .prop_map(|(level, tasks, goes_on, board, last)| Terms { level, tasks, goes_on, board, last })
+}
+
+proptest! {
+    #![proptest_config(config(CASES))]
+
+    #[test]
+    fn a_run_ends_within_its_caps(terms in any_terms(), moves in vec(any::<u8>(), 0..MOVES_MAX), number: u16) {
+        let mut play = begin(&speckit(), &terms);
+        play.is_thorough = number % THOROUGH_EVERY == 0;
+        let sessions_max = 1 + KEYS.len() * SESSIONS_PER_TASK * ASKS_PER_SESSION;
+        // Whoever pauses resumes, and a task is published and landed.
+        let commands_max = 4 * (moves.len() + sessions_max);
+        let mut moves = moves.into_iter();
+        for _ in 0..commands_max {
+            if play.run.is_over() {
+                break;
+            }
+            let command = choose(&play, &terms, moves.next());
+            let _ = play.tell(command);
+        }
+        prop_assert!(play.run.is_over(), "{:?}", play.run);
+        check_end(&play)?;
+        prop_assert_eq!(replay_run(&play.facts), Ok(Some(play.run.clone())));
+    }
+}
+
+fn begin(example: &Example, terms: &Terms) -> Play {
+    let begun = Play::begin(example, |order| {
+        order.level = Some(terms.level);
+        order.board = terms.board;
+        order.input["onTaskFailed"] = if terms.goes_on { "continue".into() } else { "end".into() };
+    });
+    begun.unwrap().0
+}
+
+fn check_end(play: &Play) -> Result<(), TestCaseError> {
+    let run = &play.run;
+    if let Phase::Failed { error } = &run.phase {
+        let known =
+            [Code::MaxIterationsExceeded, Code::RunFailed, Code::RunStopped, Code::AgentOutputInvalid];
+        prop_assert!(known.contains(&error.code), "{error:?}");
+    }
+    prop_assert!(!play.open.iter().any(is_of_phase), "nothing is under way for a run that is over");
+    for (edge, cap) in [("coder-retry", 3), ("reviewer-reject", 2)] {
+        let counts = run.taken.get(edge).into_iter().flatten();
+        prop_assert!(counts.into_iter().all(|(_, count)| *count <= cap), "{:?}", run.taken);
+    }
+    let metrics = &run.state["metrics"];
+    prop_assert!(metrics["tasksCompleted"].as_u64() <= Some(KEYS.len() as u64));
+    Ok(())
+}
+
+/// Chooses what the run is told next. Without a number everybody does what is needed to come to an end.
+fn choose(play: &Play, terms: &Terms, number: Option<u8>) -> Command {
+    let run = &play.run;
+    match number {
+        Some(0..=15) => return Command::Pause,
+        Some(16..=31) => return Command::Resume,
+        Some(32) => return Command::Stop { reason: None },
+        Some(33..=48) => return Command::NotPerformed { step: run.step, failure: failure(Code::IoFailed) },
+        Some(49..=56) => return Command::Performed { step: run.step, asks: 7, output: true.into() },
+        Some(57..=64) => return Command::Landed { step: run.step.saturating_sub(1) },
+        Some(65..=72) => return Command::Answer { approved: false, text: String::new() },
+        _ => {}
+    }
+    if let Some(Hold::Stopping { .. }) = run.hold {
+        return Command::Stopped;
+    }
+    let step = run.step;
+    match &run.phase {
+        Phase::Asking { .. } => Command::Answer { approved: true, text: "go on".to_owned() },
+        Phase::Landing { .. } if number.is_some_and(|number| number % 4 == 0) => {
+            Command::SentBack { step, feedback: "no".to_owned() }
+        }
+        Phase::Landing { .. } => Command::Landed { step },
+        _ if !run.is_asked => Command::Resume,
+        Phase::Publishing => Command::Published { step, tasks: tasks(terms) },
+        Phase::Performing { asks, .. } => {
+            Command::Performed { step, asks: *asks, output: output(play, terms, number) }
+        }
+        other => panic!("nothing can be told to {other:?}"),
+    }
+}
+
+fn tasks(terms: &Terms) -> BTreeMap<String, crate::TaskId> {
+    let keys = if terms.level < 4 { &["PRD"][..] } else { &KEYS[..terms.tasks] };
+    (1..).map(id).zip(keys).map(|(task, key)| ((*key).to_owned(), task)).collect()
+}
+
+fn output(play: &Play, terms: &Terms, number: Option<u8>) -> serde_json::Value {
+    let how = match number {
+        None => terms.last,
+        Some(number) if number % 16 == 0 => "broken",
+        Some(number) if number % 16 == 1 => "blocked",
+        Some(number) if number % 2 == 0 => "content",
+        Some(_) => "discontent",
+    };
+    let key = play.run.item.as_deref().unwrap_or("PRD");
+    match (play.run.node.as_str(), how) {
+        ("spec", "broken") | ("coder", "broken") => coder_output(key, "broken"),
+        ("spec", _) => spec_output(&KEYS[..terms.tasks].join(",")),
+        ("coder", "content") => coder_output(key, "pass"),
+        ("coder", "blocked") => coder_output(key, "blocked"),
+        ("coder", _) => coder_output(key, "fail"),
+        (_, "broken") => review_output(key, "broken"),
+        (_, "content" | "blocked") => review_output(key, "yes"),
+        _ => review_output(key, "no"),
+    }
+}

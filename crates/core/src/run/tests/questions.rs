@@ -1,0 +1,200 @@
+//! A coder that is blocked asks a person; the answer goes back to it.
+
+use super::check;
+use super::workflows::{plain_state, small, speckit};
+use expect_test::expect;
+
+#[test]
+fn a_blocked_coder_asks_and_goes_on_with_the_answer() {
+    check(
+        &speckit(),
+        "begin; spec T001",
+        "coder blocked; feedback; answer yes the first one; feedback; coder pass; review yes; feedback",
+        expect![[r#"
+            > coder blocked
+              run:stepped 2 coder -[coder-blocked]-> ask question "The coder is blocked on Title T001: Which one?"
+              = paused, step 3 question T001: asking "The coder is blocked on Title T001: Which one?", not asked
+            > feedback
+              feedback = null
+            > answer yes the first one
+              run:stepped 3 question -[question-answered]-> perform coder T001
+              ! perform_node step 4
+              = running, step 4 coder T001: performing
+            > feedback
+              feedback = {"approved":true,"text":"the first one","task":"T001"}
+            > coder pass
+              run:stepped 4 coder -[coder-to-reviewer]-> perform reviewer T001
+              ! perform_node step 5
+              = running, step 5 reviewer T001: performing
+            > review yes
+              run:stepped 5 reviewer -[all-done]-> end done
+              run:completed null
+              = completed
+            > feedback
+              feedback = {"approved":true,"text":"the first one","task":"T001"}
+        "#]],
+    );
+    check(
+        &speckit(),
+        "begin level=2",
+        "coder blocked; answer no neither; coder pass",
+        expect![[r#"
+        > coder blocked
+          run:stepped 1 coder -[coder-blocked]-> ask question "The coder is blocked on Login: Which one?"
+          = paused, step 2 question PRD: asking "The coder is blocked on Login: Which one?", not asked
+        > answer no neither
+          run:stepped 2 question -[question-answered]-> perform coder PRD
+          ! perform_node step 3
+          = running, step 3 coder PRD: performing
+        > coder pass
+          run:stepped 3 coder -[single-done]-> end done
+          run:completed null
+          = completed
+    "#]],
+    );
+}
+
+#[test]
+fn only_a_question_can_be_answered() {
+    check(
+        &speckit(),
+        "begin; spec T001",
+        "answer yes x; coder blocked; answer yes y; again; coder pass; review yes; answer yes z",
+        expect![[r#"
+            > answer yes x
+              refused RUN_INVALID_TRANSITION: run 1 cannot be told to take an answer: it is running
+            > coder blocked
+              run:stepped 2 coder -[coder-blocked]-> ask question "The coder is blocked on Title T001: Which one?"
+              = paused, step 3 question T001: asking "The coder is blocked on Title T001: Which one?", not asked
+            > answer yes y
+              run:stepped 3 question -[question-answered]-> perform coder T001
+              ! perform_node step 4
+              = running, step 4 coder T001: performing
+            > again
+              refused RUN_INVALID_TRANSITION: run 1 cannot be told to take an answer: it is running
+            > coder pass
+              run:stepped 4 coder -[coder-to-reviewer]-> perform reviewer T001
+              ! perform_node step 5
+              = running, step 5 reviewer T001: performing
+            > review yes
+              run:stepped 5 reviewer -[all-done]-> end done
+              run:completed null
+              = completed
+            > answer yes z
+              refused RUN_INVALID_TRANSITION: run 1 cannot be told to take an answer: it is completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_question_can_be_answered_while_the_run_is_paused() {
+    check(
+        &speckit(),
+        "begin; spec T001; coder blocked",
+        "pause; answer yes this; resume",
+        expect![[r#"
+            > pause
+              run:paused
+              = paused, step 3 question T001: asking "The coder is blocked on Title T001: Which one?", not asked, paused
+            > answer yes this
+              run:stepped 3 question -[question-answered]-> perform coder T001
+              = paused, step 4 coder T001: performing, not asked, paused
+            > resume
+              run:resumed
+              ! perform_node step 4
+              = running, step 4 coder T001: performing
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_that_is_stopped_at_a_question_releases_its_task() {
+    check(
+        &speckit(),
+        "begin board; spec T001; publish; coder blocked",
+        "stop enough",
+        expect![[r#"
+            > stop enough
+              run:failed RUN_STOPPED: run 1 was stopped: enough
+              ! release_task #1 RUN_STOPPED
+              = failed RUN_STOPPED
+        "#]],
+    );
+}
+
+/// What a person said last is the answer that was just given, already in the step that follows it.
+#[test]
+fn the_next_question_can_quote_the_answer() {
+    let example = small(
+        r#"name = "twice"
+start = "first"
+
+[nodes.first]
+kind = "approval"
+question = "'Shall we?'"
+set = { note = "feedback.text" }
+
+[nodes.second]
+kind = "approval"
+question = "'You said ' & feedback.text & ', and before ' & note"
+
+[nodes.done]
+kind = "end"
+
+[nodes.refused]
+kind = "end"
+status = "failed"
+reason = "output.text"
+
+[[edges]]
+id = "on"
+from = "first"
+to = "second"
+when = "output.approved"
+
+[[edges]]
+id = "off"
+from = "first"
+to = "refused"
+
+[[edges]]
+id = "end"
+from = "second"
+to = "done"
+"#,
+        &plain_state(),
+        &[],
+    );
+    check(
+        &example,
+        "",
+        "begin; answer yes go; state note; answer yes now; feedback",
+        expect![[r#"
+        > begin
+          run:created level 1, step 1: ask first "Shall we?"
+          = paused, step 1 first: asking "Shall we?", not asked
+        > answer yes go
+          run:stepped 1 first -[on]-> ask second "You said go, and before go"
+          = paused, step 2 second: asking "You said go, and before go", not asked
+        > state note
+          note = "go"
+        > answer yes now
+          run:stepped 2 second -[end]-> end done
+          run:completed null
+          = completed
+        > feedback
+          feedback = {"approved":true,"text":"now"}
+    "#]],
+    );
+    check(
+        &example,
+        "begin",
+        "answer no never",
+        expect![[r#"
+        > answer no never
+          run:stepped 1 first -[off]-> end refused
+          run:failed RUN_FAILED: run 1 ended at node `refused`: never
+          = failed RUN_FAILED
+    "#]],
+    );
+}

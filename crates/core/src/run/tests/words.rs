@@ -1,0 +1,41 @@
+//! The events of runs in JSON: words that the log keeps for ever.
+
+use crate::run::Event;
+use crate::testing::run_samples;
+use expect_test::expect;
+
+#[test]
+fn every_kind_survives_json_in_these_words() {
+    let samples = run_samples();
+    let kinds: Vec<&str> = samples.iter().map(Event::kind).collect();
+    assert_eq!(kinds, Event::KINDS, "there is one sample of each kind");
+    let write = |event: &Event| {
+        let text = serde_json::to_string(event).unwrap();
+        assert_eq!(&serde_json::from_str::<Event>(&text).unwrap(), event);
+        text
+    };
+    let lines: Vec<String> = samples.iter().map(write).collect();
+    expect![[r#"
+        {"type":"workflow:kept","digest":"00","name":"speckit","files":{"workflow.toml":"name = \"speckit\"\n"}}
+        {"type":"run:created","runId":4,"plan":{"workflow":"part","digest":"00","within":["part"],"level":7,"board":true,"input":{"prd":"Text"},"state":{"tasks":[]},"feedback":{"text":"Yes"},"taken":{"coder-retry":{"T001":2}},"visits":{"coder-retry":{"T001":2}},"tasks":{"T001":7},"step":3,"next":{"do":"map","node":"all","workflow":"part","items":[{"key":"a","depends":["b"],"input":{"key":"a"}}],"maxParallel":2},"parent":{"runId":1,"item":"b"},"forked":{"runId":1,"step":3}}}
+        {"type":"run:published","runId":4,"step":2,"tasks":{"T001":7}}
+        {"type":"run:stepped","runId":4,"step":2,"node":"coder","output":{"passed":false,"weight":0.1},"set":[[["tasks",0],null,[]],[["tasks",0],1]],"choice":{"edge":"coder-retry","scope":"T001","exhausted":1,"fail":"T001","tried":[["coder-retry",true,[["output.passed",false]]]]},"next":{"do":"land","node":"coder","edge":"next-task","item":"T001","taskId":7}}
+        {"type":"run:output_refused","runId":4,"step":2,"faults":["`code` is missing"],"asks":1}
+        {"type":"run:children_started","runId":4,"step":2,"children":{"a":5}}
+        {"type":"run:child_ended","runId":4,"step":2,"item":"a","child":{"status":"skipped"}}
+        {"type":"run:landed","runId":4,"step":2,"taskId":7,"next":{"do":"perform","node":"coder","item":"T001"}}
+        {"type":"run:sent_back","runId":4,"step":2,"taskId":7,"feedback":"Slow","set":[[["tasks",0],null]],"next":{"do":"perform","node":"coder","item":"T001"}}
+        {"type":"run:held","runId":4,"step":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+        {"type":"run:paused","runId":4}
+        {"type":"run:resumed","runId":4}
+        {"type":"run:stopping","runId":4,"reason":"Enough"}
+        {"type":"run:completed","runId":4,"result":{"ok":true}}
+        {"type":"run:failed","runId":4,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"},"output":null}"#]].assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn every_kind_but_that_of_a_definition_is_of_a_run() {
+    for event in run_samples() {
+        assert_eq!(event.find_run().is_none(), event.kind() == "workflow:kept");
+    }
+}

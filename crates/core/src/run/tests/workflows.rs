@@ -1,0 +1,76 @@
+//! The workflows that the tests play: `speckit` as it is shipped, and small ones for what it does not have.
+
+use regatta_flow::{Folder, Workflow};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+/// A workflow and what its runs are given.
+#[derive(Debug, Clone)]
+pub(super) struct Example {
+    pub(super) workflow: Arc<Workflow>,
+    pub(super) input: Value,
+}
+
+/// The files of `speckit`.
+pub(super) fn speckit_files() -> BTreeMap<String, String> {
+    macro_rules! files {
+        ($($name:literal),*) => {
+            [$(($name, include_str!(concat!("../../../../../workflows/speckit/", $name)))),*]
+        };
+    }
+    let files = files![
+        "workflow.toml",
+        "state.schema.json",
+        "input.schema.json",
+        "roles/spec.md",
+        "roles/spec.output.json",
+        "roles/coder.md",
+        "roles/coder.output.json",
+        "roles/reviewer.md",
+        "roles/reviewer.output.json"
+    ];
+    files.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
+}
+
+/// Returns `speckit`.
+pub(super) fn speckit() -> Example {
+    static SPECKIT: LazyLock<Arc<Workflow>> = LazyLock::new(|| load(speckit_files()));
+    Example { workflow: Arc::clone(&SPECKIT), input: json!({ "prd": "Log in.", "title": "Login" }) }
+}
+
+/// Returns a workflow with one role, `worker`, which may return anything; `folder` adds files or replaces them.
+pub(super) fn small(toml: &str, state: &Value, folder: &[(&str, &str)]) -> Example {
+    let state = state.to_string();
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    let own = [
+        ("workflow.toml", toml),
+        ("state.schema.json", state.as_str()),
+        ("roles/worker.md", "Work.\n"),
+        ("roles/worker.output.json", "{}"),
+    ];
+    for (name, text) in own.iter().chain(folder) {
+        files.insert((*name).to_owned(), (*text).to_owned());
+    }
+    Example { workflow: load(files), input: json!({}) }
+}
+
+fn load(files: BTreeMap<String, String>) -> Arc<Workflow> {
+    let tell = |faults: Vec<regatta_flow::Fault>| {
+        let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        panic!("the workflow of the test does not load:\n{}", lines.join("\n"))
+    };
+    Arc::new(Workflow::load(&Folder::new(files)).unwrap_or_else(tell))
+}
+
+/// A state with a number, a text and a list.
+pub(super) fn plain_state() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "count": { "type": "integer", "maximum": 3, "default": 0 },
+            "note": { "type": "string", "default": "" },
+            "list": { "type": "array", "default": [] },
+        },
+    })
+}

@@ -1,0 +1,168 @@
+//! A task that a run works on: its sessions are steps of the run, which also says when the work is complete.
+//!
+//! Between two sessions the agent is free. A rejection hands the task back to the run, and a run that ends leaves it
+//! to a person.
+
+use super::Task;
+use crate::{AgentId, Event, Outcome};
+
+/// Returns the facts that an outcome adds while `session` is under way, or none is.
+pub(super) fn driven(
+    task: &Task,
+    agent: &AgentId,
+    session: Option<u32>,
+    outcome: &Outcome,
+) -> Option<Vec<Event>> {
+    let task_id = task.id;
+    let event = match (session, outcome) {
+        (None, Outcome::RoleStarted { agent, session }) if *session == task.sessions + 1 => {
+            Event::AgentAssigned { task_id, agent_id: agent.clone(), session: *session }
+        }
+        (Some(session), Outcome::RoleEnded { session: ended }) if session == *ended => {
+            Event::AgentPaused { task_id, agent_id: agent.clone(), reason: "step_done".to_owned() }
+        }
+        (session, Outcome::RunLeft(error)) => Event::AgentSessionFailed {
+            task_id,
+            agent_id: agent.clone(),
+            session: session.unwrap_or(task.sessions),
+            error: error.clone(),
+        },
+        _ => return None,
+    };
+    Some(vec![event])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::check;
+    use expect_test::expect;
+
+    #[test]
+    fn the_sessions_of_a_driven_task_are_those_of_its_run() {
+        check(
+            "add; assign 1 alpha run; settle 1",
+            "report 1 role_started 1 alpha; complete 1; report 1 role_ended 1; report 1 role_started 2 beta; \
+             report 1 role_ended 2; complete 1; settle 1",
+            expect![[r#"
+                > report 1 role_started 1 alpha
+                [agent:assigned]
+                #1 in_progress/driven, alpha running
+                > complete 1
+                error[TASK_BUSY]: task #1 is busy
+                  why:  a run works on it
+                  next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
+                > report 1 role_ended 1
+                [agent:paused]
+                #1 in_progress/driven, alpha paused
+                > report 1 role_started 2 beta
+                [agent:assigned]
+                #1 in_progress/driven, beta running
+                > report 1 role_ended 2
+                [agent:paused]
+                #1 in_progress/driven, beta paused
+                > complete 1
+                [task:completed] -> record_diff
+                #1 waiting_approval/recording, beta paused
+                > settle 1
+                [approval:requested, agent:paused] -> pause_agent
+                #1 waiting_approval/ready, beta paused
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_session_counts_once() {
+        check(
+            "add; assign 1 alpha run; settle 1; report 1 role_started 1 alpha",
+            "report 1 role_started 1 alpha; report 1 role_started 2 alpha; report 1 role_ended 2; report 1 role_ended 1; \
+             report 1 role_ended 1",
+            expect![[r#"
+                > report 1 role_started 1 alpha
+                []
+                #1 in_progress/driven, alpha running
+                > report 1 role_started 2 alpha
+                []
+                #1 in_progress/driven, alpha running
+                > report 1 role_ended 2
+                []
+                #1 in_progress/driven, alpha running
+                > report 1 role_ended 1
+                [agent:paused]
+                #1 in_progress/driven, alpha paused
+                > report 1 role_ended 1
+                []
+                #1 in_progress/driven, alpha paused
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_rejection_hands_the_task_back_to_its_run() {
+        check(
+            "add; assign 1 alpha run; settle 1; complete 1; settle 1",
+            "reject 1 not yet; report 1 role_started 1 beta",
+            expect![[r#"
+                > reject 1 not yet
+                [approval:rejected, task:rejected]
+                #1 in_progress/driven, alpha paused, rejected 1
+                > report 1 role_started 1 beta
+                [agent:assigned]
+                #1 in_progress/driven, beta running, rejected 1
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_run_that_ends_leaves_the_task_to_a_person() {
+        check(
+            "add; assign 1 alpha run; settle 1",
+            "report 1 run_left; complete 1",
+            expect![[r#"
+            > report 1 run_left
+            [agent:session:failed]
+            #1 in_progress/halted, alpha error, error INTERNAL
+            > complete 1
+            [task:completed] -> record_diff
+            #1 waiting_approval/recording, alpha error
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_driven_task_can_be_cancelled() {
+        check(
+            "add; assign 1 alpha run; settle 1; report 1 role_started 1 alpha",
+            "cancel 1; settle 1; assign 1 alpha; settle 1",
+            expect![[r#"
+                > cancel 1
+                [agent:stopping] -> stop_agent
+                #1 in_progress/stopping, alpha running
+                > settle 1
+                [agent:stopped, worktree:salvaged, worktree:removed, task:cancelled] -> remove_worktree
+                #1 backlog
+                > assign 1 alpha
+                [task:assigned] -> create_worktree
+                #1 in_progress/preparing, alpha starting
+                > settle 1
+                [worktree:created, agent:assigned] -> run_session
+                #1 in_progress/running, alpha running
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_run_waits_by_itself() {
+        check(
+            "limit 1; add; add; assign 1 alpha",
+            "assign 2 beta run; queue",
+            expect![[r#"
+            > assign 2 beta run
+            error[CONCURRENCY_LIMIT_EXCEEDED]: task #2 was not assigned
+              why:  1 agents are at work, and 1 may be
+              next: wait, or raise `max_concurrent_agents` in .regatta/config.toml
+            > queue
+            next: none
+        "#]],
+        );
+    }
+}
