@@ -123,6 +123,8 @@ impl Store for SqliteStore {
         let mut heads = self.shared.heads.subscribe();
         let past = async {
             tokio::select! {
+                // A head that was announced needs no look at the file.
+                biased;
                 Ok(head) = heads.wait_for(|head| *head > after) => Ok(*head),
                 head = self.poll_past(after) => head,
             }

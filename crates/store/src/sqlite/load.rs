@@ -2,7 +2,7 @@
 //!
 //! Every read counts what it got: a row that is missing is reported, never skipped in silence.
 
-use rusqlite::{Connection, Row, Statement, params};
+use rusqlite::{CachedStatement, Connection, Row, params};
 
 use crate::{Corruption, Intent, IntentId, Loaded, Recorded, Seq, Snapshot, StreamName, Version};
 
@@ -14,7 +14,7 @@ const STREAMS: &str = "SELECT s.id, s.name, s.version, n.version, n.format, n.da
      FROM streams AS s LEFT JOIN snapshots AS n ON n.stream = s.id AND n.format = ?2";
 
 pub(super) fn head(connection: &Connection) -> Result<Seq, Failure> {
-    let mut head = connection.prepare("SELECT seq FROM head")?;
+    let mut head = connection.prepare_cached("SELECT seq FROM head")?;
     let mut rows = head.query([])?;
     let row = rows.next()?.ok_or(Corruption::HeadMissing)?;
     Ok(Seq(number(row, 0)?))
@@ -22,7 +22,7 @@ pub(super) fn head(connection: &Connection) -> Result<Seq, Failure> {
 
 pub(super) fn read(connection: &Connection, after: Seq, limit: usize) -> Result<Vec<Recorded>, Failure> {
     let sql = format!("SELECT {RECORDED} FROM events AS e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2");
-    let mut events = connection.prepare(&sql)?;
+    let mut events = connection.prepare_cached(&sql)?;
     let mut rows = events.query([column(after.0), column(limit as u64)])?;
     let mut read = Vec::new();
     while let Some(row) = rows.next()? {
@@ -45,7 +45,7 @@ pub(super) fn load_many(
     streams: &[StreamName],
     format: u32,
 ) -> Result<Vec<Loaded>, Failure> {
-    let mut find = connection.prepare(&format!("{STREAMS} WHERE s.name = ?1"))?;
+    let mut find = connection.prepare_cached(&format!("{STREAMS} WHERE s.name = ?1"))?;
     let mut tail = Tail::prepare(connection)?;
     let mut loaded = Vec::with_capacity(streams.len());
     for stream in streams {
@@ -65,7 +65,7 @@ pub(super) fn load_prefix(
 ) -> Result<Vec<Loaded>, Failure> {
     // `{` is the byte after `z`, the last that a name may have; so this is a range of the index of names.
     let range = "WHERE s.name >= ?1 AND s.name < ?1 || '{' ORDER BY s.name";
-    let mut find = connection.prepare(&format!("{STREAMS} {range}"))?;
+    let mut find = connection.prepare_cached(&format!("{STREAMS} {range}"))?;
     let mut tail = Tail::prepare(connection)?;
     let mut rows = find.query(params![prefix, format])?;
     let mut loaded = Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn load_prefix(
 
 pub(super) fn open_intents(connection: &Connection) -> Result<Vec<Intent>, Failure> {
     // Found by the index of open intents alone; its condition must be repeated here word for word.
-    let mut open = connection.prepare(
+    let mut open = connection.prepare_cached(
         "SELECT i.seq, i.ordinal, i.kind, i.lane, i.data, e.at \
          FROM intents AS i LEFT JOIN events AS e ON e.seq = i.seq \
          WHERE i.settled IS NULL ORDER BY i.seq, i.ordinal",
@@ -97,12 +97,12 @@ pub(super) fn open_intents(connection: &Connection) -> Result<Vec<Intent>, Failu
 
 pub(super) fn is_open(connection: &Connection, intent: IntentId) -> Result<bool, Failure> {
     let sql = "SELECT 1 FROM intents WHERE seq = ?1 AND ordinal = ?2 AND settled IS NULL";
-    Ok(connection.prepare(sql)?.exists(params![column(intent.seq.0), intent.ordinal])?)
+    Ok(connection.prepare_cached(sql)?.exists(params![column(intent.seq.0), intent.ordinal])?)
 }
 
 /// The prepared read of the events of one stream after a version.
 struct Tail<'c> {
-    events: Statement<'c>,
+    events: CachedStatement<'c>,
 }
 
 impl<'c> Tail<'c> {
@@ -111,7 +111,7 @@ impl<'c> Tail<'c> {
             "SELECT {RECORDED} FROM memberships AS m JOIN events AS e ON e.seq = m.seq \
              WHERE m.stream = ?1 AND m.version > ?2 ORDER BY m.version"
         );
-        Ok(Self { events: connection.prepare(&sql)? })
+        Ok(Self { events: connection.prepare_cached(&sql)? })
     }
 
     /// Loads the stream of a row of [`STREAMS`].

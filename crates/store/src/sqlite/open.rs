@@ -23,6 +23,10 @@ const SQLITE_NEEDED: i32 = 3_051_003;
 /// How large the WAL file may stay once its content is in the database; the space is then given back.
 const WAL_BYTES_KEPT_MAX: u32 = 16 * 1024 * 1024;
 
+/// How many pages the WAL takes before its content is brought into the database: often enough that the next process
+/// reads it in some ten milliseconds, seldom enough that few commits wait for it.
+const WAL_PAGES_MAX: u32 = 2_000;
+
 /// How long to pause before asking for WAL mode again; SQLite does not wait for that lock by itself.
 const WAL_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -54,14 +58,21 @@ pub(super) fn open_reader(place: &Place) -> Result<Connection, Failure> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&place.path, flags)?;
     connection.busy_timeout(place.busy_wait_max)?;
+    keep_plans(&connection)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(connection)
+}
+
+/// Has compiled statements stay compiled: without it, binding the end of a range has SQLite plan the query anew.
+fn keep_plans(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
 
 fn connect_writer(place: &Place) -> Result<Connection, Failure> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&place.path, flags)?;
     connection.busy_timeout(place.busy_wait_max)?;
+    keep_plans(&connection)?;
     // A file that is refused below is not checkpointed on the way out.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
@@ -74,6 +85,7 @@ fn connect_writer(place: &Place) -> Result<Connection, Failure> {
     ensure_wal(&connection, place)?;
     let kept = WAL_BYTES_KEPT_MAX;
     connection.pragma_update_and_check(None, "journal_size_limit", kept, |_| Ok(()))?;
+    connection.pragma_update_and_check(None, "wal_autocheckpoint", WAL_PAGES_MAX, |_| Ok(()))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(connection)
 }

@@ -54,6 +54,12 @@ fn identify(connection: &Connection, place: &Place) -> Result<u32, Failure> {
     Err(Error::NotOurs { path: path() }.into())
 }
 
+/// Reads the version of the schema as the transaction sees it; made for asking often.
+pub(super) fn schema_version(connection: &Connection) -> Result<u32, rusqlite::Error> {
+    let mut version = connection.prepare_cached("PRAGMA user_version")?;
+    version.query_row([], |row| row.get::<_, i32>(0)).map(i32::cast_unsigned)
+}
+
 /// Reads a pragma of the header, whose 4 bytes SQLite shows as a signed number.
 pub(super) fn pragma(connection: &Connection, name: &str) -> Result<u32, rusqlite::Error> {
     connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0)).map(i32::cast_unsigned)

@@ -17,7 +17,7 @@ use crate::{Append, Appended, Error, LeaseAnswer, LeaseRequest, LeaseToken, Seq}
 use super::append::AppendSql;
 use super::failure::{Failure, Place};
 use super::leases;
-use super::schema::{SCHEMA_KNOWN, pragma};
+use super::schema::{SCHEMA_KNOWN, schema_version};
 
 /// How many orders may wait; more make their callers wait, so that memory stays bounded.
 const QUEUE_ORDERS_MAX: usize = 256;
@@ -61,7 +61,8 @@ impl Writer {
             match AppendSql::prepare(&connection) {
                 Ok(sql) => {
                     let _ = started.send(Ok(()));
-                    Loop { connection: &connection, sql, place: &thread_place, heads }.run(queue);
+                    Loop { connection: &connection, sql, place: &thread_place, heads, is_alone: true }
+                        .run(queue);
                 }
                 Err(error) => {
                     let _ = started.send(Err(thread_place.explain("prepare", error)));
@@ -105,6 +106,8 @@ struct Loop<'c> {
     sql: AppendSql<'c>,
     place: &'c Place,
     heads: Arc<watch::Sender<Seq>>,
+    /// Whether the transaction has one order only.
+    is_alone: bool,
 }
 
 impl Loop<'_> {
@@ -123,6 +126,7 @@ impl Loop<'_> {
 
     /// Does a group of orders in one transaction, then answers them all.
     fn commit(&mut self, group: &mut Vec<Order>) {
+        self.is_alone = group.len() == 1;
         let mut lost = self.begin().err();
         let held: Vec<Held> = group.drain(..).map(|order| self.perform(order, &mut lost)).collect();
         let committed = match lost {
@@ -133,30 +137,34 @@ impl Loop<'_> {
             // When even this fails the connection refuses the next BEGIN, and says why.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
-        let result = committed.map(|head| {
-            self.heads.send_if_modified(|known| raise(known, head));
-        });
+        let result = committed.clone().map(|_| ());
+        // Answered first: whoever waits for an answer is held up, whoever follows the head is only told of it.
         for answer in held {
             answer(result.clone());
         }
+        if let Ok(head) = committed {
+            self.heads.send_if_modified(|known| raise(known, head));
+        }
     }
 
-    fn begin(&self) -> Result<(), Error> {
-        let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
-        begun.map_err(|error| self.place.explain("begin", error))?;
+    fn begin(&mut self) -> Result<(), Error> {
+        self.execute("BEGIN IMMEDIATE").map_err(|error| self.place.explain("begin", error))?;
         // A newer version may have migrated the file while this process was running.
-        let found = pragma(self.connection, "user_version");
+        let found = schema_version(self.connection);
         let found = found.map_err(|error| self.place.explain("read its schema", error))?;
         if found > SCHEMA_KNOWN {
             return Err(Error::SchemaTooNew { found, known: SCHEMA_KNOWN, path: self.place.path.clone() });
         }
-        Ok(())
+        self.sql.begin().map_err(|failure| self.place.explain("read its head", failure))
     }
 
     fn finish(&mut self) -> Result<Seq, Error> {
-        let head = self.sql.head().map_err(|failure| self.place.explain("read its head", failure))?;
-        let committed = self.connection.execute_batch("COMMIT");
-        committed.map(|()| head).map_err(|error| self.place.explain("commit", error))
+        // The one order was refused, and is rolled back already.
+        if self.is_alone && self.connection.is_autocommit() {
+            return Ok(self.sql.head());
+        }
+        let head = self.sql.finish().map_err(|failure| self.place.explain("write its head", failure))?;
+        self.execute("COMMIT").map(|()| head).map_err(|error| self.place.explain("commit", error))
     }
 
     fn perform(&mut self, order: Order, lost: &mut Option<Error>) -> Held {
@@ -175,7 +183,7 @@ impl Loop<'_> {
         }
     }
 
-    /// Does one order in a savepoint of its own, unless the transaction is lost already.
+    /// Does one order so that a refusal hurts no other, unless the transaction is lost already.
     fn apart<T: 'static>(
         &mut self,
         reply: Reply<T>,
@@ -195,24 +203,37 @@ impl Loop<'_> {
     }
 
     /// Returns the outcome of the order alone, or the error by which the whole transaction is lost.
+    ///
+    /// An order that has the transaction to itself needs no savepoint, which would copy every page that it changes.
     fn attempt<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<Result<T, Error>, Error> {
-        self.mark("SAVEPOINT apart")?;
+        if !self.is_alone {
+            self.mark("SAVEPOINT apart")?;
+        }
         let outcome = work(self).map_err(|failure| self.place.explain("append", failure));
         match &outcome {
+            Ok(_) if self.is_alone => {}
             Ok(_) => self.mark("RELEASE apart")?,
             // SQLite has rolled everything back by itself: a full disk, a failed read.
             Err(error) if self.connection.is_autocommit() => return Err(error.clone()),
-            Err(_) => self.mark("ROLLBACK TO apart; RELEASE apart")?,
+            Err(_) if self.is_alone => self.mark("ROLLBACK")?,
+            Err(_) => {
+                self.mark("ROLLBACK TO apart")?;
+                self.mark("RELEASE apart")?;
+            }
         }
         Ok(outcome)
     }
 
-    fn mark(&self, savepoint: &str) -> Result<(), Error> {
-        let marked = self.connection.execute_batch(savepoint);
-        marked.map_err(|error| self.place.explain("mark its place", error))
+    fn mark(&self, savepoint: &'static str) -> Result<(), Error> {
+        self.execute(savepoint).map_err(|error| self.place.explain("mark its place", error))
+    }
+
+    /// Carries out one of the few statements around the orders, compiled once.
+    fn execute(&self, statement: &'static str) -> Result<(), rusqlite::Error> {
+        self.connection.prepare_cached(statement)?.execute([]).map(|_| ())
     }
 }
 
