@@ -1,11 +1,13 @@
 //! Carrying a command to its end: with an engine of our own, or by following the one that runs.
 
-use crate::core::{Task, TaskId};
+use crate::core::run::{Mapping, Phase, Run};
+use crate::core::{Approval, ReviewPhase, RunId, Stage, Task, TaskId};
 use crate::engine::{Engine, Stop};
 use crate::error::Error;
 use crate::journal::{Entry, Journal};
 use crate::orders;
 use crate::project::Project;
+use crate::runs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -34,6 +36,7 @@ pub struct Carried {
 pub struct Helm {
     project: Arc<Project>,
     engine: Option<Engine>,
+    roles: Arc<dyn runs::Roles>,
     interrupt: CancellationToken,
     seen: u64,
 }
@@ -42,9 +45,21 @@ impl Helm {
     /// Starts an engine, or follows the one that runs.
     pub async fn take(project: Arc<Project>, interrupt: CancellationToken) -> Result<Self, Error> {
         let seen = Journal::at_end(&project).await?.position();
-        let mut helm = Helm { project, engine: None, interrupt, seen };
+        let roles = Arc::new(runs::AgentRoles::default());
+        let mut helm = Helm { project, engine: None, roles, interrupt, seen };
         helm.ensure_engine().await?;
         Ok(helm)
+    }
+
+    /// Starts an engine with somebody else to play the roles of runs; refused when another engine runs.
+    pub async fn take_alone(
+        project: Arc<Project>,
+        roles: Arc<dyn runs::Roles>,
+        interrupt: CancellationToken,
+    ) -> Result<Self, Error> {
+        let seen = Journal::at_end(&project).await?.position();
+        let engine = Engine::start_with(Arc::clone(&project), Arc::clone(&roles)).await?;
+        Ok(Helm { project, engine: Some(engine), roles, interrupt, seen })
     }
 
     /// Waits until no earlier command for the task is being carried out.
@@ -55,6 +70,31 @@ impl Helm {
     /// Waits until nothing more happens to the task by itself.
     pub async fn rest(&mut self, task: TaskId, progress: Progress<'_>) -> Result<Carried, Error> {
         self.wait(task, progress, Task::is_at_rest).await
+    }
+
+    /// Waits until a run has ended, or until it goes on only when a person does something.
+    pub async fn rest_run(&mut self, run: RunId, progress: Progress<'_>) -> Result<Run, Error> {
+        let project = Arc::clone(&self.project);
+        let mut journal = Journal::after(&project, self.seen);
+        let interrupt = self.interrupt.clone();
+        let mut looked_at: Option<Instant> = None;
+        loop {
+            let found = runs::get_run(&project, run).await?;
+            if rests(&project, &found).await? {
+                journal.read().await?.iter().for_each(&mut *progress);
+                self.seen = journal.position();
+                return Ok(found);
+            }
+            if looked_at.is_none_or(|at| at.elapsed() >= LOOK_EVERY) {
+                self.ensure_engine().await?;
+                looked_at = Some(Instant::now());
+            }
+            let entries = tokio::select! {
+                () = interrupt.cancelled() => return Err(Error::WaitEnded { why: "it was interrupted", task: None }),
+                entries = next_entries(&mut journal, self.engine.is_some()) => entries?,
+            };
+            entries.iter().for_each(&mut *progress);
+        }
     }
 
     /// Lets go of the project, after finishing what this process performs for others.
@@ -122,13 +162,48 @@ impl Helm {
             engine.join().await?;
         }
         if self.engine.is_none() {
-            self.engine = match Engine::start(Arc::clone(&self.project)).await {
+            self.engine = match Engine::start_with(Arc::clone(&self.project), Arc::clone(&self.roles)).await {
                 Ok(engine) => Some(engine),
                 Err(Error::EngineAlreadyRunning(_)) => None,
                 Err(other) => return Err(other),
             };
         }
         Ok(())
+    }
+}
+
+/// Tells whether nothing happens to a run until a person does something.
+async fn rests(project: &Project, run: &Run) -> Result<bool, Error> {
+    Ok(match &run.phase {
+        _ if run.is_over() => true,
+        _ if run.hold.is_some() && !run.is_asked => true,
+        Phase::Asking { .. } => true,
+        Phase::Landing { task, .. } => waits_for_person(&orders::get_task(project, *task).await?),
+        Phase::Mapping(mapping) if !run.is_asked => children_rest(project, mapping).await?,
+        _ => false,
+    })
+}
+
+/// Tells whether every child that is under way rests, and none is about to start or to be told of.
+async fn children_rest(project: &Project, mapping: &Mapping) -> Result<bool, Error> {
+    let mut is_waiting = false;
+    for child in mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run) {
+        let found = runs::get_run(project, child).await?;
+        if found.is_over() || !Box::pin(rests(project, &found)).await? {
+            return Ok(false);
+        }
+        is_waiting = true;
+    }
+    Ok(is_waiting)
+}
+
+/// Tells whether a task that is up for approval is a person's to decide: no policy approves it, or it could not.
+fn waits_for_person(task: &Task) -> bool {
+    match &task.stage {
+        Stage::WaitingApproval(review) => {
+            review.phase == ReviewPhase::Ready && (review.approval != Approval::Auto || task.error.is_some())
+        }
+        Stage::Backlog | Stage::InProgress(_) | Stage::Verified(_) => false,
     }
 }
 

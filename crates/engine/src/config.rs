@@ -29,6 +29,8 @@ pub struct Config {
     pub settings: Settings,
     /// The agents, by name.
     pub agents: BTreeMap<AgentId, AgentEntry>,
+    /// Which agent plays which role of a workflow.
+    pub roles: BTreeMap<String, AgentId>,
     /// What to run in a new worktree, if anything.
     pub setup: Option<Vec<String>>,
     /// How long that may take.
@@ -281,7 +283,7 @@ impl Raw {
             let id: AgentId = name.parse().map_err(|error| fault(name, format!("{error}")))?;
             agents.insert(id, raw.check(name, &general)?);
         }
-        self.check_roles(&agents)?;
+        let roles = self.find_roles(&agents)?;
         let mut checks = BTreeMap::new();
         for (name, command) in &self.checks {
             checks.insert(name.clone(), command.to_shell(name)?);
@@ -301,6 +303,7 @@ impl Raw {
             default_branch,
             settings,
             agents,
+            roles,
             setup: self.worktree.setup.as_ref().map(|words| words.to_shell("setup")).transpose()?,
             setup_wall: span("setup_wall", self.worktree.setup_wall.as_deref(), SETUP_WALL_DEFAULT)?,
             copy: copy.map_err(|error| fault("copy", format!("`worktree.copy`: {error}")))?,
@@ -313,16 +316,14 @@ impl Raw {
         })
     }
 
-    fn check_roles(&self, agents: &BTreeMap<AgentId, AgentEntry>) -> Result<(), Fault> {
-        for (role, agent) in &self.roles {
-            if !agents.keys().any(|id| id.as_str() == agent) {
-                return Err(fault(
-                    role,
-                    format!("the role `{role}` names the agent `{agent}`, which does not exist"),
-                ));
-            }
-        }
-        Ok(())
+    fn find_roles(&self, agents: &BTreeMap<AgentId, AgentEntry>) -> Result<BTreeMap<String, AgentId>, Fault> {
+        let find = |(role, agent): (&String, &String)| {
+            let missing =
+                || fault(role, format!("the role `{role}` names the agent `{agent}`, which does not exist"));
+            let id = agents.keys().find(|id| id.as_str() == agent).ok_or_else(missing)?;
+            Ok((role.clone(), id.clone()))
+        };
+        self.roles.iter().map(find).collect()
     }
 }
 

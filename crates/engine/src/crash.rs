@@ -22,6 +22,7 @@ pub const POINTS: &[&str] = &[
     "run_session.started",
     "run_session.ended",
     "run_session.after",
+    "perform_node.played",
     "record_diff.before",
     "record_diff.after",
     "pause_agent.before",

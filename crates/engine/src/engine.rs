@@ -18,13 +18,16 @@ use crate::holder::Holder;
 use crate::keeper;
 use crate::lanes::{Done, Lanes};
 use crate::orders::{self, Giver};
+use crate::pace::Pace;
 use crate::project::Project;
+use crate::runs::{AgentRoles, Roles};
 use regatta_store::{Lease, LeaseAnswer, LeaseRequest, LeaseToken, Seq};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 const LEASE: &str = "engine";
@@ -55,12 +58,17 @@ pub enum Stop {
 impl Engine {
     /// Starts the engine of a project, or says who runs it already.
     pub async fn start(project: Arc<Project>) -> Result<Self, Error> {
+        Self::start_with(project, Arc::new(AgentRoles::default())).await
+    }
+
+    /// Starts the engine of a project with somebody else to play the roles of its runs.
+    pub async fn start_with(project: Arc<Project>, roles: Arc<dyn Roles>) -> Result<Self, Error> {
         let token = take_lease(&project).await?;
         let (stop, stopped) = watch::channel(None);
         let (busy_sender, busy) = watch::channel(0);
         let task = tokio::spawn(async move {
             let watch = tokio::spawn(keeper::watch(Arc::clone(&project)));
-            let result = run(&project, token, stopped, busy_sender).await;
+            let result = run(&project, roles, token, stopped, busy_sender).await;
             watch.abort();
             let released = project.store().release_lease(&token).await;
             result.and(released.map_err(Error::from))
@@ -158,20 +166,25 @@ fn read_holder(lease: &Lease) -> Result<Holder, Error> {
 
 async fn run(
     project: &Arc<Project>,
+    roles: Arc<dyn Roles>,
     token: LeaseToken,
     mut stopped: watch::Receiver<Option<Stop>>,
     busy: watch::Sender<usize>,
 ) -> Result<(), Error> {
     let (done_sender, mut done) = mpsc::channel::<Done>(DONE_MAX);
-    let mut lanes = Lanes::new(Arc::clone(project), token, done_sender);
-    let mut renew = tokio::time::interval(RENEW_EVERY);
+    let mut lanes = Lanes::new(Arc::clone(project), roles, token, done_sender);
+    let mut renew = tokio::time::interval_at(Instant::now() + RENEW_EVERY, RENEW_EVERY);
     renew.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut seen = Seq(0);
-    let mut result = look(project, &mut lanes).await;
+    let mut pace = Pace::new();
+    let mut result = Ok(());
     loop {
-        busy.send_replace(lanes.count_busy());
         if result.is_err() {
             lanes.halt();
+        }
+        // While a look is owed nobody knows whether there is more to do.
+        if !pace.is_owed() || lanes.is_halted() {
+            busy.send_replace(lanes.count_busy());
         }
         if lanes.is_halted() && lanes.count_busy() == 0 {
             return result;
@@ -185,23 +198,33 @@ async fn run(
                     Some(Stop::WhenDone) => lanes.drain(),
                     None => {}
                 }
+                pace.owe();
                 Ok(())
             }
-            Some(finished) = done.recv() => lanes.finish(finished),
+            Some(finished) = done.recv() => {
+                pace.owe();
+                lanes.finish(finished)
+            }
             _ = renew.tick() => project.store().renew_lease(&token, clock::now(), LEASE_TTL).await.map_err(Error::from),
-            head = project.store().wait_past(seen, IDLE) => match head {
-                Ok(head) => { seen = head; Ok(()) }
-                Err(error) => Err(error.into()),
-            },
+            () = pace.turn(), if !lanes.is_halted() => look_on(project, &mut lanes, &mut pace).await,
+            head = project.store().wait_past(seen, IDLE), if !pace.is_owed() => {
+                pace.owe();
+                head.map(|head| seen = head).map_err(Error::from)
+            }
         };
         result = result.and(step);
-        if result.is_ok() && !lanes.is_halted() {
-            result = look(project, &mut lanes).await;
-            if lanes.is_draining() && lanes.count_busy() == 0 {
-                lanes.halt();
-            }
-        }
     }
+}
+
+/// Looks, and lets an engine go that was only finishing what there was to do.
+async fn look_on(project: &Project, lanes: &mut Lanes, pace: &mut Pace) -> Result<(), Error> {
+    let began = Instant::now();
+    let looked = look(project, lanes).await;
+    pace.looked(began);
+    if lanes.is_draining() && lanes.count_busy() == 0 {
+        lanes.halt();
+    }
+    looked
 }
 
 /// Assigns queued tasks for which there is a place, and takes up the open intents.

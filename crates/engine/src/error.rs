@@ -29,6 +29,9 @@ pub enum Error {
     /// Git failed.
     #[error("git failed")]
     Git(#[from] regatta_git::Error),
+    /// There is no such workflow, or it has faults.
+    #[error("the workflow cannot be used")]
+    Workflow(#[from] crate::runs::BookError),
     /// The config is wrong.
     #[error("the config is wrong")]
     Config(#[from] ConfigError),
@@ -148,6 +151,7 @@ impl Error {
             Error::Queued { task, place, working, limit } => queued(*task, *place, *working, *limit),
             Error::Store(error) => of_store(error),
             Error::Git(error) => of_git(error),
+            Error::Workflow(error) => error.explain(),
             Error::Config(error) => of_config(error),
             Error::ProjectNotFound(path) => Problem::new(
                 Code::ProjectNotFound,

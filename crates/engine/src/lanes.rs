@@ -3,15 +3,16 @@
 //! Effects of one lane are performed in order, one at a time; lanes run beside each other. Owned by the engine's
 //! loop and touched by nothing else.
 
-use crate::core::{Effect, TaskId};
+use crate::core::{Effect, RunId, TaskId, run};
 use crate::error::Error;
 use crate::perform::{self, Control, Places, Work};
 use crate::project::Project;
+use crate::runs::{self, Roles};
 use regatta_agents::StopReason;
 use regatta_store::{Intent, IntentId, LeaseToken};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// A performer that fails for a reason of its own (a busy database) is tried so often before the engine stops.
 const FAILURES_MAX: u32 = 5;
@@ -21,6 +22,19 @@ pub(crate) struct Done {
     intent: IntentId,
     lane: String,
     result: Result<(), Error>,
+}
+
+/// An effect of any family.
+enum Deed {
+    Task(Effect),
+    Run(run::Effect),
+}
+
+/// Whose long effect a control is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Held {
+    Task(TaskId),
+    Run(RunId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,24 +50,33 @@ pub(crate) struct Lanes {
     token: LeaseToken,
     done: mpsc::Sender<Done>,
     places: Arc<Places>,
+    roles: Arc<dyn Roles>,
+    leaving: watch::Sender<bool>,
     mood: Mood,
     known: HashSet<IntentId>,
-    waiting: HashMap<String, VecDeque<(Intent, Effect)>>,
+    waiting: HashMap<String, VecDeque<(Intent, Deed)>>,
     busy: HashSet<String>,
-    controls: HashMap<TaskId, Control>,
+    controls: HashMap<Held, Control>,
     /// Tasks whose worktree this engine makes, and whose session it therefore owes.
     begun: HashSet<TaskId>,
     failures: HashMap<IntentId, u32>,
 }
 
 impl Lanes {
-    pub(crate) fn new(project: Arc<Project>, token: LeaseToken, done: mpsc::Sender<Done>) -> Self {
+    pub(crate) fn new(
+        project: Arc<Project>,
+        roles: Arc<dyn Roles>,
+        token: LeaseToken,
+        done: mpsc::Sender<Done>,
+    ) -> Self {
         let places = Arc::new(Places::new(project.config()));
         Lanes {
             project,
             token,
             done,
             places,
+            roles,
+            leaving: watch::Sender::new(false),
             mood: Mood::Working,
             known: HashSet::new(),
             waiting: HashMap::new(),
@@ -81,12 +104,14 @@ impl Lanes {
     pub(crate) fn drain(&mut self) {
         if self.mood == Mood::Working {
             self.mood = Mood::Draining;
+            self.leaving.send_replace(true);
         }
     }
 
     /// Starts nothing more, and stops what may take long.
     pub(crate) fn halt(&mut self) {
         self.mood = Mood::Halted;
+        self.leaving.send_replace(true);
         self.waiting.clear();
         self.controls.values().for_each(|control| control.stop(StopReason::Shutdown));
     }
@@ -96,36 +121,44 @@ impl Lanes {
         if self.known.contains(&intent.id) {
             return Ok(());
         }
-        let effect: Effect = serde_json::from_str(&intent.data).map_err(|error| Error::LogUnsound {
-            seq: intent.id.seq.0,
-            why: format!("its effect cannot be read: {error}"),
-        })?;
-        if !self.may_begin(&effect) {
+        let deed = Deed::parse(&intent)?;
+        if !self.may_begin(&deed) || self.is_driven(&intent, &deed) {
             return Ok(());
         }
         // Told at once, since a set-up or a check that takes long stands in the same lane before what stops it.
-        if let Effect::StopAgent { task, .. } = &effect
-            && let Some(control) = self.controls.get(task)
+        if let Deed::Task(Effect::StopAgent { task, .. }) = &deed
+            && let Some(control) = self.controls.get(&Held::Task(*task))
         {
             control.stop(StopReason::Cancelled);
         }
         self.known.insert(intent.id);
         let lane = intent.lane.clone();
-        self.waiting.entry(lane.clone()).or_default().push_back((intent, effect));
+        self.waiting.entry(lane.clone()).or_default().push_back((intent, deed));
         self.advance(&lane);
         Ok(())
     }
 
     /// An engine that is about to leave takes up a session only if it has made the worktree for it.
-    fn may_begin(&mut self, effect: &Effect) -> bool {
-        match effect {
-            Effect::CreateWorktree { task, .. } => {
+    fn may_begin(&mut self, deed: &Deed) -> bool {
+        match deed {
+            Deed::Task(Effect::CreateWorktree { task, .. }) => {
                 self.begun.insert(*task);
                 true
             }
-            Effect::RunSession { task, .. } => self.begun.remove(task) || self.mood != Mood::Draining,
-            _ => true,
+            Deed::Task(Effect::RunSession { task, .. }) => {
+                self.begun.remove(task) || self.mood != Mood::Draining
+            }
+            // A person may take days over it.
+            Deed::Run(run::Effect::PerformNode { .. } | run::Effect::LandTask { .. }) => {
+                self.mood != Mood::Draining
+            }
+            Deed::Task(_) | Deed::Run(_) => true,
         }
+    }
+
+    /// Tells whether a run is being driven: whoever drives it goes on with its next step without being told.
+    fn is_driven(&self, intent: &Intent, deed: &Deed) -> bool {
+        matches!(deed, Deed::Run(run::Effect::PerformNode { .. })) && self.busy.contains(&intent.lane)
     }
 
     /// Takes note that a performer is done, and lets the next of its lane begin.
@@ -151,11 +184,11 @@ impl Lanes {
             return;
         }
         let Some(waiting) = self.waiting.get_mut(lane) else { return };
-        let Some((intent, effect)) = waiting.pop_front() else {
+        let Some((intent, deed)) = waiting.pop_front() else {
             self.waiting.remove(lane);
             return;
         };
-        let control = self.control_for(&effect);
+        let control = self.control_for(&deed);
         self.busy.insert(lane.to_owned());
         let work = Work {
             project: Arc::clone(&self.project),
@@ -163,10 +196,22 @@ impl Lanes {
             intent: intent.id,
             at: intent.at,
             places: Arc::clone(&self.places),
+            leaving: self.leaving.subscribe(),
         };
         let done = self.done.clone();
+        let roles = Arc::clone(&self.roles);
         tokio::spawn(async move {
-            let result = perform::perform(&work, effect, control).await;
+            // Of its own, so that one that breaks off is known to be over.
+            let performed = tokio::spawn(async move {
+                match deed {
+                    Deed::Task(effect) => perform::perform(&work, effect, control).await,
+                    Deed::Run(effect) => runs::perform::perform(&work, &roles, effect, control).await,
+                }
+            });
+            let broke_off = |panic: tokio::task::JoinError| {
+                Err(Error::LogUnsound { seq: 0, why: format!("a performer broke off: {panic}") })
+            };
+            let result = performed.await.unwrap_or_else(broke_off);
             let message = Done { intent: intent.id, lane: intent.lane, result };
             // The loop outlives its performers; if it is gone the process is ending.
             let _ = done.send(message).await;
@@ -174,19 +219,42 @@ impl Lanes {
     }
 
     /// What may take long gets a new control; what stops it gets the control of the one under way.
-    fn control_for(&mut self, effect: &Effect) -> Option<Control> {
-        match effect {
-            Effect::CreateWorktree { task, .. }
-            | Effect::RunSession { task, .. }
-            | Effect::RunChecks { task, .. } => {
-                let control = Control::new();
-                self.controls.insert(*task, control.clone());
-                Some(control)
-            }
-            Effect::StopAgent { task, .. } | Effect::PauseAgent { task, .. } => {
-                self.controls.get(task).cloned()
-            }
-            _ => None,
+    fn control_for(&mut self, deed: &Deed) -> Option<Control> {
+        let held = match deed {
+            Deed::Task(effect) => match effect {
+                Effect::CreateWorktree { task, .. }
+                | Effect::RunSession { task, .. }
+                | Effect::RunChecks { task, .. } => vec![Held::Task(*task)],
+                Effect::StopAgent { task, .. } | Effect::PauseAgent { task, .. } => {
+                    return self.controls.get(&Held::Task(*task)).cloned();
+                }
+                _ => return None,
+            },
+            Deed::Run(effect) => match effect {
+                // Cancelling its task stops the role that works on it, too.
+                run::Effect::PerformNode { run, task, .. } => {
+                    task.map(Held::Task).into_iter().chain([Held::Run(*run)]).collect()
+                }
+                run::Effect::LandTask { run, .. } => vec![Held::Run(*run)],
+                run::Effect::StopRun { run } => return self.controls.get(&Held::Run(*run)).cloned(),
+                _ => return None,
+            },
+        };
+        let control = Control::new();
+        self.controls.extend(held.into_iter().map(|held| (held, control.clone())));
+        Some(control)
+    }
+}
+
+impl Deed {
+    fn parse(intent: &Intent) -> Result<Self, Error> {
+        let unsound = |error: serde_json::Error| Error::LogUnsound {
+            seq: intent.id.seq.0,
+            why: format!("its effect cannot be read: {error}"),
+        };
+        if intent.lane.starts_with("run/") {
+            return serde_json::from_str(&intent.data).map(Deed::Run).map_err(unsound);
         }
+        serde_json::from_str(&intent.data).map(Deed::Task).map_err(unsound)
     }
 }

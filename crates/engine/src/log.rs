@@ -5,8 +5,9 @@
 //! another family are in streams of their own: a stream holds one family, and its state folds that family alone.
 
 use crate::core::document::{self, Catalogue, Epic, Prd};
+use crate::core::run::{self, Run};
 use crate::core::{
-    Actor, Crew, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, Task, TaskId,
+    Actor, Crew, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, RunId, Task, TaskId,
 };
 use crate::error::Error;
 use jiff::Timestamp;
@@ -64,6 +65,20 @@ impl Logged for document::Event {
     }
 }
 
+impl Logged for run::Event {
+    fn kind(&self) -> &'static str {
+        run::Event::kind(self)
+    }
+
+    fn streams(&self) -> Vec<StreamName> {
+        match self {
+            run::Event::WorkflowKept { digest, .. } => vec![workflow_stream(digest)],
+            run::Event::RunCreated { run_id, .. } => vec![run_stream(*run_id), runs_stream()],
+            other => other.find_run().map(run_stream).into_iter().collect(),
+        }
+    }
+}
+
 /// A state that is folded from a stream of one family.
 pub(crate) trait State: Sized + Serialize + DeserializeOwned {
     /// The family.
@@ -104,6 +119,22 @@ impl State for Plan {
     }
 }
 
+impl State for Option<Run> {
+    type Event = run::Event;
+
+    fn fold(state: Self, fact: &Fact<run::Event>) -> Self {
+        Run::evolve(state, fact)
+    }
+}
+
+impl State for run::Index {
+    type Event = run::Event;
+
+    fn fold(state: Self, fact: &Fact<run::Event>) -> Self {
+        state.evolve(fact)
+    }
+}
+
 impl State for Option<Epic> {
     type Event = document::Event;
 
@@ -138,6 +169,11 @@ pub(crate) struct Folded<S> {
 }
 
 impl<S: State + Default> Folded<S> {
+    /// Returns the state of a stream that has no events.
+    pub(crate) fn empty(stream: StreamName) -> Self {
+        Folded { stream, version: Version(0), state: S::default(), snapshot_bytes: 0, tail_bytes: 0 }
+    }
+
     /// Folds what was loaded.
     pub(crate) fn from_loaded(loaded: Loaded) -> Result<Self, Error> {
         let Loaded { stream, version, snapshot, tail } = loaded;
@@ -161,6 +197,15 @@ impl<S: State + Default> Folded<S> {
     pub(crate) fn push(&mut self, fact: &Fact<S::Event>, bytes: usize) {
         self.state = S::fold(std::mem::take(&mut self.state), fact);
         self.tail_bytes += bytes;
+    }
+
+    /// Takes note that what was pushed is in the log, with a snapshot of so many bytes if one was taken.
+    pub(crate) fn settle(&mut self, events: u64, snapshot_bytes: Option<usize>) {
+        self.version = Version(self.version.0 + events);
+        if let Some(bytes) = snapshot_bytes {
+            self.snapshot_bytes = bytes;
+            self.tail_bytes = 0;
+        }
     }
 
     /// Returns a snapshot when one is due: when the events since the last outweigh it. So a load reads at most
@@ -202,6 +247,18 @@ pub(crate) fn prd_stream(prd: &PrdSlug) -> StreamName {
 
 pub(crate) fn catalogue_stream() -> StreamName {
     name("documents".to_owned())
+}
+
+pub(crate) fn run_stream(run: RunId) -> StreamName {
+    name(format!("run/{run}"))
+}
+
+pub(crate) fn runs_stream() -> StreamName {
+    name("runs".to_owned())
+}
+
+pub(crate) fn workflow_stream(digest: &str) -> StreamName {
+    name(format!("workflow/{digest}"))
 }
 
 fn name(text: String) -> StreamName {
@@ -246,6 +303,24 @@ pub(crate) fn intent_of(effect: &Effect, event: usize) -> NewIntent {
     let lane = match effect {
         Effect::RunSession { .. } => format!("task/{task}/session"),
         _ => format!("task/{task}"),
+    };
+    NewIntent {
+        event,
+        kind: effect.kind().to_owned(),
+        lane,
+        data: serde_json::to_string(effect).expect("an effect is plain data"),
+    }
+}
+
+/// Makes an intent of an effect of a run.
+///
+/// What takes long has a lane of its own, because what stops it must run beside it.
+pub(crate) fn intent_of_run(effect: &run::Effect, event: usize) -> NewIntent {
+    let run = effect.run();
+    let lane = match effect {
+        run::Effect::PerformNode { .. } => format!("run/{run}/node"),
+        run::Effect::LandTask { .. } => format!("run/{run}/land"),
+        _ => format!("run/{run}"),
     };
     NewIntent {
         event,

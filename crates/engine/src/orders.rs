@@ -70,7 +70,7 @@ pub async fn assign(
     let key = key(giver, Some(task), &format!("assign {agent} {priority:?}"));
     let start = see_start(project).await?;
     let order = Order { key, ..Order::new(Some(task), &giver.actor) };
-    let given = give(project, order, Command::Assign(Assign { agent, priority, start })).await?;
+    let given = give(project, order, Command::Assign(Assign { agent, priority, start, run: None })).await?;
     if let Answer::Queued { working, limit } = given.answer {
         let place = load_crew(project).await?.find_place(task).unwrap_or(1);
         return Err(Error::Queued { task, place, working, limit });
@@ -324,7 +324,7 @@ fn missing_stream() -> Error {
     Error::LogUnsound { seq: 0, why: "the store returned fewer streams than were asked for".to_owned() }
 }
 
-async fn see_start(project: &Project) -> Result<Start, Error> {
+pub(crate) async fn see_start(project: &Project) -> Result<Start, Error> {
     let target = &project.config().default_branch;
     let head = project.repository().find_branch(target).await?;
     let head = head.ok_or_else(|| Error::TargetMissing { branch: target.to_string() })?;
@@ -374,7 +374,10 @@ async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error>
     let task = get_task(project, id).await?;
     let is_open = matches!(
         &task.stage,
-        Stage::InProgress(work) if matches!(work.phase, WorkPhase::Running { .. } | WorkPhase::Halted)
+        Stage::InProgress(work) if matches!(
+            work.phase,
+            WorkPhase::Running { .. } | WorkPhase::Driven { session: None, .. } | WorkPhase::Halted
+        )
     );
     Ok(is_open.then_some(task))
 }

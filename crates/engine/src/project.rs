@@ -1,8 +1,9 @@
 //! A project on disk: its root, its config, its repository and its log.
 
 use crate::config::Config;
-use crate::core::TaskId;
+use crate::core::{RunId, TaskId};
 use crate::error::Error;
+use crate::runs::Book;
 use regatta_git::Repository;
 use regatta_store::{OpenMode, SqliteStore, Store};
 use sha2::{Digest, Sha256};
@@ -26,6 +27,7 @@ pub struct Project {
     repository: Repository,
     store: Arc<dyn Store>,
     mark: String,
+    book: Book,
 }
 
 impl Project {
@@ -58,7 +60,7 @@ impl Project {
         let path = root.join(FOLDER).join(DATABASE);
         let store = SqliteStore::open(&path, OpenMode::Create)?;
         let mark = mark_of(&root);
-        Ok(Project { root, config, repository, store: Arc::new(store), mark })
+        Ok(Project { root, config, repository, store: Arc::new(store), mark, book: Book::default() })
     }
 
     /// Returns the folder that holds `.regatta`.
@@ -85,6 +87,11 @@ impl Project {
         &*self.store
     }
 
+    /// Returns the workflows that were compiled.
+    pub(crate) fn book(&self) -> &Book {
+        &self.book
+    }
+
     /// Returns the absolute place of a path that is kept from the root.
     pub(crate) fn place(&self, path: impl AsRef<Path>) -> PathBuf {
         self.root.join(path)
@@ -103,6 +110,11 @@ impl Project {
     /// Returns how the marks of the set-up of a task's worktree begin.
     pub(crate) fn setup_mark(&self, task: TaskId) -> String {
         format!("{}-setup-{task}.", self.mark)
+    }
+
+    /// Returns how the marks of a step of a run begin that is for no task.
+    pub(crate) fn run_mark(&self, run: RunId, step: u64) -> String {
+        format!("{}-run-{run}-{step}.", self.mark)
     }
 
     /// Marks the checks of a task in the same way.

@@ -49,7 +49,7 @@ fn render_documents(task: &Task) -> String {
 }
 
 /// The session protocol and the rules, with the task's file and where the last session left off.
-fn render_protocol(task: &Task, file: &Path) -> String {
+pub(crate) fn render_protocol(task: &Task, file: &Path) -> String {
     let mut text = format!(
         "\n## Your memory\n\n\
          The file {} remembers this task between sessions. You may edit it; nothing you write there is lost.\n\n\

@@ -1,4 +1,4 @@
-//! A sample project: a small repository with three tasks to do and scripted agents to do them.
+//! Sample projects: small repositories with work to do, and scripted agents to do it.
 
 use crate::clock;
 use crate::core::{AgentId, Create, Priority, TaskId};
@@ -18,6 +18,21 @@ const FILES: &[(&str, &str)] = &[
     (".regatta/.gitignore", crate::project::IGNORED),
 ];
 
+/// What the project for the workflow `speckit` is made of.
+const SPECKIT_FILES: &[(&str, &str)] = &[
+    ("README.md", include_str!("../sample/speckit/README.md")),
+    ("prd.md", SPECKIT_PRD),
+    ("tally.sh", include_str!("../sample/speckit/tally.sh")),
+    ("test.sh", include_str!("../sample/speckit/test.sh")),
+    (".regatta/config.toml", include_str!("../sample/speckit/config.toml")),
+    (".regatta/scripts/spec.toml", include_str!("../sample/speckit/spec.toml")),
+    (".regatta/scripts/coder.toml", include_str!("../sample/speckit/coder.toml")),
+    (".regatta/scripts/reviewer.toml", include_str!("../sample/speckit/reviewer.toml")),
+    (".regatta/.gitignore", crate::project::IGNORED),
+];
+
+const SPECKIT_PRD: &str = include_str!("../sample/speckit/prd.md");
+
 /// A task of the sample and the agent that is meant for it.
 #[derive(Debug, Clone)]
 pub struct SampleTask {
@@ -29,20 +44,31 @@ pub struct SampleTask {
 
 /// Makes the repository and the project in a folder that is empty or not there yet.
 pub async fn create_sample(folder: &Path) -> Result<Project, Error> {
+    create(folder, FILES, "A greeting, and a project around it\n").await
+}
+
+/// Makes the repository and the project for a run of the workflow `speckit`, and returns the document to run it on.
+pub async fn create_speckit_sample(folder: &Path) -> Result<(Project, &'static str), Error> {
+    let project =
+        create(folder, SPECKIT_FILES, "A tool that cannot count yet, and what it is to count\n").await?;
+    Ok((project, SPECKIT_PRD))
+}
+
+async fn create(folder: &Path, files: &[(&str, &str)], message: &str) -> Result<Project, Error> {
     let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     if !is_empty {
         return Err(Error::ProjectExists(folder.to_owned()));
     }
     let main = BranchName::parse("main").map_err(regatta_git::Error::from)?;
     let repository = Repository::init(folder, &main).await?;
-    for (name, text) in FILES {
+    for (name, text) in files {
         let path = folder.join(name);
         let parent = path.parent().unwrap_or(folder);
         std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
         std::fs::write(&path, text).map_err(Error::io("write", &path))?;
     }
     let author = orders::ourselves(clock::now());
-    repository.commit_all(folder, &[], &author, &author, "A greeting, and a project around it\n").await?;
+    repository.commit_all(folder, &[], &author, &author, message).await?;
     Project::open(folder).await
 }
 

@@ -247,6 +247,12 @@ fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str, String, S
                 format!("agent {}", work.agent),
                 "ends its session; the engine then takes the diff".to_owned(),
             ),
+            WorkPhase::Driven { session: Some(_), .. } => {
+                ("running", format!("agent {}", work.agent), format!("ends its step of run {}", run_of(task)))
+            }
+            WorkPhase::Driven { session: None, .. } => {
+                ("driven", format!("run {}", run_of(task)), format!("regatta run show {}", run_of(task)))
+            }
             WorkPhase::Halted => (
                 "halted",
                 "you".to_owned(),
@@ -287,10 +293,16 @@ fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str, String, S
     }
 }
 
+fn run_of(task: &Task) -> String {
+    task.run.map_or_else(|| "?".to_owned(), |run| run.to_string())
+}
+
 /// A running session ends by its wall limit at the latest.
 fn deadline(project: &Project, task: &Task) -> Option<Timestamp> {
     let Stage::InProgress(work) = &task.stage else { return None };
-    let WorkPhase::Running { .. } = work.phase else { return None };
+    let (WorkPhase::Running { .. } | WorkPhase::Driven { session: Some(_), .. }) = work.phase else {
+        return None;
+    };
     let wall = project.config().agents.get(&work.agent)?.limits.wall;
     task.updated_at.checked_add(jiff::SignedDuration::try_from(wall).ok()?).ok()
 }

@@ -12,9 +12,10 @@ mod places;
 mod policy;
 mod record_diff;
 mod remove_worktree;
-mod run_checks;
+pub(crate) mod run_checks;
 mod run_session;
-mod session_entry;
+pub(crate) mod session_entry;
+pub(crate) mod sessions;
 mod stop_agent;
 
 pub(crate) use control::Control;
@@ -30,6 +31,7 @@ use jiff::Timestamp;
 use regatta_agents::SessionId;
 use regatta_store::{IntentId, LeaseToken};
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// What every performer is given.
 pub(crate) struct Work {
@@ -39,6 +41,8 @@ pub(crate) struct Work {
     /// When the intent was stored; commits made for it carry this time, so that a repetition makes the same ones.
     pub(crate) at: Timestamp,
     pub(crate) places: Arc<Places>,
+    /// Becomes true when the engine is about to leave: what is under way ends, and nothing else begins.
+    pub(crate) leaving: watch::Receiver<bool>,
 }
 
 /// Performs one effect to its end.
@@ -77,24 +81,29 @@ pub(crate) async fn perform(work: &Work, effect: Effect, control: Option<Control
 }
 
 impl Work {
+    /// Tells whether the engine is about to leave.
+    pub(crate) fn is_leaving(&self) -> bool {
+        *self.leaving.borrow()
+    }
+
     /// Names one start of a program by what it is for and by this engine.
-    fn name_start(&self, mark: &str) -> SessionId {
+    pub(crate) fn name_start(&self, mark: &str) -> SessionId {
         SessionId::new(format!("{mark}{}", self.token.0.simple()))
             .expect("a mark and hexadecimal digits are an id")
     }
 
     /// Brings the task's file in line; a disk that refuses is reported, and stops nothing else.
-    async fn keep_file(&self, task: TaskId) -> Result<(), Error> {
+    pub(crate) async fn keep_file(&self, task: TaskId) -> Result<(), Error> {
         keeper::sync_or_report(&self.project, task).await
     }
 
     /// Reports an outcome and settles the intent with it.
-    async fn settle(&self, task: TaskId, outcome: Outcome) -> Result<(), Error> {
+    pub(crate) async fn settle(&self, task: TaskId, outcome: Outcome) -> Result<(), Error> {
         self.report(task, outcome, vec![self.intent]).await
     }
 
     /// Reports something on the way, and leaves the intent open.
-    async fn note(&self, task: TaskId, outcome: Outcome) -> Result<(), Error> {
+    pub(crate) async fn note(&self, task: TaskId, outcome: Outcome) -> Result<(), Error> {
         self.report(task, outcome, Vec::new()).await
     }
 

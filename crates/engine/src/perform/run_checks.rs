@@ -40,16 +40,26 @@ pub(super) async fn perform(
 }
 
 async fn check(work: &Work, task: TaskId, commit: &CommitId, names: &[String]) -> Result<Outcome, Error> {
+    Ok(match run_all(work, task, names).await? {
+        Some(results) => Outcome::ChecksRan { commit: commit.clone(), results },
+        None => not_run(task, vec!["its worktree is gone".to_owned()]),
+    })
+}
+
+/// Runs checks in the worktree of a task, one after the other; nothing if it has none.
+pub(crate) async fn run_all(
+    work: &Work,
+    task: TaskId,
+    names: &[String],
+) -> Result<Option<Vec<Evidence>>, Error> {
     let found = orders::get_task(&work.project, task).await?;
     let place = found.worktree().map(|worktree| work.project.place(&worktree.path));
-    let Some(place) = place.filter(|place| place.is_dir()) else {
-        return Ok(not_run(task, vec!["its worktree is gone".to_owned()]));
-    };
+    let Some(place) = place.filter(|place| place.is_dir()) else { return Ok(None) };
     let mut results = Vec::new();
     for name in names {
         results.push(run(work, task, &place, name).await);
     }
-    Ok(Outcome::ChecksRan { commit: commit.clone(), results })
+    Ok(Some(results))
 }
 
 async fn run(work: &Work, task: TaskId, place: &Path, name: &str) -> Evidence {

@@ -3,19 +3,18 @@
 //! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
 //! of the session's processes and runs the session again in the same worktree.
 
-use super::{Control, Work, leftovers, session_entry};
-use crate::config::{AgentEntry, Program};
+use super::{Control, Work, session_entry, sessions};
 use crate::core::{
     AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
 };
 use crate::crash;
 use crate::engine;
-use crate::error::{Error, chain};
+use crate::error::Error;
 use crate::keeper;
 use crate::orders;
 use crate::project::Project;
 use crate::prompt;
-use regatta_agents::{Ended, Outcome as Ending, Script, Session, Start, StopReason};
+use regatta_agents::{Ended, Outcome as Ending, ResultIs, Session, StopReason};
 use std::collections::BTreeMap;
 
 pub(super) async fn perform(
@@ -57,7 +56,7 @@ pub(super) async fn perform(
     };
     work.note(task, Outcome::SessionStarted { session }).await?;
     crash::point("run_session.started");
-    let ended = watch(running, control).await;
+    let ended = sessions::watch(running, control).await;
     crash::point("run_session.ended");
     let end = match &ended.outcome {
         // It goes on with the next engine.
@@ -104,60 +103,20 @@ async fn begin(
     resume: Option<&Resume>,
 ) -> Result<Session, Box<Problem>> {
     let project = &work.project;
-    let failed = |why: Vec<String>, next: String| {
-        let what = format!("agent `{agent}` was not started on task #{}", task.id);
-        Box::new(Problem { why, ..Problem::new(Code::AgentStartFailed, what, "", next) })
-    };
-    let Some(entry) = project.config().agents.get(agent) else {
-        let why = format!("the config has no `[agents.{agent}]` entry any more");
-        let next = "choose another with `regatta agent list`, or add the entry again".to_owned();
-        let what = format!("agent `{agent}` was not started on task #{}", task.id);
-        return Err(Box::new(Problem::new(Code::AgentNotFound, what, why, next)));
-    };
-    let mend = || format!("mend `[agents.{agent}]` in .regatta/config.toml, then assign the task again");
-    let mark = project.session_mark(task.id, session);
-    leftovers::end(&mark, entry.limits.grace).await.map_err(|error| {
-        failed(chain(&error), "end those processes by hand, then assign the task again".to_owned())
-    })?;
-    let program = match &entry.program {
-        Program::Command { command } => regatta_agents::Program::Command(command.clone()),
-        Program::Scripted { script } => {
-            let script =
-                Script::load(&project.place(script)).map_err(|error| failed(chain(&error), mend()))?;
-            regatta_agents::Program::Scripted(script)
-        }
-    };
-    let start = Start {
-        session: work.name_start(&mark),
+    let request = sessions::Request {
+        mark: project.session_mark(task.id, session),
+        agent,
+        subject: format!("task #{}", task.id),
         number: session,
-        program,
+        item: None,
+        result_is: ResultIs::Report,
         folder: project.place(&task.worktree().expect("a task in progress has a worktree").path),
         prompt: prompt::render(task, &keeper::file_path(project, task.id), session, resume),
-        environment: environment(project, task, agent, session, entry),
-        variables: variables(task, session),
         transcript: project.transcript(task.id, session),
-        limits: entry.limits.clone(),
+        own: sessions::names_of_task(project, task, agent, session),
+        variables: variables(task, session),
     };
-    regatta_agents::start(start).await.map_err(|error| failed(chain(&error), mend()))
-}
-
-fn environment(
-    project: &Project,
-    task: &Task,
-    agent: &AgentId,
-    session: u32,
-    entry: &AgentEntry,
-) -> Vec<(String, String)> {
-    let allowed = entry.environment.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
-    let own = [
-        ("REGATTA_AGENT", agent.to_string()),
-        ("REGATTA_TASK_ID", task.id.to_string()),
-        ("REGATTA_TASK_TITLE", task.title.clone()),
-        ("REGATTA_SESSION_NUMBER", session.to_string()),
-        ("REGATTA_TASK_FILE", keeper::file_path(project, task.id).display().to_string()),
-        ("REGATTA_PROJECT", project.root().display().to_string()),
-    ];
-    allowed.chain(own.map(|(name, value)| (name.to_owned(), value))).collect()
+    sessions::begin(work, request).await
 }
 
 fn variables(task: &Task, session: u32) -> BTreeMap<String, String> {
@@ -168,23 +127,6 @@ fn variables(task: &Task, session: u32) -> BTreeMap<String, String> {
         ("session", session.to_string()),
     ];
     pairs.map(|(name, value)| (name.to_owned(), value)).into()
-}
-
-/// Reads the session's output to its end; the transcript keeps it, and memory stays small.
-async fn watch(mut running: Session, control: &Control) -> Ended {
-    let stopper = running.stopper();
-    let drained = async {
-        while running.next().await.is_some() {}
-        running.wait().await
-    };
-    tokio::pin!(drained);
-    tokio::select! {
-        ended = &mut drained => ended,
-        reason = control.asked() => {
-            stopper.stop(reason);
-            drained.await
-        }
-    }
 }
 
 /// Commits what the agent left, and takes the diff.

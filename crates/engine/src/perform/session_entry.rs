@@ -36,13 +36,13 @@ struct Seen {
 }
 
 /// Returns the commit from which a session starts.
-pub(super) async fn find_start(project: &Project, task: &Task) -> Option<CommitId> {
+pub(crate) async fn find_start(project: &Project, task: &Task) -> Option<CommitId> {
     let place = project.place(&task.worktree()?.path);
     project.repository().head_of_worktree(&place).await.ok()
 }
 
 /// Reads what the agent wrote in the task's file; an agent that wrote no entry gets one from what was seen.
-pub(super) async fn remember(
+pub(crate) async fn remember(
     work: &Work,
     before: &Task,
     session: u32,
@@ -63,7 +63,7 @@ pub(super) async fn remember(
 }
 
 /// Archives old entries of a file that is too large; a disk that refuses is reported, and stops nothing else.
-pub(super) async fn archive_if_due(work: &Work, task: TaskId) -> Result<(), Error> {
+pub(crate) async fn archive_if_due(work: &Work, task: TaskId) -> Result<(), Error> {
     let archived = archive::archive_if_due(&work.project, task).await;
     keeper::report(&work.project, task, archived).await
 }

@@ -1,0 +1,114 @@
+//! Starting a session of an agent and watching it to its end, whatever it is for.
+
+use super::{Control, Work, leftovers};
+use crate::config::Program;
+use crate::core::{AgentId, Code, Problem, Task};
+use crate::error::chain;
+use crate::keeper;
+use crate::project::Project;
+use regatta_agents::{Ended, ResultIs, Script, Session, Start};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What a session is started with; the config has the rest.
+pub(crate) struct Request<'a> {
+    /// How its marks begin, whichever engine runs it.
+    pub(crate) mark: String,
+    /// The agent.
+    pub(crate) agent: &'a AgentId,
+    /// What the work is called in an error, such as `task #3`.
+    pub(crate) subject: String,
+    /// The how-manieth session of its piece of work this is.
+    pub(crate) number: u32,
+    /// The item of a larger piece of work that it is for.
+    pub(crate) item: Option<String>,
+    /// What its result is.
+    pub(crate) result_is: ResultIs,
+    /// Where it works.
+    pub(crate) folder: PathBuf,
+    /// What it is told.
+    pub(crate) prompt: String,
+    /// Where the transcript is kept.
+    pub(crate) transcript: PathBuf,
+    /// The variables of its environment that say what it is for.
+    pub(crate) own: Vec<(String, String)>,
+    /// Values for `${name}` in scripts.
+    pub(crate) variables: BTreeMap<String, String>,
+}
+
+/// Ends what is left of the same session, and starts it.
+pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, Box<Problem>> {
+    let project = &work.project;
+    let agent = request.agent;
+    let what = format!("agent `{agent}` was not started on {}", request.subject);
+    let failed = |why: Vec<String>, next: String| {
+        Box::new(Problem { why, ..Problem::new(Code::AgentStartFailed, what.clone(), "", next) })
+    };
+    let Some(entry) = project.config().agents.get(agent) else {
+        let why = format!("the config has no `[agents.{agent}]` entry any more");
+        let next = "choose another with `regatta agent list`, or add the entry again";
+        return Err(Box::new(Problem::new(Code::AgentNotFound, what, why, next)));
+    };
+    let mend = || format!("mend `[agents.{agent}]` in .regatta/config.toml, then try again");
+    leftovers::end(&request.mark, entry.limits.grace)
+        .await
+        .map_err(|error| failed(chain(&error), "end those processes by hand, then try again".to_owned()))?;
+    let program = match &entry.program {
+        Program::Command { command } => regatta_agents::Program::Command(command.clone()),
+        Program::Scripted { script } => {
+            let script =
+                Script::load(&project.place(script)).map_err(|error| failed(chain(&error), mend()))?;
+            regatta_agents::Program::Scripted(script)
+        }
+    };
+    let allowed = entry.environment.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
+    let start = Start {
+        session: work.name_start(&request.mark),
+        number: request.number,
+        item: request.item,
+        result_is: request.result_is,
+        program,
+        folder: request.folder,
+        prompt: request.prompt,
+        environment: allowed.chain(request.own).collect(),
+        variables: request.variables,
+        transcript: request.transcript,
+        limits: entry.limits.clone(),
+    };
+    regatta_agents::start(start).await.map_err(|error| failed(chain(&error), mend()))
+}
+
+/// Reads the session's output to its end; the transcript keeps it, and memory stays small.
+pub(crate) async fn watch(mut running: Session, control: &Control) -> Ended {
+    let stopper = running.stopper();
+    let drained = async {
+        while running.next().await.is_some() {}
+        running.wait().await
+    };
+    tokio::pin!(drained);
+    tokio::select! {
+        ended = &mut drained => ended,
+        reason = control.asked() => {
+            stopper.stop(reason);
+            drained.await
+        }
+    }
+}
+
+/// Returns the variables by which a session knows its task.
+pub(crate) fn names_of_task(
+    project: &Project,
+    task: &Task,
+    agent: &AgentId,
+    session: u32,
+) -> Vec<(String, String)> {
+    let pairs = [
+        ("REGATTA_AGENT", agent.to_string()),
+        ("REGATTA_TASK_ID", task.id.to_string()),
+        ("REGATTA_TASK_TITLE", task.title.clone()),
+        ("REGATTA_SESSION_NUMBER", session.to_string()),
+        ("REGATTA_TASK_FILE", keeper::file_path(project, task.id).display().to_string()),
+        ("REGATTA_PROJECT", project.root().display().to_string()),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value)).into()
+}

@@ -1,0 +1,431 @@
+//! Roles played by the agents of the config: each answer is one session.
+//!
+//! A node with a task works in the task's worktree, which the run has assigned to it; what the agent leaves uncommitted
+//! there is committed. A node without one works in a worktree of its own, which is thrown away afterwards, with a
+//! salvage if something was changed in it.
+
+use super::roles::{Ask, Played, Playing, Roles};
+use super::tape::{self, Take, Tape};
+use crate::core::run::{Phase, Run};
+use crate::core::{
+    Actor, AgentId, Assign, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId, SessionEnd,
+    Stage, Task, TaskId, Work, WorkPhase,
+};
+use crate::error::Error;
+use crate::keeper;
+use crate::orders::{self, Order};
+use crate::perform::{session_entry, sessions};
+use crate::prompt;
+use regatta_agents::{Outcome as Ending, ResultIs, Session, StopReason};
+use regatta_git::{BranchName, RefName, SalvageRequest};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long it sleeps when nothing happens; it wakes at once when the log moves.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Plays roles by sessions of agents, or from a tape; what they do may be recorded on another.
+#[derive(Debug, Default)]
+pub struct AgentRoles {
+    replay: Option<Tape>,
+    record: Option<Tape>,
+    differences: Mutex<Vec<String>>,
+}
+
+impl AgentRoles {
+    /// Keeps what the agents do on a tape.
+    pub fn recording(tape: Tape) -> Self {
+        AgentRoles { record: Some(tape), ..AgentRoles::default() }
+    }
+
+    /// Has no agent work: every answer is on the tape.
+    pub fn replaying(tape: Tape) -> Self {
+        AgentRoles { replay: Some(tape), ..AgentRoles::default() }
+    }
+
+    /// Returns what the roles were told differently than on the tape, a line each.
+    pub fn differences(&self) -> Vec<String> {
+        self.differences.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Finds what is on the tape for this question.
+    fn find_take(&self, ask: &Ask<'_>) -> Result<Option<(&Tape, &Take)>, Box<Failure>> {
+        let Some(tape) = &self.replay else { return Ok(None) };
+        let asks = asks_of(ask.run);
+        let take = tape.find(ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run)))?;
+        if take.prompt_digest != tape::digest_of(&ask.prompt) {
+            let line = format!("step {}: `{}` would be told something else", ask.run.step, ask.run.node);
+            self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        }
+        Ok(Some((tape, take)))
+    }
+}
+
+impl Roles for AgentRoles {
+    fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a> {
+        Box::pin(play(self, ask))
+    }
+}
+
+async fn play(roles: &AgentRoles, ask: Ask<'_>) -> Result<Played, Error> {
+    let agent = match find_agent(&ask) {
+        Ok(agent) => agent,
+        Err(problem) => return Ok(Played::Failed(Failure::from(*problem))),
+    };
+    match ask.run.find_task() {
+        Some(task) => in_task(roles, &ask, agent, task).await,
+        None => alone(roles, &ask, agent).await,
+    }
+}
+
+/// A session under way, or what a tape has in its place.
+enum Act<'a> {
+    Session(Session),
+    Take(&'a Tape, &'a Take),
+}
+
+/// What came of it.
+struct Acted {
+    ending: Ending,
+    result: Option<Value>,
+}
+
+/// Has an agent begin, unless a tape is played.
+async fn begin<'a>(
+    roles: &'a AgentRoles,
+    ask: &Ask<'_>,
+    request: sessions::Request<'_>,
+) -> Result<Act<'a>, Box<Failure>> {
+    if let Some((tape, take)) = roles.find_take(ask)? {
+        return Ok(Act::Take(tape, take));
+    }
+    let begun = sessions::begin(ask.work, request).await;
+    begun.map(Act::Session).map_err(|problem| Box::new(Failure::from(*problem)))
+}
+
+async fn finish(ask: &Ask<'_>, act: Act<'_>, folder: &Path) -> Result<Acted, Error> {
+    match act {
+        Act::Session(session) => {
+            let ended = sessions::watch(session, ask.control).await;
+            Ok(Acted { ending: ended.outcome, result: ended.result })
+        }
+        Act::Take(tape, take) => {
+            tape.play(take, folder)?;
+            Ok(Acted { ending: Ending::Finished, result: Some(take.output.clone()) })
+        }
+    }
+}
+
+/// Finds the agent of a role: the one that `[roles]` names, or one of the role's own name.
+fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
+    let config = ask.project.config();
+    let named = config.roles.get(ask.role).cloned();
+    let own = || config.agents.keys().find(|agent| agent.as_str() == ask.role).cloned();
+    named.or_else(own).ok_or_else(|| {
+        let why = format!("`[roles]` in the config names no agent for `{}`", ask.role);
+        let known: Vec<&str> = config.agents.keys().map(AgentId::as_str).collect();
+        let next = format!(
+            "add `{} = \"…\"` to `[roles]` (agents: {}), then `regatta run resume {}`",
+            ask.role,
+            known.join(", "),
+            ask.run.id
+        );
+        Box::new(Problem::new(
+            Code::AgentNotFound,
+            format!("nobody plays the role `{}`", ask.role),
+            why,
+            next,
+        ))
+    })
+}
+
+/// Plays in the worktree of a task.
+async fn in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId, id: TaskId) -> Result<Played, Error> {
+    let (project, work) = (ask.project, ask.work);
+    let task = match drive(ask, &agent, id).await? {
+        Driven::Ready(task) => *task,
+        Driven::Not(played) => return Ok(played),
+    };
+    let number = match &task.stage {
+        // An engine before this one was killed over it.
+        Stage::InProgress(Work { phase: WorkPhase::Driven { session: Some(session), .. }, .. }) => *session,
+        _ => task.sessions + 1,
+    };
+    let _place = tokio::select! {
+        biased;
+        reason = ask.control.asked() => return Ok(Played::Stopped(reason)),
+        place = work.places.take(&agent) => place,
+    };
+    work.keep_file(id).await?;
+    session_entry::archive_if_due(work, id).await?;
+    let start = session_entry::find_start(project, &task).await;
+    let folder = task.worktree().map(|worktree| project.place(&worktree.path)).unwrap_or_default();
+    let request = sessions::Request {
+        mark: project.session_mark(id, number),
+        agent: &agent,
+        subject: format!("task #{id}"),
+        number: ask.run.count_visits() + 1,
+        item: ask.run.item.clone(),
+        result_is: ResultIs::Answer,
+        folder: folder.clone(),
+        prompt: format!("{}{}", ask.prompt, prompt::render_protocol(&task, &keeper::file_path(project, id))),
+        transcript: project.transcript(id, number),
+        own: [names_of_run(ask), sessions::names_of_task(project, &task, &agent, number)].concat(),
+        variables: variables(ask, Some(&task)),
+    };
+    let act = match begin(roles, ask, request).await {
+        Ok(act) => act,
+        Err(failure) => return Ok(Played::Failed(*failure)),
+    };
+    work.note(id, Outcome::RoleStarted { agent: agent.clone(), session: number }).await?;
+    let acted = finish(ask, act, &folder).await?;
+    let ending = acted.ending.clone();
+    let (played, end) = match answer(ask, acted, &project.transcript(id, number)) {
+        Played::Stopped(StopReason::Shutdown) => return Ok(Played::Stopped(StopReason::Shutdown)),
+        Played::Returned(output) => commit(ask, id, number, output).await?,
+        Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
+        Played::Stopped(reason) => (Played::Stopped(reason), SessionEnd::Stopped),
+    };
+    if let (Some(tape), Played::Returned(output)) = (&roles.record, &played) {
+        keep(ask, tape, output, start.as_ref(), &folder).await?;
+    }
+    session_entry::remember(work, &task, number, start.as_ref(), (&ending, &end)).await?;
+    work.note(id, Outcome::RoleEnded { session: number }).await?;
+    Ok(played)
+}
+
+/// Records an answer with the files that changed since a commit.
+async fn keep(
+    ask: &Ask<'_>,
+    tape: &Tape,
+    output: &Value,
+    start: Option<&regatta_git::CommitId>,
+    folder: &Path,
+) -> Result<(), Error> {
+    let (mut written, mut removed) = (Vec::new(), Vec::new());
+    if let Some(start) = start {
+        let head = ask.project.repository().head_of_worktree(folder).await?;
+        for file in ask.project.repository().diff(start, &head).await?.files {
+            let is_file = folder.join(&file.path).symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+            if is_file { written.push(file.path) } else { removed.push(file.path) }
+        }
+    }
+    let take = Take {
+        step: ask.run.step,
+        node: ask.run.node.to_string(),
+        item: ask.run.item.clone(),
+        visit: ask.run.count_visits() + 1,
+        asks: asks_of(ask.run),
+        prompt_digest: tape::digest_of(&ask.prompt),
+        output: output.clone(),
+        written,
+        removed,
+    };
+    tape.keep(&take, &ask.prompt, folder)
+}
+
+fn asks_of(run: &Run) -> u32 {
+    if let Phase::Performing { asks, .. } = run.phase { asks } else { 0 }
+}
+
+/// Commits what the agent left; an answer whose work cannot be kept is none.
+async fn commit(
+    ask: &Ask<'_>,
+    id: TaskId,
+    number: u32,
+    output: Value,
+) -> Result<(Played, SessionEnd), Error> {
+    let found = orders::get_task(ask.project, id).await?;
+    let message = format!("Task #{id}: work of session {number} ({})", ask.role);
+    let failed = |failure: Failure| (Played::Failed(failure.clone()), SessionEnd::Failed(failure));
+    let diff = match orders::commit_work(ask.project, &found, &message).await {
+        Ok(diff) => diff,
+        Err(error) => return Ok(failed(Failure::from(error.explain()))),
+    };
+    Ok(match Complete::new(diff, 1, None) {
+        Ok(complete) => (Played::Returned(output), SessionEnd::Finished(complete)),
+        Err(faults) => failed(Failure::from(orders::invalid(faults).explain())),
+    })
+}
+
+enum Driven {
+    Ready(Box<Task>),
+    Not(Played),
+}
+
+/// Makes sure that the task is this run's, and has its worktree.
+async fn drive(ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Error> {
+    let (project, run) = (ask.project, ask.run.id);
+    let mut seen = project.store().head().await?;
+    let mut is_asked = false;
+    loop {
+        let task = orders::get_task(project, id).await?;
+        let is_mine = task.run == Some(run);
+        match &task.stage {
+            Stage::InProgress(work) if is_mine => match work.phase {
+                WorkPhase::Driven { .. } => return Ok(Driven::Ready(Box::new(task))),
+                WorkPhase::Preparing => {}
+                _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
+            },
+            // It was tried, and is back with the error.
+            Stage::Backlog if is_asked && task.error.is_some() => {
+                let failure = task.error.clone().unwrap_or_else(|| taken(run, &task));
+                return Ok(Driven::Not(Played::Failed(failure)));
+            }
+            Stage::Backlog => match assign(ask, agent, id).await {
+                Ok(()) => is_asked = true,
+                // Somebody else is at work; it is this run's turn when they are done.
+                Err(Error::Refused(Refusal::AgentAlreadyRunning { .. } | Refusal::NoPlace { .. })) => {}
+                Err(error) => return Ok(Driven::Not(Played::Failed(Failure::from(error.explain())))),
+            },
+            _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
+        }
+        tokio::select! {
+            reason = ask.control.asked() => return Ok(Driven::Not(Played::Stopped(reason))),
+            head = project.store().wait_past(seen, IDLE) => seen = head?,
+        }
+    }
+}
+
+async fn assign(ask: &Ask<'_>, agent: &AgentId, task: TaskId) -> Result<(), Error> {
+    let start = orders::see_start(ask.project).await?;
+    let assign = Assign { agent: agent.clone(), priority: None, start, run: Some(ask.run.id) };
+    let order = Order { fence: Some(ask.work.token), ..Order::new(Some(task), &Actor::Engine) };
+    orders::give(ask.project, order, Command::Assign(assign)).await.map(|_| ())
+}
+
+fn taken(run: RunId, task: &Task) -> Failure {
+    Failure::from(
+        Problem::new(
+            Code::TaskBusy,
+            format!("run {run} cannot work on task #{}", task.id),
+            format!("it is in {}, and not in the hands of this run", task.column()),
+            format!("see `regatta task show {}`; then `regatta run resume {run}`", task.id),
+        )
+        .with("taskId", task.id.number()),
+    )
+}
+
+/// Plays in a worktree that is made for the step and removed after it.
+async fn alone(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> Result<Played, Error> {
+    let (project, work) = (ask.project, ask.work);
+    let name = format!("run-{}-step-{}", ask.run.id, ask.run.step);
+    let folder = project.place(&project.config().worktrees).join(&name);
+    let branch = BranchName::parse(&format!("run/{}-{}", ask.run.id, ask.run.step))
+        .map_err(regatta_git::Error::from)?;
+    let start = orders::see_start(project).await?;
+    let base = orders::to_git(&start.base)?;
+    let _place = tokio::select! {
+        biased;
+        reason = ask.control.asked() => return Ok(Played::Stopped(reason)),
+        place = work.places.take(&agent) => place,
+    };
+    let repository = project.repository();
+    if let Err(error) = repository.ensure_worktree(&folder, &branch, &base).await {
+        return Ok(Played::Failed(Failure::from(Error::Git(error).explain())));
+    }
+    let transcript = project.place(&project.config().sessions).join(format!("{name}.jsonl"));
+    let request = sessions::Request {
+        mark: project.run_mark(ask.run.id, ask.run.step),
+        agent: &agent,
+        subject: format!("run {}", ask.run.id),
+        number: ask.run.count_visits() + 1,
+        item: ask.run.item.clone(),
+        result_is: ResultIs::Answer,
+        folder: folder.clone(),
+        prompt: ask.prompt.clone(),
+        transcript: transcript.clone(),
+        own: names_of_run(ask),
+        variables: variables(ask, None),
+    };
+    let played = match begin(roles, ask, request).await {
+        Ok(act) => answer(ask, finish(ask, act, &folder).await?, &transcript),
+        Err(failure) => Played::Failed(*failure),
+    };
+    if let (Some(tape), Played::Returned(output)) = (&roles.record, &played) {
+        keep(ask, tape, output, None, &folder).await?;
+    }
+    clear_away(ask, &folder, &branch, &base).await?;
+    Ok(played)
+}
+
+async fn clear_away(
+    ask: &Ask<'_>,
+    folder: &Path,
+    branch: &BranchName,
+    base: &regatta_git::CommitId,
+) -> Result<(), Error> {
+    let project = ask.project;
+    let prefix = RefName::parse(&format!("refs/regatta/salvage/run-{}", ask.run.id))
+        .map_err(regatta_git::Error::from)?;
+    let request = SalvageRequest {
+        worktree: folder.to_owned(),
+        branch: branch.clone(),
+        base: base.clone(),
+        merged_into: project.config().default_branch.clone(),
+        prefix,
+        ignore: project.config().copy.clone(),
+        author: orders::ourselves(ask.work.at),
+        message: format!("Salvage of run {}, step {}\n", ask.run.id, ask.run.step),
+    };
+    project.repository().salvage(&request).await?;
+    project.repository().remove_worktree(folder, branch).await?;
+    Ok(())
+}
+
+fn answer(ask: &Ask<'_>, acted: Acted, transcript: &Path) -> Played {
+    match acted.ending {
+        Ending::Stopped(reason) => Played::Stopped(reason),
+        // What is no answer is judged as one: the role is told so, and asked again.
+        Ending::Finished => Played::Returned(acted.result.unwrap_or_default()),
+        Ending::Failed(failure) => {
+            let mut why = vec![failure.to_string()];
+            why.extend(Some(failure.tail.clone()).filter(|tail| !tail.is_empty()));
+            let (run, transcript) = (ask.run.id, transcript.display().to_string());
+            let problem = Problem::new(
+                Code::AgentSessionFailed,
+                format!("step {} of run {run} failed", ask.run.step),
+                "",
+                format!("read {transcript}; then `regatta run resume {run}` performs the step again"),
+            );
+            Played::Failed(Failure::from(Problem { why, ..problem }.with("transcript", transcript)))
+        }
+    }
+}
+
+fn not_recorded(run: &Run) -> Failure {
+    let item = run.item.as_ref().map_or_else(String::new, |item| format!(" for {item}"));
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("step {} of run {} cannot be replayed", run.step, run.id),
+        format!("the tape has no answer {} of `{}`{item}", run.count_visits() + 1, run.node),
+        "the workflow decides otherwise than when it was recorded; record it again if that is meant",
+    ))
+}
+
+fn names_of_run(ask: &Ask<'_>) -> Vec<(String, String)> {
+    let pairs = [
+        ("REGATTA_RUN_ID", ask.run.id.to_string()),
+        ("REGATTA_STEP", ask.run.step.to_string()),
+        ("REGATTA_ROLE", ask.role.to_owned()),
+        ("REGATTA_ITEM", ask.run.item.clone().unwrap_or_default()),
+        ("REGATTA_PROJECT", ask.project.root().display().to_string()),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+fn variables(ask: &Ask<'_>, task: Option<&Task>) -> BTreeMap<String, String> {
+    let pairs = [
+        ("run", ask.run.id.to_string()),
+        ("step", ask.run.step.to_string()),
+        ("role", ask.role.to_owned()),
+        ("item", ask.run.item.clone().unwrap_or_default()),
+        ("visit", (ask.run.count_visits() + 1).to_string()),
+        ("task", task.map_or_else(String::new, |task| task.id.to_string())),
+        ("title", task.map_or_else(String::new, |task| task.title.clone())),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value)).into()
+}

@@ -1,0 +1,215 @@
+//! The definitions of workflows: the project's own, those in the binary, and those that the log keeps.
+//!
+//! A run plays the definition that it began with. That is in the log, once per digest, so an edit of the folder does
+//! not change a run under way.
+
+use super::shipped;
+use crate::core::run::Event;
+use crate::core::{Code, Problem, find_nearest};
+use crate::error::Error;
+use crate::log::{self, SNAPSHOT_FORMAT};
+use crate::project::Project;
+use regatta_flow::{FILE_BYTES_MAX, FILES_MAX, Fault, Folder, Workflow};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// How deep a workflow's folder may be nested; children of children are rare already.
+const DEPTH_MAX: usize = 8;
+
+/// Where a workflow comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The project's folder of workflows.
+    Project(PathBuf),
+    /// The binary.
+    Binary,
+}
+
+/// A workflow that can be run.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Its files.
+    pub folder: Folder,
+}
+
+/// Why there is no such workflow to play.
+#[derive(Debug, thiserror::Error)]
+pub enum BookError {
+    /// Nobody has a workflow of that name.
+    #[error("there is no workflow `{name}`")]
+    NotFound {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// Its files have faults.
+    #[error("the workflow `{name}` has {} faults", faults.len())]
+    Faulty {
+        /// The name.
+        name: String,
+        /// All of them.
+        faults: Vec<Fault>,
+    },
+    /// Its folder is not one that can be read.
+    #[error("the folder {} cannot be read as a workflow: {why}", path.display())]
+    Unreadable {
+        /// The folder or file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+impl BookError {
+    pub(crate) fn explain(&self) -> Problem {
+        match self {
+            BookError::NotFound { name, known } => {
+                let nearest = find_nearest(name, known.iter().map(String::as_str));
+                let next = match nearest {
+                    Some(nearest) => format!("did you mean `{nearest}`? See `regatta workflow list`"),
+                    None => format!(
+                        "choose one of: {}; or make one with `regatta workflow new`",
+                        known.join(", ")
+                    ),
+                };
+                let why = "neither .regatta/workflows nor the program has one of that name";
+                Problem::new(Code::WorkflowNotFound, self.to_string(), why, next)
+            }
+            BookError::Faulty { name, faults } => {
+                let mut problem = Problem::new(
+                    Code::WorkflowInvalid,
+                    format!("the workflow `{name}` cannot be used"),
+                    "",
+                    format!("see all of it with `regatta workflow check {name}`"),
+                );
+                problem.why =
+                    faults.iter().filter(|fault| fault.is_error()).map(ToString::to_string).collect();
+                problem
+            }
+            BookError::Unreadable { why, .. } => Problem::new(
+                Code::WorkflowInvalid,
+                "the workflow cannot be read",
+                why.clone(),
+                "mend the folder; it holds text files only",
+            ),
+        }
+    }
+}
+
+/// The definitions that were compiled, by digest.
+#[derive(Default)]
+pub(crate) struct Book {
+    compiled: Mutex<HashMap<String, Arc<Workflow>>>,
+}
+
+impl Book {
+    /// Returns the definition with this digest, compiled once.
+    pub(crate) async fn get(&self, project: &Project, digest: &str) -> Result<Arc<Workflow>, Error> {
+        if let Some(found) = self.find(digest) {
+            return Ok(found);
+        }
+        let loaded = project.store().load(&log::workflow_stream(digest), SNAPSHOT_FORMAT).await?;
+        let lost = || Error::LogUnsound { seq: 0, why: format!("the workflow {digest} is not in it") };
+        let kept = loaded.tail.first().ok_or_else(lost)?;
+        let Event::WorkflowKept { name, files, .. } = log::fact_of::<Event>(kept)?.event else {
+            return Err(lost());
+        };
+        self.compile(&name, &Folder::new(files)).map_err(Error::from)
+    }
+
+    /// Compiles a folder and keeps it.
+    pub(crate) fn compile(&self, name: &str, folder: &Folder) -> Result<Arc<Workflow>, BookError> {
+        let digest = folder.digest();
+        if let Some(found) = self.find(&digest) {
+            return Ok(found);
+        }
+        let faulty = |faults| BookError::Faulty { name: name.to_owned(), faults };
+        let workflow = Arc::new(Workflow::load(folder).map_err(faulty)?);
+        self.lock().insert(digest, Arc::clone(&workflow));
+        Ok(workflow)
+    }
+
+    fn find(&self, digest: &str) -> Option<Arc<Workflow>> {
+        self.lock().get(digest).cloned()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Workflow>>> {
+        self.compiled.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Lists the workflows that can be run; the project's own come before those of the binary of the same name.
+pub fn list_workflows(project: Option<&Project>) -> Result<Vec<Listed>, Error> {
+    let mut listed = BTreeMap::new();
+    for name in shipped::names() {
+        let folder = shipped::find(name).expect("a listed workflow is there");
+        listed.insert(name.to_owned(), Listed { name: name.to_owned(), origin: Origin::Binary, folder });
+    }
+    if let Some(project) = project {
+        for (name, path) in own_workflows(project) {
+            let folder = read_folder(&path)?;
+            listed.insert(name.clone(), Listed { name, origin: Origin::Project(path), folder });
+        }
+    }
+    Ok(listed.into_values().collect())
+}
+
+/// Finds a workflow by name, or by the path of its folder.
+pub fn find_workflow(project: Option<&Project>, name: &str) -> Result<Listed, Error> {
+    let path = Path::new(name);
+    if name.contains('/') && path.is_dir() {
+        let origin = Origin::Project(path.to_owned());
+        let called =
+            path.file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into_owned());
+        return Ok(Listed { name: called, origin, folder: read_folder(path)? });
+    }
+    let all = list_workflows(project)?;
+    let known = || all.iter().map(|listed| listed.name.clone()).collect();
+    let missing = || BookError::NotFound { name: name.to_owned(), known: known() };
+    Ok(all.iter().find(|listed| listed.name == name).cloned().ok_or_else(missing)?)
+}
+
+fn own_workflows(project: &Project) -> Vec<(String, PathBuf)> {
+    let Ok(entries) = std::fs::read_dir(project.place(".regatta/workflows")) else { return Vec::new() };
+    let folders = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir());
+    let named = folders.filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path)));
+    named.filter(|(name, _)| !name.starts_with('.')).collect()
+}
+
+/// Reads a folder of texts; links are not followed, and nothing is read without bound.
+fn read_folder(root: &Path) -> Result<Folder, BookError> {
+    let unreadable = |path: &Path, why: String| BookError::Unreadable { path: path.to_owned(), why };
+    let mut files = BTreeMap::new();
+    let mut folders = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, error.to_string()))?;
+        for entry in entries {
+            let path = entry.map_err(|error| unreadable(&folder, error.to_string()))?.path();
+            let metadata = path.symlink_metadata().map_err(|error| unreadable(&path, error.to_string()))?;
+            let shown = path.display();
+            if metadata.is_dir() && depth < DEPTH_MAX {
+                folders.push((path, depth + 1));
+            } else if metadata.is_file() {
+                if metadata.len() > FILE_BYTES_MAX as u64 || files.len() >= FILES_MAX {
+                    return Err(unreadable(&path, format!("{shown} is too large, or one file too many")));
+                }
+                let text = std::fs::read_to_string(&path)
+                    .map_err(|error| unreadable(&path, format!("{shown}: {error}")))?;
+                let name = path.strip_prefix(root).unwrap_or(&path);
+                files.insert(name.to_string_lossy().replace('\\', "/"), text);
+            } else {
+                return Err(unreadable(
+                    &path,
+                    format!("{shown} is neither a file nor a folder that can be read"),
+                ));
+            }
+        }
+    }
+    Ok(Folder::new(files))
+}

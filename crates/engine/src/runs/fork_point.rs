@@ -1,0 +1,92 @@
+//! Where a fork leaves a run: the run as it came to a step, and what had been merged by then.
+//!
+//! What was merged later belongs to a future that the fork does not have: it works on those items anew.
+
+use crate::core::run::{Event, Phase, Run};
+use crate::core::{Fact, FieldFault, RunId, TaskId};
+use crate::error::Error;
+use crate::orders::invalid;
+use regatta_flow::Workflow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Where a fork leaves a run.
+pub(super) struct ForkPoint {
+    /// The run as it stood then.
+    pub(super) run: Run,
+    /// Its items that were merged by then.
+    pub(super) merged: BTreeMap<String, TaskId>,
+}
+
+impl ForkPoint {
+    /// Has the fork play another definition, if that can go on from here.
+    pub(super) fn turn_to(&mut self, definition: Arc<Workflow>) -> Result<Arc<Workflow>, Error> {
+        let Run { node, level, within, .. } = &self.run;
+        let problem = if !within.is_empty() {
+            Some("a child is forked as it is".to_owned())
+        } else if definition.find_node(node.as_str()).is_none() {
+            Some(format!("the workflow has no node `{node}` to begin with"))
+        } else if !definition.levels.contains_key(level) {
+            Some(format!("the workflow has no level {level}"))
+        } else {
+            let faults = definition.schema.check_whole(&self.run.state).err();
+            faults
+                .and_then(|faults| faults.first().map(|fault| format!("the state does not fit it: {fault}")))
+        };
+        match problem {
+            Some(problem) => Err(invalid(vec![FieldFault { field: "with", problem }])),
+            None => {
+                self.run.digest = definition.digest();
+                self.run.workflow = definition.name.clone();
+                Ok(definition)
+            }
+        }
+    }
+}
+
+/// Finds where a run came to a step; without one, where it stood last before it ended.
+pub(super) fn find_fork_point(
+    facts: &[Fact<Event>],
+    id: RunId,
+    step: Option<u64>,
+) -> Result<ForkPoint, Error> {
+    let step = match step {
+        Some(step) => step,
+        None => last_step(facts),
+    };
+    let mut run: Option<Run> = None;
+    let mut landed: BTreeSet<TaskId> = BTreeSet::new();
+    for fact in facts {
+        match &fact.event {
+            Event::RunCreated { plan, .. } => landed.extend(plan.tasks.values()),
+            Event::RunLanded { task_id, .. } => {
+                landed.insert(*task_id);
+            }
+            _ => {}
+        }
+        run = Run::evolve(run, fact);
+        if let Some(found) = run.as_ref().filter(|run| run.step == step && is_open(run)) {
+            let is_merged = |(_, task): &(&String, &TaskId)| landed.contains(task);
+            let merged =
+                found.tasks.iter().filter(is_merged).map(|(key, task)| (key.clone(), *task)).collect();
+            return Ok(ForkPoint { run: found.clone(), merged });
+        }
+    }
+    let problem = format!("run {id} has steps 1 to {}, and no step {step}", last_step(facts));
+    Err(invalid(vec![FieldFault { field: "at", problem }]))
+}
+
+/// Returns the last step that something was or is to be done in.
+fn last_step(facts: &[Fact<Event>]) -> u64 {
+    let mut run: Option<Run> = None;
+    let mut last = 1;
+    for fact in facts {
+        run = Run::evolve(run, fact);
+        last = run.as_ref().filter(|run| is_open(run)).map_or(last, |run| run.step);
+    }
+    last
+}
+
+fn is_open(run: &Run) -> bool {
+    !run.is_over() && run.phase != Phase::Ending
+}

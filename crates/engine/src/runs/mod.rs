@@ -1,0 +1,30 @@
+//! Runs of workflows: giving them orders, driving them step by step, and performing what they ask for.
+//!
+//! The rules are in `core::run`. A run is driven by `perform::node`: it keeps the run in memory from step to step, and
+//! each step is one append. Start reading at `orders`, then `seat`.
+
+mod agents;
+mod book;
+mod copy;
+mod fork_point;
+pub(crate) mod orders;
+pub(crate) mod perform;
+mod prompt;
+mod roles;
+mod scope;
+mod seat;
+mod shipped;
+mod steps;
+mod tape;
+mod view;
+
+pub use agents::AgentRoles;
+pub(crate) use book::Book;
+pub use book::{BookError, Listed, Origin, find_workflow, list_workflows};
+pub use copy::copy_workflow;
+pub use orders::{NewRun, Replayed, answer, create, create_many, fork, get_run, pause, replay, resume, stop};
+pub use roles::{Ask, Played, Playing, Roles};
+pub use scope::{Scope, load_scope};
+pub use steps::StepView;
+pub use tape::{Tape, TapeHead, TapeStep};
+pub use view::{RunView, describe_next, list_runs, show_run};

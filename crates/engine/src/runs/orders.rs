@@ -1,0 +1,331 @@
+//! Giving orders to runs: begin, pause, resume, stop, answer, fork; and replaying one from the log.
+
+use super::book::Listed;
+use super::fork_point::find_fork_point;
+use super::seat::{self, Seat, Terms};
+use crate::clock;
+use crate::core::run::{self, Command, Event, Index, Next, Order, Parent, Run, Situation};
+use crate::core::{Actor, Fact, Refusal, RunId};
+use crate::crash;
+use crate::error::Error;
+use crate::log::{self, Folded, NO_SNAPSHOT, SNAPSHOT_FORMAT};
+use crate::orders::Giver;
+use crate::project::Project;
+use regatta_flow::Workflow;
+use regatta_store::{Append, Appended, NewEvent, NewIntent, StreamName, Version};
+use serde::Serialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Each lost race means that another command went through.
+const TRIES_MAX: u32 = 64;
+
+/// A run to begin.
+#[derive(Debug, Clone)]
+pub struct NewRun {
+    /// The workflow.
+    pub workflow: Listed,
+    /// The level; the workflow's own if none is given.
+    pub level: Option<u32>,
+    /// What it is given.
+    pub input: Value,
+    /// Whether its items become tasks on the board.
+    pub board: bool,
+}
+
+/// Begins a run.
+pub async fn create(project: &Project, giver: &Giver, new: NewRun) -> Result<RunId, Error> {
+    let ids = create_many(project, giver, vec![new]).await?;
+    ids.into_iter().next().ok_or(Error::Contended { tries: 0 })
+}
+
+/// Begins several runs in one append.
+pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> Result<Vec<RunId>, Error> {
+    let mut plans = Vec::new();
+    for NewRun { workflow, level, input, board } in new {
+        let definition = project.book().compile(&workflow.name, &workflow.folder)?;
+        let digest = workflow.folder.digest();
+        let order = Order { digest, within: Vec::new(), level, input, board, parent: None };
+        plans.push((definition, order));
+    }
+    for _ in 0..TRIES_MAX {
+        let mut batch = Batch::open(project).await?;
+        let mut ids = Vec::new();
+        for (definition, order) in &plans {
+            batch.keep(project, definition, &order.digest, &giver.actor).await?;
+            ids.push(batch.begin(definition, order.clone(), &giver.actor)?);
+        }
+        if batch.append(project).await? {
+            return Ok(ids);
+        }
+    }
+    Err(Error::Contended { tries: TRIES_MAX })
+}
+
+/// Has a run ask for nothing more until it is resumed; what is under way ends.
+pub async fn pause(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
+    tell(project, giver, run, Command::Pause).await
+}
+
+/// Has a paused run go on, and one that was held by an error try again.
+pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
+    tell(project, giver, run, Command::Resume).await
+}
+
+/// Ends a run; a session that is under way is stopped.
+pub async fn stop(project: &Project, giver: &Giver, run: RunId, reason: Option<String>) -> Result<(), Error> {
+    tell(project, giver, run, Command::Stop { reason }).await
+}
+
+/// Answers what a run asks.
+pub async fn answer(
+    project: &Project,
+    giver: &Giver,
+    run: RunId,
+    approved: bool,
+    text: String,
+) -> Result<(), Error> {
+    tell(project, giver, run, Command::Answer { approved, text }).await
+}
+
+/// Begins a run where another stood before a step; without one, where it stood last.
+///
+/// It plays the definition of the other, or the one that is given: for going on after a workflow was mended.
+pub async fn fork(
+    project: &Project,
+    giver: &Giver,
+    run: RunId,
+    step: Option<u64>,
+    workflow: Option<&Listed>,
+) -> Result<RunId, Error> {
+    let mut point = find_fork_point(&load_facts(project, run).await?, run, step)?;
+    let definition = match workflow {
+        Some(listed) => Some(point.turn_to(project.book().compile(&listed.name, &listed.folder)?)?),
+        None => None,
+    };
+    for _ in 0..TRIES_MAX {
+        let mut batch = Batch::open(project).await?;
+        if let Some(definition) = &definition {
+            batch.keep(project, definition, &point.run.digest, &giver.actor).await?;
+        }
+        let id = batch.add(|id| Ok(vec![run::fork(id, &point.run, point.merged.clone())]), &giver.actor)?;
+        if batch.append(project).await? {
+            return Ok(id);
+        }
+    }
+    Err(Error::Contended { tries: TRIES_MAX })
+}
+
+/// Returns the run, or the refusal that there is none.
+pub async fn get_run(project: &Project, run: RunId) -> Result<Run, Error> {
+    seat::load(project, run).await?.state.ok_or(Error::Refused(Refusal::RunNotFound { run }))
+}
+
+/// What one step of a run would be today.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replayed {
+    /// The step.
+    pub step: u64,
+    /// The node.
+    pub node: String,
+    /// The edge that was taken.
+    pub edge: String,
+    /// Where it led.
+    pub to: String,
+    /// What the definition at hand would do instead, if something else.
+    pub differs: Option<String>,
+}
+
+/// Plays a run again from the log, with no agent: the same outputs, judged by a definition, today's or its own.
+pub async fn replay(
+    project: &Project,
+    run: RunId,
+    workflow: Option<&Listed>,
+) -> Result<Vec<Replayed>, Error> {
+    let facts = load_facts(project, run).await?;
+    let mut state: Option<Run> = None;
+    let mut definition: Option<Arc<Workflow>> = None;
+    let mut steps = Vec::new();
+    for fact in &facts {
+        if let (Some(before), Event::RunStepped { .. }) = (&mut state, &fact.event) {
+            let workflow = match (&definition, workflow) {
+                (Some(found), _) => Arc::clone(found),
+                (None, Some(listed)) => project.book().compile(&listed.name, &listed.folder)?,
+                (None, None) => project.book().get(project, &before.digest).await?,
+            };
+            steps.extend(judge(before, &fact.event, &workflow, fact.at.as_millisecond()));
+            definition = Some(workflow);
+        }
+        state = Run::evolve(state, fact);
+    }
+    Ok(steps)
+}
+
+/// Decides a recorded step again and says what would be different.
+fn judge(before: &mut Run, recorded: &Event, workflow: &Workflow, now_millis: i64) -> Option<Replayed> {
+    let Event::RunStepped { step, node, output, choice, next, set, .. } = recorded else { return None };
+    let now = run::decide_step(Situation { workflow, now_millis }, before, output.clone());
+    let differs = match now.first() {
+        Some(Event::RunStepped { choice: other, .. }) if other.edge != choice.edge => {
+            Some(format!("edge `{}` would be taken", other.edge))
+        }
+        Some(Event::RunStepped { next: other, .. }) if other != next => {
+            Some(format!("it would {}", word(other)))
+        }
+        Some(Event::RunStepped { set: other, .. }) if other != set => {
+            Some("it would leave another state".to_owned())
+        }
+        Some(Event::RunStepped { .. }) => None,
+        Some(Event::RunFailed { error, .. }) => Some(format!("it would fail: {}", error.message)),
+        _ => Some("it would not be a step".to_owned()),
+    };
+    let landing = match next {
+        Next::Land { edge, .. } => workflow.find_edge(edge.as_str()).map(|edge| &edge.to.name),
+        Next::Perform { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => None,
+    };
+    let to = landing.unwrap_or_else(|| next.node()).to_string();
+    Some(Replayed { step: *step, node: node.to_string(), edge: choice.edge.to_string(), to, differs })
+}
+
+fn word(next: &Next) -> String {
+    match next {
+        Next::Perform { node, item: Some(item) } => format!("perform `{node}` for {item}"),
+        Next::Perform { node, item: None } => format!("perform `{node}`"),
+        Next::Ask { question, .. } => format!("ask: {question}"),
+        Next::Map { node, items, .. } => format!("run {} children at `{node}`", items.len()),
+        Next::Land { item, .. } => format!("put {item} up for approval"),
+        Next::End { node } => format!("end at `{node}`"),
+    }
+}
+
+/// Loads every event of a run.
+pub(super) async fn load_facts(project: &Project, run: RunId) -> Result<Vec<Fact<Event>>, Error> {
+    let loaded = project.store().load(&log::run_stream(run), NO_SNAPSHOT).await?;
+    if loaded.tail.is_empty() {
+        return Err(Error::Refused(Refusal::RunNotFound { run }));
+    }
+    loaded.tail.iter().map(log::fact_of).collect()
+}
+
+async fn tell(project: &Project, giver: &Giver, run: RunId, command: Command) -> Result<(), Error> {
+    let mut seat = Seat::load(project, run).await?;
+    seat.give(project, &giver.actor, command, &Terms::default()).await.map(|_| ())
+}
+
+/// Loads the numbers that were given to runs.
+pub(super) async fn load_index(project: &Project) -> Result<Folded<Index>, Error> {
+    Folded::from_loaded(project.store().load(&log::runs_stream(), SNAPSHOT_FORMAT).await?)
+}
+
+/// New runs on their way into the log.
+pub(super) struct Batch {
+    index: Folded<Index>,
+    index_version: Version,
+    expect: Vec<(StreamName, Version)>,
+    rows: Vec<NewEvent>,
+    intents: Vec<NewIntent>,
+}
+
+impl Batch {
+    pub(super) async fn open(project: &Project) -> Result<Self, Error> {
+        let index = load_index(project).await?;
+        let index_version = index.version;
+        Ok(Batch { index, index_version, expect: Vec::new(), rows: Vec::new(), intents: Vec::new() })
+    }
+
+    /// Keeps a definition, unless the log has it.
+    async fn keep(
+        &mut self,
+        project: &Project,
+        definition: &Workflow,
+        digest: &str,
+        actor: &Actor,
+    ) -> Result<(), Error> {
+        let stream = log::workflow_stream(digest);
+        if self.expect.iter().any(|(known, _)| *known == stream) {
+            return Ok(());
+        }
+        let loaded = project.store().load(&stream, SNAPSHOT_FORMAT).await?;
+        self.expect.push((stream, loaded.version));
+        if loaded.version == Version(0) {
+            let files = definition.folder.files().clone();
+            let event =
+                Event::WorkflowKept { digest: digest.to_owned(), name: definition.name.clone(), files };
+            let fact = Fact { at: clock::now(), actor: actor.clone(), event };
+            self.rows.push(log::row_of(&fact));
+        }
+        Ok(())
+    }
+
+    /// Begins a run, and returns its number.
+    pub(super) fn begin(&mut self, workflow: &Workflow, order: Order, actor: &Actor) -> Result<RunId, Error> {
+        let situation = Situation { workflow, now_millis: clock::now().as_millisecond() };
+        self.add(|id| run::begin(situation, id, order), actor)
+    }
+
+    fn add(
+        &mut self,
+        begin: impl FnOnce(RunId) -> Result<Vec<Event>, Refusal>,
+        actor: &Actor,
+    ) -> Result<RunId, Error> {
+        let id = self.index.state.next_id();
+        let events = begin(id).map_err(Error::Refused)?;
+        for event in &events {
+            let fact = Fact { at: clock::now(), actor: actor.clone(), event: event.clone() };
+            if let Event::RunCreated { .. } = event {
+                self.index.push(&fact, 0);
+            }
+        }
+        let mut folded = Folded::empty(log::run_stream(id));
+        self.expect.push((folded.stream.clone(), Version(0)));
+        let added = seat::push(&mut folded, events, actor, self.rows.len());
+        self.rows.extend(added.rows);
+        self.intents.extend(added.intents);
+        Ok(id)
+    }
+
+    /// Puts it into the log, unless another process came first.
+    async fn append(self, project: &Project) -> Result<bool, Error> {
+        crash::point("append.before");
+        match project.store().append(self.into_append()).await {
+            Ok(Appended::Stored { .. }) => {
+                crash::point("append.after");
+                Ok(true)
+            }
+            Ok(Appended::Repeated { .. }) => Ok(true),
+            Err(regatta_store::Error::Conflict { .. }) => Ok(false),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Returns all of it, to be put into the log together with something else.
+    pub(super) fn into_append(mut self) -> Append {
+        let mut snapshots = Vec::new();
+        if !self.rows.is_empty() {
+            self.expect.push((self.index.stream.clone(), self.index_version));
+            snapshots.extend(self.index.snapshot_if_due());
+        }
+        Append {
+            expect: self.expect,
+            events: self.rows,
+            intents: self.intents,
+            snapshots,
+            ..Append::default()
+        }
+    }
+}
+
+/// Returns the order for a child of a `map` node.
+pub(super) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Order {
+    let mut within = parent.within.clone();
+    within.push(workflow.to_owned());
+    Order {
+        digest: parent.digest.clone(),
+        within,
+        level: None,
+        input: item.input.clone(),
+        board: parent.board,
+        parent: Some(Parent { run_id: parent.id, item: item.key.clone() }),
+    }
+}

@@ -1,0 +1,41 @@
+//! Starts the children of a `map` node that can be started: their runs and the note of them, in one append.
+
+use super::super::orders::{Batch, child_order};
+use super::super::seat::Seat;
+use super::terms;
+use crate::core::run::{Command, Item, Phase};
+use crate::core::{Actor, RunId};
+use crate::error::Error;
+use crate::perform::Work;
+use std::collections::BTreeMap;
+
+/// Each lost race means that another command went through.
+const TRIES_MAX: u32 = 64;
+
+pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Error> {
+    let project = &work.project;
+    for _ in 0..TRIES_MAX {
+        let mut seat = Seat::load(project, run).await?;
+        let Phase::Mapping(mapping) = &seat.run().phase else {
+            let command = Command::ChildrenStarted { step: 0, children: BTreeMap::new() };
+            seat.give(project, &Actor::Engine, command, &terms(work)).await?;
+            return Ok(());
+        };
+        let name = mapping.workflow.clone();
+        let items: Vec<Item> = mapping.startable().into_iter().cloned().collect();
+        let mut batch = Batch::open(project).await?;
+        let mut children = BTreeMap::new();
+        let workflow = seat.workflow().children.get(&name);
+        for item in &items {
+            let Some(workflow) = workflow else { break };
+            let id = batch.begin(workflow, child_order(seat.run(), &name, item), &Actor::Engine)?;
+            children.insert(item.key.clone(), id);
+        }
+        let command = Command::ChildrenStarted { step, children };
+        let append = batch.into_append();
+        if seat.give_with(project, &Actor::Engine, command, &terms(work), append).await? {
+            return Ok(());
+        }
+    }
+    Err(Error::Contended { tries: TRIES_MAX })
+}

@@ -1,0 +1,167 @@
+//! Drives a run: performs the node that it is at, and goes on with the next for as long as that is all it asks for.
+//!
+//! The run stays in memory from step to step. The intent of each step is settled by the append that asks for the next,
+//! so a crash loses at most what a role was just doing, and nothing whose result was stored is done again.
+
+use super::super::roles::{Ask, Played, Roles};
+use super::super::seat::{Seat, Terms};
+use crate::core::run::{Command, Effect, Phase};
+use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, TaskId};
+use crate::crash;
+use crate::error::Error;
+use crate::perform::{Control, Work, run_checks};
+use regatta_agents::StopReason;
+use regatta_flow::NodeKind;
+use regatta_store::IntentId;
+use serde_json::{Value, json};
+
+pub(super) async fn perform(
+    work: &Work,
+    roles: &dyn Roles,
+    run: RunId,
+    control: &Control,
+) -> Result<(), Error> {
+    let mut seat = Seat::load(&work.project, run).await?;
+    let mut intent = work.intent;
+    loop {
+        let Some(command) = play(work, roles, &mut seat, control).await? else { return Ok(()) };
+        crash::point("perform_node.played");
+        let terms = Terms { settle: vec![intent], fence: Some(work.token) };
+        let asked = seat.give(&work.project, &Actor::Engine, command, &terms).await?;
+        match next_of(&asked) {
+            Some(next) if !work.is_leaving() => intent = next,
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Returns the intent to go on with, if performing the next node is all that is asked for.
+fn next_of(asked: &[(IntentId, Effect)]) -> Option<IntentId> {
+    match asked {
+        [(intent, Effect::PerformNode { .. })] => Some(*intent),
+        _ => None,
+    }
+}
+
+/// Performs the node, and returns what the run is told; nothing when the engine leaves.
+async fn play(
+    work: &Work,
+    roles: &dyn Roles,
+    seat: &mut Seat,
+    control: &Control,
+) -> Result<Option<Command>, Error> {
+    let step = seat.run().step;
+    let Phase::Performing { asks, .. } = seat.run().phase else {
+        // Its outcome is in the log already; all that is left is to settle the intent.
+        return Ok(Some(Command::NotPerformed { step: 0, failure: gone(seat.run().id) }));
+    };
+    let played = match find_kind(seat) {
+        Some(Kind::Role(role)) => ask(work, roles, seat, &role, control).await?,
+        Some(Kind::Checks(names)) => check(work, seat, &names, control).await?,
+        None => Played::Failed(gone(seat.run().id)),
+    };
+    Ok(match played {
+        Played::Returned(output) => Some(Command::Performed { step, asks, output }),
+        Played::Failed(failure) => Some(Command::NotPerformed { step, failure }),
+        Played::Stopped(StopReason::Shutdown) => None,
+        Played::Stopped(_) => {
+            let failure = stopped(seat.run().id);
+            Some(if seat.run().hold.is_some() {
+                Command::Stopped
+            } else {
+                Command::NotPerformed { step, failure }
+            })
+        }
+    })
+}
+
+enum Kind {
+    Role(String),
+    Checks(Option<Vec<String>>),
+}
+
+fn find_kind(seat: &Seat) -> Option<Kind> {
+    match &seat.workflow().find_node(seat.run().node.as_str())?.kind {
+        NodeKind::Agent { role, .. } => Some(Kind::Role(role.name.clone())),
+        NodeKind::Check { names, .. } => {
+            let names = names.as_ref().map(|names| names.iter().map(|name| name.name.clone()).collect());
+            Some(Kind::Checks(names))
+        }
+        NodeKind::Map { .. } | NodeKind::Approval { .. } | NodeKind::End { .. } => None,
+    }
+}
+
+async fn ask(
+    work: &Work,
+    roles: &dyn Roles,
+    seat: &mut Seat,
+    role: &str,
+    control: &Control,
+) -> Result<Played, Error> {
+    let prompt = if roles.reads_prompts() {
+        match super::super::prompt::render(seat, role) {
+            Ok(prompt) => prompt,
+            Err(failure) => return Ok(Played::Failed(*failure)),
+        }
+    } else {
+        String::new()
+    };
+    let workflow = seat.workflow();
+    let Some(node) = workflow.find_node(seat.run().node.as_str()) else {
+        return Ok(Played::Failed(gone(seat.run().id)));
+    };
+    let ask = Ask { project: &work.project, workflow, run: seat.run(), node, role, prompt, control, work };
+    roles.play(ask).await
+}
+
+/// Runs the project's checks in the worktree of the node's task.
+async fn check(
+    work: &Work,
+    seat: &Seat,
+    names: &Option<Vec<String>>,
+    control: &Control,
+) -> Result<Played, Error> {
+    let config = work.project.config();
+    let all: Vec<String> = config.checks.keys().cloned().collect();
+    let names = names.clone().unwrap_or(all);
+    let Some(task) = seat.run().find_task() else { return Ok(Played::Failed(no_task(seat.run().id))) };
+    tokio::select! {
+        results = run_checks::run_all(work, task, &names) => Ok(match results? {
+            Some(results) => Played::Returned(evidence(task, &results)),
+            None => Played::Failed(no_task(seat.run().id)),
+        }),
+        reason = control.asked() => Ok(Played::Stopped(reason)),
+    }
+}
+
+fn evidence(task: TaskId, results: &[Evidence]) -> Value {
+    let passed = results.iter().all(|evidence| evidence.passed);
+    json!({ "taskId": task.number(), "passed": passed, "results": results })
+}
+
+fn gone(run: RunId) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("run {run} has no such node to perform"),
+        "its definition does not have the node that it is at",
+        format!("see `regatta run show {run}`"),
+    ))
+}
+
+fn no_task(run: RunId) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("run {run} cannot run the checks"),
+        "the node names no task, or the task has no worktree",
+        "give the node a `task` that is on the board",
+    ))
+}
+
+fn stopped(run: RunId) -> Failure {
+    Failure::from(Problem::new(
+        Code::AgentSessionFailed,
+        format!("a step of run {run} did not finish"),
+        "its session was stopped",
+        format!("`regatta run resume {run}` performs the step again"),
+    ))
+}

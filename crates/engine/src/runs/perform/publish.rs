@@ -1,0 +1,173 @@
+//! Puts the items of a run on the board: tasks and the note of which is which, in one append.
+
+use super::super::seat::Seat;
+use super::terms;
+use crate::clock;
+use crate::core::document::Catalogue;
+use crate::core::machine::Column;
+use crate::core::run::{Command, Phase};
+use crate::core::{
+    Actor, Create, Crew, Event, Fact, Failure, Plan, Priority, RunId, Situation, TaskId, decide,
+};
+use crate::error::Error;
+use crate::keeper;
+use crate::log::{self, Folded, SNAPSHOT_FORMAT};
+use crate::orders;
+use crate::perform::Work;
+use regatta_flow::{BoardItem, Given, Trial, board_items};
+use regatta_store::{Append, Version};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Each lost race means that another command went through.
+const TRIES_MAX: u32 = 64;
+
+pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Error> {
+    let project = &work.project;
+    for _ in 0..TRIES_MAX {
+        let mut seat = Seat::load(project, run).await?;
+        if !matches!(seat.run().phase, Phase::Publishing) || seat.run().step != step {
+            seat.give(
+                project,
+                &Actor::Engine,
+                Command::Published { step, tasks: BTreeMap::new() },
+                &terms(work),
+            )
+            .await?;
+            return Ok(());
+        }
+        let items = match find_items(&mut seat) {
+            Ok(items) => items,
+            Err(failure) => {
+                let command = Command::NotPerformed { step, failure: *failure };
+                seat.give(project, &Actor::Engine, command, &terms(work)).await?;
+                return Ok(());
+            }
+        };
+        let mut board = Board::open(work).await?;
+        let tasks = match board.add_all(&items, &seat.run().tasks) {
+            Ok(tasks) => tasks,
+            Err(error) => {
+                let failure = Failure::from(error.explain());
+                let command = Command::NotPerformed { step, failure };
+                seat.give(project, &Actor::Engine, command, &terms(work)).await?;
+                return Ok(());
+            }
+        };
+        let new: Vec<TaskId> = tasks.values().copied().collect();
+        let command = Command::Published { step, tasks };
+        if seat.give_with(project, &Actor::Engine, command, &terms(work), board.into_append()).await? {
+            for task in new {
+                keeper::sync_or_report(project, task).await?;
+            }
+            return Ok(());
+        }
+    }
+    Err(Error::Contended { tries: TRIES_MAX })
+}
+
+/// Returns the items of the board that have no task yet.
+fn find_items(seat: &mut Seat) -> Result<Vec<BoardItem>, Box<Failure>> {
+    let now = clock::now().as_millisecond();
+    let (run, workflow) = seat.lend();
+    let input = std::mem::take(&mut run.input);
+    let feedback = std::mem::take(&mut run.feedback);
+    let mut given = Given { input, output: Value::Null, feedback };
+    let found = {
+        let trial = Trial::begin(&mut run.state, &mut given, now);
+        board_items(&trial.look(workflow))
+    };
+    (run.input, run.feedback) = (given.input, given.feedback);
+    match found {
+        Ok(items) => Ok(items.into_iter().filter(|item| !run.tasks.contains_key(&item.key)).collect()),
+        Err(fault) => Err(Box::new(crate::core::run::explain_step(run, &fault))),
+    }
+}
+
+/// New tasks on their way into the log.
+struct Board<'a> {
+    work: &'a Work,
+    plan: Folded<Plan>,
+    plan_version: Version,
+    append: Append,
+}
+
+impl<'a> Board<'a> {
+    async fn open(work: &'a Work) -> Result<Self, Error> {
+        let loaded = work.project.store().load(&log::plan_stream(), SNAPSHOT_FORMAT).await?;
+        let plan: Folded<Plan> = Folded::from_loaded(loaded)?;
+        let plan_version = plan.version;
+        Ok(Board { work, plan, plan_version, append: Append::default() })
+    }
+
+    /// Makes a task of each item, in their order; what an item depends on must come before it, or be there.
+    fn add_all(
+        &mut self,
+        items: &[BoardItem],
+        known: &BTreeMap<String, TaskId>,
+    ) -> Result<BTreeMap<String, TaskId>, Error> {
+        let mut tasks = BTreeMap::new();
+        for item in items {
+            let find = |key: &String| tasks.get(key).or_else(|| known.get(key)).copied();
+            let dependencies: BTreeSet<TaskId> = item.depends.iter().filter_map(find).collect();
+            let id = self.add(item, dependencies)?;
+            tasks.insert(item.key.clone(), id);
+        }
+        Ok(tasks)
+    }
+
+    fn add(&mut self, item: &BoardItem, dependencies: BTreeSet<TaskId>) -> Result<TaskId, Error> {
+        let priority = match item.priority.as_deref() {
+            Some("high") => Priority::High,
+            Some("low") => Priority::Low,
+            _ => Priority::Medium,
+        };
+        let create = Create::new(
+            one_line(&item.title),
+            item.description.clone(),
+            item.criteria.iter().map(|text| one_line(text)).collect(),
+            dependencies,
+            priority,
+        )
+        .map_err(orders::invalid)?;
+        let id = self.plan.state.next_id();
+        let situation = Situation {
+            task: None,
+            crew: &Crew::default(),
+            plan: &self.plan.state,
+            catalogue: &Catalogue::default(),
+            upstream: &BTreeMap::<TaskId, Column>::new(),
+            settings: &self.work.project.config().settings,
+        };
+        let decision = decide(&situation, id, &Actor::Engine, &crate::core::Command::Create(create))
+            .map_err(Error::Refused)?;
+        self.append.expect.push((log::task_stream(id), Version(0)));
+        for event in decision.events {
+            self.push(event);
+        }
+        Ok(id)
+    }
+
+    fn push(&mut self, event: Event) {
+        let fact = Fact { at: clock::now(), actor: Actor::Engine, event };
+        let row = log::row_of(&fact);
+        if fact.event.concerns_plan() {
+            self.plan.push(&fact, row.data.len());
+        }
+        self.append.events.push(row);
+    }
+
+    fn into_append(mut self) -> Append {
+        if self.append.events.is_empty() {
+            return self.append;
+        }
+        self.append.expect.push((self.plan.stream.clone(), self.plan_version));
+        self.append.snapshots.extend(self.plan.snapshot_if_due());
+        self.append
+    }
+}
+
+/// A task's title and criteria are one line each, whatever an agent wrote.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

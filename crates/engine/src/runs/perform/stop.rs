@@ -1,0 +1,30 @@
+//! Stops what a run has under way: the session of a role, and its children.
+
+use super::super::orders::get_run;
+use super::super::seat::{Seat, Terms};
+use super::settle;
+use crate::core::run::{Command, Phase};
+use crate::core::{Actor, RunId};
+use crate::error::Error;
+use crate::perform::{Control, Work};
+use regatta_agents::StopReason;
+
+pub(super) async fn perform(work: &Work, run: RunId, control: Option<Control>) -> Result<(), Error> {
+    if let Some(control) = control {
+        control.stop(StopReason::Cancelled);
+        control.over().await;
+    }
+    if let Phase::Mapping(mapping) = &get_run(&work.project, run).await?.phase {
+        for child in mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run)
+        {
+            let mut seat = Seat::load(&work.project, child).await?;
+            let terms = Terms { settle: Vec::new(), fence: Some(work.token) };
+            match seat.give(&work.project, &Actor::Engine, Command::Stop { reason: None }, &terms).await {
+                // It has ended by itself meanwhile.
+                Err(Error::Refused(_)) | Ok(_) => {}
+                Err(other) => return Err(other),
+            }
+        }
+    }
+    settle(work, run, Command::Stopped).await
+}

@@ -1,0 +1,54 @@
+//! Who plays the roles of a workflow: agents in sessions, or something else that answers in their place.
+
+use crate::core::Failure;
+use crate::core::run::Run;
+use crate::perform::{Control, Work};
+use crate::project::Project;
+use regatta_agents::StopReason;
+use regatta_flow::{Node, Workflow};
+use serde_json::Value;
+use std::future::Future;
+use std::pin::Pin;
+
+/// A question to a role: perform the node that the run is at.
+pub struct Ask<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The workflow.
+    pub workflow: &'a Workflow,
+    /// The run, at that node.
+    pub run: &'a Run,
+    /// The node.
+    pub node: &'a Node,
+    /// The name of the role.
+    pub role: &'a str,
+    /// What the role is told, made from the inputs of the node.
+    pub prompt: String,
+    pub(crate) control: &'a Control,
+    pub(crate) work: &'a Work,
+}
+
+/// What a role answered.
+#[derive(Debug)]
+pub enum Played {
+    /// Its result, not yet judged.
+    Returned(Value),
+    /// It could not answer.
+    Failed(Failure),
+    /// It was stopped.
+    Stopped(StopReason),
+}
+
+/// A future of an answer.
+pub type Playing<'a> = Pin<Box<dyn Future<Output = Result<Played, crate::Error>> + Send + 'a>>;
+
+/// Whoever plays the roles.
+pub trait Roles: Send + Sync + 'static {
+    /// Tells whether prompts are read; making one costs something.
+    fn reads_prompts(&self) -> bool {
+        true
+    }
+
+    /// Performs a node.
+    fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a>;
+}

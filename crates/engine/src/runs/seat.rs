@@ -1,0 +1,177 @@
+//! A run in memory, with what is needed to add to its stream.
+//!
+//! Whoever drives a run keeps it here from step to step, so that a step neither reads the log nor copies the state.
+//! Every append states the version that the decision saw; when another process came first, the run is read again.
+
+use crate::clock;
+use crate::core::run::{self, Command, Effect, Event, Run, Situation};
+use crate::core::{Actor, Fact, Refusal, RunId};
+use crate::crash;
+use crate::error::Error;
+use crate::log::{self, Folded, SNAPSHOT_FORMAT};
+use crate::project::Project;
+use regatta_flow::Workflow;
+use regatta_store::{Append, Appended, IntentId, LeaseToken, NewEvent, NewIntent};
+use std::sync::Arc;
+
+/// Each lost race means that another command went through.
+const TRIES_MAX: u32 = 64;
+
+/// A run with its definition.
+pub(crate) struct Seat {
+    id: RunId,
+    folded: Folded<Option<Run>>,
+    definition: Arc<Workflow>,
+}
+
+/// What goes with a command: the intents that it answers, and the lease that must still be held.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Terms {
+    pub(crate) settle: Vec<IntentId>,
+    pub(crate) fence: Option<LeaseToken>,
+}
+
+/// What one decision adds: rows and intents, with the effects behind the intents.
+pub(super) struct Added {
+    pub(super) rows: Vec<NewEvent>,
+    pub(super) intents: Vec<NewIntent>,
+    pub(super) effects: Vec<Effect>,
+}
+
+impl Seat {
+    /// Loads a run.
+    pub(crate) async fn load(project: &Project, id: RunId) -> Result<Self, Error> {
+        let folded = load(project, id).await?;
+        let run = folded.state.as_ref().ok_or(Error::Refused(Refusal::RunNotFound { run: id }))?;
+        let definition = project.book().get(project, &run.digest).await?;
+        Ok(Seat { id, folded, definition })
+    }
+
+    /// Returns the run.
+    pub(crate) fn run(&self) -> &Run {
+        self.folded.state.as_ref().expect("a seat holds a run")
+    }
+
+    /// Returns the workflow that the run plays.
+    pub(crate) fn workflow(&self) -> &Workflow {
+        find_within(&self.definition, &self.run().within)
+    }
+
+    /// Returns the run to be lent to expressions, and its workflow.
+    pub(crate) fn lend(&mut self) -> (&mut Run, &Workflow) {
+        let run = self.folded.state.as_mut().expect("a seat holds a run");
+        let workflow = find_within(&self.definition, &run.within);
+        (run, workflow)
+    }
+
+    /// Tells the run something: decides, appends, and decides again when another process came first.
+    ///
+    /// Returns the effects that it asks for, with the intents that stand for them.
+    pub(crate) async fn give(
+        &mut self,
+        project: &Project,
+        actor: &Actor,
+        command: Command,
+        terms: &Terms,
+    ) -> Result<Vec<(IntentId, Effect)>, Error> {
+        for _ in 0..TRIES_MAX {
+            let events = self.decide(command.clone())?;
+            if events.is_empty() && terms.settle.is_empty() {
+                return Ok(Vec::new());
+            }
+            if let Some(asked) = self.append(project, actor, events, terms, Append::default()).await? {
+                return Ok(asked);
+            }
+            self.folded = load(project, self.id).await?;
+        }
+        Err(Error::Contended { tries: TRIES_MAX })
+    }
+
+    /// Tells the run something together with what else was decided, or returns false when another process came first.
+    pub(super) async fn give_with(
+        &mut self,
+        project: &Project,
+        actor: &Actor,
+        command: Command,
+        terms: &Terms,
+        with: Append,
+    ) -> Result<bool, Error> {
+        let events = self.decide(command)?;
+        Ok(self.append(project, actor, events, terms, with).await?.is_some())
+    }
+
+    fn decide(&mut self, command: Command) -> Result<Vec<Event>, Error> {
+        let now_millis = clock::now().as_millisecond();
+        let (run, workflow) = self.lend();
+        run::decide(Situation { workflow, now_millis }, run, command).map_err(Error::Refused)
+    }
+
+    /// Appends events of this run, or returns nothing when another process came first.
+    async fn append(
+        &mut self,
+        project: &Project,
+        actor: &Actor,
+        events: Vec<Event>,
+        terms: &Terms,
+        mut with: Append,
+    ) -> Result<Option<Vec<(IntentId, Effect)>>, Error> {
+        with.expect.push((self.folded.stream.clone(), self.folded.version));
+        let count = events.len() as u64;
+        let Added { rows, intents, effects } = push(&mut self.folded, events, actor, with.events.len());
+        let others = with.intents.len();
+        with.events.extend(rows);
+        with.intents.extend(intents);
+        let snapshot = if count == 0 { None } else { self.folded.snapshot_if_due() };
+        let snapshot_bytes = snapshot.as_ref().map(|snapshot| snapshot.data.len());
+        with.snapshots.extend(snapshot);
+        let append = Append { settle: terms.settle.clone(), fence: terms.fence, ..with };
+        crash::point("append.before");
+        match project.store().append(append).await {
+            Ok(Appended::Stored { intents, .. }) => {
+                crash::point("append.after");
+                self.folded.settle(count, snapshot_bytes);
+                Ok(Some(intents.into_iter().skip(others).zip(effects).collect()))
+            }
+            Ok(Appended::Repeated { .. }) | Err(regatta_store::Error::IntentSettled { .. }) => {
+                self.folded = load(project, self.id).await?;
+                Ok(Some(Vec::new()))
+            }
+            Err(regatta_store::Error::Conflict { .. }) => Ok(None),
+            Err(other) => Err(other.into()),
+        }
+    }
+}
+
+/// Folds events of one run that are about to be appended as rows from `first` on.
+pub(super) fn push(
+    folded: &mut Folded<Option<Run>>,
+    events: Vec<Event>,
+    actor: &Actor,
+    first: usize,
+) -> Added {
+    let mut added = Added { rows: Vec::new(), intents: Vec::new(), effects: Vec::new() };
+    let at = clock::now();
+    for event in events {
+        let fact = Fact { at, actor: actor.clone(), event };
+        let row = log::row_of(&fact);
+        let was_asked = folded.state.as_ref().is_some_and(|run| run.is_asked);
+        folded.push(&fact, row.data.len());
+        if let Some(run) = folded.state.as_ref().filter(|_| fact.event.find_run().is_some()) {
+            for effect in run::effects(was_asked, run, &fact.event) {
+                added.intents.push(log::intent_of_run(&effect, first + added.rows.len()));
+                added.effects.push(effect);
+            }
+        }
+        added.rows.push(row);
+    }
+    added
+}
+
+pub(super) async fn load(project: &Project, id: RunId) -> Result<Folded<Option<Run>>, Error> {
+    Folded::from_loaded(project.store().load(&log::run_stream(id), SNAPSHOT_FORMAT).await?)
+}
+
+/// Returns the child at the end of a path of names; a definition that lost one was refused when it was loaded.
+fn find_within<'w>(definition: &'w Workflow, within: &[String]) -> &'w Workflow {
+    within.iter().fold(definition, |workflow, name| workflow.children.get(name).unwrap_or(workflow))
+}

@@ -1,0 +1,62 @@
+//! The workflows inside the binary.
+
+use regatta_flow::Folder;
+
+macro_rules! folder {
+    ($name:literal: $($file:literal),* $(,)?) => {
+        ($name, &[$(($file, include_str!(concat!("../../../../workflows/", $name, "/", $file)))),*])
+    };
+}
+
+/// Each workflow with its files.
+const SHIPPED: &[(&str, &[(&str, &str)])] = &[folder!("speckit":
+    "workflow.toml",
+    "state.schema.json",
+    "input.schema.json",
+    "roles/spec.md",
+    "roles/spec.output.json",
+    "roles/coder.md",
+    "roles/coder.output.json",
+    "roles/reviewer.md",
+    "roles/reviewer.output.json",
+)];
+
+/// Returns the names of the workflows in the binary.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|(name, _)| *name)
+}
+
+/// Returns a workflow of the binary.
+pub(super) fn find(name: &str) -> Option<Folder> {
+    let (_, files) = SHIPPED.iter().find(|(known, _)| *known == name)?;
+    Some(files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    #[test]
+    fn every_file_is_in_the_binary() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows");
+        let mut on_disk = BTreeSet::new();
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
+                let path = entry.expect("the entry can be read").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    on_disk.insert(path.strip_prefix(&root).expect("it is below the root").to_owned());
+                }
+            }
+        }
+        let files = |(name, files): &(&str, &[(&str, &str)])| -> Vec<_> {
+            files.iter().map(|(file, _)| Path::new(name).join(file)).collect()
+        };
+        let shipped: BTreeSet<_> = SHIPPED.iter().flat_map(files).collect();
+        assert_eq!(shipped, on_disk);
+    }
+}

@@ -1,0 +1,346 @@
+//! A recorded run on disk: what each role was told, what it returned, and the files it left.
+//!
+//! ```text
+//! run.json                   the workflow, its level, what the run was given, and the steps it made
+//! 0002-coder-T001.json       what the role returned, and the names of files
+//! 0002-coder-T001.md         what it was told
+//! 0002-coder-T001/…          the files as the role left them
+//! ```
+//!
+//! A tape may come from anywhere: names that lead out of the folder are refused, and nothing is read without bound.
+
+use super::orders::load_facts;
+use crate::core::RunId;
+use crate::core::run::{Event, Run};
+use crate::error::Error;
+use crate::project::Project;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+const HEAD: &str = "run.json";
+
+/// The largest document of a tape; outputs are far below.
+const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The most takes of a tape.
+const TAKES_MAX: usize = 100_000;
+
+/// A folder with a recorded run.
+#[derive(Debug, Clone)]
+pub struct Tape {
+    folder: PathBuf,
+    takes: Vec<Take>,
+}
+
+/// One answer of a role.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Take {
+    pub(super) step: u64,
+    pub(super) node: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) item: Option<String>,
+    pub(super) visit: u32,
+    #[serde(default)]
+    pub(super) asks: u32,
+    pub(super) prompt_digest: String,
+    pub(super) output: Value,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) written: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) removed: Vec<String>,
+}
+
+/// What a tape says about its run as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TapeHead {
+    /// The workflow.
+    pub workflow: String,
+    /// Names its definition.
+    pub digest: String,
+    /// The level.
+    pub level: u32,
+    /// What the run was given.
+    pub input: Value,
+    /// How it ended.
+    pub status: String,
+    /// The steps that it made.
+    pub steps: Vec<TapeStep>,
+}
+
+/// A step that a recorded run made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TapeStep {
+    /// The node.
+    pub node: String,
+    /// The edge that was taken.
+    pub edge: String,
+    /// Where it led.
+    pub to: String,
+}
+
+impl Tape {
+    /// Makes an empty tape; a folder that has one already is refused.
+    pub fn create(folder: &Path) -> Result<Self, Error> {
+        std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        let is_used = std::fs::read_dir(folder).map_err(Error::io("read", folder))?.next().is_some();
+        if is_used {
+            let source = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "it is not empty");
+            return Err(Error::Io { action: "record into", path: folder.to_owned(), source });
+        }
+        Ok(Tape { folder: folder.to_owned(), takes: Vec::new() })
+    }
+
+    /// Reads a tape.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let mut takes = Vec::new();
+        let entries = std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
+        for entry in entries.filter_map(Result::ok).take(TAKES_MAX) {
+            let path = entry.path();
+            let is_take =
+                path.extension().is_some_and(|extension| extension == "json") && !path.ends_with(HEAD);
+            if is_take {
+                takes.push(read_json(&path)?);
+            }
+        }
+        Ok(Tape { folder: folder.to_owned(), takes })
+    }
+
+    /// Returns what it says about its run.
+    pub fn head(&self) -> Result<TapeHead, Error> {
+        read_json(&self.folder.join(HEAD))
+    }
+
+    /// Writes down what a run made of it, once it rests.
+    pub async fn close(&self, project: &Project, run: RunId) -> Result<(), Error> {
+        let head = head_of(project, run).await?;
+        write(&self.folder.join(HEAD), &to_pretty(&head))
+    }
+
+    /// Says where another run of the same takes went otherwise, a line each.
+    pub async fn compare(&self, project: &Project, run: RunId) -> Result<Vec<String>, Error> {
+        let (then, now) = (self.head()?, head_of(project, run).await?);
+        let mut lines = Vec::new();
+        for place in 0..then.steps.len().max(now.steps.len()) {
+            let (old, new) = (then.steps.get(place), now.steps.get(place));
+            if old != new {
+                lines.push(format!("step {}: recorded {}, now {}", place + 1, shown(old), shown(new)));
+                // What follows another choice is another story.
+                break;
+            }
+        }
+        if then.status != now.status {
+            lines.push(format!("the run was {}, and is {}", then.status, now.status));
+        }
+        Ok(lines)
+    }
+
+    pub(super) fn find(&self, run: &Run, asks: u32) -> Option<&Take> {
+        let visit = run.count_visits() + 1;
+        self.takes.iter().find(|take| {
+            take.node == run.node.as_str()
+                && take.item == run.item
+                && take.visit == visit
+                && take.asks == asks
+        })
+    }
+
+    /// Keeps a take, with the files that it left in a worktree.
+    pub(super) fn keep(&self, take: &Take, prompt: &str, worktree: &Path) -> Result<(), Error> {
+        let name = take.name();
+        for path in &take.written {
+            let from = worktree.join(checked(path)?);
+            let to = self.folder.join(&name).join(path);
+            if let Some(parent) = to.parent() {
+                std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+            }
+            std::fs::copy(&from, &to).map_err(Error::io("copy", &from))?;
+        }
+        write(&self.folder.join(format!("{name}.md")), prompt)?;
+        // Last, so that a take that is cut off is not found.
+        write(&self.folder.join(format!("{name}.json")), &to_pretty(take))
+    }
+
+    /// Leaves the files of a take in a worktree.
+    pub(super) fn play(&self, take: &Take, worktree: &Path) -> Result<(), Error> {
+        for path in take.written.iter().chain(&take.removed) {
+            refuse_links(worktree, checked(path)?)?;
+        }
+        for path in &take.removed {
+            let target = worktree.join(path);
+            match std::fs::remove_file(&target) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::Io { action: "remove", path: target, source: error });
+                }
+                _ => {}
+            }
+        }
+        for path in &take.written {
+            let (from, to) = (self.folder.join(take.name()).join(path), worktree.join(path));
+            if let Some(parent) = to.parent() {
+                std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+            }
+            std::fs::copy(&from, &to).map_err(Error::io("copy", &from))?;
+        }
+        Ok(())
+    }
+}
+
+impl Take {
+    /// Names its files: the step, the node and the item, in letters that every file system knows.
+    fn name(&self) -> String {
+        let plain = |text: &str| -> String {
+            text.chars()
+                .map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' })
+                .collect()
+        };
+        let mut name = format!("{:04}-{}", self.step, plain(&self.node));
+        if let Some(item) = &self.item {
+            let _ = write!(name, "-{}", plain(item));
+        }
+        if self.asks > 0 {
+            let _ = write!(name, "-again{}", self.asks);
+        }
+        name
+    }
+}
+
+/// Returns a name for what a role was told.
+pub(super) fn digest_of(prompt: &str) -> String {
+    Sha256::digest(prompt.as_bytes()).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, Error> {
+    let found = super::get_run(project, run).await?;
+    let steps = load_facts(project, run).await?.into_iter().filter_map(|fact| match fact.event {
+        Event::RunStepped { node, choice, next, .. } => Some(TapeStep {
+            node: node.to_string(),
+            edge: choice.edge.to_string(),
+            to: next.node().to_string(),
+        }),
+        _ => None,
+    });
+    Ok(TapeHead {
+        workflow: found.workflow.clone(),
+        digest: found.digest.clone(),
+        level: found.level,
+        input: found.input.clone(),
+        status: found.status().to_string(),
+        steps: steps.collect(),
+    })
+}
+
+fn shown(step: Option<&TapeStep>) -> String {
+    step.map_or_else(
+        || "nothing".to_owned(),
+        |step| format!("`{}` -{}-> `{}`", step.node, step.edge, step.to),
+    )
+}
+
+/// Returns a path that stays below the folder it is for.
+fn checked(path: &str) -> Result<&Path, Error> {
+    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let is_git = path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
+    if plain && !path.is_empty() && !is_git {
+        return Ok(Path::new(path));
+    }
+    let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "a tape may not name it");
+    Err(Error::Io { action: "use", path: PathBuf::from(path), source })
+}
+
+/// Refuses a path that a link on its way would lead elsewhere.
+fn refuse_links(root: &Path, path: &Path) -> Result<(), Error> {
+    let mut place = root.to_owned();
+    for part in path.components() {
+        place.push(part);
+        if place.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is a link");
+            return Err(Error::Io { action: "write through", path: place, source });
+        }
+    }
+    Ok(())
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Error> {
+    let metadata = std::fs::metadata(path).map_err(Error::io("read", path))?;
+    let wrong = |why: String| Error::Io {
+        action: "understand",
+        path: path.to_owned(),
+        source: std::io::Error::new(std::io::ErrorKind::InvalidData, why),
+    };
+    if metadata.len() > DOCUMENT_BYTES_MAX {
+        return Err(wrong("it is too large".to_owned()));
+    }
+    let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(Error::io("write", path))
+}
+
+fn to_pretty(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("a take is plain data");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(written: &[&str], removed: &[&str]) -> Take {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Take {
+            step: 2,
+            node: "coder".to_owned(),
+            item: Some("T/1".to_owned()),
+            visit: 1,
+            asks: 0,
+            prompt_digest: digest_of("do it"),
+            output: serde_json::json!({ "ok": true }),
+            written: names(written),
+            removed: names(removed),
+        }
+    }
+
+    #[test]
+    fn what_is_kept_can_be_played() {
+        let place = tempfile::tempdir().unwrap();
+        let (from, to) = (place.path().join("from"), place.path().join("to"));
+        std::fs::create_dir_all(from.join("src")).unwrap();
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::write(from.join("src/a.bin"), [0, 159, 146, 150]).unwrap();
+        std::fs::write(to.join("old.txt"), "old").unwrap();
+        let tape = Tape::create(&place.path().join("tape")).unwrap();
+        let take = take(&["src/a.bin"], &["old.txt", "never.txt"]);
+        tape.keep(&take, "do it", &from).unwrap();
+        let tape = Tape::open(&place.path().join("tape")).unwrap();
+        assert_eq!(tape.takes, std::slice::from_ref(&take));
+        tape.play(&take, &to).unwrap();
+        assert_eq!(std::fs::read(to.join("src/a.bin")).unwrap(), [0, 159, 146, 150]);
+        assert!(!to.join("old.txt").exists());
+        assert!(Tape::create(&place.path().join("tape")).is_err(), "a tape is not recorded over");
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let tape = Tape::create(&place.path().join("tape")).unwrap();
+        let folder = place.path().join("worktree");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink("/tmp", folder.join("link")).unwrap();
+        for bad in ["../x", "/etc/x", "", "a/../../x", ".git/config", "sub/.GIT/hooks/x", "link/x"] {
+            assert!(tape.play(&take(&[bad], &[]), &folder).is_err(), "{bad}");
+            assert!(tape.play(&take(&[], &[bad]), &folder).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Runs of workflows on the real engine, store and repository, with scripted agents.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod board;
+mod children;
+mod support;
+mod tapes;

@@ -1,0 +1,136 @@
+//! A project with scripted roles, and runs in it.
+
+use regatta_engine::core::Actor;
+use regatta_engine::core::run::Run;
+use regatta_engine::core::{RunId, TaskId};
+use regatta_engine::orders::Giver;
+use regatta_engine::runs::{self, NewRun, Roles};
+use regatta_engine::{Helm, Project};
+use regatta_testkit::repo::TestRepo;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+const CONFIG: &str = r#"
+[project]
+default_branch = "main"
+max_concurrent_agents = 4
+approval = "APPROVAL"
+
+[agents.planner]
+kind = "scripted"
+script = "scripts/spec.toml"
+
+[agents.worker]
+kind = "scripted"
+script = "scripts/coder.toml"
+
+[agents.judge]
+kind = "scripted"
+script = "scripts/reviewer.toml"
+
+[roles]
+spec = "planner"
+coder = "worker"
+reviewer = "judge"
+"#;
+
+/// Fails its own validation once, then passes.
+pub(crate) const CODER: &str = r#"
+[[session]]
+step = [
+    { write = { path = "${item}.txt", text = "draft\n" } },
+    { result = { code = "draft", taskId = "${item}", status = "needs_revision", selfValidation = { passed = false, issues = ["it is a draft"] } } },
+]
+
+[[session]]
+step = [
+    { write = { path = "${item}.txt", text = "work on ${item}, visit ${visit}\n" } },
+    { result = { code = "done", taskId = "${item}", status = "complete", selfValidation = { passed = true, issues = [] } } },
+]
+"#;
+
+/// Approves everything.
+pub(crate) const REVIEWER: &str = r#"
+[[session]]
+step = [{ result = { taskId = "${item}", approved = true, issues = [] } }]
+"#;
+
+/// A project with one run's worth of scripts.
+pub(crate) struct World {
+    pub(crate) repo: TestRepo,
+    pub(crate) project: Arc<Project>,
+}
+
+impl World {
+    pub(crate) async fn new(approval: &str, tasks: &[&str], coder: &str, reviewer: &str) -> Self {
+        let repo = TestRepo::new();
+        let task = |id: &&str| {
+            format!(
+                "{{ id = \"{id}\", title = \"Do {id}\", description = \"All of {id}\", priority = 1, complexity = \"simple\", \
+                 acceptanceCriteria = [\"{id}.txt is there\"], status = \"pending\" }}"
+            )
+        };
+        let tasks: Vec<String> = tasks.iter().map(task).collect();
+        let count = tasks.len();
+        let spec = format!(
+            "[[session]]\nstep = [{{ result = {{ tasks = [{}], summary = {{ totalTasks = {count}, byPriority = {{ \"1\" = {count} }}, \
+             estimatedComplexity = \"hours\" }} }} }}]\n",
+            tasks.join(", ")
+        );
+        repo.write(".regatta/config.toml", &CONFIG.replace("APPROVAL", approval));
+        repo.write(".gitignore", ".regatta/\n");
+        repo.write("scripts/spec.toml", &spec);
+        repo.write("scripts/coder.toml", coder);
+        repo.write("scripts/reviewer.toml", reviewer);
+        repo.commit("a project");
+        let project = Arc::new(Project::open(repo.path()).await.unwrap());
+        World { repo, project }
+    }
+
+    pub(crate) async fn begin(&self, input: Value, level: Option<u32>) -> RunId {
+        let workflow = runs::find_workflow(Some(&self.project), "speckit").unwrap();
+        self.create(NewRun { workflow, level, input, board: true }).await
+    }
+
+    pub(crate) async fn create(&self, new: NewRun) -> RunId {
+        runs::create(&self.project, &giver(), new).await.unwrap()
+    }
+
+    /// Has an engine work until the run rests.
+    pub(crate) async fn rest(&self, run: RunId) -> Run {
+        let mut helm = Helm::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
+        let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
+        helm.release(|_| {}).await.unwrap();
+        found
+    }
+
+    pub(crate) async fn rest_with(&self, run: RunId, roles: Arc<dyn Roles>) -> Run {
+        let project = Arc::clone(&self.project);
+        let mut helm = Helm::take_alone(project, roles, CancellationToken::new()).await.unwrap();
+        let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
+        helm.release(|_| {}).await.unwrap();
+        found
+    }
+
+    pub(crate) fn shown(&self, path: &str) -> String {
+        self.repo.git(&["show", &format!("main:{path}")])
+    }
+}
+
+pub(crate) fn giver() -> Giver {
+    Giver { actor: Actor::User("local".to_owned()), command_id: None }
+}
+
+pub(crate) fn prd() -> Value {
+    json!({ "prd": "Make it so.", "title": "So" })
+}
+
+pub(crate) fn first_task() -> TaskId {
+    TaskId::FIRST
+}
+
+pub(crate) fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
+}

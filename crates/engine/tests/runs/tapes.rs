@@ -1,0 +1,41 @@
+//! Recording a run and playing it again with no agent.
+
+use crate::support::{CODER, REVIEWER, World, prd};
+use regatta_engine::core::run::Status;
+use regatta_engine::runs::{AgentRoles, Tape};
+use std::sync::Arc;
+
+#[tokio::test]
+async fn a_recorded_run_can_be_played_without_agents() {
+    let world = World::new("auto", &["T001", "T002"], CODER, REVIEWER).await;
+    let folder = world.repo.outside().join("tape");
+    let tape = Tape::create(&folder).unwrap();
+    let run = world.begin(prd(), None).await;
+    let found = world.rest_with(run, Arc::new(AgentRoles::recording(tape.clone()))).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    tape.close(&world.project, run).await.unwrap();
+
+    // Another project, whose agents could not do the work.
+    let silent = "[[session]]\nstep = [{ exit = 3 }]\n";
+    let other = World::new("auto", &[], silent, silent).await;
+    let tape = Tape::open(&folder).unwrap();
+    let head = tape.head().unwrap();
+    let run = other.begin(head.input.clone(), Some(head.level)).await;
+    let roles = Arc::new(AgentRoles::replaying(tape.clone()));
+    let found = other.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    assert_eq!(other.shown("T002.txt"), "work on T002, visit 2");
+    assert_eq!(roles.differences(), [""; 0]);
+    assert_eq!(tape.compare(&other.project, run).await.unwrap(), [""; 0]);
+
+    // At another level the same answers lead elsewhere.
+    let third = World::new("auto", &[], silent, silent).await;
+    let run = third.begin(head.input, Some(4)).await;
+    let found = third.rest_with(run, roles).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    let lines = tape.compare(&third.project, run).await.unwrap();
+    assert_eq!(
+        lines,
+        ["step 4: recorded `reviewer` -next-task-> `reviewer`, now `reviewer` -reviewed-> `reviewer`"]
+    );
+}
