@@ -33,6 +33,7 @@ enum Verb {
     Demo(verb::demo::Demo),
     Init(verb::init::Init),
     Up(verb::up::Up),
+    Run(verb::run::Run),
     /// Adds tasks and takes them through the board.
     #[command(subcommand)]
     Task(verb::task::Task),
@@ -42,6 +43,10 @@ enum Verb {
     /// Adds and shows PRDs, requirements documents.
     #[command(subcommand)]
     Prd(verb::prd::Prd),
+    /// Shows, checks, draws and copies workflows.
+    #[command(subcommand)]
+    Workflow(verb::workflow::Workflow),
+    Eval(verb::eval::Eval),
     /// Shows the agents.
     #[command(subcommand)]
     Agent(verb::agent::Agent),
@@ -64,6 +69,9 @@ impl Arguments {
             Verb::Demo(demo) => demo.run(&place).await,
             Verb::Init(init) => init.run(&place).await,
             Verb::Up(up) => up.run(&place).await,
+            Verb::Run(run) => run.run(&place).await,
+            Verb::Workflow(workflow) => workflow.run(&place).await,
+            Verb::Eval(eval) => eval.run(&place).await,
             Verb::Task(task) => task.run(&place).await,
             Verb::Epic(epic) => epic.run(&place).await,
             Verb::Prd(prd) => prd.run(&place).await,

@@ -1,5 +1,6 @@
 //! Events in a person's words.
 
+use crate::describe_run::{describe_run, name_of, style_of_run};
 use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
 use anstyle::Style;
 use regatta_engine::Entry;
@@ -7,17 +8,24 @@ use regatta_engine::core::{CheckoutNote, Event, Evidence, Happening, Origin, doc
 
 /// Says what happened, in one line without colour.
 pub(crate) fn describe(happening: &Happening) -> String {
+    describe_about(happening, None)
+}
+
+/// Says what happened in one line; `item` is what the node of a run worked on, where that is known.
+pub(crate) fn describe_about(happening: &Happening, item: Option<&str>) -> String {
     let text = match happening {
         Happening::Task(event) => describe_task(event),
         Happening::Document(event) => describe_document(event),
+        Happening::Run(event) => describe_run(event, item),
     };
     // A reason or an error may have several lines; an event has one.
     clean(&text).trim_end().replace('\n', " ")
 }
 
-/// Names the task it happened to, as `#12`; what happened to a document names the document itself.
+/// Names the task or the run it happened to, as `#12` or `r3`; what happened to a document names the document itself.
 pub(crate) fn subject(happening: &Happening) -> String {
-    happening.find_task().map_or_else(String::new, |task| format!("#{task}"))
+    let run = || happening.find_run().map_or_else(String::new, name_of);
+    happening.find_task().map_or_else(run, |task| format!("#{task}"))
 }
 
 fn describe_document(event: &document::Event) -> String {
@@ -124,10 +132,11 @@ fn describe_checkout(checkout: &CheckoutNote) -> String {
     }
 }
 
-/// Says what happened, with the task before it.
-pub(crate) fn progress_line(entry: &Entry) -> String {
+/// Says what happened, with the task or the run before it.
+pub(crate) fn progress_line(entry: &Entry, item: Option<&str>) -> String {
     let style = style_of(&entry.event);
-    format!("{CYAN}{:<4}{CYAN:#} {style}{}{style:#}", subject(&entry.event), describe(&entry.event))
+    let text = describe_about(&entry.event, item);
+    format!("{CYAN}{:<4}{CYAN:#} {style}{text}{style:#}", subject(&entry.event))
 }
 
 /// Says what happened, with the number, the time and the name of the event before it.
@@ -144,7 +153,11 @@ pub(crate) fn log_line(entry: &Entry) -> String {
 }
 
 fn style_of(happening: &Happening) -> Style {
-    let Happening::Task(event) = happening else { return Style::new() };
+    let event = match happening {
+        Happening::Task(event) => event,
+        Happening::Run(event) => return style_of_run(event),
+        Happening::Document(_) => return Style::new(),
+    };
     match event {
         event if event.kind().ends_with(":failed") => RED,
         Event::TaskApproved { .. } | Event::WorktreeMerged { .. } => GREEN,

@@ -5,7 +5,9 @@
 
 mod arguments;
 mod describe;
+mod describe_run;
 mod exit;
+mod family;
 mod identity;
 mod progress;
 mod screen;

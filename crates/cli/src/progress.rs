@@ -1,6 +1,6 @@
 //! Live progress: a spinner with the newest state on a terminal, plain lines elsewhere, nothing with `--json`.
 
-use crate::describe::{describe, progress_line, subject};
+use crate::describe::{describe_about, progress_line, subject};
 use crate::screen::Screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use regatta_engine::Entry;
@@ -25,6 +25,11 @@ impl Progress {
     ///
     /// That the engine keeps the task's file up to date is left out: it says nothing that another event does not.
     pub(crate) fn show(&self, entry: &Entry) {
+        self.show_about(entry, None);
+    }
+
+    /// Shows one event; `item` is what the node of a run worked on, where that is known.
+    pub(crate) fn show_about(&self, entry: &Entry, item: Option<&str>) {
         let is_bookkeeping = match &entry.event {
             Happening::Task(Event::FileChanged { origin, .. }) => *origin == Origin::Engine,
             Happening::Task(Event::FileWritten { .. }) => true,
@@ -34,9 +39,9 @@ impl Progress {
         if is_bookkeeping {
             return;
         }
-        self.print(&progress_line(entry));
+        self.print(&progress_line(entry, item));
         if let Some(spinner) = &self.spinner {
-            let message = format!("{} {}", subject(&entry.event), describe(&entry.event));
+            let message = format!("{} {}", subject(&entry.event), describe_about(&entry.event, item));
             spinner.set_message(message.trim_start().to_owned());
         }
     }

@@ -95,7 +95,7 @@ fn render_problem(problem: &Problem) -> String {
         let shown = clean(why).trim_end().replace('\n', "\n        ");
         text.push_str(&format!("  {label} {shown}\n"));
     }
-    for line in last_words(problem) {
+    for line in last_words(problem).into_iter().chain(excerpt(problem)) {
         text.push_str(&format!("        {DIM}|{DIM:#} {}\n", clean(line)));
     }
     text.push_str(&format!("  next: {}\n", clean(&problem.next)));
@@ -111,6 +111,11 @@ fn last_words(problem: &Problem) -> Vec<&str> {
         tail.lines().rev().filter(|line| !line.trim().is_empty()).take(LINES_MAX).collect();
     lines.reverse();
     lines
+}
+
+/// Returns the text that the error is about, with a mark below the place, if the error has it.
+fn excerpt(problem: &Problem) -> impl Iterator<Item = &str> {
+    problem.details.get("excerpt").and_then(serde_json::Value::as_str).unwrap_or_default().lines()
 }
 
 /// Shows control characters instead of obeying them: what is quoted may come from an agent.

@@ -1,6 +1,8 @@
 //! `regatta demo`: the whole thing on a throwaway repository.
 
 use super::carry::{interruption, problem_of};
+use super::demo_workflow;
+use super::person::{Decision, Person};
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::progress::Progress;
@@ -11,26 +13,27 @@ use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders::{self, Giver};
 use regatta_engine::{
     Error, Helm, Journal, Project, SampleTask, TaskView, add_sample_tasks, create_sample, list_tasks,
-    show_diff,
 };
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 /// Why the demo sends the third task back once.
 const REASON: &str = "the notes have no example";
 
 /// Shows the whole thing on a throwaway repository, with scripted agents.
 ///
-/// Three tasks go over the board in parallel worktrees: one depends on another, and one is rejected once. The agents
-/// play scripts; no model is asked. On a terminal you approve each merge yourself.
+/// Three tasks go over the board in parallel worktrees: one depends on another, and one is rejected once. With
+/// `--workflow speckit` a requirements document becomes three tasks, which are coded, validated and reviewed one after
+/// the other. The agents play scripts; no model is asked. On a terminal you approve each merge yourself.
 #[derive(Args)]
 pub(crate) struct Demo {
     /// Approves every merge without asking.
     #[arg(long, short)]
     yes: bool,
+    /// Plays a workflow on a requirements document, instead of single tasks.
+    #[arg(long, value_name = "NAME", value_parser = ["speckit"])]
+    workflow: Option<String>,
     /// Where to make the repository, instead of a new folder for temporary files.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -40,6 +43,9 @@ impl Demo {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let screen = place.screen;
         let folder = self.folder()?;
+        if let Some(workflow) = &self.workflow {
+            return demo_workflow::play(screen, &folder, workflow, self.yes).await;
+        }
         let project = create_sample(&folder).await.map_err(|error| error.explain())?;
         let asks = screen.can_ask() && !self.yes;
         greet(screen, &project, asks);
@@ -50,7 +56,8 @@ impl Demo {
             Helm::take(Arc::clone(&project), interrupt.clone()).await.map_err(|error| error.explain())?;
         let progress = Progress::new(screen, "making three tasks");
         let giver = crate::identity::giver(None);
-        let mut show = Show { project, helm, progress, giver, interrupt, asks };
+        let person = Person::who_agrees(interrupt);
+        let mut show = Show { project, helm, progress, giver, person, asks };
         let played = show.play().await;
         let Show { project, helm, progress, .. } = show;
         drop(progress);
@@ -80,7 +87,7 @@ impl Demo {
     }
 }
 
-fn greet(screen: Screen, project: &Project, asks: bool) {
+pub(super) fn greet(screen: Screen, project: &Project, asks: bool) {
     screen
         .say(&format!("{BOLD}Regatta demo{BOLD:#}  a throwaway repository in {}", project.root().display()));
     screen.say(&format!("{DIM}The agents are scripted: they play scripts, and no model is asked.{DIM:#}"));
@@ -95,7 +102,7 @@ struct Show {
     helm: Helm,
     progress: Progress,
     giver: Giver,
-    interrupt: CancellationToken,
+    person: Person,
     asks: bool,
 }
 
@@ -137,8 +144,8 @@ impl Show {
     async fn decide(&mut self, task: TaskId) -> Result<(), Problem> {
         let explain = |error: Error| error.explain();
         while self.asks {
-            match self.ask(task).await? {
-                Decision::Approve => break,
+            match self.person.decide(&mut self.progress, &self.project, task).await? {
+                Decision::Approve | Decision::Later => break,
                 Decision::Reject(reason) => {
                     orders::reject(&self.project, &self.giver, task, reason, None).await.map_err(explain)?;
                     self.rest(task).await?;
@@ -149,57 +156,9 @@ impl Show {
         self.rest(task).await
     }
 
-    async fn ask(&mut self, task: TaskId) -> Result<Decision, Problem> {
-        let view = show_diff(&self.project, task).await.map_err(|error| error.explain())?;
-        self.heading(
-            task,
-            &format!("waits for your approval: +{} -{}", view.lines_added, view.lines_removed),
-        );
-        self.progress.pause();
-        let decision = loop {
-            let answer = self.question("approve? [Y]es, [d]iff, [n]o ").await?;
-            match answer.to_lowercase().as_str() {
-                "" | "y" | "yes" => break Decision::Approve,
-                "d" | "diff" => self.progress.print(view.patch.as_deref().unwrap_or_default()),
-                "n" | "no" => {
-                    let reason = self.question("why not? ").await?;
-                    let is_empty = reason.is_empty();
-                    break Decision::Reject(if is_empty { "no reason was given".to_owned() } else { reason });
-                }
-                _ => {}
-            }
-        };
-        self.progress.resume("going on");
-        Ok(decision)
-    }
-
-    /// Asks the person; an interruption ends the wait for an answer.
-    async fn question(&self, text: &str) -> Result<String, Problem> {
-        let _ = write!(anstream::stderr(), "     {YELLOW}{text}{YELLOW:#}");
-        let _ = std::io::stderr().flush();
-        let answer = tokio::task::spawn_blocking(|| {
-            let mut answer = String::new();
-            // The end of the input is a yes, so that a closed terminal does not leave the demo asking for ever.
-            let _ = std::io::stdin().read_line(&mut answer);
-            answer.trim().to_owned()
-        });
-        tokio::select! {
-            answer = answer => Ok(answer.unwrap_or_default()),
-            () = self.interrupt.cancelled() => {
-                self.progress.print("");
-                Err(Error::WaitEnded { why: "it was interrupted", task: None }.explain())
-            }
-        }
-    }
-
     fn heading(&self, task: TaskId, text: &str) {
         self.progress.print(&format!("{CYAN}#{task:<3}{CYAN:#} {YELLOW}{text}{YELLOW:#}"));
     }
-}
-
-enum Decision {
-    Approve,
-    Reject(String),
 }
 
 async fn finish(screen: Screen, project: &Project, started: Instant) -> Result<Exit, Problem> {
@@ -214,6 +173,21 @@ async fn finish(screen: Screen, project: &Project, started: Instant) -> Result<E
 }
 
 fn render(tasks: &[TaskView], events: u64, root: &str, started: Instant) -> String {
+    let seconds = started.elapsed().as_secs_f64();
+    format!(
+        "\n{}\n\n{GREEN}done{GREEN:#}: {} tasks merged, {events} events in the log, {seconds:.1} s\n\n\
+         Where to look next:\n  \
+         git -C {root} log --graph --oneline\n  \
+         regatta -C {root} events\n  \
+         regatta -C {root} task show 3\n  \
+         {DIM}then `regatta init` in a repository of your own{DIM:#}\n",
+        table_of(tasks),
+        tasks.iter().filter(|task| task.merge_commit.is_some()).count(),
+    )
+}
+
+/// Shows what became of the tasks of a demo.
+pub(super) fn table_of(tasks: &[TaskView]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["ID", "COLUMN", "AGENT", "SESSIONS", "REJECTED", "MERGED AS", "TITLE"]);
@@ -228,15 +202,5 @@ fn render(tasks: &[TaskView], events: u64, root: &str, started: Instant) -> Stri
             task.title.clone(),
         ]);
     }
-    let seconds = started.elapsed().as_secs_f64();
-    format!(
-        "\n{}\n\n{GREEN}done{GREEN:#}: {} tasks merged, {events} events in the log, {seconds:.1} s\n\n\
-         Where to look next:\n  \
-         git -C {root} log --graph --oneline\n  \
-         regatta -C {root} events\n  \
-         regatta -C {root} task show 3\n  \
-         {DIM}then `regatta init` in a repository of your own{DIM:#}\n",
-        table.trim_fmt(),
-        tasks.iter().filter(|task| task.merge_commit.is_some()).count(),
-    )
+    table.trim_fmt()
 }

@@ -40,25 +40,27 @@ impl TextFile {
 
     /// Reads it whole; what is no text, or too long, is a bad field of the command.
     pub(crate) fn read(&self, place: &Place) -> Result<String, Problem> {
+        self.read_at_most(place, TEXT_BYTES_MAX)
+    }
+
+    /// Reads it whole, if it is no larger.
+    pub(crate) fn read_at_most(&self, place: &Place, bytes_max: usize) -> Result<String, Problem> {
         match self {
-            TextFile::Standard => read_text(std::io::stdin().lock(), Path::new("standard input")),
+            TextFile::Standard => read_text(std::io::stdin().lock(), Path::new("standard input"), bytes_max),
             TextFile::File(path) => {
                 let file = File::open(place.folder()?.join(path)).map_err(|error| unread(path, &error))?;
-                read_text(file, path)
+                read_text(file, path, bytes_max)
             }
         }
     }
 }
 
-fn read_text(source: impl Read, path: &Path) -> Result<String, Problem> {
+fn read_text(source: impl Read, path: &Path, bytes_max: usize) -> Result<String, Problem> {
     let mut bytes = Vec::new();
-    let limit = TEXT_BYTES_MAX as u64 + 1;
+    let limit = bytes_max as u64 + 1;
     source.take(limit).read_to_end(&mut bytes).map_err(|error| unread(path, &error))?;
-    if bytes.len() > TEXT_BYTES_MAX {
-        return Err(bad_text(format!(
-            "must have at most {TEXT_BYTES_MAX} bytes; {} has more",
-            path.display()
-        )));
+    if bytes.len() > bytes_max {
+        return Err(bad_text(format!("must have at most {bytes_max} bytes; {} has more", path.display())));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

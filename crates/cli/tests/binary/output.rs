@@ -83,7 +83,7 @@ fn the_machine() {
 fn help() {
     let project = TestProject::without_init(crate::support::PROGRAM);
     let mut transcript = Transcript::new(&project);
-    let verbs: [&[&str]; 32] = [
+    let verbs: &[&[&str]] = &[
         &[],
         &["demo"],
         &["init"],
@@ -110,6 +110,22 @@ fn help() {
         &["prd", "list"],
         &["prd", "show"],
         &["prd", "edit"],
+        &["run"],
+        &["run", "list"],
+        &["run", "show"],
+        &["run", "pause"],
+        &["run", "resume"],
+        &["run", "stop"],
+        &["run", "answer"],
+        &["run", "fork"],
+        &["run", "replay"],
+        &["workflow"],
+        &["workflow", "list"],
+        &["workflow", "show"],
+        &["workflow", "check"],
+        &["workflow", "new"],
+        &["workflow", "graph"],
+        &["eval"],
         &["agent", "list"],
         &["events"],
         &["machine", "show"],
@@ -118,7 +134,7 @@ fn help() {
         &["agent"],
     ];
     for verb in verbs {
-        transcript.run(&[verb, &["--help"]].concat());
+        transcript.run(&[*verb, &["--help"]].concat());
     }
     transcript.run(&["--version"]);
     transcript.check("help");

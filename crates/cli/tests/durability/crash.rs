@@ -18,6 +18,9 @@ const COMMAND_ID: &str = "0192f0c4-7a50-7c3e-8f10-000000000001";
 /// A point that is behind a repeated chain: the merge has landed, and the repetition finds that.
 const PASSED_ONCE: &str = "merge_branch.ref_swapped";
 
+/// Points that only runs of workflows pass; the tests of the binary crash those.
+const OF_RUNS: &[&str] = &["perform_node.played"];
+
 /// What had been acknowledged when a process was killed.
 pub(crate) struct Witness {
     events: Vec<Event>,
@@ -205,6 +208,7 @@ fn every_point_is_passed_by_a_case() {
     let of_tasks = ALL.iter().flat_map(|scenario| scenario.points);
     let of_files = crash_files::ALL.iter().flat_map(|scenario| scenario.points);
     let passed: BTreeSet<&str> = of_tasks.chain(of_files).copied().collect();
-    let known: BTreeSet<&str> = CRASH_POINTS.iter().copied().collect();
+    let known: BTreeSet<&str> =
+        CRASH_POINTS.iter().copied().filter(|point| !OF_RUNS.contains(point)).collect();
     assert_eq!(passed, known);
 }

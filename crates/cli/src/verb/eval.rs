@@ -1,0 +1,215 @@
+//! `regatta eval`: a JSONata expression tried out.
+
+use super::text_file::TextFile;
+use crate::arguments::Place;
+use crate::describe_run::shorten;
+use crate::exit::Exit;
+use crate::screen::{BOLD, DIM, GREEN, Screen, clean};
+use clap::Args;
+use regatta_engine::core::{Code, FieldFault, Problem, RunId};
+use regatta_engine::orders;
+use regatta_engine::runs::{self, Scope};
+use regatta_expr::{Explained, Explanation, Expression, Fault, Limits, Observation};
+use serde_json::{Map, Value, json};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The largest input: far above any state, and small enough for a memory.
+const INPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The longest value that an explanation shows whole.
+const VALUE_CHARACTERS_MAX: usize = 60;
+
+/// Evaluates a JSONata expression, as the edges of a workflow do.
+///
+/// Nothing is read or changed but what is named: the state of a run, a file, or nothing. With `--json` the value alone is
+/// printed, and nothing if it is undefined.
+#[derive(Args)]
+pub(crate) struct Eval {
+    /// The expression.
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    expression: String,
+    /// Looks at the state of a run, with `input` and `feedback` beside its fields, and the names of its places.
+    #[arg(long, value_name = "ID", value_parser = super::run::run_id, conflicts_with = "input")]
+    run: Option<RunId>,
+    /// Looks at a JSON document: a file, or `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    input: Option<TextFile>,
+    /// Variables, as a JSON object: `{"limit": 3}` is `$limit`.
+    #[arg(long, value_name = "JSON")]
+    bindings: Option<String>,
+    /// Says what was compared, and what decided.
+    #[arg(long)]
+    explain: bool,
+}
+
+impl Eval {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let bindings = self.read_bindings()?;
+        let scope = self.load(place).await?;
+        let variables: Vec<(&str, &Value)> = scope
+            .variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
+            .chain(bindings.iter().map(|(name, value)| (name.strip_prefix('$').unwrap_or(name), value)))
+            .collect();
+        let explain = |fault: Fault| explain_fault(&self.expression, &fault);
+        let expression = Expression::compile(&self.expression).map_err(explain)?;
+        let limits = Limits::at(now_millis());
+        let is_alone = self.run.is_none() && self.input.is_none();
+        if self.explain {
+            let Explained { result, explanation } = expression.explain(&scope.root, &variables, &limits);
+            if result.is_err() {
+                place.screen.say(&render_explanation(&explanation));
+            }
+            print_explained(place.screen, result.map_err(explain)?, &explanation);
+        } else if is_alone {
+            print(place.screen, expression.evaluate_alone(&variables, &limits).map_err(explain)?);
+        } else {
+            print(place.screen, expression.evaluate(&scope.root, &variables, &limits).map_err(explain)?);
+        }
+        Ok(Exit::Done)
+    }
+
+    async fn load(&self, place: &Place) -> Result<Scope, Problem> {
+        if let Some(run) = self.run {
+            let project = place.open().await?;
+            return runs::load_scope(&project, run).await.map_err(|error| error.explain());
+        }
+        let root = match &self.input {
+            Some(file) => parse("input", &file.read_at_most(place, INPUT_BYTES_MAX)?)?,
+            None => Value::Null,
+        };
+        Ok(Scope { root, variables: Vec::new() })
+    }
+
+    fn read_bindings(&self) -> Result<Map<String, Value>, Problem> {
+        let Some(text) = &self.bindings else { return Ok(Map::new()) };
+        match parse("bindings", text)? {
+            Value::Object(bindings) => Ok(bindings),
+            _ => Err(bad_field("bindings", "must be a JSON object".to_owned())),
+        }
+    }
+}
+
+fn parse(field: &'static str, text: &str) -> Result<Value, Problem> {
+    let text = text.trim_start_matches('\u{feff}');
+    serde_json::from_str(text).map_err(|error| bad_field(field, format!("must be JSON: {error}")))
+}
+
+fn bad_field(field: &'static str, problem: String) -> Problem {
+    orders::invalid(vec![FieldFault { field, problem }]).explain()
+}
+
+fn now_millis() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn print(screen: Screen, value: Option<Value>) {
+    match value {
+        Some(value) => screen.data(&value, show),
+        None => screen.say(&format!("{DIM}undefined{DIM:#}")),
+    }
+}
+
+/// A text is shown in quotes, so that `"3"` and `3` differ.
+fn show(value: &Value) -> String {
+    format!("{}\n", clean(&format!("{value:#}")))
+}
+
+fn print_explained(screen: Screen, value: Option<Value>, explanation: &Explanation) {
+    if screen.is_json() {
+        let mut explained = json!({ "explanation": explanation });
+        if let Some(value) = value {
+            explained["value"] = value;
+        }
+        screen.data(&explained, |_| String::new());
+        return;
+    }
+    screen.say(&render_explanation(explanation));
+    print(screen, value);
+}
+
+fn render_explanation(explanation: &Explanation) -> String {
+    let mut lines: Vec<String> = explanation.observations.iter().map(render_observation).collect();
+    if lines.is_empty() {
+        lines.push(format!("{DIM}nothing was compared{DIM:#}"));
+    }
+    if explanation.omitted > 0 {
+        lines.push(format!("{DIM}and {} more{DIM:#}", explanation.omitted));
+    }
+    lines.push(format!("{DIM}{} steps{DIM:#}", explanation.steps));
+    lines.join("\n")
+}
+
+fn render_observation(seen: &Observation) -> String {
+    let (mark, style) = if seen.decided { ("decided", GREEN) } else { ("       ", DIM) };
+    let shown = |value: &Option<Value>| match value {
+        Some(value) => shorten(&value.to_string(), VALUE_CHARACTERS_MAX),
+        None => "undefined".to_owned(),
+    };
+    let sides = match seen.operator {
+        Some(operator) => format!(": {} {operator} {}", shown(&seen.left), shown(&seen.right)),
+        None => String::new(),
+    };
+    let text = shorten(&seen.text.split_whitespace().collect::<Vec<_>>().join(" "), VALUE_CHARACTERS_MAX);
+    let result = clean(&shown(&seen.result));
+    format!("{style}{mark}{style:#}  {BOLD}{}{BOLD:#}{} → {result}", clean(&text), clean(&sides))
+}
+
+/// Says why there is no value: the words of JSONata with its code, and the place in the expression.
+fn explain_fault(expression: &str, fault: &Fault) -> Problem {
+    let (code, next) = match fault.limit() {
+        Some(_) => {
+            (Code::ExprLimit, "have it look at less, or build less; limits are the same in every workflow")
+        }
+        None => {
+            (Code::ExprFailed, "mend the expression; `regatta eval --explain` says what was compared before")
+        }
+    };
+    let jsonata = fault.jsonata_code();
+    let what = match fault {
+        Fault::Syntax { .. } => "the expression cannot be read",
+        Fault::Evaluation { .. } => "the expression failed",
+        Fault::Limit { .. } => "the expression was stopped",
+    };
+    let mut problem = Problem::new(code, what, format!("{jsonata}: {fault}"), next)
+        .with("jsonataCode", jsonata)
+        .with("expression", shorten(expression, 1_000));
+    if let Some(token) = fault.token() {
+        problem = problem.with("token", token);
+    }
+    if let Some(at) = fault.at() {
+        let start = characters_before(expression, at.start);
+        problem = problem.with("position", start).with("end", characters_before(expression, at.end));
+        problem = problem.with("excerpt", mark(expression, start));
+    }
+    problem
+}
+
+fn characters_before(text: &str, byte: usize) -> usize {
+    text.char_indices().take_while(|(at, _)| *at < byte).count()
+}
+
+/// Returns the part of an expression around a place, with a mark below it.
+fn mark(expression: &str, at: usize) -> String {
+    /// What is shown on either side.
+    const AROUND: usize = 40;
+    let flat: Vec<char> = expression.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let begin = at.saturating_sub(AROUND);
+    let end = flat.len().min(at + AROUND);
+    let shown: String = flat.get(begin..end).unwrap_or_default().iter().collect();
+    format!("{shown}\n{}^", " ".repeat(at - begin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_stands_below_the_place() {
+        assert_eq!(mark("ä + 'x'", 2), "ä + 'x'\n  ^");
+        let long = format!("{}bad", "x".repeat(100));
+        assert_eq!(mark(&long, 100), format!("{}bad\n{}^", "x".repeat(40), " ".repeat(40)));
+    }
+}

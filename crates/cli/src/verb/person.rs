@@ -1,0 +1,144 @@
+//! The person at the terminal: asked for approvals and answers while something waits for them.
+
+use crate::progress::Progress;
+use crate::screen::{CYAN, YELLOW, clean};
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::{Error, Project, show_diff};
+use std::io::Write;
+use tokio_util::sync::CancellationToken;
+
+/// Whoever sits at the terminal.
+pub(crate) struct Person {
+    interrupt: CancellationToken,
+    may_leave: bool,
+}
+
+/// What they say about a diff.
+pub(crate) enum Decision {
+    /// Merge it.
+    Approve,
+    /// Send it back, with the reason.
+    Reject(String),
+    /// Nothing now.
+    Later,
+}
+
+/// What they answer to a question.
+pub(crate) struct Answer {
+    pub(crate) approved: bool,
+    pub(crate) text: String,
+}
+
+impl Person {
+    /// Asks somebody who may leave it for later, and has to say so when they agree.
+    pub(crate) fn who_may_leave(interrupt: CancellationToken) -> Self {
+        Person { interrupt, may_leave: true }
+    }
+
+    /// Asks somebody who agrees by pressing Enter.
+    pub(crate) fn who_agrees(interrupt: CancellationToken) -> Self {
+        Person { interrupt, may_leave: false }
+    }
+
+    /// Asks what becomes of the diff of a task.
+    pub(crate) async fn decide(
+        &self,
+        progress: &mut Progress,
+        project: &Project,
+        task: TaskId,
+    ) -> Result<Decision, Problem> {
+        let view = show_diff(project, task).await.map_err(|error| error.explain())?;
+        let size = format!("waits for your approval: +{} -{}", view.lines_added, view.lines_removed);
+        progress.print(&format!("{CYAN}#{task:<3}{CYAN:#} {YELLOW}{size}{YELLOW:#}"));
+        progress.pause();
+        let choices = if self.may_leave {
+            "approve? [y]es, [d]iff, [n]o, [l]ater "
+        } else {
+            "approve? [Y]es, [d]iff, [n]o "
+        };
+        let decision = loop {
+            let Some(answer) = self.question(progress, choices).await? else { break self.silence() };
+            match answer.to_lowercase().as_str() {
+                "" if !self.may_leave => break Decision::Approve,
+                "y" | "yes" => break Decision::Approve,
+                "d" | "diff" => progress.print(&clean(view.patch.as_deref().unwrap_or_default())),
+                "l" | "later" if self.may_leave => break Decision::Later,
+                "n" | "no" => {
+                    let reason = self.question(progress, "why not? ").await?.unwrap_or_default();
+                    let is_empty = reason.is_empty();
+                    break Decision::Reject(if is_empty { "no reason was given".to_owned() } else { reason });
+                }
+                _ => {}
+            }
+        };
+        progress.resume("going on");
+        Ok(decision)
+    }
+
+    /// Asks a question of a run; nothing when it is left for later.
+    pub(crate) async fn answer(
+        &self,
+        progress: &mut Progress,
+        question: &str,
+    ) -> Result<Option<Answer>, Problem> {
+        progress.print(&format!("     {YELLOW}{}{YELLOW:#}", clean(question)));
+        progress.pause();
+        let said = self.question(progress, "your answer (`no …` refuses, nothing is later): ").await?;
+        progress.resume("going on");
+        Ok(said.filter(|text| !text.is_empty()).map(|text| read_answer(&text)))
+    }
+
+    /// The end of the input says what the person would not mind: the demo goes on, and nothing else is approved.
+    fn silence(&self) -> Decision {
+        if self.may_leave { Decision::Later } else { Decision::Approve }
+    }
+
+    /// Asks for a line; nothing at the end of the input. An interruption ends the wait for it.
+    async fn question(&self, progress: &Progress, text: &str) -> Result<Option<String>, Problem> {
+        let _ = write!(anstream::stderr(), "     {YELLOW}{text}{YELLOW:#}");
+        let _ = std::io::stderr().flush();
+        let answer = tokio::task::spawn_blocking(|| {
+            let mut answer = String::new();
+            let read = std::io::stdin().read_line(&mut answer).unwrap_or(0);
+            (read > 0).then(|| answer.trim().to_owned())
+        });
+        tokio::select! {
+            answer = answer => Ok(answer.unwrap_or_default()),
+            () = self.interrupt.cancelled() => {
+                progress.print("");
+                Err(Error::WaitEnded { why: "it was interrupted", task: None }.explain())
+            }
+        }
+    }
+}
+
+/// Reads `no, because …` as a refusal with a reason, and a bare yes as consent without one.
+fn read_answer(text: &str) -> Answer {
+    let (word, rest) = text.split_once([' ', ',']).unwrap_or((text, ""));
+    let rest = rest.trim_start_matches([' ', ',']).to_owned();
+    match word.to_lowercase().as_str() {
+        "n" | "no" => Answer { approved: false, text: rest },
+        "y" | "yes" if rest.is_empty() => Answer { approved: true, text: String::new() },
+        _ => Answer { approved: true, text: text.to_owned() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_begins_with_no_refuses() {
+        for (said, approved, text) in [
+            ("no", false, ""),
+            ("No, use the other one", false, "use the other one"),
+            ("yes", true, ""),
+            ("use SQLite", true, "use SQLite"),
+            ("nothing else", true, "nothing else"),
+            ("yes, but quickly", true, "yes, but quickly"),
+        ] {
+            let answer = read_answer(said);
+            assert_eq!((answer.approved, answer.text.as_str()), (approved, text), "{said}");
+        }
+    }
+}

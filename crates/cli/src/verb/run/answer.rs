@@ -1,0 +1,37 @@
+//! `regatta run answer`.
+
+use super::carry::Manner;
+use super::run_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::core::{Problem, RunId};
+use regatta_engine::runs;
+use std::sync::Arc;
+
+/// Answers what a run asks, and follows it.
+#[derive(Args)]
+pub(crate) struct Answer {
+    /// The run's number.
+    #[arg(value_name = "ID", value_parser = run_id)]
+    run: RunId,
+    /// The answer.
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    text: String,
+    /// Refuses what is asked; without this it is agreed to.
+    #[arg(long)]
+    no: bool,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Answer {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = Arc::new(place.open().await?);
+        let title = format!("run {} goes on", self.run);
+        let order = async |project: &_, giver: &_| {
+            runs::answer(project, giver, self.run, !self.no, self.text).await.map(|()| self.run)
+        };
+        self.manner.carry_out(place, project, Some(self.run), &title, order).await
+    }
+}

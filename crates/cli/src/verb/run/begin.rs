@@ -1,0 +1,81 @@
+//! `regatta run WORKFLOW`, and `regatta run --resume`.
+
+use super::carry::Manner;
+use super::input::Input;
+use super::run_id;
+use super::tape::{Reel, TapeOptions};
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{DIM, Screen, YELLOW};
+use crate::verb::workflow::find_workflow;
+use clap::Args;
+use regatta_engine::core::{Problem, RunId};
+use regatta_engine::runs::{self, Listed, NewRun, Origin};
+use regatta_flow::{Fault, Workflow, check};
+use std::sync::Arc;
+
+/// What follows `regatta run` when it is none of its verbs.
+#[derive(Args)]
+pub(super) struct Begin {
+    /// The workflow: its name, or its folder.
+    #[arg(required_unless_present = "resume", value_name = "WORKFLOW")]
+    workflow: Option<String>,
+    #[command(flatten)]
+    input: Input,
+    /// How much of the workflow is used; without this, what it says itself.
+    #[arg(long, value_name = "N")]
+    level: Option<u32>,
+    /// Leaves the board alone: no tasks, no worktrees of theirs, no approvals.
+    #[arg(long)]
+    no_board: bool,
+    /// Goes on with a run: the one of this number, or the newest that has not ended.
+    #[arg(long, value_name = "ID", num_args = 0..=1, value_parser = run_id, conflicts_with_all = ["workflow", "prd",
+        "title", "input", "set", "level", "no_board", "record", "replay"])]
+    resume: Option<Option<RunId>>,
+    #[command(flatten)]
+    tape: TapeOptions,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Begin {
+    pub(super) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        if let Some(run) = self.resume {
+            return super::resume::go_on(place, run, self.manner).await;
+        }
+        let project = Arc::new(place.open().await?);
+        let name = self.workflow.as_deref().unwrap_or_default();
+        let workflow = find_workflow(place, Some(&project), name)?;
+        warn(place.screen, &workflow);
+        let reel = self.tape.open(place)?;
+        let head = reel.as_ref().and_then(Reel::head);
+        let input = match head.filter(|_| self.input.is_empty()) {
+            Some(head) => head.input.clone(),
+            None => self.input.read(place, &project).await?,
+        };
+        let level = self.level.or(head.map(|head| head.level));
+        let new = NewRun { workflow, level, input, board: !self.no_board };
+        if let Some(reel) = reel {
+            return reel.run(place, project, new).await;
+        }
+        let order = async |project: &_, giver: &_| runs::create(project, giver, new).await;
+        self.manner.carry_out(place, project, None, &format!("{name} begins"), order).await
+    }
+}
+
+/// Says that a workflow of the project has faults; it may run well all the same, along ways that have none.
+fn warn(screen: Screen, listed: &Listed) {
+    if listed.origin == Origin::Binary {
+        return;
+    }
+    // What cannot be loaded at all is refused when the run is made.
+    let Ok(workflow) = Workflow::load(&listed.folder) else { return };
+    let errors = check(&workflow).iter().filter(|fault| Fault::is_error(fault)).count();
+    if errors > 0 {
+        let faults = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
+        screen.say(&format!(
+            "{YELLOW}warning{YELLOW:#}: the workflow has {faults} {DIM}(see `regatta workflow check {}`){DIM:#}",
+            listed.name
+        ));
+    }
+}

@@ -1,0 +1,71 @@
+//! Carrying an order about a run to its end, or just giving it.
+
+use super::foreground::{Decides, Foreground};
+use super::show::{print_brief, print_rested};
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::core::{Problem, RunId};
+use regatta_engine::orders::Giver;
+use regatta_engine::{Error, Project};
+use std::sync::Arc;
+
+/// The options that all orders share after which a run goes on.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Manner {
+    /// Returns once it is in the log, and leaves the rest to an engine.
+    #[arg(long)]
+    no_wait: bool,
+}
+
+impl Manner {
+    /// Gives the order, follows the run that it is about or begins until that rests, and shows it.
+    pub(super) async fn carry_out(
+        self,
+        place: &Place,
+        project: Arc<Project>,
+        run: Option<RunId>,
+        title: &str,
+        order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
+    ) -> Result<Exit, Problem> {
+        let run = self.give(place, &project, run, title, order).await?;
+        print_rested(place, &project, run).await
+    }
+
+    /// Gives the order to end a run, waits for that, and shows it; that it ended is no error.
+    pub(super) async fn carry_to_end(
+        self,
+        place: &Place,
+        project: Arc<Project>,
+        run: Option<RunId>,
+        title: &str,
+        order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
+    ) -> Result<Exit, Problem> {
+        let run = self.give(place, &project, run, title, order).await?;
+        print_brief(place, &project, run).await
+    }
+
+    async fn give(
+        self,
+        place: &Place,
+        project: &Arc<Project>,
+        run: Option<RunId>,
+        title: &str,
+        order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
+    ) -> Result<RunId, Problem> {
+        let giver = crate::identity::giver(None);
+        if self.no_wait {
+            return order(project, &giver).await.map_err(|error| error.explain());
+        }
+        // Before the order, so that everything that follows it is seen.
+        let decides = Decides::at(place.screen);
+        let foreground = Foreground::take(project, place.screen, decides, title, run).await?;
+        match order(project, &giver).await {
+            Ok(run) => foreground.follow(run).await.map(|run| run.id),
+            Err(error) => {
+                foreground.release().await?;
+                Err(error.explain())
+            }
+        }
+    }
+}

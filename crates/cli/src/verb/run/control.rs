@@ -1,0 +1,52 @@
+//! `regatta run pause` and `regatta run stop`.
+
+use super::carry::Manner;
+use super::run_id;
+use super::show::print_brief;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::core::{Problem, RunId};
+use regatta_engine::runs;
+use std::sync::Arc;
+
+/// Has a run begin nothing more until it is resumed; what is under way ends.
+#[derive(Args)]
+pub(crate) struct Pause {
+    /// The run's number.
+    #[arg(value_name = "ID", value_parser = run_id)]
+    run: RunId,
+}
+
+impl Pause {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let giver = crate::identity::giver(None);
+        runs::pause(&project, &giver, self.run).await.map_err(|error| error.explain())?;
+        print_brief(place, &project, self.run).await
+    }
+}
+
+/// Ends a run; a session that is under way is stopped, and its work is kept.
+#[derive(Args)]
+pub(crate) struct Stop {
+    /// The run's number.
+    #[arg(value_name = "ID", value_parser = run_id)]
+    run: RunId,
+    /// Why.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Stop {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = Arc::new(place.open().await?);
+        let title = format!("run {} is being stopped", self.run);
+        let order = async |project: &_, giver: &_| {
+            runs::stop(project, giver, self.run, self.reason).await.map(|()| self.run)
+        };
+        self.manner.carry_to_end(place, project, Some(self.run), &title, order).await
+    }
+}

@@ -1,0 +1,206 @@
+//! A run in the foreground: shown as it goes, until it has ended or waits for a person who is not asked here.
+
+use crate::family::Family;
+use crate::progress::Progress;
+use crate::screen::{DIM, Screen, YELLOW};
+use crate::verb::carry::interruption;
+use crate::verb::person::{Decision, Person};
+use regatta_engine::core::run::{Mapping, Phase, Run};
+use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
+use regatta_engine::orders::{self, Giver};
+use regatta_engine::{Error, Helm, Project, runs};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Who decides when a run waits for a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decides {
+    /// The person at the terminal.
+    Person,
+    /// The demo, which approves everything.
+    Demo,
+    /// The person at the terminal of the demo, who agrees by pressing Enter.
+    PersonAtDemo,
+    /// Nobody here.
+    Nobody,
+}
+
+impl Decides {
+    /// Asks where somebody can be asked.
+    pub(crate) fn at(screen: Screen) -> Self {
+        if screen.can_ask() { Decides::Person } else { Decides::Nobody }
+    }
+}
+
+/// The hold of this process on a project while it follows a run.
+pub(crate) struct Foreground {
+    project: Arc<Project>,
+    screen: Screen,
+    helm: Helm,
+    progress: Progress,
+    giver: Giver,
+    person: Person,
+    decides: Decides,
+    family: Option<Family>,
+}
+
+impl Foreground {
+    /// Starts an engine, or follows the one that runs. `run` is the run that an order is about to be given to.
+    pub(crate) async fn take(
+        project: &Arc<Project>,
+        screen: Screen,
+        decides: Decides,
+        title: &str,
+        run: Option<RunId>,
+    ) -> Result<Self, Problem> {
+        let interrupt = interruption();
+        let helm =
+            Helm::take(Arc::clone(project), interrupt.clone()).await.map_err(|error| error.explain())?;
+        Self::with(project, helm, interrupt, screen, decides, title, run).await
+    }
+
+    /// Starts an engine with somebody else to play the roles; refused when one runs.
+    pub(crate) async fn take_alone(
+        project: &Arc<Project>,
+        roles: Arc<dyn runs::Roles>,
+        screen: Screen,
+        decides: Decides,
+        title: &str,
+    ) -> Result<Self, Problem> {
+        let interrupt = interruption();
+        let helm = Helm::take_alone(Arc::clone(project), roles, interrupt.clone()).await;
+        let helm = helm.map_err(|error| error.explain())?;
+        Self::with(project, helm, interrupt, screen, decides, title, None).await
+    }
+
+    async fn with(
+        project: &Arc<Project>,
+        helm: Helm,
+        interrupt: CancellationToken,
+        screen: Screen,
+        decides: Decides,
+        title: &str,
+        run: Option<RunId>,
+    ) -> Result<Self, Problem> {
+        let person = match decides {
+            Decides::PersonAtDemo => Person::who_agrees(interrupt),
+            Decides::Person | Decides::Demo | Decides::Nobody => Person::who_may_leave(interrupt),
+        };
+        let progress = Progress::new(screen, title);
+        let giver = crate::identity::giver(None);
+        let family = match run {
+            // Whether there is such a run is for the order to say.
+            Some(run) => runs::get_run(project, run).await.ok().map(|run| Family::of(&run)),
+            None => None,
+        };
+        let project = Arc::clone(project);
+        Ok(Foreground { project, screen, helm, progress, giver, person, decides, family })
+    }
+
+    /// Follows a run, lets go of the project, and returns the run as it rests.
+    pub(crate) async fn follow(mut self, run: RunId) -> Result<Run, Problem> {
+        let followed = self.until_rest(run).await;
+        self.release().await.and(followed)
+    }
+
+    /// Lets go of the project, after finishing what this process performs for others.
+    pub(crate) async fn release(self) -> Result<(), Problem> {
+        let Foreground { screen, helm, progress, .. } = self;
+        drop(progress);
+        let stay = |count: usize| {
+            screen.say(&format!(
+                "{YELLOW}staying on{YELLOW:#} for {count} other effects that this process performs {DIM}(Ctrl-C \
+                 hands them to the next engine){DIM:#}"
+            ));
+        };
+        helm.release(stay).await.map_err(|error| error.explain())
+    }
+
+    async fn until_rest(&mut self, run: RunId) -> Result<Run, Problem> {
+        let found = runs::get_run(&self.project, run).await.map_err(|error| error.explain())?;
+        let mut family = self.family.take().unwrap_or_else(|| Family::of(&found));
+        loop {
+            let progress = &self.progress;
+            let mut show = |entry: &regatta_engine::Entry| {
+                if let Some(kin) = family.take_in(entry)
+                    && !is_between_steps(entry)
+                {
+                    progress.show_about(entry, kin.item.as_deref());
+                }
+            };
+            let rested = self.helm.rest_run(run, &mut show).await.map_err(|error| explain(run, error))?;
+            if !self.decide(&rested).await? {
+                return Ok(rested);
+            }
+        }
+    }
+
+    /// Decides what the run waits for; false when nobody does here.
+    async fn decide(&mut self, run: &Run) -> Result<bool, Problem> {
+        if run.is_over() || run.hold.is_some() || self.decides == Decides::Nobody {
+            return Ok(false);
+        }
+        match &run.phase {
+            Phase::Asking { question } => self.answer(run.id, question).await,
+            Phase::Landing { task, .. } => self.approve(*task).await,
+            Phase::Mapping(mapping) => self.decide_for_children(mapping).await,
+            _ => Ok(false),
+        }
+    }
+
+    /// Decides what one of the children waits for.
+    async fn decide_for_children(&mut self, mapping: &Mapping) -> Result<bool, Problem> {
+        for child in mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run)
+        {
+            let found = runs::get_run(&self.project, child).await.map_err(|error| error.explain())?;
+            if Box::pin(self.decide(&found)).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn answer(&mut self, run: RunId, question: &str) -> Result<bool, Problem> {
+        if self.decides == Decides::Demo {
+            return Ok(false);
+        }
+        let Some(answer) = self.person.answer(&mut self.progress, question).await? else { return Ok(false) };
+        let given = runs::answer(&self.project, &self.giver, run, answer.approved, answer.text).await;
+        given.map(|()| true).map_err(|error| error.explain())
+    }
+
+    async fn approve(&mut self, task: TaskId) -> Result<bool, Problem> {
+        let decision = match self.decides {
+            Decides::Demo => Decision::Approve,
+            _ => self.person.decide(&mut self.progress, &self.project, task).await?,
+        };
+        let given = match decision {
+            Decision::Approve => orders::approve(&self.project, &self.giver, task, None, None).await,
+            Decision::Reject(reason) => orders::reject(&self.project, &self.giver, task, reason, None).await,
+            Decision::Later => return Ok(false),
+        };
+        match given {
+            Ok(_) => Ok(true),
+            // What stood in the way is the task's to tell, and the person's to mend.
+            Err(error) => Err(error.explain()),
+        }
+    }
+}
+
+/// That an agent pauses after each step of a run says nothing that the step does not.
+fn is_between_steps(entry: &regatta_engine::Entry) -> bool {
+    matches!(entry.event, Happening::Task(Event::AgentPaused { .. }))
+}
+
+/// Says how a run goes on that was not waited for to its end.
+fn explain(run: RunId, error: Error) -> Problem {
+    let problem = error.explain();
+    match problem.code {
+        Code::WaitTimedOut => {
+            let next =
+                format!("`regatta run --resume {run}` goes on with it; `regatta run stop {run}` gives it up");
+            Problem { next, ..problem }.with("runId", run.number())
+        }
+        _ => problem,
+    }
+}

@@ -1,0 +1,134 @@
+//! What a run is given: a requirements document, a JSON document, and single values, one on top of the other.
+
+use crate::arguments::Place;
+use crate::verb::text_file::TextFile;
+use clap::Args;
+use regatta_engine::core::document::find_title;
+use regatta_engine::core::{FieldFault, PrdSlug, Problem};
+use regatta_engine::{Project, documents, orders};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// What a document is called that has no heading and no file.
+const UNTITLED: &str = "Requirements";
+
+/// The options that make up the input of a run.
+#[derive(Args)]
+pub(super) struct Input {
+    /// The requirements document: a file, `-` for standard input, or the slug of a PRD.
+    #[arg(long, value_name = "FILE|-|SLUG")]
+    prd: Option<String>,
+    /// What it is called; without this, its first heading or the name of the file.
+    #[arg(long)]
+    title: Option<String>,
+    /// What the run is given as a JSON object, or `@FILE` to read it from a file.
+    #[arg(long, value_name = "JSON|@FILE")]
+    input: Option<String>,
+    /// One field of what it is given; the value is JSON if it can be read as such, and text otherwise.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl Input {
+    /// Tells whether nothing is given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.prd.is_none() && self.title.is_none() && self.input.is_none() && self.set.is_empty()
+    }
+
+    pub(super) async fn read(&self, place: &Place, project: &Project) -> Result<Value, Problem> {
+        let mut fields = self.read_document(place)?;
+        if let Some(prd) = &self.prd {
+            let (text, title) = self.read_prd(place, project, prd).await?;
+            fields.insert("prd".to_owned(), text.into());
+            fields.insert("title".to_owned(), title.into());
+        } else if let Some(title) = &self.title {
+            fields.insert("title".to_owned(), title.clone().into());
+        }
+        for pair in &self.set {
+            let (key, value) =
+                pair.split_once('=').ok_or_else(|| bad("set", format!("must be KEY=VALUE, not `{pair}`")))?;
+            set(&mut fields, key, read_value(value))?;
+        }
+        Ok(Value::Object(fields))
+    }
+
+    fn read_document(&self, place: &Place) -> Result<Map<String, Value>, Problem> {
+        let text = match self.input.as_deref() {
+            None => return Ok(Map::new()),
+            Some(text) => match text.strip_prefix('@') {
+                Some("-") => TextFile::Standard.read(place)?,
+                Some(path) => TextFile::File(PathBuf::from(path)).read(place)?,
+                None => text.to_owned(),
+            },
+        };
+        match serde_json::from_str(&text) {
+            Ok(Value::Object(fields)) => Ok(fields),
+            Ok(_) => Err(bad("input", "must be a JSON object".to_owned())),
+            Err(error) => Err(bad("input", format!("must be a JSON object: {error}"))),
+        }
+    }
+
+    /// Reads the document, with what it is called. A file comes before a PRD of the same name.
+    async fn read_prd(
+        &self,
+        place: &Place,
+        project: &Project,
+        prd: &str,
+    ) -> Result<(String, String), Problem> {
+        let is_file = prd == "-" || place.folder()?.join(prd).is_file();
+        if !is_file && let Ok(slug) = prd.parse::<PrdSlug>() {
+            let found = documents::get_prd(project, &slug).await.map_err(|error| error.explain())?;
+            return Ok((found.text, self.title.clone().unwrap_or(found.title)));
+        }
+        let file: TextFile = prd.parse().unwrap_or_else(|never| match never {});
+        let text = file.read(place)?;
+        let stem = file.stem();
+        let found = self.title.as_deref().or_else(|| find_title(&text)).or(stem.as_deref());
+        let title = found.unwrap_or(UNTITLED).to_owned();
+        Ok((text, title))
+    }
+}
+
+fn read_value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+/// Sets a field, or one within it: `limits.days` is the field `days` of `limits`.
+fn set(fields: &mut Map<String, Value>, key: &str, value: Value) -> Result<(), Problem> {
+    let (name, rest) = match key.split_once('.') {
+        Some((name, rest)) => (name, Some(rest)),
+        None => (key, None),
+    };
+    if name.is_empty() {
+        return Err(bad("set", format!("`{key}` names no field")));
+    }
+    let Some(rest) = rest else {
+        fields.insert(name.to_owned(), value);
+        return Ok(());
+    };
+    match fields.entry(name).or_insert_with(|| json!({})) {
+        Value::Object(inner) => set(inner, rest, value),
+        _ => Err(bad("set", format!("`{name}` is no object, so it has no field `{rest}`"))),
+    }
+}
+
+fn bad(field: &'static str, problem: String) -> Problem {
+    orders::invalid(vec![FieldFault { field, problem }]).explain()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_set_where_its_key_says() {
+        let mut fields = Map::new();
+        for (key, value) in [("a", "1"), ("b.c", "text"), ("b.d", "[true]"), ("a", "\"1\"")] {
+            set(&mut fields, key, read_value(value)).unwrap();
+        }
+        assert_eq!(Value::Object(fields.clone()), json!({ "a": "1", "b": { "c": "text", "d": [true] } }));
+        for bad in ["", ".a", "a.b", "b..c"] {
+            assert!(set(&mut fields, bad, json!(1)).is_err(), "{bad}");
+        }
+    }
+}

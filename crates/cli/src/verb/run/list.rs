@@ -1,0 +1,84 @@
+//! `regatta run list`.
+
+use crate::arguments::Place;
+use crate::describe_run::shorten;
+use crate::exit::Exit;
+use crate::screen::{DIM, clean};
+use clap::Args;
+use comfy_table::{Cell, Table, presets};
+use regatta_engine::core::Problem;
+use regatta_engine::core::run::Status;
+use regatta_engine::runs::{RunView, list_runs};
+use serde_json::Value;
+
+/// The longest note; `regatta run show` has the rest.
+const NOTE_CHARACTERS_MAX: usize = 72;
+
+/// Lists the runs, newest first, without their states.
+#[derive(Args)]
+pub(crate) struct List {
+    /// How many at most.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+}
+
+impl List {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let runs = list_runs(&project, self.limit).await.map_err(|error| error.explain())?;
+        let rows: Vec<Value> = runs.iter().map(without_state).collect();
+        place.screen.data(&rows, |_| render(&runs));
+        Ok(Exit::Done)
+    }
+}
+
+/// A state may be of any size, and there may be many.
+fn without_state(run: &RunView) -> Value {
+    let mut value = serde_json::to_value(run).unwrap_or_default();
+    if let Value::Object(fields) = &mut value {
+        for field in ["state", "input", "taken"] {
+            fields.shift_remove(field);
+        }
+    }
+    value
+}
+
+fn render(runs: &[RunView]) -> String {
+    if runs.is_empty() {
+        return format!("{DIM}no runs yet; begin one with `regatta run WORKFLOW`{DIM:#}\n");
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["ID", "WORKFLOW", "STATUS", "STEP", "NODE", "ITEM", "NOTE"]);
+    for run in runs {
+        table.add_row([
+            Cell::new(run.id),
+            Cell::new(&run.workflow),
+            Cell::new(run.status),
+            Cell::new(run.step),
+            Cell::new(&run.node),
+            Cell::new(clean(run.item.as_deref().unwrap_or("-"))),
+            Cell::new(note(run)),
+        ]);
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+fn note(run: &RunView) -> String {
+    let kin = match (run.parent, run.forked_from) {
+        (Some(parent), _) => format!("child of run {parent} "),
+        (None, Some(fork)) => format!("fork of run {fork} "),
+        (None, None) => String::new(),
+    };
+    let task = run.item.as_ref().and_then(|item| run.tasks.get(item));
+    let note = match (run.status, &run.error, &run.question, task) {
+        (_, Some(error), _, _) => error.code.to_string(),
+        (_, None, Some(question), _) => format!("asks: {question}"),
+        (Status::Paused, None, None, Some(task)) if run.phase == "landing" => {
+            format!("#{task} waits for approval")
+        }
+        (Status::Paused, None, None, _) => run.next.clone(),
+        _ => String::new(),
+    };
+    shorten(&clean(&format!("{kin}{note}")).replace('\n', " "), NOTE_CHARACTERS_MAX)
+}

@@ -1,0 +1,70 @@
+//! `regatta run …`: workflows played step by step.
+
+mod answer;
+mod begin;
+mod carry;
+mod control;
+mod foreground;
+mod fork;
+mod input;
+mod list;
+mod replay;
+mod resume;
+mod show;
+mod tape;
+
+pub(crate) use foreground::{Decides, Foreground};
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::{Args, Subcommand};
+use regatta_engine::core::{Id, Problem, RunId};
+
+/// Runs a workflow, and looks after runs.
+///
+/// A run works in the foreground until it has ended, or until it waits for a person. On a terminal it asks.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    after_help = "A workflow that is called like one of the commands is run by its folder: .regatta/workflows/list."
+)]
+pub(crate) struct Run {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    begin: begin::Begin,
+}
+
+/// The verbs of a run; the help of each is that of its type.
+#[derive(Subcommand)]
+enum Verb {
+    List(list::List),
+    Show(show::Show),
+    Pause(control::Pause),
+    Resume(resume::Resume),
+    Stop(control::Stop),
+    Answer(answer::Answer),
+    Fork(fork::Fork),
+    Replay(replay::Replay),
+}
+
+impl Run {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        match self.verb {
+            None => self.begin.run(place).await,
+            Some(Verb::List(verb)) => verb.run(place).await,
+            Some(Verb::Show(verb)) => verb.run(place).await,
+            Some(Verb::Pause(verb)) => verb.run(place).await,
+            Some(Verb::Resume(verb)) => verb.run(place).await,
+            Some(Verb::Stop(verb)) => verb.run(place).await,
+            Some(Verb::Answer(verb)) => verb.run(place).await,
+            Some(Verb::Fork(verb)) => verb.run(place).await,
+            Some(Verb::Replay(verb)) => verb.run(place).await,
+        }
+    }
+}
+
+/// Reads a run's number as people write it.
+pub(crate) fn run_id(text: &str) -> Result<RunId, String> {
+    text.parse().map_err(|error: Id| error.to_string())
+}

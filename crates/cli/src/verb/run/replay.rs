@@ -1,0 +1,56 @@
+//! `regatta run replay`.
+
+use super::run_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{CYAN, DIM, GREEN, RED, clean};
+use crate::verb::workflow::find_workflow;
+use clap::Args;
+use regatta_engine::core::{Problem, RunId};
+use regatta_engine::runs::{self, Replayed};
+use std::fmt::Write;
+
+/// Plays a run again from the log, with no agent, and says where it would go otherwise.
+///
+/// What the roles returned is taken from the log, and each step is decided anew. Ends with 1 when something differs.
+#[derive(Args)]
+pub(crate) struct Replay {
+    /// The run's number.
+    #[arg(value_name = "ID", value_parser = run_id)]
+    run: RunId,
+    /// Decides by another workflow, or by the same one as it is now; without this, by the one that the run began with.
+    #[arg(long, value_name = "WORKFLOW")]
+    with: Option<String>,
+}
+
+impl Replay {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let with = match &self.with {
+            Some(name) => Some(find_workflow(place, Some(&project), name)?),
+            None => None,
+        };
+        let steps = runs::replay(&project, self.run, with.as_ref()).await.map_err(|error| error.explain())?;
+        place.screen.data(&steps, |steps| render(steps));
+        let is_same = steps.iter().all(|step| step.differs.is_none());
+        Ok(if is_same { Exit::Done } else { Exit::Failed })
+    }
+}
+
+fn render(steps: &[Replayed]) -> String {
+    let mut text = String::new();
+    for step in steps {
+        let Replayed { step: number, node, edge, to, differs } = step;
+        let _ = write!(text, "{CYAN}{number:>4}{CYAN:#}  {node} {DIM}{edge}{DIM:#} → {to}");
+        let _ = match differs {
+            Some(differs) => writeln!(text, "  {RED}differs{RED:#}: {}", clean(differs).replace('\n', " ")),
+            None => writeln!(text),
+        };
+    }
+    let count = steps.iter().filter(|step| step.differs.is_some()).count();
+    let _ = match count {
+        0 => writeln!(text, "{GREEN}the same{GREEN:#}: {} steps", steps.len()),
+        count => writeln!(text, "{RED}not the same{RED:#}: {count} of {} steps differ", steps.len()),
+    };
+    text
+}

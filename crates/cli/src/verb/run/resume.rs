@@ -1,0 +1,66 @@
+//! `regatta run resume`.
+
+use super::carry::Manner;
+use super::run_id;
+use super::show::print_rested;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::Project;
+use regatta_engine::core::run::Status;
+use regatta_engine::core::{Code, Problem, RunId};
+use regatta_engine::runs::{self, RunView, list_runs};
+use std::sync::Arc;
+
+/// As many of the newest runs are looked at to find one that goes on.
+const LOOKED_AT_MAX: usize = 1_000;
+
+/// Has a paused run go on, and one that was held by an error try again; follows it.
+#[derive(Args)]
+pub(crate) struct Resume {
+    /// The run's number.
+    #[arg(value_name = "ID", value_parser = run_id)]
+    run: RunId,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Resume {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        resume(place, project, self.run, self.manner).await
+    }
+}
+
+/// Goes on with a run, or with the newest that has not ended; one that has ended meanwhile is shown.
+pub(super) async fn go_on(place: &Place, run: Option<RunId>, manner: Manner) -> Result<Exit, Problem> {
+    let Some(run) = run else {
+        let project = place.open().await?;
+        let run = find_open(&project).await?;
+        return resume(place, project, run, manner).await;
+    };
+    let project = place.open().await?;
+    let found = runs::get_run(&project, run).await.map_err(|error| error.explain())?;
+    if found.is_over() {
+        return print_rested(place, &project, run).await;
+    }
+    resume(place, project, run, manner).await
+}
+
+async fn resume(place: &Place, project: Project, run: RunId, manner: Manner) -> Result<Exit, Problem> {
+    let title = format!("run {run} goes on");
+    let order = async |project: &_, giver: &_| runs::resume(project, giver, run).await.map(|()| run);
+    manner.carry_out(place, Arc::new(project), Some(run), &title, order).await
+}
+
+async fn find_open(project: &Project) -> Result<RunId, Problem> {
+    let is_open =
+        |run: &RunView| !matches!(run.status, Status::Completed | Status::Failed) && run.parent.is_none();
+    let all = list_runs(project, LOOKED_AT_MAX).await.map_err(|error| error.explain())?;
+    all.iter().find(|run| is_open(run)).map(|run| run.id).ok_or_else(|| {
+        let why = if all.is_empty() { "no run was started in this project" } else { "every run has ended" };
+        let next =
+            "begin one with `regatta run WORKFLOW`; `regatta run fork ID` goes on from a step of an ended one";
+        Problem::new(Code::RunNotFound, "there is no run to go on with", why, next)
+    })
+}

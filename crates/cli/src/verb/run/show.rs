@@ -1,0 +1,166 @@
+//! `regatta run show`, and how the other verbs show a run.
+
+use super::run_id;
+use crate::arguments::Place;
+use crate::describe_run::shorten;
+use crate::exit::Exit;
+use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
+use crate::verb::carry::problem_of;
+use anstyle::Style;
+use clap::Args;
+use comfy_table::{Cell, Table, presets};
+use regatta_engine::Project;
+use regatta_engine::core::run::Status;
+use regatta_engine::core::{Problem, RunId};
+use regatta_engine::runs::{RunView, StepView, show_run};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The longest value of the state that is shown whole; `--json` has the rest.
+const VALUE_CHARACTERS_MAX: usize = 90;
+
+/// Shows one run.
+#[derive(Args)]
+pub(crate) struct Show {
+    /// The run's number.
+    #[arg(value_name = "ID", value_parser = run_id)]
+    run: RunId,
+    /// Lists its steps too.
+    #[arg(long)]
+    steps: bool,
+}
+
+impl Show {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let (view, steps) = show_run(&project, self.run).await.map_err(|error| error.explain())?;
+        let mut value = serde_json::to_value(&view).unwrap_or_default();
+        if self.steps {
+            value["steps"] = json!(steps);
+        }
+        place.screen.data(&value, |_| {
+            let mut text = format!("{}{}{}", render(&view), render_error(&view), render_state(&view));
+            if self.steps {
+                text.push_str(&render_steps(&steps));
+            }
+            text
+        });
+        Ok(Exit::Done)
+    }
+}
+
+/// Prints a run as an order left it; a run that failed or is held by an error ends with that error.
+pub(super) async fn print_rested(place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
+    let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
+    let waiting = find_waiting(project, &view).await?;
+    place.screen.data(&view, |view| {
+        let rendered: Vec<String> = [view].into_iter().chain(&waiting).map(render).collect();
+        rendered.concat()
+    });
+    match [view].into_iter().chain(waiting).find_map(|run| Some((run.id, run.error?))) {
+        Some((run, error)) => Err(problem_of(error).with("runId", run.number())),
+        None => Ok(Exit::Done),
+    }
+}
+
+/// Returns the children that a run waits for and that wait for a person themselves.
+async fn find_waiting(project: &Project, run: &RunView) -> Result<Vec<RunView>, Problem> {
+    let mut waiting = Vec::new();
+    for child in run.children.iter().filter(|child| !child.ended).filter_map(|child| child.run) {
+        let (view, _) = show_run(project, child).await.map_err(|error| error.explain())?;
+        waiting.extend(Some(view).filter(|view| view.status == Status::Paused));
+    }
+    Ok(waiting)
+}
+
+/// Prints a run whose end was asked for; that it ended is no error.
+pub(super) async fn print_brief(place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
+    let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
+    place.screen.data(&view, |view| format!("{}{}", render(view), render_error(view)));
+    Ok(Exit::Done)
+}
+
+fn render(run: &RunView) -> String {
+    let style = style_of(run.status);
+    let mut text = format!(
+        "{CYAN}run {}{CYAN:#} {BOLD}{}{BOLD:#} {DIM}(level {}){DIM:#} {style}{}{style:#}\n",
+        run.id, run.workflow, run.level, run.status
+    );
+    let mut field = |name: &str, value: String| {
+        let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value).replace('\n', "\n             "));
+    };
+    let item = run.item.as_ref().map_or_else(String::new, |item| format!(" for {item}"));
+    field("at", format!("step {}, {}{item} ({})", run.step, run.node, run.phase));
+    if let Some(parent) = run.parent {
+        field("child of", format!("run {parent}"));
+    }
+    if let Some(fork) = run.forked_from {
+        field("fork of", format!("run {fork}"));
+    }
+    if !run.tasks.is_empty() {
+        let tasks: Vec<String> = run.tasks.iter().map(|(key, task)| format!("{key} is #{task}")).collect();
+        field("tasks", tasks.join(", "));
+    }
+    for child in &run.children {
+        let number = child.run.map_or_else(|| "not started".to_owned(), |run| format!("run {run}"));
+        field("child", format!("{}: {number}{}", child.key, if child.ended { ", ended" } else { "" }));
+    }
+    if let Some(question) = &run.question {
+        field("question", question.clone());
+    }
+    if run.error.is_none() {
+        field("next", next_of(run));
+    }
+    text
+}
+
+fn render_error(run: &RunView) -> String {
+    let Some(error) = &run.error else { return String::new() };
+    let message = clean(&error.message);
+    format!("  {RED}error[{}]{RED:#}: {}\n  next: {}\n", error.code, message.trim_end(), clean(&error.hint))
+}
+
+/// After an approval the run goes on with whichever engine is there; without one it waits to be resumed.
+fn next_of(run: &RunView) -> String {
+    match run.phase {
+        "landing" => format!("{}; then regatta run --resume {}", run.next, run.id),
+        _ => run.next.clone(),
+    }
+}
+
+fn render_state(run: &RunView) -> String {
+    let Value::Object(fields) = &run.state else { return String::new() };
+    let mut text = String::new();
+    for (name, value) in fields {
+        let shown = shorten(&clean(&value.to_string()), VALUE_CHARACTERS_MAX);
+        let _ = writeln!(text, "  {DIM}state{DIM:#}      {name}: {shown}");
+    }
+    text
+}
+
+fn render_steps(steps: &[StepView]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["STEP", "NODE", "ITEM", "EDGE", "TO", "AT"]);
+    for step in steps {
+        let used_up = if step.exhausted { " (used up)" } else { "" };
+        table.add_row([
+            Cell::new(step.step),
+            Cell::new(&step.node),
+            Cell::new(clean(step.item.as_deref().unwrap_or("-"))),
+            Cell::new(format!("{}{used_up}", step.edge)),
+            Cell::new(&step.to),
+            Cell::new(format!("{:.3}", step.at)),
+        ]);
+    }
+    format!("\n{}\n", table.trim_fmt())
+}
+
+fn style_of(status: Status) -> Style {
+    match status {
+        Status::Completed => GREEN,
+        Status::Failed => RED,
+        Status::Paused => YELLOW,
+        Status::Created | Status::Running => Style::new(),
+    }
+}

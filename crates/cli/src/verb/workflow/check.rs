@@ -1,0 +1,95 @@
+//! `regatta workflow check`.
+
+use super::find::{find_workflow, open_if_any, show_origin};
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{BOLD, DIM, GREEN, RED, YELLOW, clean};
+use clap::Args;
+use regatta_engine::Project;
+use regatta_engine::core::{Code, Problem};
+use regatta_engine::runs::{Listed, list_workflows};
+use regatta_flow::{Fault, Workflow, check, render_faults};
+use serde_json::Value;
+
+/// Finds what is wrong with a workflow before it runs, all of it at once.
+///
+/// Ends with 1 when something keeps it from running, or would go wrong in a run; warnings alone end with 0.
+#[derive(Args)]
+pub(crate) struct Check {
+    /// A workflow's name, or its folder; without one, all that can be run here.
+    #[arg(value_name = "NAME|FOLDER")]
+    workflow: Option<String>,
+}
+
+struct Checked {
+    listed: Listed,
+    faults: Vec<Fault>,
+}
+
+impl Check {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = open_if_any(place).await?;
+        let listed = match &self.workflow {
+            Some(name) => vec![find_workflow(place, project.as_ref(), name)?],
+            None => list_workflows(project.as_ref()).map_err(|error| error.explain())?,
+        };
+        let checked: Vec<Checked> = listed.into_iter().map(check_one).collect();
+        let faults: Vec<Value> = checked.iter().flat_map(to_json).collect();
+        place
+            .screen
+            .data(&faults, |_| checked.iter().map(|checked| render(checked, project.as_ref())).collect());
+        refuse(&checked, faults)
+    }
+}
+
+fn check_one(listed: Listed) -> Checked {
+    let faults = match Workflow::load(&listed.folder) {
+        Ok(workflow) => check(&workflow),
+        Err(faults) => faults,
+    };
+    Checked { listed, faults }
+}
+
+fn to_json(checked: &Checked) -> Vec<Value> {
+    let value = |fault: &Fault| {
+        let mut value = serde_json::to_value(fault).unwrap_or_default();
+        value["workflow"] = checked.listed.name.clone().into();
+        value
+    };
+    checked.faults.iter().map(value).collect()
+}
+
+fn refuse(checked: &[Checked], faults: Vec<Value>) -> Result<Exit, Problem> {
+    let is_bad = |checked: &&Checked| checked.faults.iter().any(Fault::is_error);
+    let names: Vec<String> =
+        checked.iter().filter(is_bad).map(|checked| format!("`{}`", checked.listed.name)).collect();
+    if names.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let count = checked.iter().flat_map(|checked| &checked.faults).filter(|fault| fault.is_error()).count();
+    let errors =
+        if count == 1 { "1 error was found".to_owned() } else { format!("{count} errors were found") };
+    let what = format!("the workflow {} is not ready to run", names.join(", "));
+    let next = "mend the places that are shown, and check again";
+    Err(Problem::new(Code::WorkflowInvalid, what, errors, next).with("faults", faults))
+}
+
+fn render(checked: &Checked, project: Option<&Project>) -> String {
+    let Checked { listed, faults } = checked;
+    let origin = show_origin(&listed.origin, project);
+    let heading = format!("{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", listed.name, clean(&origin));
+    if faults.is_empty() {
+        return format!("{heading}: {GREEN}no faults{GREEN:#}\n");
+    }
+    format!("{heading}\n\n{}\n", colour(&clean(&render_faults(faults, &listed.folder))))
+}
+
+/// Colours the word that each fault begins with.
+fn colour(text: &str) -> String {
+    let line = |line: &str| match (line.strip_prefix("error["), line.strip_prefix("warning[")) {
+        (Some(rest), _) => format!("{RED}error{RED:#}[{rest}"),
+        (_, Some(rest)) => format!("{YELLOW}warning{YELLOW:#}[{rest}"),
+        _ => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,175 @@
+//! Whole runs through the binary: what is printed, what is merged, and where they stop.
+
+use crate::run_support::{BLOCKED, CODER, HOPELESS, input, scripted, status, steps, subjects};
+use crate::support::{Transcript, check, field};
+use serde_json::json;
+
+#[test]
+fn a_document_becomes_merged_tasks() {
+    let project = scripted("auto", CODER);
+    let mut transcript = Transcript::new(&project);
+    transcript.run(&["run", "speckit", "--prd", "plan.md"]);
+    transcript.run(&["run", "show", "1", "--steps"]);
+    transcript.run(&["run", "list"]);
+    transcript.run(&["task", "list"]);
+    transcript.run(&["run", "replay", "1"]);
+    transcript.note("events of the run:");
+    // How often a task's file is written in between is a matter of time, so the numbers are left out.
+    for (_, line) in project.run(&["events"]).stdout.lines().filter_map(|line| line.split_once(" r1 ")) {
+        transcript.note(line.trim_start());
+    }
+    transcript.check("run_text");
+    let merged = ["Merge task #2: Make file 2", "Merge task #1: Make file 1", "the plan"];
+    assert_eq!(subjects(&project)[..3], merged);
+    assert_eq!(project.repo.git(&["show", "main:T001.txt"]), "work on T001, visit 2");
+    assert_eq!(project.repo.git(&["show", "main:T002.txt"]), "work on T002, visit 2");
+    assert_eq!(project.run(&["doctor"]).code, Some(0));
+}
+
+#[test]
+fn as_json() {
+    let project = scripted("auto", CODER);
+    let mut transcript = Transcript::new(&project);
+    let ran =
+        transcript.run(&["--json", "run", "speckit", "--input", &input(), "--set", "onTaskFailed=continue"]);
+    assert_eq!(ran.stderr, "", "with --json nothing is said but errors");
+    transcript.run(&["--json", "run", "list"]);
+    transcript.run(&["--json", "run", "replay", "1"]);
+    transcript.check("run_json");
+    let shown = project.json(&["run", "show", "1", "--steps"]);
+    assert_eq!(shown["input"]["onTaskFailed"], "continue");
+    assert_eq!(shown["steps"][1]["item"], "T001");
+    assert_eq!(shown["state"]["metrics"]["totalAttempts"], 4);
+    assert!(project.json(&["run", "list"])[0].get("state").is_none(), "lists are without states");
+}
+
+#[test]
+fn a_person_merges_or_sends_back() {
+    let project = scripted("person", CODER);
+    let run = |arguments: &[&str]| assert_eq!(project.run(arguments).code, Some(0), "{arguments:?}");
+    run(&["run", "speckit", "--prd", "plan.md"]);
+    assert_eq!(field(&project, "1", "column"), "waiting_approval");
+    run(&["task", "reject", "1", "--reason", "it has no title"]);
+    run(&["run", "--resume"]);
+    run(&["task", "approve", "1"]);
+    run(&["run", "--resume"]);
+    run(&["task", "approve", "2"]);
+    // The engine of the approval may have finished the run by itself; then it is only shown.
+    run(&["run", "--resume", "1"]);
+    assert_eq!(status(&project, 1), "completed");
+    let expected = [
+        "spec spec-to-coder coder",
+        "coder coder-retry coder",
+        "coder coder-to-reviewer reviewer",
+        "reviewer next-task coder",
+        "coder coder-to-reviewer reviewer",
+        "reviewer next-task coder",
+        "coder coder-to-reviewer reviewer",
+        "reviewer reviewer-reject coder",
+        "coder coder-to-reviewer reviewer",
+        "reviewer all-done done",
+    ];
+    assert_eq!(steps(&project, 1), expected);
+    let shown = project.json(&["run", "show", "1", "--steps"]);
+    assert_eq!(
+        (&shown["steps"][3]["sentBack"], &shown["steps"][5]["sentBack"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(field(&project, "1", "rejectionCount"), 1);
+    let merged = ["Merge task #2: Make file 2", "Merge task #1: Make file 1"];
+    assert_eq!(subjects(&project)[..2], merged);
+}
+
+#[test]
+fn a_run_that_waits_says_what_for() {
+    let project = scripted("person", CODER);
+    let mut transcript = Transcript::new(&project);
+    transcript.run(&["run", "speckit", "--prd", "plan.md"]);
+    transcript.run(&["run", "list"]);
+    transcript.run(&["run", "resume", "1"]);
+    transcript.run(&["run", "answer", "1", "yes"]);
+    transcript.check("run_waits");
+}
+
+#[test]
+fn a_blocked_coder_asks_and_is_answered() {
+    let project = scripted("auto", BLOCKED);
+    let mut transcript = Transcript::new(&project);
+    let command = ["run", "speckit", "--input", &input(), "--level", "3", "--no-board"];
+    transcript.run(&command);
+    transcript.run(&["run", "show", "1"]);
+    transcript.run(&["run", "answer", "1", "blue, as the sea"]);
+    transcript.run(&["run", "answer", "1", "again"]);
+    transcript.check("run_blocked");
+    let feedback = project.json(&["eval", "--run", "1", "feedback"]);
+    assert_eq!(feedback["text"], "blue, as the sea");
+}
+
+#[test]
+fn a_hopeless_task_is_given_up_at_its_cap() {
+    let project = scripted("auto", HOPELESS);
+    let mut transcript = Transcript::new(&project);
+    let failed = transcript.run(&["run", "speckit", "--prd", "plan.md"]);
+    assert_eq!(failed.code, Some(1));
+    transcript.run(&["task", "show", "1"]);
+    transcript.run(&["run", "list"]);
+    transcript.run(&["run", "--resume"]);
+    transcript.run(&["run", "resume", "1"]);
+    let json = project.run(&["--json", "run", "speckit", "--prd", "plan.md", "--level", "3", "--no-board"]);
+    check(&project, "run_exhausted_json", &format!("{}\n---\n{}", json.stdout, json.stderr));
+    transcript.check("run_exhausted");
+    let retries = steps(&project, 1).iter().filter(|step| step.contains("coder-retry")).count();
+    assert_eq!(retries, 4, "three times, and once used up");
+}
+
+#[test]
+fn a_low_level_takes_the_document_as_one_task() {
+    for (level, expected) in [("1", &["coder single-done done"][..]), ("3", &["coder self-validated done"])] {
+        let project = scripted("auto", CODER);
+        let ran = project.json(&["run", "speckit", "--prd", "plan.md", "--level", level]);
+        assert_eq!(
+            (&ran["status"], &ran["level"]),
+            (&json!("completed"), &json!(level.parse::<u32>().expect("a number")))
+        );
+        assert_eq!(steps(&project, 1), expected);
+        assert_eq!(subjects(&project)[0], "Merge task #1: The plan");
+        assert_eq!(project.repo.git(&["show", "main:PRD.txt"]), "work on PRD, visit 1");
+    }
+}
+
+#[test]
+fn the_document_may_be_a_prd_of_the_project_or_standard_input() {
+    let project = scripted("auto", CODER);
+    project.json(&["prd", "add", "plan.md", "--slug", "the-plan", "--title", "As added"]);
+    let level = ["--level", "1", "--no-board"];
+    let by_slug = project.json(&[&["run", "speckit", "--prd", "the-plan"], &level[..]].concat());
+    assert_eq!(by_slug["input"]["title"], "As added");
+    let by_file =
+        project.json(&[&["run", "speckit", "--prd", "plan.md", "--title", "Mine"], &level[..]].concat());
+    assert_eq!(
+        (&by_file["input"]["title"], &by_file["input"]["prd"]),
+        (&json!("Mine"), &by_slug["input"]["prd"])
+    );
+    let file = std::fs::File::open(project.path().join("plan.md")).expect("the file is there");
+    let piped = project
+        .command(&[&["--json", "run", "speckit", "--prd", "-"], &level[..]].concat())
+        .stdin(file)
+        .output();
+    let piped: serde_json::Value =
+        serde_json::from_slice(&piped.expect("the binary can be run").stdout).expect("stdout is JSON");
+    assert_eq!(piped["input"]["title"], "The plan");
+}
+
+#[test]
+fn the_demo_plays_a_workflow() {
+    let project = scripted("auto", CODER);
+    let folder = project.repo.outside().join("demo");
+    let shown =
+        project.json(&["demo", "--workflow", "speckit", "--yes", "--dir", &folder.display().to_string()]);
+    assert_eq!((&shown["scripted"], &shown["run"]["status"]), (&json!(true), &json!("completed")));
+    let sessions: Vec<_> =
+        shown["tasks"].as_array().into_iter().flatten().map(|task| task["sessions"].clone()).collect();
+    assert_eq!(sessions, [3, 4, 2], "one failed validation, and one review that sent the work back");
+    let passed = |task: &serde_json::Value| task["checks"][0]["passed"] == true;
+    assert!(shown["tasks"].as_array().into_iter().flatten().all(passed), "{shown}");
+}

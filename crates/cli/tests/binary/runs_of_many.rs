@@ -1,0 +1,54 @@
+//! A run with children: one run for each item, shown together with the run that waits for them.
+
+use crate::run_support::{CODER, HOPELESS, scripted, write_many};
+use crate::support::Transcript;
+use regatta_testkit::binary::TestProject;
+
+const INPUT: &str = r#"{"items": [{"id": "A"}, {"id": "B", "after": ["A"]}]}"#;
+
+fn with_children(coder: &str) -> TestProject {
+    let project = scripted("auto", coder);
+    write_many(&project);
+    project
+}
+
+#[test]
+fn children_are_shown_with_their_parent() {
+    let project = with_children(CODER);
+    let mut transcript = Transcript::new(&project);
+    let ran = transcript.run(&["run", "many", "--input", INPUT]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    transcript.run(&["run", "list"]);
+    transcript.run(&["run", "show", "1"]);
+    transcript.run(&["run", "show", "2"]);
+    transcript.check("run_children");
+}
+
+#[test]
+fn what_depends_on_a_failed_child_is_skipped() {
+    let project = with_children(HOPELESS);
+    let ran = project.json(&["run", "many", "--input", INPUT]);
+    assert_eq!(ran["state"]["results"][0]["status"], "failed");
+    assert_eq!(ran["state"]["results"][1]["status"], "skipped");
+    let printed = project.run(&["events"]).stdout;
+    assert!(
+        printed.contains("child A failed: RUN_FAILED") && printed.contains("child B skipped"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_child_that_waits_is_shown_with_what_it_waits_for() {
+    let project = with_children(CODER);
+    let path = ".regatta/config.toml";
+    let config = std::fs::read_to_string(project.path().join(path)).expect("the config is there");
+    project.repo.write(path, &config.replace("coder = \"worker\"\n", ""));
+    let mut transcript = Transcript::new(&project);
+    let held = transcript.run(&["run", "many", "--input", INPUT]);
+    assert_eq!(held.code, Some(1));
+    transcript.run(&["run", "show", "1"]);
+    project.repo.write(path, &config);
+    transcript.run(&["run", "resume", "2"]);
+    transcript.check("run_child_waits");
+    assert_eq!(project.json(&["run", "--resume", "1"])["status"], "completed");
+}
