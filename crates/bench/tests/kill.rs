@@ -1,0 +1,187 @@
+//! A run that is killed again and again: no step is lost, and none is done twice whose result was stored.
+//!
+//! The processes are killed with SIGKILL at random moments, some counted from their start (so that recovery itself is
+//! hit) and some from their first step. What agents did is in the list that they wrote, which outlives them. A step may
+//! be repeated only if it was the last one under way when a process was killed.
+
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// As many tasks as a run has: long enough to be hit a hundred times.
+const TASKS: usize = 200;
+/// As many kills as there are in all.
+const KILLS: usize = 200;
+/// How long a process may live after its start or its first step.
+const LIFE_MILLISECONDS: Range<u64> = 5..60;
+/// On a machine so slow that this passes, fewer kills must do.
+const KILLING_MAX: Duration = Duration::from_secs(150);
+/// Names the seed to repeat a failure with.
+const SEED: &str = "REGATTA_KILL_SEED";
+
+#[test]
+fn a_run_that_is_killed_again_and_again_loses_nothing() {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let given = std::env::var(SEED).ok().map(|text| text.parse().expect("the seed is a number"));
+    let seed: u64 = given.unwrap_or(now.as_nanos() as u64);
+    println!("{SEED}={seed}");
+    let mut random = Random(seed | 1);
+    let begin = Instant::now();
+    let (mut kills, mut rounds) = (0, 0);
+    while kills < KILLS && begin.elapsed() < KILLING_MAX {
+        let round = Round::new();
+        kills += round.play(&mut random, KILLS - kills, begin);
+        rounds += 1;
+    }
+    println!("{kills} kills over {rounds} runs");
+    assert!(kills > 0, "no process lived long enough to be killed");
+}
+
+/// One run in a folder of its own.
+struct Round {
+    folder: tempfile::TempDir,
+}
+
+/// The list of agent runs, cut where processes were killed.
+struct Executed {
+    keys: Vec<String>,
+    /// How many keys there were at each kill.
+    cuts: Vec<usize>,
+}
+
+impl Round {
+    fn new() -> Self {
+        Round { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Kills the run until it completes or there were enough kills, lets it complete, and checks everything.
+    fn play(&self, random: &mut Random, kills_max: usize, begin: Instant) -> usize {
+        let mut cuts = Vec::new();
+        let mut child = self.spawn("w3start");
+        // The first process makes the project, and git does not like to be cut off in that.
+        self.wait_for_step(&mut child, 0);
+        while cuts.len() < kills_max && begin.elapsed() < KILLING_MAX {
+            let life = Duration::from_millis(random.within(LIFE_MILLISECONDS));
+            if has_ended_within(&mut child, life) {
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            cuts.push(self.list().len());
+            child = self.spawn("w3resume");
+            if random.within(0..2) == 0 {
+                self.wait_for_step(&mut child, self.list().len());
+            }
+        }
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "the run did not complete after {} kills: {said}", cuts.len());
+        let kills = cuts.len();
+        Executed { keys: self.list(), cuts }.check();
+        kills
+    }
+
+    fn spawn(&self, verb: &str) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_regatta-bench"));
+        command.env_clear().env("HOME", self.folder.path()).env("EXEC_LOG", self.list_path());
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        command.arg(verb).arg(self.folder.path().join("project")).arg(TASKS.to_string());
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started")
+    }
+
+    /// Waits until an agent has run since the list had so many lines, or the process has ended.
+    fn wait_for_step(&self, child: &mut Child, lines: usize) {
+        regatta_testkit::wait::until("an agent has run", || {
+            child.try_wait().unwrap().is_some() || self.list().len() > lines
+        });
+    }
+
+    fn list_path(&self) -> PathBuf {
+        self.folder.path().join("exec.log")
+    }
+
+    /// Returns the keys of all agent runs so far.
+    fn list(&self) -> Vec<String> {
+        read_keys(&self.list_path())
+    }
+}
+
+fn read_keys(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
+}
+
+impl Executed {
+    fn check(&self) {
+        let done: HashSet<&str> = self.keys.iter().map(String::as_str).collect();
+        let model = model();
+        let lost: Vec<&String> = model.iter().filter(|key| !done.contains(key.as_str())).collect();
+        assert!(lost.is_empty(), "steps were lost: {lost:?}");
+        assert_eq!(done.len(), model.len(), "agents ran for steps that do not exist");
+        let repeated = self.keys.len() - done.len();
+        let kills = self.cuts.len();
+        assert!(repeated <= kills, "{repeated} repetitions after {kills} kills");
+        self.check_repetitions();
+    }
+
+    /// A key may come again only when it was the last before a kill.
+    fn check_repetitions(&self) {
+        for (index, key) in self.keys.iter().enumerate() {
+            let Some(before) = self.keys[..index].iter().rposition(|other| other == key) else { continue };
+            let is_last_before_a_kill = self.cuts.contains(&(before + 1));
+            assert!(
+                is_last_before_a_kill,
+                "{key} (line {}) was done again at line {}",
+                before + 1,
+                index + 1
+            );
+        }
+    }
+}
+
+/// Lets a process live so long, or until it ends by itself.
+fn has_ended_within(child: &mut Child, life: Duration) -> bool {
+    let begin = Instant::now();
+    let mut has_ended = false;
+    regatta_testkit::wait::until("the process has lived", || {
+        has_ended = child.try_wait().unwrap().is_some();
+        has_ended || begin.elapsed() >= life
+    });
+    has_ended
+}
+
+/// Returns the key of every step of the run.
+fn model() -> Vec<String> {
+    let of_task = |task: usize| {
+        ["c:T:0", "c:T:1", "r:T:2", "c:T:2", "r:T:3"].map(|key| key.replace(":T:", &format!(":T{task:04}:")))
+    };
+    std::iter::once("s".to_owned()).chain((0..TASKS).flat_map(of_task)).collect()
+}
+
+/// A generator that gives the same numbers for the same seed.
+struct Random(u64);
+
+impl Random {
+    fn within(&mut self, range: Range<u64>) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        range.start + self.0 % (range.end - range.start)
+    }
+}
+
+#[test]
+fn a_repetition_of_a_stored_step_is_noticed() {
+    let mut keys = model();
+    keys.insert(5, keys[2].clone());
+    let executed = Executed { keys: keys.clone(), cuts: vec![5] };
+    assert!(std::panic::catch_unwind(|| executed.check()).is_err());
+    let executed = Executed { keys, cuts: vec![3] };
+    executed.check();
+}
