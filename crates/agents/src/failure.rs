@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A class of failure; whoever retries decides by it.
@@ -40,6 +41,8 @@ pub struct Failure {
     pub signal: Option<i32>,
     /// The last lines of output, bounded.
     pub tail: String,
+    /// When to try again, if the provider said so.
+    pub until: Option<Timestamp>,
 }
 
 impl FailureClass {
@@ -67,6 +70,6 @@ impl fmt::Display for FailureClass {
 impl Failure {
     /// Makes a failure that has no exit, signal or tail yet.
     pub(crate) fn new(class: FailureClass, message: impl Into<String>) -> Failure {
-        Failure { class, message: message.into(), exit: None, signal: None, tail: String::new() }
+        Failure { class, message: message.into(), exit: None, signal: None, tail: String::new(), until: None }
     }
 }

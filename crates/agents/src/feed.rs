@@ -58,10 +58,10 @@ impl FeedWriter {
             return;
         }
         if queue.has_room_for(&piece) {
-            queue.bytes += length(&piece);
+            queue.bytes += piece.length();
             queue.pieces.push_back(piece);
         } else {
-            queue.skip(length(&piece) as u64);
+            queue.skip(piece.length() as u64);
         }
         self.shared.changed.notify_one();
     }
@@ -81,7 +81,7 @@ impl FeedReader {
             {
                 let mut queue = self.shared.lock();
                 if let Some(piece) = queue.pieces.pop_front() {
-                    queue.bytes -= length(&piece);
+                    queue.bytes -= piece.length();
                     return Some(piece);
                 }
                 if queue.is_closed {
@@ -109,11 +109,10 @@ impl Shared {
 
 impl Queue {
     fn has_room_for(&self, piece: &Output) -> bool {
-        match piece {
-            Output::Text(_) | Output::Error(_) => {
-                self.pieces.len() < WAITING_PIECES_MAX && self.bytes + length(piece) <= WAITING_BYTES_MAX
-            }
-            _ => self.pieces.len() < WAITING_PIECES_MAX + RESERVED_PIECES_MAX,
+        if piece.is_text() {
+            self.pieces.len() < WAITING_PIECES_MAX && self.bytes + piece.length() <= WAITING_BYTES_MAX
+        } else {
+            self.pieces.len() < WAITING_PIECES_MAX + RESERVED_PIECES_MAX
         }
     }
 
@@ -123,15 +122,6 @@ impl Queue {
         } else {
             self.pieces.push_back(Output::Skipped { bytes: skipped });
         }
-    }
-}
-
-fn length(piece: &Output) -> usize {
-    match piece {
-        Output::Text(text) | Output::Error(text) => text.len(),
-        Output::Edited { path } => path.len(),
-        Output::Committed { message } => message.len(),
-        Output::Skipped { .. } => 0,
     }
 }
 
@@ -173,7 +163,7 @@ mod tests {
         while let Some(piece) = reader.next().await {
             seen += match piece {
                 Output::Skipped { bytes } => bytes,
-                other => length(&other) as u64,
+                other => other.length() as u64,
             };
         }
         assert_eq!(seen, sent);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::failure::Failure;
 use crate::stop::StopReason;
+use crate::usage::Usage;
 
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub struct Ended {
     pub result: Option<serde_json::Value>,
     /// The agent's own summary of its work, if any.
     pub summary: Option<String>,
+    /// What it used, as far as the agent told.
+    pub usage: Usage,
+    /// The agent's own name for the session, by which it can be taken up again.
+    pub agent_session: Option<String>,
     /// How much was printed in all, also what was skipped or not kept.
     pub output_bytes: u64,
     /// How long the session took.

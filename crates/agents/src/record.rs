@@ -14,6 +14,7 @@ use crate::start::ResultIs;
 use crate::tail::Tail;
 use crate::text::Decoder;
 use crate::transcript::{LineStream, Transcript};
+use crate::usage::Usage;
 
 /// How much of the last output goes with a failure: about a screen.
 const FAILURE_TAIL_BYTES_MAX: usize = 4096;
@@ -126,6 +127,8 @@ impl Recorder {
             turns: turns.or(claims.turns).unwrap_or(1).max(1),
             result,
             summary: claims.summary,
+            usage: Usage::default(),
+            agent_session: None,
             output_bytes,
             duration: started.elapsed(),
         }

@@ -8,6 +8,7 @@ use crate::outcome::{Ended, Outcome};
 use crate::output::Output;
 use crate::session_id::SessionId;
 use crate::stop::{StopReason, Stopper};
+use crate::usage::Usage;
 
 /// A running session. Dropping it without [`Session::wait`] stops it as for a shutdown.
 #[derive(Debug)]
@@ -73,6 +74,8 @@ fn lost(error: &tokio::task::JoinError) -> Ended {
         turns: 1,
         result: None,
         summary: None,
+        usage: Usage::default(),
+        agent_session: None,
         output_bytes: 0,
         duration: std::time::Duration::ZERO,
     }

@@ -11,7 +11,9 @@ use crate::command;
 use crate::feed::feed_pair;
 use crate::kind::Kind;
 use crate::limits::Limits;
+use crate::permission::Permissions;
 use crate::record::Recorder;
+use crate::sandbox::Sandbox;
 use crate::scripted::{self, Script};
 use crate::session::Session;
 use crate::session_id::SessionId;
@@ -47,6 +49,15 @@ pub enum ResultIs {
     Answer,
 }
 
+/// A server of tools (MCP) that the agent starts by itself and speaks to on standard input and output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolServer {
+    /// What the agent calls it.
+    pub name: String,
+    /// Program and arguments; nothing secret is among them.
+    pub command: Vec<String>,
+}
+
 /// Everything one session is started with.
 #[derive(Debug, Clone)]
 pub struct Start {
@@ -68,6 +79,18 @@ pub struct Start {
     pub environment: Vec<(String, String)>,
     /// Values for `${name}` in scripts.
     pub variables: BTreeMap<String, String>,
+    /// The model, in the agent's own words; without it, the agent's default.
+    pub model: Option<String>,
+    /// The agent's own session that is taken up again.
+    pub resume: Option<String>,
+    /// The server whose tools the agent is given.
+    pub tools: Option<ToolServer>,
+    /// What the agent is answered when it asks for leave.
+    pub permissions: Permissions,
+    /// What the agent sees of the machine; without it, all that the user sees.
+    pub sandbox: Option<Sandbox>,
+    /// A folder that only this session uses, for what its agent must be given as a file; it exists.
+    pub private: PathBuf,
     /// The file to append the transcript to.
     pub transcript: PathBuf,
     /// What the session may use.

@@ -9,7 +9,8 @@ use std::time::Duration;
 pub(crate) use regatta_testkit::wait::until_async as until;
 
 use regatta_agents::{
-    Ended, Failure, Limits, Outcome, Output, Program, ResultIs, Script, Session, SessionId, Start,
+    Ended, Failure, Limits, Outcome, Output, Permissions, Program, ResultIs, Script, Session, SessionId,
+    Start,
 };
 
 /// Longest wait for anything; passing it fails the test.
@@ -51,6 +52,12 @@ impl Place {
             prompt: "do it".to_owned(),
             environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
             variables: BTreeMap::from([("title".to_owned(), "world".to_owned())]),
+            model: None,
+            resume: None,
+            tools: None,
+            permissions: Permissions::default(),
+            sandbox: None,
+            private: self.root().to_owned(),
             transcript: self.root().join("sessions/transcript.jsonl"),
             limits: Limits { grace: Duration::from_millis(200), ..Limits::default() },
         }

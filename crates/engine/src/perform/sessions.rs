@@ -6,7 +6,7 @@ use crate::core::{AgentId, Code, Problem, Task};
 use crate::error::chain;
 use crate::keeper;
 use crate::project::Project;
-use regatta_agents::{Ended, ResultIs, Script, Session, Start};
+use regatta_agents::{Ended, Permissions, ResultIs, Script, Session, Start};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -72,6 +72,12 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
         prompt: request.prompt,
         environment: allowed.chain(request.own).collect(),
         variables: request.variables,
+        model: None,
+        resume: None,
+        tools: None,
+        permissions: Permissions::default(),
+        sandbox: None,
+        private: request.transcript.parent().unwrap_or(project.root()).to_owned(),
         transcript: request.transcript,
         limits: entry.limits.clone(),
     };
