@@ -5,9 +5,10 @@
 
 use crate::machine::CommandKind;
 use crate::{
-    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, PrdSlug, Priority, RunId,
-    Salvage, TaskId,
+    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, PrdSlug, Priority,
+    RunId, Salvage, TaskId,
 };
+use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 const TITLE_CHARACTERS_MAX: usize = 200;
@@ -40,6 +41,8 @@ pub enum Command {
     Reject(Reject),
     /// Give up the work, but keep it as a salvage.
     Cancel(Cancel),
+    /// Go on with work whose session broke off.
+    Resume(Feedback),
     /// Take note of a change of the task file.
     Edit(Edit),
     /// Take note of what came of an effect.
@@ -138,6 +141,25 @@ pub struct Cancel {
     pub(crate) reason: Option<String>,
 }
 
+/// What a person adds when work goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feedback {
+    pub(crate) text: Option<String>,
+}
+
+/// A session that broke off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breakdown {
+    /// What went wrong.
+    pub failure: Failure,
+    /// Its class, by which the answer is chosen.
+    pub class: FailureClass,
+    /// When to come back, if the provider said so.
+    pub until: Option<Timestamp>,
+    /// When it broke off.
+    pub at: Timestamp,
+}
+
 /// What came of an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant is the outcome of the effect of the same subject")]
@@ -149,6 +171,8 @@ pub enum Outcome {
     SessionEnded { session: u32, end: SessionEnd },
     RoleStarted { agent: AgentId, session: u32 },
     RoleEnded { session: u32 },
+    RoleBroke { session: u32, breakdown: Breakdown },
+    WaitOver { session: u32 },
     RunLeft(Failure),
     DiffRecorded,
     DiffNotRecorded(Failure),
@@ -173,7 +197,9 @@ pub enum Outcome {
 pub enum SessionEnd {
     /// Well: everything is committed, and this is the diff.
     Finished(Complete),
-    /// Badly.
+    /// It broke off, for a reason that has its own answer.
+    Broken(Breakdown),
+    /// Badly, for another reason.
     Failed(Failure),
     /// Stopped by us.
     Stopped,
@@ -188,7 +214,11 @@ impl Command {
             Command::Approve(_) => CommandKind::Approve,
             Command::Reject(_) => CommandKind::Reject,
             Command::Cancel(_) => CommandKind::Cancel,
-            Command::Create(_) | Command::Depend(_) | Command::Edit(_) | Command::Report(_) => return None,
+            Command::Create(_)
+            | Command::Depend(_)
+            | Command::Resume(_)
+            | Command::Edit(_)
+            | Command::Report(_) => return None,
         })
     }
 }
@@ -238,6 +268,17 @@ impl Complete {
         let mut faults = Faults::default();
         faults.require("turnCount", turn_count >= 1, "must be at least 1");
         faults.or(Complete { diff, turn_count, summary })
+    }
+}
+
+impl Feedback {
+    /// Checks and makes the payload.
+    pub fn new(text: Option<String>) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        if let Some(text) = &text {
+            faults.length("feedback", text, 1, REJECT_FEEDBACK_CHARACTERS_MAX);
+        }
+        faults.or(Feedback { text })
     }
 }
 

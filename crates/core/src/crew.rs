@@ -138,7 +138,8 @@ impl Crew {
                     berth.agent.clone_from(agent_id);
                 }
             }
-            Event::AgentPaused { .. } | Event::AgentResumeFailed { .. } => {
+            Event::AgentWoken { .. } => self.mark(task, AgentState::Starting),
+            Event::AgentPaused { .. } | Event::AgentParked { .. } | Event::AgentResumeFailed { .. } => {
                 self.mark(task, AgentState::Paused)
             }
             Event::AgentSessionFailed { .. }

@@ -71,6 +71,7 @@ pub fn decide(
         }
         Command::Reject(reject) => task::reject(existing()?, reject).map(accepted),
         Command::Cancel(cancel) => task::cancel(existing()?, cancel).map(accepted),
+        Command::Resume(feedback) => task::resume(existing()?, feedback.text.as_deref()).map(accepted),
         Command::Edit(edit) => Ok(accepted(file::edit(existing()?.id, edit))),
         Command::Report(outcome) => Ok(accepted(task::report(situation.settings, existing()?, outcome))),
     }

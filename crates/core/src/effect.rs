@@ -4,6 +4,7 @@
 //! that keeps the order of the table, and a crash in between loses nothing.
 
 use crate::{AgentId, Approval, CommitId, Event, ReviewPhase, Stage, Task, TaskId, WorkPhase};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A request to the world, stored with the fact that asks for it.
@@ -22,6 +23,11 @@ pub enum Effect {
         agent: AgentId,
         session: u32,
         resume: Option<Resume>,
+    },
+    Wait {
+        task: TaskId,
+        session: u32,
+        until: Timestamp,
     },
     RecordDiff {
         task: TaskId,
@@ -65,10 +71,13 @@ pub enum Effect {
 /// What a resumed agent is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resume {
-    /// Why the work was rejected.
-    pub reason: String,
+    /// Why the work was rejected, if it was.
+    pub reason: Option<String>,
     /// What to do about it.
     pub feedback: Option<String>,
+    /// How the last session broke off, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broke_off: Option<String>,
 }
 
 impl Effect {
@@ -77,6 +86,7 @@ impl Effect {
         match self {
             Effect::CreateWorktree { .. } => "create_worktree",
             Effect::RunSession { .. } => "run_session",
+            Effect::Wait { .. } => "wait",
             Effect::RecordDiff { .. } => "record_diff",
             Effect::PauseAgent { .. } => "pause_agent",
             Effect::RunChecks { .. } => "run_checks",
@@ -92,6 +102,7 @@ impl Effect {
         match self {
             Effect::CreateWorktree { task, .. }
             | Effect::RunSession { task, .. }
+            | Effect::Wait { task, .. }
             | Effect::RecordDiff { task, .. }
             | Effect::PauseAgent { task, .. }
             | Effect::RunChecks { task, .. }
@@ -113,8 +124,15 @@ pub fn effects(task: &Task, event: &Event) -> Vec<Effect> {
                 Some(run_session(task, &work.agent, *session, None))
             }
             (Event::TaskRejected { reason, feedback, .. }, WorkPhase::Starting { session, .. }) => {
-                let resume = Resume { reason: reason.clone(), feedback: feedback.clone() };
+                let (reason, feedback) = (Some(reason.clone()), feedback.clone());
+                let resume = Resume { reason, feedback, broke_off: None };
                 Some(run_session(task, &work.agent, *session, Some(resume)))
+            }
+            (Event::AgentParked { session, until, .. }, WorkPhase::Parked { .. }) => {
+                Some(Effect::Wait { task: task.id, session: *session, until: *until })
+            }
+            (Event::AgentWoken { session, feedback, .. }, WorkPhase::Starting { .. }) => {
+                Some(run_session(task, &work.agent, *session, Some(go_on(task, feedback.clone()))))
             }
             (Event::AgentStopping { .. }, _) => Some(stop_agent(task)),
             (Event::AgentStopped { .. } | Event::AgentStartFailed { .. }, _) => Some(remove_worktree(task)),
@@ -170,6 +188,16 @@ fn create_worktree(task: &Task) -> Effect {
 
 fn run_session(task: &Task, agent: &AgentId, session: u32, resume: Option<Resume>) -> Effect {
     Effect::RunSession { task: task.id, agent: agent.clone(), session, resume }
+}
+
+/// What is told to an agent whose last session broke off; the words of a person now come before those of the review.
+fn go_on(task: &Task, feedback: Option<String>) -> Resume {
+    let told = task.told.as_ref();
+    Resume {
+        reason: told.map(|told| told.reason.clone()),
+        feedback: feedback.or_else(|| told.and_then(|told| told.feedback.clone())),
+        broke_off: task.error.as_ref().map(|error| error.message.clone()),
+    }
 }
 
 fn stop_agent(task: &Task) -> Effect {

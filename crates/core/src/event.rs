@@ -4,8 +4,8 @@
 //! are contracts (`task:assigned`), and so are the camel-case fields.
 
 use crate::{
-    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, InputNote, Origin,
-    PrdSlug, Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass,
+    InputNote, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -165,6 +165,24 @@ pub enum Event {
     AgentResumed { task_id: TaskId, agent_id: AgentId, session: u32, feedback: String },
     #[serde(rename = "agent:resume:failed")]
     AgentResumeFailed { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
+    #[serde(rename = "agent:parked")]
+    AgentParked {
+        task_id: TaskId,
+        agent_id: AgentId,
+        session: u32,
+        class: FailureClass,
+        attempt: u32,
+        until: Timestamp,
+        error: Failure,
+    },
+    #[serde(rename = "agent:woken")]
+    AgentWoken {
+        task_id: TaskId,
+        agent_id: AgentId,
+        session: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
+    },
     #[serde(rename = "agent:stopping")]
     AgentStopping {
         task_id: TaskId,
@@ -264,6 +282,8 @@ kinds! {
     TaskRejected => "task:rejected",
     AgentResumed => "agent:resumed",
     AgentResumeFailed => "agent:resume:failed",
+    AgentParked => "agent:parked",
+    AgentWoken => "agent:woken",
     AgentStopping => "agent:stopping",
     AgentStopped => "agent:stopped",
     AgentStopFailed => "agent:stop:failed",
@@ -299,6 +319,8 @@ impl Event {
                 | Event::AgentResumed { .. }
                 | Event::AgentPaused { .. }
                 | Event::AgentResumeFailed { .. }
+                | Event::AgentParked { .. }
+                | Event::AgentWoken { .. }
                 | Event::AgentSessionFailed { .. }
                 | Event::TaskCompleteFailed { .. }
                 | Event::AgentStartFailed { .. }
@@ -417,6 +439,8 @@ mod tests {
             {"type":"task:rejected","taskId":7,"reason":"because","feedback":"More","rejectionCount":1}
             {"type":"agent:resumed","taskId":7,"agentId":"alpha","session":2,"feedback":"because"}
             {"type":"agent:resume:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"agent:parked","taskId":7,"agentId":"alpha","session":2,"class":"rate_limit","attempt":1,"until":"2026-01-01T00:00:00Z","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"agent:woken","taskId":7,"agentId":"alpha","session":2,"feedback":"Go on"}
             {"type":"agent:stopping","taskId":7,"agentId":"alpha","reason":"because"}
             {"type":"agent:stopped","taskId":7,"agentId":"alpha"}
             {"type":"agent:stop:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}

@@ -14,6 +14,7 @@ mod decide;
 pub mod document;
 mod effect;
 mod event;
+mod failure_class;
 mod file;
 mod happening;
 mod id;
@@ -37,13 +38,14 @@ mod testing;
 pub use actor::Actor;
 pub use code::Code;
 pub use command::{
-    Approve, Assign, Cancel, Command, Complete, Create, Depend, FieldFault, Outcome, Reject, Seen,
-    SessionEnd, Start,
+    Approve, Assign, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault, Outcome,
+    Reject, Seen, SessionEnd, Start,
 };
 pub use crew::{AgentState, Berth, Crew, Queued};
 pub use decide::{Answer, Decision, Situation, decide};
 pub use effect::{Effect, Resume, effects};
 pub use event::{CheckoutNote, Event, Fact};
+pub use failure_class::FailureClass;
 pub use file::{
     CriterionNote, Edit, EditStep, FileText, FileVersion, InputNote, News, Origin, ProgressNote, Splice,
 };
@@ -56,8 +58,9 @@ pub use refusal::Refusal;
 pub use replay::{
     Unsound, replay_catalogue, replay_crew, replay_epic, replay_plan, replay_prd, replay_run, replay_task,
 };
-pub use settings::{AgentSettings, Approval, Settings};
+pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{
-    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Priority, Proof, Rejection,
-    Review, ReviewPhase, Salvage, Stage, Task, Work, WorkPhase, Worktree, WorktreeState,
+    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
+    Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree, WorktreeState,
+    find_next_try,
 };

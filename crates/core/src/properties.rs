@@ -4,11 +4,11 @@
 //! add up; in the honest one outcomes answer effects, and then nothing may get stuck or leak.
 
 use crate::machine::{Column, TRANSITIONS};
-use crate::testing::{World, agent, commit, complete, evidence, failure, id, user};
+use crate::testing::{World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create, Depend, Effect, Event,
-    Fact, Outcome, Priority, Reject, Salvage, Seen, SessionEnd, Stage, Start, Task, TaskId, WorkPhase,
-    replay_crew, replay_plan, replay_task,
+    Fact, FailureClass, Feedback, Outcome, Priority, Reject, Salvage, Seen, SessionEnd, Stage, Start, Task,
+    TaskId, WorkPhase, replay_crew, replay_plan, replay_task,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -26,6 +26,7 @@ enum Move {
     Give(TaskId, Actor, Box<Command>),
     Approve(TaskId, Actor),
     Answer(prop::sample::Index, bool),
+    Break(prop::sample::Index, FailureClass),
     Settle(TaskId),
 }
 
@@ -116,6 +117,17 @@ fn play(world: &mut World, step: Move) -> bool {
             }
             false
         }
+        Move::Break(index, class) => {
+            let sessions: Vec<usize> =
+                (0..world.open.len()).filter(|open| world.open[*open].started).collect();
+            if !sessions.is_empty() {
+                let open = world.open.remove(sessions[index.index(sessions.len())]);
+                let (task, session) = (open.effect.task(), world.tasks[&open.effect.task()].sessions);
+                let end = SessionEnd::Broken(breakdown(class));
+                world.report(task, Outcome::SessionEnded { session, end });
+            }
+            false
+        }
         Move::Settle(task) => {
             world.settle(task);
             false
@@ -128,7 +140,7 @@ fn turn(world: &World, index: &prop::sample::Index) -> Option<usize> {
     if world.open.is_empty() {
         return None;
     }
-    let is_session = |effect: &Effect| matches!(effect, Effect::RunSession { .. });
+    let is_session = |effect: &Effect| matches!(effect, Effect::RunSession { .. } | Effect::Wait { .. });
     let picked = index.index(world.open.len());
     let effect = &world.open[picked].effect;
     if is_session(effect) {
@@ -168,12 +180,13 @@ impl Before {
         self.check_limit(world, new)
     }
 
-    /// `ASSIGN` never takes a place that is not there; only `REJECT` may bring the count over the limit, because
-    /// the session it asks for waits for its place in the engine.
+    /// `ASSIGN` never takes a place that is not there; only `REJECT` and a session that is tried again may bring the
+    /// count over the limit, because the session they ask for waits for its place in the engine.
     fn check_limit(&self, world: &World, new: &[Fact]) -> Result<(), TestCaseError> {
         let limit = world.settings.max_concurrent_agents;
         let is_assign = |fact: &Fact| matches!(fact.event, Event::TaskAssigned { .. });
-        let is_reject = |fact: &Fact| matches!(fact.event, Event::TaskRejected { .. });
+        let is_reject =
+            |fact: &Fact| matches!(fact.event, Event::TaskRejected { .. } | Event::AgentWoken { .. });
         let working = world.crew.count_working();
         if let Some(Fact { event: Event::TaskAssigned { agent_id, .. }, .. }) =
             new.iter().find(|f| is_assign(f))
@@ -185,7 +198,8 @@ impl Before {
         if working > self.working {
             prop_assert!(new.iter().any(|fact| is_assign(fact) || is_reject(fact)), "{new:?}");
         }
-        let resumed = world.tasks.values().filter(|task| task.rejection_count > 0).count();
+        let is_resumed = |task: &&TaskId| facts_of(world, **task).any(is_reject);
+        let resumed = world.tasks.keys().filter(is_resumed).count();
         prop_assert!(working <= limit + u32::try_from(resumed).unwrap());
         Ok(())
     }
@@ -275,6 +289,7 @@ fn honest_move() -> impl Strategy<Value = Move> {
         4 => (any_task(), any_actor(), any_command()).prop_map(|(task, actor, command)| give(task, actor, command)),
         1 => (any_task(), any_actor()).prop_map(|(task, actor)| Move::Approve(task, actor)),
         4 => answer.prop_map(|(index, well)| Move::Answer(index, well)),
+        2 => (any::<prop::sample::Index>(), any_class()).prop_map(|(index, class)| Move::Break(index, class)),
         1 => any_task().prop_map(Move::Settle),
     ]
 }
@@ -327,11 +342,16 @@ fn any_command() -> impl Strategy<Value = Command> {
         5 => names.prop_map(move |name| {
             Command::Assign(Assign { agent: agent(name), priority: None, start: start.clone(), run: None })
         }),
+        1 => Just(Command::Resume(Feedback::new(None).unwrap())),
         2 => any_completion().prop_map(Command::Complete),
         2 => seen.prop_map(|seen| Command::Approve(Approve::new(None, None, seen).unwrap())),
         2 => Just(Command::Reject(Reject::new("not yet".to_owned(), None).unwrap())),
         2 => Just(Command::Cancel(Cancel::new(Some("enough".to_owned())).unwrap())),
     ]
+}
+
+fn any_class() -> impl Strategy<Value = FailureClass> {
+    prop::sample::select(FailureClass::ALL.to_vec())
 }
 
 fn any_completion() -> impl Strategy<Value = crate::Complete> {
@@ -344,6 +364,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
     let end = prop_oneof![
         any_completion().prop_map(SessionEnd::Finished),
         Just(SessionEnd::Failed(failure(Code::AgentSessionFailed))),
+        any_class().prop_map(|class| SessionEnd::Broken(breakdown(class))),
         Just(SessionEnd::Stopped),
     ];
     let salvage = Salvage { name: "refs/regatta/salvage/1/1".to_owned(), commit: commit(9) };
@@ -354,6 +375,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         session()
             .prop_map(|session| Outcome::SessionNotStarted { session, failure: failure(Code::Internal) }),
         (session(), end).prop_map(|(session, end)| Outcome::SessionEnded { session, end }),
+        session().prop_map(|session| Outcome::WaitOver { session }),
         Just(Outcome::DiffRecorded),
         fails(Outcome::DiffNotRecorded),
         Just(Outcome::AgentPaused),

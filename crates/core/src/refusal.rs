@@ -15,6 +15,7 @@ pub enum Refusal {
     TaskNotFound { task: TaskId },
     TaskBlocked { task: TaskId, missing: Vec<(TaskId, Column)> },
     TaskBusy { task: TaskId, doing: &'static str },
+    NothingToResume { task: TaskId, column: Column },
     NoPlace { task: TaskId, working: u32, limit: u32 },
     RunNotFound { run: RunId },
     RunInvalidTransition { run: RunId, status: run::Status, command: &'static str },
@@ -39,6 +40,7 @@ impl Refusal {
             Refusal::TaskNotFound { .. } => Code::TaskNotFound,
             Refusal::TaskBlocked { .. } => Code::TaskBlocked,
             Refusal::TaskBusy { .. } => Code::TaskBusy,
+            Refusal::NothingToResume { .. } => Code::TaskInvalidTransition,
             Refusal::NoPlace { .. } => Code::ConcurrencyLimitExceeded,
             Refusal::RunNotFound { .. } => Code::RunNotFound,
             Refusal::RunInvalidTransition { .. } => Code::RunInvalidTransition,
@@ -90,6 +92,13 @@ impl Refusal {
                 format!("{working} agents are at work, and {limit} may be"),
                 "wait, or raise `max_concurrent_agents` in .regatta/config.toml",
             ),
+            Refusal::NothingToResume { task, column } => Problem::new(
+                self.code(),
+                format!("task #{task} was not resumed"),
+                format!("it is in {column}, and only work that is in progress can go on"),
+                format!("see `regatta task show {task}`"),
+            )
+            .with("taskId", task.number()),
             Refusal::TaskBusy { task, doing } => Problem::new(
                 self.code(),
                 format!("task #{task} is busy"),

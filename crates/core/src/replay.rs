@@ -162,9 +162,9 @@ mod tests {
             add; assign 1 alpha
                 worktree:created, worktree:create:failed, agent:stopping
             add; assign 1 alpha; ok 1
-                agent:assigned, agent:start:failed, agent:stopping
+                agent:assigned, agent:start:failed, agent:session:failed, agent:stopping
             add; assign 1 alpha; settle 1
-                agent:session:failed, task:completed, task:complete:failed, agent:stopping
+                agent:session:failed, task:completed, task:complete:failed, agent:parked, agent:stopping
             add; assign 1 alpha; settle 1; break 1
                 task:completed, agent:stopping
             add; assign 1 alpha; ok 1; fail 1

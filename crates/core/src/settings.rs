@@ -15,8 +15,26 @@ pub struct Settings {
     pub members: Vec<String>,
     /// The checks there are, by name.
     pub checks: Vec<String>,
+    /// How often a session that broke off is tried again.
+    pub retries: Retries,
     /// The agents there are.
     pub agents: BTreeMap<AgentId, AgentSettings>,
+}
+
+/// How often, and after which pause, a crash or a lost connection is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retries {
+    /// How often in a row.
+    pub count: u32,
+    /// The first pause; it doubles with each try.
+    pub pause_seconds: u32,
+}
+
+impl Default for Retries {
+    /// Bridges a minute or so, which most disturbances do not outlast.
+    fn default() -> Self {
+        Retries { count: 3, pause_seconds: 5 }
+    }
 }
 
 /// What a decision needs to know of one agent.

@@ -29,6 +29,7 @@ fn busy_work(phase: &WorkPhase) -> Option<&'static str> {
         | WorkPhase::Starting { .. }
         | WorkPhase::Running { .. }
         | WorkPhase::Driven { .. }
+        | WorkPhase::Parked { .. }
         | WorkPhase::Halted => None,
         WorkPhase::Unwinding => Some("its agent could not be started, and its worktree is being removed"),
         WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => Some("it is being cancelled already"),

@@ -7,7 +7,10 @@ use crate::{Complete, Event, Refusal, Settings};
 pub(crate) fn complete(settings: &Settings, task: &Task, complete: &Complete) -> Result<Vec<Event>, Refusal> {
     let Stage::InProgress(work) = &task.stage else { return Ok(Vec::new()) };
     let doing = match work.phase {
-        WorkPhase::Running { .. } | WorkPhase::Driven { session: None, .. } | WorkPhase::Halted => None,
+        WorkPhase::Running { .. }
+        | WorkPhase::Driven { session: None, .. }
+        | WorkPhase::Parked { .. }
+        | WorkPhase::Halted => None,
         WorkPhase::Driven { session: Some(_), .. } => Some("a run works on it"),
         WorkPhase::Preparing => Some("its worktree is being made"),
         WorkPhase::Starting { .. } => Some("its agent is being started"),

@@ -4,10 +4,12 @@
 //! to a person.
 
 use super::Task;
-use crate::{AgentId, Event, Outcome};
+use super::park::broke;
+use crate::{AgentId, Event, Outcome, Settings};
 
 /// Returns the facts that an outcome adds while `session` is under way, or none is.
 pub(super) fn driven(
+    settings: &Settings,
     task: &Task,
     agent: &AgentId,
     session: Option<u32>,
@@ -20,6 +22,9 @@ pub(super) fn driven(
         }
         (Some(session), Outcome::RoleEnded { session: ended }) if session == *ended => {
             Event::AgentPaused { task_id, agent_id: agent.clone(), reason: "step_done".to_owned() }
+        }
+        (Some(session), Outcome::RoleBroke { session: ended, breakdown }) if session == *ended => {
+            return Some(broke(settings, task, agent, session, breakdown));
         }
         (session, Outcome::RunLeft(error)) => Event::AgentSessionFailed {
             task_id,

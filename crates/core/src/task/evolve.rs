@@ -10,8 +10,8 @@
 
 use super::state::{Review, Task, Work};
 use super::{
-    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Proof, Rejection, ReviewPhase, Stage,
-    WorkPhase, Worktree,
+    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewPhase,
+    Stage, Told, WorkPhase, Worktree,
 };
 use crate::{CriterionNote, Event, Fact};
 
@@ -128,6 +128,8 @@ fn created(fact: &Fact) -> Option<Task> {
         created_at: fact.at,
         updated_at: fact.at,
         rejection_count: 0,
+        retries: 0,
+        told: None,
         attempts: 0,
         sessions: 0,
         completions: 0,
@@ -193,35 +195,74 @@ fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
     use WorkPhase as Phase;
     let (phase, error) = match (&work.phase, event) {
         (Phase::Preparing, Event::WorktreeCreated { .. }) if task.run.is_some() => {
-            (Phase::Driven { session: None, feedback: None }, ErrorChange::Keep)
+            (Phase::driven(None), ErrorChange::Keep)
         }
         (Phase::Driven { session: None, .. }, Event::AgentAssigned { agent_id, session, .. })
             if *session == task.sessions + 1 =>
         {
             task.sessions = *session;
             work.agent = agent_id.clone();
-            (Phase::Driven { session: Some(*session), feedback: None }, ErrorChange::Clear)
+            (Phase::driven(Some(*session)), ErrorChange::Clear)
         }
         (Phase::Driven { session: Some(_), .. }, Event::AgentPaused { .. }) => {
-            (Phase::Driven { session: None, feedback: None }, ErrorChange::Keep)
+            task.retries = 0;
+            (Phase::driven(None), ErrorChange::Keep)
+        }
+        (
+            Phase::Driven { session: Some(_), feedback, .. },
+            Event::AgentParked { class, attempt, until, error, .. },
+        ) => {
+            task.retries = *attempt;
+            let park = Some(Park { class: *class, attempt: *attempt, until: *until });
+            (
+                Phase::Driven { session: None, feedback: feedback.clone(), park },
+                ErrorChange::Set(error.clone()),
+            )
+        }
+        (
+            Phase::Running { session },
+            Event::AgentParked { session: parked, class, attempt, until, error, .. },
+        ) if session == parked => {
+            task.retries = *attempt;
+            let park = Park { class: *class, attempt: *attempt, until: *until };
+            (Phase::Parked { session: *session, park }, ErrorChange::Set(error.clone()))
+        }
+        (Phase::Parked { .. } | Phase::Halted, Event::AgentWoken { session, .. })
+            if *session == task.sessions + 1 =>
+        {
+            if work.phase == Phase::Halted {
+                task.retries = 0;
+            }
+            task.sessions = *session;
+            (Phase::Starting { session: *session, rejection: None, woken: true }, ErrorChange::Keep)
+        }
+        (Phase::Starting { session, woken: true, .. }, Event::AgentResumed { session: started, .. })
+            if session == started =>
+        {
+            (Phase::Running { session: *session }, ErrorChange::Clear)
+        }
+        (Phase::Starting { rejection: None, .. }, Event::AgentSessionFailed { error, .. }) => {
+            (Phase::Halted, ErrorChange::Set(error.clone()))
         }
         (Phase::Driven { .. }, Event::AgentSessionFailed { error, .. }) => {
             (Phase::Halted, ErrorChange::Set(error.clone()))
         }
         (Phase::Preparing, Event::WorktreeCreated { .. }) => {
             task.sessions += 1;
-            (Phase::Starting { session: task.sessions, rejection: None }, ErrorChange::Keep)
+            (Phase::Starting { session: task.sessions, rejection: None, woken: false }, ErrorChange::Keep)
         }
         (Phase::Preparing, Event::WorktreeCreateFailed { error, .. }) => {
             return Ok((Stage::Backlog, ErrorChange::Set(error.clone())));
         }
-        (Phase::Starting { session, rejection: None }, Event::AgentAssigned { session: started, .. })
-        | (Phase::Starting { session, rejection: Some(_) }, Event::AgentResumed { session: started, .. })
-            if session == started =>
-        {
-            (Phase::Running { session: *session }, ErrorChange::Keep)
-        }
-        (Phase::Starting { rejection: None, .. }, Event::AgentStartFailed { error, .. }) => {
+        (
+            Phase::Starting { session, rejection: None, woken: false },
+            Event::AgentAssigned { session: started, .. },
+        )
+        | (
+            Phase::Starting { session, rejection: Some(_), .. },
+            Event::AgentResumed { session: started, .. },
+        ) if session == started => (Phase::Running { session: *session }, ErrorChange::Keep),
+        (Phase::Starting { rejection: None, woken: false, .. }, Event::AgentStartFailed { error, .. }) => {
             (Phase::Unwinding, ErrorChange::Set(error.clone()))
         }
         (Phase::Starting { rejection: Some(rejection), .. }, Event::AgentResumeFailed { error, .. }) => {
@@ -232,7 +273,10 @@ fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
             Event::AgentSessionFailed { error, .. } | Event::TaskCompleteFailed { error, .. },
         ) => (Phase::Halted, ErrorChange::Set(error.clone())),
         (
-            Phase::Running { .. } | Phase::Driven { session: None, .. } | Phase::Halted,
+            Phase::Running { .. }
+            | Phase::Driven { session: None, .. }
+            | Phase::Parked { .. }
+            | Phase::Halted,
             Event::TaskCompleted { .. },
         ) => {
             return completed(task, work, event);
@@ -242,6 +286,7 @@ fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
             | Phase::Starting { .. }
             | Phase::Running { .. }
             | Phase::Driven { .. }
+            | Phase::Parked { .. }
             | Phase::Halted,
             Event::AgentStopping { reason, .. },
         ) => {
@@ -281,6 +326,8 @@ fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
         return Err(Stage::InProgress(work));
     };
     task.completions += 1;
+    task.retries = 0;
+    task.told = None;
     let diff = Diff {
         files_changed: *files_changed,
         lines_added: *lines_added,
@@ -334,6 +381,7 @@ fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
         }
         (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, .. }) => {
             task.rejection_count = *rejection_count;
+            task.told = Some(Told { reason: reason.clone(), feedback: feedback.clone() });
             if task.run.is_some() {
                 let words = [Some(reason.clone()), feedback.clone()];
                 return handed_back(review, words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
@@ -372,7 +420,7 @@ fn halted(review: Review, error: &Failure) -> Step {
 
 /// A run goes on with the work itself.
 fn handed_back(review: Review, feedback: String) -> Step {
-    let phase = WorkPhase::Driven { session: None, feedback: Some(feedback) };
+    let phase = WorkPhase::Driven { session: None, feedback: Some(feedback), park: None };
     let work = Work { agent: review.agent, worktree: review.worktree, phase };
     Ok((Stage::InProgress(work), ErrorChange::Clear))
 }
@@ -380,7 +428,8 @@ fn handed_back(review: Review, feedback: String) -> Step {
 fn rejected(session: u32, reason: String, review: Review) -> Step {
     let agent = review.agent.clone();
     let worktree = review.worktree.clone();
-    let phase = WorkPhase::Starting { session, rejection: Some(Box::new(Rejection { reason, review })) };
+    let rejection = Some(Box::new(Rejection { reason, review }));
+    let phase = WorkPhase::Starting { session, rejection, woken: false };
     Ok((Stage::InProgress(Work { agent, worktree, phase }), ErrorChange::Clear))
 }
 

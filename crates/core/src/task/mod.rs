@@ -14,6 +14,7 @@ mod depend;
 mod driven;
 mod evolve;
 mod outcome;
+mod park;
 mod reject;
 mod state;
 
@@ -25,8 +26,10 @@ pub(crate) use create::create;
 pub(crate) use depend::depend;
 pub(crate) use evolve::try_evolve;
 pub(crate) use outcome::report;
+pub use park::find_next_try;
+pub(crate) use park::resume;
 pub(crate) use reject::reject;
 pub use state::{
-    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Priority, Proof, Rejection,
-    Review, ReviewPhase, Salvage, Stage, Task, Work, WorkPhase, Worktree, WorktreeState,
+    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
+    Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree, WorktreeState,
 };

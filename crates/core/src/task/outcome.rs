@@ -5,6 +5,7 @@
 
 use super::checks::checked;
 use super::driven::driven;
+use super::park::{broke, wait_over};
 use super::{Cleanup, Failure, Rejection, Review, ReviewPhase, Stage, Task, Work, WorkPhase, complete};
 use crate::{AgentId, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId};
 
@@ -53,15 +54,20 @@ fn of_work(settings: &Settings, task: &Task, work: &Work, outcome: &Outcome) -> 
         (WorkPhase::Preparing, Outcome::WorktreeNotCreated(error)) => {
             vec![Event::WorktreeCreateFailed { task_id, error: error.clone() }]
         }
-        (WorkPhase::Starting { session, rejection }, outcome) => {
-            starting(task, &work.agent, *session, rejection.as_deref(), outcome)?
+        (WorkPhase::Starting { session, rejection, woken }, outcome) => {
+            starting(task, &work.agent, *session, rejection.as_deref(), *woken, outcome)?
         }
         (WorkPhase::Running { session }, Outcome::SessionEnded { session: ended, end })
             if session == ended =>
         {
             session_ended(settings, task, &work.agent, *session, end)
         }
-        (WorkPhase::Driven { session, .. }, outcome) => driven(task, &work.agent, *session, outcome)?,
+        (WorkPhase::Parked { session: parked, .. }, Outcome::WaitOver { session }) => {
+            wait_over(task, &work.agent, *parked, *session)?
+        }
+        (WorkPhase::Driven { session, .. }, outcome) => {
+            driven(settings, task, &work.agent, *session, outcome)?
+        }
         (WorkPhase::Stopping { .. }, Outcome::AgentStopped) => {
             vec![Event::AgentStopped { task_id, agent_id: agent_id() }]
         }
@@ -80,10 +86,21 @@ fn starting(
     agent: &AgentId,
     session: u32,
     rejection: Option<&Rejection>,
+    woken: bool,
     outcome: &Outcome,
 ) -> Option<Vec<Event>> {
     let (task_id, agent_id) = (task.id, agent.clone());
     let event = match (outcome, rejection) {
+        (Outcome::SessionStarted { session: started }, None) if *started == session && woken => {
+            let feedback = task.told.as_ref().map_or_else(String::new, |told| told.reason.clone());
+            Event::AgentResumed { task_id, agent_id, session, feedback }
+        }
+        // The worktree stays: it holds work, or the way on is to raise the budget.
+        (Outcome::SessionNotStarted { session: started, failure }, None)
+            if *started == session && (woken || failure.code == Code::BudgetExceeded) =>
+        {
+            Event::AgentSessionFailed { task_id, agent_id, session, error: failure.clone() }
+        }
         (Outcome::SessionStarted { session: started }, None) if *started == session => {
             Event::AgentAssigned { task_id, agent_id, session }
         }
@@ -114,6 +131,7 @@ fn session_ended(
         SessionEnd::Finished(finished) => complete(settings, task, finished).unwrap_or_else(|refusal| {
             vec![Event::TaskCompleteFailed { task_id, error: Failure::from(refusal.explain()) }]
         }),
+        SessionEnd::Broken(breakdown) => broke(settings, task, agent, session, breakdown),
         SessionEnd::Failed(error) => failed(error.clone()),
         SessionEnd::Stopped => failed(stopped(task_id, session)),
     }
@@ -262,7 +280,7 @@ mod tests {
         );
     }
 
-    const OUTCOMES: [&str; 18] = [
+    const OUTCOMES: [&str; 20] = [
         "worktree_created",
         "worktree_not_created",
         "session_started",
@@ -270,6 +288,8 @@ mod tests {
         "session_finished",
         "session_failed",
         "session_stopped",
+        "session_crashed",
+        "wait_over",
         "diff_recorded",
         "diff_not_recorded",
         "agent_paused",

@@ -116,7 +116,8 @@ mod tests {
         let world = World::given("add; assign 1 alpha; settle 1; ready 1; reject 1 not yet");
         assert_eq!(world.tasks[&id(1)].rejection_count, 1);
         let Effect::RunSession { session, resume, .. } = &world.open[0].effect else { panic!("a session") };
-        let told = Resume { reason: "not yet".to_owned(), feedback: Some("see the note".to_owned()) };
+        let feedback = Some("see the note".to_owned());
+        let told = Resume { reason: Some("not yet".to_owned()), feedback, broke_off: None };
         assert_eq!((*session, resume), (2, &Some(told)));
     }
 }

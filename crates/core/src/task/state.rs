@@ -4,8 +4,8 @@
 
 use crate::machine::Column;
 use crate::{
-    AgentId, AgentState, Approval, Code, CommitId, EpicId, InputNote, PrdSlug, Problem, ProgressNote, RunId,
-    TaskId,
+    AgentId, AgentState, Approval, Code, CommitId, EpicId, FailureClass, InputNote, PrdSlug, Problem,
+    ProgressNote, RunId, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,12 @@ pub struct Task {
     pub attempts: u32,
     /// The number of its newest session.
     pub sessions: u32,
+    /// How often in a row its sessions broke off and were tried again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: u32,
+    /// What the reviewer of its last diff said, until the next one is put up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
     /// How often it was completed; each completion pins its own head.
     pub completions: u32,
     /// Work that was set aside before a worktree was removed.
@@ -109,6 +115,9 @@ pub enum WorkPhase {
         session: u32,
         /// The rejection that it answers, if it is not the first.
         rejection: Option<Box<Rejection>>,
+        /// Whether it goes on where a session broke off.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        woken: bool,
     },
     /// A session is under way.
     Running {
@@ -122,6 +131,16 @@ pub enum WorkPhase {
         /// What a person said who sent the work back; the run has not gone on since.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
+        /// What the next session waits for, if the last one broke off.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        park: Option<Park>,
+    },
+    /// The last session broke off; another is to come.
+    Parked {
+        /// The session that broke off.
+        session: u32,
+        /// What is waited for.
+        park: Park,
     },
     /// The last session ended badly; a person must choose.
     Halted,
@@ -139,6 +158,26 @@ pub enum WorkPhase {
         /// Why it was cancelled.
         reason: Option<String>,
     },
+}
+
+/// A pause between two sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Park {
+    /// Why the last session broke off.
+    pub class: FailureClass,
+    /// The how-manieth try in a row will be next.
+    pub attempt: u32,
+    /// When the next session begins.
+    pub until: Timestamp,
+}
+
+/// What a reviewer said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Why the work was rejected.
+    pub reason: String,
+    /// What to do about it.
+    pub feedback: Option<String>,
 }
 
 /// A rejected review: what to tell the agent, and where to return if it cannot be resumed.
@@ -364,6 +403,10 @@ pub struct Failure {
     pub details: Map<String, Value>,
 }
 
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         let mut message = problem.what;
@@ -372,6 +415,13 @@ impl From<Problem> for Failure {
             message.push_str(&why);
         }
         Failure { code: problem.code, message, hint: problem.next, details: problem.details }
+    }
+}
+
+impl WorkPhase {
+    /// In the hands of a run, with or without a session under way.
+    pub(crate) fn driven(session: Option<u32>) -> Self {
+        WorkPhase::Driven { session, feedback: None, park: None }
     }
 }
 
@@ -447,7 +497,7 @@ impl Task {
                 WorkPhase::Running { .. }
                 | WorkPhase::Driven { session: Some(_), .. }
                 | WorkPhase::Stopping { session: Some(_), .. } => AgentState::Running,
-                WorkPhase::Driven { session: None, .. } => AgentState::Paused,
+                WorkPhase::Driven { session: None, .. } | WorkPhase::Parked { .. } => AgentState::Paused,
                 _ => AgentState::Error,
             },
             Stage::WaitingApproval(_) => AgentState::Paused,
@@ -490,8 +540,8 @@ impl Task {
         match &self.stage {
             Stage::Backlog => false,
             Stage::InProgress(work) => {
-                use WorkPhase::{Driven, Halted, Running};
-                !matches!(work.phase, Running { .. } | Driven { .. } | Halted)
+                use WorkPhase::{Driven, Halted, Parked, Running};
+                !matches!(work.phase, Running { .. } | Driven { .. } | Parked { .. } | Halted)
             }
             Stage::WaitingApproval(review) => {
                 !matches!(review.phase, ReviewPhase::Ready)
@@ -503,10 +553,10 @@ impl Task {
 
     /// Tells whether nothing will happen to it until somebody gives a command.
     pub fn is_at_rest(&self) -> bool {
-        use WorkPhase::{Driven, Running};
+        use WorkPhase::{Driven, Parked, Running};
         let runs = matches!(
             &self.stage,
-            Stage::InProgress(work) if matches!(work.phase, Running { .. } | Driven { .. })
+            Stage::InProgress(work) if matches!(work.phase, Running { .. } | Driven { .. } | Parked { .. })
         );
         !runs && !self.is_settling()
     }

@@ -11,6 +11,8 @@ mod world;
 
 pub(crate) use documents::{check_documents, document_facts, document_samples};
 pub(crate) use runs::run_samples;
-pub(crate) use samples::{agent, commit, complete, diff, evidence, failure, id, progress, samples, user};
+pub(crate) use samples::{
+    agent, breakdown, commit, complete, diff, evidence, failure, id, progress, samples, user,
+};
 pub(crate) use script::{check, run};
 pub(crate) use world::{Step, World};

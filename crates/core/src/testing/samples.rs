@@ -1,9 +1,11 @@
 //! Small valid values, and one sample of every event.
 
 use crate::{
-    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId, Event,
-    Evidence, Failure, InputNote, Origin, Priority, Problem, ProgressNote, Salvage, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, Breakdown, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId,
+    Event, Evidence, Failure, FailureClass, InputNote, Origin, Priority, Problem, ProgressNote, Retries,
+    Salvage, Settings, Splice, TaskId,
 };
+use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn id(number: u32) -> TaskId {
@@ -36,6 +38,12 @@ pub(crate) fn failure(code: Code) -> Failure {
     Failure::from(Problem::new(code, "it did not work", "a reason", "try again"))
 }
 
+/// A session that broke off a minute into the year.
+pub(crate) fn breakdown(class: FailureClass) -> Breakdown {
+    let at = Timestamp::from_second(1_767_225_660).unwrap();
+    Breakdown { failure: failure(Code::AgentSessionFailed), class, until: None, at }
+}
+
 /// What a check said; one that is called `broken` fails.
 pub(crate) fn evidence(name: &str, passed: bool) -> Evidence {
     let (exit, tail) = if passed { (Some(0), "") } else { (Some(1), "it is broken") };
@@ -60,6 +68,7 @@ fn completed(task_id: TaskId) -> Event {
         approval: Approval::Person,
         members: Vec::new(),
         checks: vec!["test".to_owned()],
+        retries: Retries::default(),
         agents: BTreeMap::new(),
     };
     Event::completed(task_id, &diff(2, commit(1)), 3, Some("Done".into()), &settings)
@@ -147,6 +156,16 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         },
         Event::AgentResumed { task_id, agent_id: agent_id.clone(), session, feedback: reason.clone() },
         Event::AgentResumeFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
+        Event::AgentParked {
+            task_id,
+            agent_id: agent_id.clone(),
+            session,
+            class: FailureClass::RateLimit,
+            attempt: 1,
+            until: Timestamp::from_second(1_767_225_600).unwrap(),
+            error: error.clone(),
+        },
+        Event::AgentWoken { task_id, agent_id: agent_id.clone(), session, feedback: Some("Go on".into()) },
         Event::AgentStopping { task_id, agent_id: agent_id.clone(), reason: Some(reason.clone()) },
         Event::AgentStopped { task_id, agent_id: agent_id.clone() },
         Event::AgentStopFailed { task_id, agent_id, error: error.clone() },

@@ -13,10 +13,11 @@
 //! limit N | instances AGENT N | members NAME,NAME | auto | checks NAME,NAME (one called `broken` fails)
 //! ```
 
-use super::{Step, World, agent, commit, complete, evidence, failure, id, user};
+use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
-    Depend, Outcome, Priority, Problem, Refusal, Reject, RunId, SessionEnd, Stage, Start, Task, TaskId,
+    Depend, FailureClass, Feedback, Outcome, Priority, Problem, Refusal, Reject, RunId, SessionEnd, Stage,
+    Start, Task, TaskId,
 };
 use expect_test::Expect;
 use std::collections::BTreeSet;
@@ -68,6 +69,7 @@ impl World {
             ["members", names] => {
                 self.set(|world| world.settings.members = names.split(',').map(str::to_owned).collect())
             }
+            ["retries", count] => self.set(|world| world.settings.retries.count = count.parse().unwrap()),
             ["checks", names] => {
                 self.set(|world| world.settings.checks = names.split(',').map(str::to_owned).collect())
             }
@@ -103,6 +105,17 @@ impl World {
             "cancel" => {
                 let reason = (!rest.is_empty()).then(|| rest.join(" "));
                 self.command(task, &user(), Command::Cancel(Cancel::new(reason).unwrap()))
+            }
+            "resume" => {
+                let text = (!rest.is_empty()).then(|| rest.join(" "));
+                self.command(task, &user(), Command::Resume(Feedback::new(text).unwrap()))
+            }
+            "crash" => {
+                self.open.remove(self.find_session(task).expect("a session is under way"));
+                let session = self.tasks[&task].sessions;
+                let end = SessionEnd::Broken(breakdown(FailureClass::find(rest[0]).unwrap()));
+                let step = self.report(task, Outcome::SessionEnded { session, end });
+                self.render(task, &[step])
             }
             "report" => {
                 let step = self.report(task, parse_outcome(rest));
@@ -286,6 +299,15 @@ fn parse_outcome(words: &[&str]) -> Outcome {
             Outcome::SessionEnded { session, end }
         }
         "role_started" => Outcome::RoleStarted { agent: agent(words[2]), session },
+        "session_crashed" => {
+            let end = SessionEnd::Broken(breakdown(FailureClass::Crash));
+            Outcome::SessionEnded { session, end }
+        }
+        "session_without_budget" => {
+            Outcome::SessionNotStarted { session, failure: failure(Code::BudgetExceeded) }
+        }
+        "wait_over" => Outcome::WaitOver { session },
+        "role_broke" => Outcome::RoleBroke { session, breakdown: breakdown(FailureClass::Network) },
         "role_ended" => Outcome::RoleEnded { session },
         "run_left" => Outcome::RunLeft(failure(Code::Internal)),
         "session_stopped" => Outcome::SessionEnded { session, end: SessionEnd::Stopped },

@@ -7,8 +7,8 @@ use super::{agent, commit, complete, evidence, failure};
 use crate::document::Catalogue;
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, CheckoutNote, Code, Command, Crew, Decision, Effect,
-    Event, Fact, Failure, Outcome, Plan, Refusal, Salvage, Seen, SessionEnd, Settings, Situation, Task,
-    TaskId, decide, effects,
+    Event, Fact, Failure, Outcome, Plan, Refusal, Retries, Salvage, Seen, SessionEnd, Settings, Situation,
+    Task, TaskId, decide, effects,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -53,6 +53,7 @@ impl World {
             approval: Approval::Person,
             members: Vec::new(),
             checks: Vec::new(),
+            retries: Retries::default(),
             agents: BTreeMap::from(agents),
         };
         World {
@@ -193,6 +194,7 @@ impl World {
                 Outcome::SessionEnded { session: *session, end }
             }
             Effect::RunSession { session, .. } => Outcome::SessionStarted { session: *session },
+            Effect::Wait { session, .. } => Outcome::WaitOver { session: *session },
             Effect::RecordDiff { .. } => Outcome::DiffRecorded,
             Effect::PauseAgent { .. } => Outcome::AgentPaused,
             Effect::RunChecks { commit, names, .. } => {
@@ -225,6 +227,7 @@ fn mishap(effect: &Effect, started: bool) -> Outcome {
         Effect::RunSession { session, .. } => {
             Outcome::SessionNotStarted { session: *session, failure: failure(Code::AgentStartFailed) }
         }
+        Effect::Wait { session, .. } => Outcome::WaitOver { session: *session },
         Effect::RecordDiff { .. } => Outcome::DiffNotRecorded(failure(Code::GitFailed)),
         Effect::PauseAgent { .. } => Outcome::AgentNotPaused(failure(Code::AgentStopFailed)),
         Effect::RunChecks { .. } => Outcome::ChecksNotRun(failure(Code::ChecksFailed)),
