@@ -3,7 +3,7 @@
 //! Each family folds only its own events; this union is for whoever reads the log as a whole. It looks the same in
 //! JSON as the event itself, and which family an event is of is told by the subject that its kind begins with.
 
-use crate::{Event, RunId, TaskId, document, run};
+use crate::{Event, RunId, TaskId, document, run, session};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -18,12 +18,17 @@ pub enum Happening {
     Document(document::Event),
     /// Something happened to a run.
     Run(run::Event),
+    /// A session was opened or closed.
+    Session(session::Event),
 }
 
 impl Happening {
     /// Returns every kind of event, family by family.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
-        [Event::KINDS, document::Event::KINDS, run::Event::KINDS].into_iter().flatten().copied()
+        [Event::KINDS, document::Event::KINDS, run::Event::KINDS, session::Event::KINDS]
+            .into_iter()
+            .flatten()
+            .copied()
     }
 
     /// Returns the name of the event's kind.
@@ -32,6 +37,7 @@ impl Happening {
             Happening::Task(event) => event.kind(),
             Happening::Document(event) => event.kind(),
             Happening::Run(event) => event.kind(),
+            Happening::Session(event) => event.kind(),
         }
     }
 
@@ -39,6 +45,7 @@ impl Happening {
     pub fn find_task(&self) -> Option<TaskId> {
         match self {
             Happening::Task(event) => Some(event.task()),
+            Happening::Session(event) => event.subject().task_id,
             Happening::Document(_) | Happening::Run(_) => None,
         }
     }
@@ -47,6 +54,7 @@ impl Happening {
     pub fn find_run(&self) -> Option<RunId> {
         match self {
             Happening::Run(event) => event.find_run(),
+            Happening::Session(event) => event.subject().run_id,
             Happening::Task(_) | Happening::Document(_) => None,
         }
     }
@@ -63,6 +71,9 @@ impl<'de> Deserialize<'de> for Happening {
         if run::Event::SUBJECTS.contains(&subject) {
             return serde_json::from_value(value).map(Happening::Run).map_err(D::Error::custom);
         }
+        if session::Event::SUBJECTS.contains(&subject) {
+            return serde_json::from_value(value).map(Happening::Session).map_err(D::Error::custom);
+        }
         serde_json::from_value(value).map(Happening::Task).map_err(D::Error::custom)
     }
 }
@@ -70,6 +81,12 @@ impl<'de> Deserialize<'de> for Happening {
 impl From<Event> for Happening {
     fn from(event: Event) -> Self {
         Happening::Task(event)
+    }
+}
+
+impl From<session::Event> for Happening {
+    fn from(event: session::Event) -> Self {
+        Happening::Session(event)
     }
 }
 
@@ -88,7 +105,7 @@ impl From<document::Event> for Happening {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{document_samples, id, run_samples, samples};
+    use crate::testing::{document_samples, id, run_samples, samples, session_samples};
     use std::collections::BTreeSet;
 
     #[test]
@@ -96,12 +113,14 @@ mod tests {
         let tasks = samples(id(7), 2).into_iter().map(Happening::Task);
         let documents = document_samples().into_iter().map(Happening::Document);
         let runs = run_samples().into_iter().map(Happening::Run);
-        for happening in tasks.chain(documents).chain(runs) {
+        let sessions = session_samples().into_iter().map(Happening::Session);
+        for happening in tasks.chain(documents).chain(runs).chain(sessions) {
             let text = serde_json::to_string(&happening).unwrap();
             let alone = match &happening {
                 Happening::Task(event) => serde_json::to_string(event).unwrap(),
                 Happening::Document(event) => serde_json::to_string(event).unwrap(),
                 Happening::Run(event) => serde_json::to_string(event).unwrap(),
+                Happening::Session(event) => serde_json::to_string(event).unwrap(),
             };
             assert_eq!(text, alone);
             assert_eq!(serde_json::from_str::<Happening>(&text).unwrap(), happening);
@@ -113,11 +132,18 @@ mod tests {
         let subjects = |kinds: &[&'static str]| -> BTreeSet<&'static str> {
             kinds.iter().map(|kind| kind.split(':').next().unwrap()).collect()
         };
-        let tasks = subjects(Event::KINDS);
-        let (documents, runs) = (subjects(document::Event::KINDS), subjects(run::Event::KINDS));
-        assert_eq!(documents, document::Event::SUBJECTS.iter().copied().collect());
-        assert_eq!(runs, run::Event::SUBJECTS.iter().copied().collect());
-        assert!(tasks.is_disjoint(&documents) && tasks.is_disjoint(&runs) && documents.is_disjoint(&runs));
+        let others = [
+            (document::Event::KINDS, document::Event::SUBJECTS),
+            (run::Event::KINDS, run::Event::SUBJECTS),
+            (session::Event::KINDS, session::Event::SUBJECTS),
+        ];
+        let mut taken = subjects(Event::KINDS);
+        for (kinds, named) in others {
+            let found = subjects(kinds);
+            assert_eq!(found, named.iter().copied().collect());
+            assert!(taken.is_disjoint(&found), "{taken:?} {found:?}");
+            taken.extend(found);
+        }
     }
 
     #[test]

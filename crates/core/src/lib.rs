@@ -25,6 +25,7 @@ mod problem;
 mod refusal;
 mod replay;
 pub mod run;
+pub mod session;
 mod settings;
 mod task;
 

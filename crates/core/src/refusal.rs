@@ -1,6 +1,7 @@
 //! Why a command may not be carried out, and the words in which a user is told.
 
 use crate::machine::{Column, CommandKind, TRANSITIONS};
+use crate::session::{Measure, Scope};
 use crate::{
     Actor, AgentId, Code, CommitId, EpicId, FieldFault, PrdSlug, Problem, RunId, TaskId, document,
     find_nearest, run,
@@ -29,6 +30,7 @@ pub enum Refusal {
     EpicNotFound { epic: EpicId },
     PrdNotFound { prd: PrdSlug, known: Vec<PrdSlug> },
     PrdExists { prd: PrdSlug },
+    BudgetExceeded { scope: Scope, measure: Measure, limit: u64, spent: u64, held: u64 },
 }
 
 impl Refusal {
@@ -54,6 +56,7 @@ impl Refusal {
             Refusal::EpicNotFound { .. } => Code::EpicNotFound,
             Refusal::PrdNotFound { .. } => Code::PrdNotFound,
             Refusal::PrdExists { .. } => Code::PrdExists,
+            Refusal::BudgetExceeded { .. } => Code::BudgetExceeded,
         }
     }
 
@@ -112,6 +115,9 @@ impl Refusal {
             Refusal::AgentNotFound { agent, known } => agent_not_found(agent, known),
             Refusal::AgentAlreadyRunning { agent, tasks, instances } => {
                 already_running(agent, tasks, *instances)
+            }
+            Refusal::BudgetExceeded { scope, measure, limit, spent, held } => {
+                over_budget(*scope, *measure, *limit, (*spent, *held))
             }
             Refusal::TaskNoDiff { task } => no_diff(*task),
             Refusal::ApproverNotAllowed { task, approver, members } => not_allowed(*task, approver, members),
@@ -215,6 +221,27 @@ fn already_running(agent: &AgentId, tasks: &[TaskId], instances: u32) -> Problem
     )
     .with("agentId", agent.as_str())
     .with("tasks", ids)
+}
+
+fn over_budget(scope: Scope, measure: Measure, limit: u64, (spent, held): (u64, u64)) -> Problem {
+    let mut why = format!("{} of {} are spent", measure.show(spent), measure.show(limit));
+    if held > 0 {
+        why.push_str(&format!(", and {} are set aside for sessions under way", measure.show(held)));
+    }
+    Problem::new(
+        Code::BudgetExceeded,
+        format!("the budget of {scope} is used up"),
+        why,
+        format!(
+            "raise `{measure}` in `[budget.{}]` of .regatta/config.toml, then resume the work",
+            scope.name()
+        ),
+    )
+    .with("scope", scope.name())
+    .with("measure", measure.name())
+    .with("limit", limit)
+    .with("spent", spent)
+    .with("held", held)
 }
 
 fn no_diff(task: TaskId) -> Problem {

@@ -1,6 +1,7 @@
 //! The part of the config that rules depend on.
 
 use crate::AgentId;
+use crate::session::Budget;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -17,6 +18,8 @@ pub struct Settings {
     pub checks: Vec<String>,
     /// How often a session that broke off is tried again.
     pub retries: Retries,
+    /// What sessions may use.
+    pub budget: Budget,
     /// The agents there are.
     pub agents: BTreeMap<AgentId, AgentSettings>,
 }

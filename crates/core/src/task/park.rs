@@ -198,14 +198,18 @@ mod tests {
                 #1 in_progress/starting, alpha starting, error AGENT_SESSION_FAILED
             "#]],
         );
-        check("add; assign 1 alpha; settle 1; crash 1 rate_limit", "cancel 1; settle 1", expect![[r#"
+        check(
+            "add; assign 1 alpha; settle 1; crash 1 rate_limit",
+            "cancel 1; settle 1",
+            expect![[r#"
             > cancel 1
             [agent:stopping] -> stop_agent
             #1 in_progress/stopping, alpha paused
             > settle 1
             [agent:stopped, worktree:salvaged, worktree:removed, task:cancelled] -> remove_worktree
             #1 backlog
-        "#]]);
+        "#]],
+        );
         check(
             "add; assign 1 alpha; settle 1; crash 1 rate_limit",
             "complete 1; report 1 wait_over 1",
@@ -276,13 +280,17 @@ mod tests {
 
     #[test]
     fn without_budget_the_task_keeps_its_worktree() {
-        check("add; assign 1 alpha; ok 1", "report 1 session_without_budget 1; resume 1", expect![[r#"
+        check(
+            "add; assign 1 alpha; ok 1",
+            "report 1 session_without_budget 1; resume 1",
+            expect![[r#"
             > report 1 session_without_budget 1
             [agent:session:failed]
             #1 in_progress/halted, alpha error, error BUDGET_EXCEEDED
             > resume 1
             [agent:woken] -> run_session
             #1 in_progress/starting, alpha starting, error BUDGET_EXCEEDED
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -7,6 +7,7 @@ mod documents;
 mod runs;
 mod samples;
 mod script;
+mod sessions;
 mod world;
 
 pub(crate) use documents::{check_documents, document_facts, document_samples};
@@ -15,4 +16,5 @@ pub(crate) use samples::{
     agent, breakdown, commit, complete, diff, evidence, failure, id, progress, samples, user,
 };
 pub(crate) use script::{check, run};
+pub(crate) use sessions::session_samples;
 pub(crate) use world::{Step, World};

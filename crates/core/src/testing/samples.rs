@@ -1,5 +1,6 @@
 //! Small valid values, and one sample of every event.
 
+use crate::session::Budget;
 use crate::{
     Actor, AgentId, Approval, Breakdown, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId,
     Event, Evidence, Failure, FailureClass, InputNote, Origin, Priority, Problem, ProgressNote, Retries,
@@ -69,6 +70,7 @@ fn completed(task_id: TaskId) -> Event {
         members: Vec::new(),
         checks: vec!["test".to_owned()],
         retries: Retries::default(),
+        budget: Budget::default(),
         agents: BTreeMap::new(),
     };
     Event::completed(task_id, &diff(2, commit(1)), 3, Some("Done".into()), &settings)

@@ -5,6 +5,7 @@
 
 use super::{agent, commit, complete, evidence, failure};
 use crate::document::Catalogue;
+use crate::session::Budget;
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, CheckoutNote, Code, Command, Crew, Decision, Effect,
     Event, Fact, Failure, Outcome, Plan, Refusal, Retries, Salvage, Seen, SessionEnd, Settings, Situation,
@@ -54,6 +55,7 @@ impl World {
             members: Vec::new(),
             checks: Vec::new(),
             retries: Retries::default(),
+            budget: Budget::default(),
             agents: BTreeMap::from(agents),
         };
         World {

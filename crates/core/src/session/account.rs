@@ -1,0 +1,90 @@
+//! What one task, one run, one day or the project has used, and what is set aside for sessions under way.
+
+use super::{Allowance, Budget, Event, Measure, Spent};
+use crate::{Fact, RunId, TaskId};
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What an account is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// Everything.
+    Project,
+    /// The sessions that began on that day.
+    Day(Date),
+    /// The sessions of a task.
+    Task(TaskId),
+    /// The sessions of a run.
+    Run(RunId),
+}
+
+/// What was used, and what is set aside.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// What the sessions that ended used.
+    pub spent: Spent,
+    /// What is set aside for each session under way.
+    pub held: BTreeMap<String, Allowance>,
+    /// The agents' own sessions that can be taken up again, by [`Subject::seat`](super::Subject::seat).
+    pub resumable: BTreeMap<String, String>,
+}
+
+impl Scope {
+    /// Returns the part of the budget that limits it.
+    pub fn limit(self, budget: &Budget) -> Allowance {
+        match self {
+            Scope::Project => budget.project,
+            Scope::Day(_) => budget.day,
+            Scope::Task(_) => budget.task,
+            Scope::Run(_) => budget.run,
+        }
+    }
+
+    /// Returns the name of its part of the config.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Project => "project",
+            Scope::Day(_) => "day",
+            Scope::Task(_) => "task",
+            Scope::Run(_) => "run",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scope::Project => out.write_str("the project"),
+            Scope::Day(day) => write!(out, "{day}"),
+            Scope::Task(task) => write!(out, "task #{task}"),
+            Scope::Run(run) => write!(out, "run {run}"),
+        }
+    }
+}
+
+impl Account {
+    /// Returns what is set aside for sessions under way, by one measure.
+    pub fn count_held(&self, measure: Measure) -> u64 {
+        self.held.values().filter_map(|held| held.get(measure)).fold(0, u64::saturating_add)
+    }
+
+    /// Folds one fact into the account.
+    #[must_use]
+    pub fn evolve(mut self, fact: &Fact<Event>) -> Self {
+        match &fact.event {
+            Event::SessionOpened { subject, reserved, .. } => {
+                self.held.insert(subject.session.clone(), *reserved);
+            }
+            Event::SessionClosed { subject, usage, agent_session, .. } => {
+                self.held.remove(&subject.session);
+                self.spent = self.spent.plus(usage);
+                if let Some(name) = agent_session {
+                    self.resumable.insert(subject.seat(), name.clone());
+                }
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,168 @@
+//! Closing a session: what was set aside goes back, and what was used is counted.
+
+use super::{Charged, Ending, Event, Subject, Usage, find_reserved};
+use crate::FailureClass;
+
+/// Closes a session that is open; closing it twice adds nothing.
+pub fn close(
+    accounts: &[Charged<'_>],
+    subject: &Subject,
+    ending: (Ending, Option<FailureClass>),
+    (usage, turns): (Usage, u32),
+    agent_session: Option<&str>,
+) -> Vec<Event> {
+    if find_reserved(accounts, subject).is_none() {
+        return Vec::new();
+    }
+    let (ending, class) = ending;
+    let agent_session = agent_session.map(str::to_owned);
+    vec![Event::SessionClosed { subject: subject.clone(), ending, class, usage, turns, agent_session }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Account, Allowance, Budget, Measure, Scope, open};
+    use super::*;
+    use crate::testing::{agent, id};
+    use crate::{Actor, Code, Fact, Refusal};
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// The accounts of a project, folded as the engine does.
+    #[derive(Default)]
+    struct Books {
+        accounts: BTreeMap<Scope, Account>,
+    }
+
+    impl Books {
+        fn charged(&self, subject: &Subject) -> Vec<(Scope, Account)> {
+            let find = |scope| (scope, self.accounts.get(&scope).cloned().unwrap_or_default());
+            subject.scopes().into_iter().map(find).collect()
+        }
+
+        fn open(&mut self, budget: &Budget, subject: &Subject) -> Result<Allowance, Refusal> {
+            let accounts = self.charged(subject);
+            let events = open(budget, &borrow(&accounts), subject, None)?;
+            self.fold(&events);
+            Ok(find_reserved(&borrow(&self.charged(subject)), subject).unwrap())
+        }
+
+        fn close(&mut self, subject: &Subject, usage: Usage) -> usize {
+            let accounts = self.charged(subject);
+            let ending = (Ending::Finished, None);
+            let events = close(&borrow(&accounts), subject, ending, (usage, 1), Some("own"));
+            self.fold(&events);
+            events.len()
+        }
+
+        fn fold(&mut self, events: &[Event]) {
+            for event in events {
+                let text = serde_json::to_string(event).unwrap();
+                assert_eq!(&serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
+                let fact = Fact { at: Timestamp::UNIX_EPOCH, actor: Actor::Engine, event: event.clone() };
+                for scope in event.subject().scopes() {
+                    let account = self.accounts.remove(&scope).unwrap_or_default();
+                    self.accounts.insert(scope, account.evolve(&fact));
+                }
+            }
+        }
+    }
+
+    fn borrow(accounts: &[(Scope, Account)]) -> Vec<Charged<'_>> {
+        accounts.iter().map(|(scope, account)| (*scope, account)).collect()
+    }
+
+    fn subject(task: u32, number: u32) -> Subject {
+        Subject {
+            session: format!("task-{task}-{number}"),
+            agent_id: agent("alpha"),
+            task_id: Some(id(task)),
+            run_id: None,
+            role: None,
+            number,
+            day: jiff::civil::date(2026, 1, 1),
+        }
+    }
+
+    fn tokens(count: u64) -> Allowance {
+        Allowance { tokens: Some(count), ..Allowance::default() }
+    }
+
+    fn used(count: u64) -> Usage {
+        Usage { input_tokens: count, ..Usage::default() }
+    }
+
+    #[test]
+    fn what_one_session_holds_another_cannot_spend() {
+        let budget = Budget { session: tokens(60), project: tokens(100), ..Budget::default() };
+        let mut books = Books::default();
+        assert_eq!(books.open(&budget, &subject(1, 1)), Ok(tokens(60)));
+        assert_eq!(books.open(&budget, &subject(2, 1)), Ok(tokens(40)));
+        let refused = books.open(&budget, &subject(3, 1)).unwrap_err();
+        assert_eq!(refused.code(), Code::BudgetExceeded);
+        assert_eq!(
+            refused,
+            Refusal::BudgetExceeded {
+                scope: Scope::Project,
+                measure: Measure::Tokens,
+                limit: 100,
+                spent: 0,
+                held: 100
+            }
+        );
+        assert_eq!(books.close(&subject(1, 1), used(10)), 1);
+        assert_eq!(books.open(&budget, &subject(3, 1)), Ok(tokens(50)));
+    }
+
+    #[test]
+    fn a_session_that_is_run_again_takes_the_same_reservation_and_is_counted_once() {
+        let budget = Budget { task: tokens(100), ..Budget::default() };
+        let mut books = Books::default();
+        assert_eq!(books.open(&budget, &subject(1, 1)), Ok(tokens(100)));
+        assert_eq!(books.open(&budget, &subject(1, 1)), Ok(tokens(100)));
+        assert_eq!((books.close(&subject(1, 1), used(30)), books.close(&subject(1, 1), used(30))), (1, 0));
+        assert_eq!(books.accounts[&Scope::Project].spent.tokens(), 30);
+        assert_eq!(books.accounts[&Scope::Task(id(1))].resumable["alpha/"], "own");
+    }
+
+    #[test]
+    fn without_limits_nothing_is_refused_and_all_is_counted() {
+        let mut books = Books::default();
+        for task in 1..=3 {
+            assert_eq!(books.open(&Budget::default(), &subject(task, 1)), Ok(Allowance::default()));
+            books.close(&subject(task, 1), Usage { cost_micros: Some(5), ..used(10) });
+        }
+        let spent = books.accounts[&Scope::Project].spent;
+        assert_eq!((spent.sessions, spent.tokens(), spent.cost_micros, spent.unpriced), (3, 30, 15, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_budget_is_never_passed_by_sessions_that_keep_to_what_was_set_aside(
+            session in prop::option::of(1u64..50),
+            task in prop::option::of(1u64..80),
+            project in 1u64..120,
+            moves in prop::collection::vec((1u32..4, 1u32..4, any::<bool>(), 0u64..100), 0..60),
+        ) {
+            let allow = |limit: Option<u64>| Allowance { tokens: limit, ..Allowance::default() };
+            let budget = Budget {
+                session: allow(session), task: allow(task), project: tokens(project), ..Budget::default()
+            };
+            let mut books = Books::default();
+            for (task_number, number, is_open, percent) in moves {
+                let subject = subject(task_number, number);
+                if is_open {
+                    let _ = books.open(&budget, &subject);
+                } else if let Some(reserved) = find_reserved(&borrow(&books.charged(&subject)), &subject) {
+                    books.close(&subject, used(reserved.tokens.unwrap() * percent / 100));
+                }
+                for (scope, account) in &books.accounts {
+                    let sum = account.spent.tokens() + account.count_held(Measure::Tokens);
+                    let limit = scope.limit(&budget).tokens.unwrap_or(u64::MAX);
+                    prop_assert!(sum <= limit, "{scope}: {sum} of {limit}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What happens to a session, in the words of the log.
+
+use super::{Allowance, Scope, Usage};
+use crate::{AgentId, FailureClass, RunId, TaskId};
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+/// What a session is for, and so what it is charged to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Subject {
+    /// Its name, the same when it is run again after a crash.
+    pub session: String,
+    /// The agent.
+    pub agent_id: AgentId,
+    /// The task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    /// The run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// The role that the agent plays in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The how-manieth session of its piece of work it is.
+    pub number: u32,
+    /// The day on which it began, where the engine is.
+    pub day: Date,
+}
+
+/// Everything that can happen to a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[allow(missing_docs, reason = "the variants say what happened, and the fields what came with it")]
+pub enum Event {
+    #[serde(rename = "session:opened")]
+    SessionOpened {
+        #[serde(flatten)]
+        subject: Subject,
+        #[serde(default, skip_serializing_if = "Allowance::is_unlimited")]
+        reserved: Allowance,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resumes: Option<String>,
+    },
+    #[serde(rename = "session:closed")]
+    SessionClosed {
+        #[serde(flatten)]
+        subject: Subject,
+        ending: Ending,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        class: Option<FailureClass>,
+        usage: Usage,
+        turns: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_session: Option<String>,
+    },
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ending {
+    /// By itself, its work done.
+    Finished,
+    /// At somebody's word.
+    Stopped,
+    /// Badly.
+    Failed,
+    /// Nobody saw it: the engine was killed, and the session is not run again.
+    Lost,
+}
+
+impl Event {
+    /// Every kind of event, by its name in the log.
+    pub const KINDS: &'static [&'static str] = &["session:opened", "session:closed"];
+
+    /// The subjects with which the names of these kinds begin.
+    pub const SUBJECTS: &'static [&'static str] = &["session"];
+
+    /// Returns the name of the event's kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Event::SessionOpened { .. } => "session:opened",
+            Event::SessionClosed { .. } => "session:closed",
+        }
+    }
+
+    /// Returns what the session is for.
+    pub fn subject(&self) -> &Subject {
+        match self {
+            Event::SessionOpened { subject, .. } | Event::SessionClosed { subject, .. } => subject,
+        }
+    }
+}
+
+impl Subject {
+    /// Returns the accounts that it is charged to.
+    pub fn scopes(&self) -> Vec<Scope> {
+        let mut scopes = vec![Scope::Project, Scope::Day(self.day)];
+        scopes.extend(self.task_id.map(Scope::Task));
+        scopes.extend(self.run_id.map(Scope::Run));
+        scopes
+    }
+
+    /// Returns under what its agent's own session is remembered: the next session of the same agent in the same role
+    /// can take it up again.
+    pub fn seat(&self) -> String {
+        format!("{}/{}", self.agent_id, self.role.as_deref().unwrap_or_default())
+    }
+}
