@@ -13,7 +13,7 @@ pub enum FailureClass {
     RateLimit,
     /// The provider could not be reached.
     Network,
-    /// The program ended with an error, by a signal, or said it failed.
+    /// The program ended with an error or by a signal.
     Crash,
     /// The session ran longer than its wall limit.
     Timeout,
@@ -21,7 +21,7 @@ pub enum FailureClass {
     Silence,
     /// What the agent gave cannot be understood.
     InvalidOutput,
-    /// The agent declined the work, or said it is blocked.
+    /// The agent said that it failed, is blocked or declines, or its provider refused the request.
     Refused,
     /// The session used up its tokens or its money.
     Budget,

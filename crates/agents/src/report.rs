@@ -91,8 +91,7 @@ fn read_text(fields: &Map<String, Value>, key: &str) -> Option<String> {
 fn read_failure(fields: &Map<String, Value>) -> Option<Failure> {
     let status = fields.get("status")?.as_str()?;
     let class = match status {
-        "failed" | "error" => FailureClass::Crash,
-        "blocked" | "refused" => FailureClass::Refused,
+        "failed" | "error" | "blocked" | "refused" => FailureClass::Refused,
         _ => return None,
     };
     let message = ["error", "message", "summary"].into_iter().find_map(|key| read_text(fields, key));
@@ -160,12 +159,12 @@ mod tests {
         check(
             r#"{"status":"failed"}"#,
             true,
-            expect![[r#"{"status":"failed"} crash: the agent reports the status `failed`"#]],
+            expect![[r#"{"status":"failed"} refused: the agent reports the status `failed`"#]],
         );
         check(
             r#"{"status":"error","error":{"message":"no"}}"#,
             true,
-            expect![[r#"{"status":"error","error":{"message":"no"}} crash: no"#]],
+            expect![[r#"{"status":"error","error":{"message":"no"}} refused: no"#]],
         );
         check(
             r#"{"status":"refused","message":"m"}"#,

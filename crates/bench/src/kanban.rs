@@ -189,6 +189,8 @@ impl Board {
             approval: Approval::Person,
             members: Vec::new(),
             checks: Vec::new(),
+            retries: Default::default(),
+            budget: Default::default(),
             agents: BTreeMap::from([(agent(), AgentSettings { instances: places })]),
         };
         Ok(Board {

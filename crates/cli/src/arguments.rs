@@ -50,6 +50,7 @@ enum Verb {
     /// Shows the agents.
     #[command(subcommand)]
     Agent(verb::agent::Agent),
+    Cost(verb::cost::Cost),
     Events(verb::events::Events),
     /// Reads state files.
     #[command(subcommand)]
@@ -76,6 +77,7 @@ impl Arguments {
             Verb::Epic(epic) => epic.run(&place).await,
             Verb::Prd(prd) => prd.run(&place).await,
             Verb::Agent(agent) => agent.run(&place).await,
+            Verb::Cost(cost) => cost.run(&place).await,
             Verb::Events(events) => events.run(&place).await,
             Verb::State(state) => state.run(&place),
             Verb::Machine(machine) => Ok(machine.run(&place)),

@@ -2,9 +2,10 @@
 
 use crate::describe_run::{describe_run, name_of, style_of_run};
 use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
+use crate::verb::cost::render_cost;
 use anstyle::Style;
 use regatta_engine::Entry;
-use regatta_engine::core::{CheckoutNote, Event, Evidence, Happening, Origin, document};
+use regatta_engine::core::{CheckoutNote, Event, Evidence, Happening, Origin, document, session};
 
 /// Says what happened, in one line without colour.
 pub(crate) fn describe(happening: &Happening) -> String {
@@ -17,6 +18,7 @@ pub(crate) fn describe_about(happening: &Happening, item: Option<&str>) -> Strin
         Happening::Task(event) => describe_task(event),
         Happening::Document(event) => describe_document(event),
         Happening::Run(event) => describe_run(event, item),
+        Happening::Session(event) => describe_session(event),
     };
     // A reason or an error may have several lines; an event has one.
     clean(&text).trim_end().replace('\n', " ")
@@ -34,6 +36,19 @@ fn describe_document(event: &document::Event) -> String {
         document::Event::EpicChanged { epic_id, title, .. } => format!("epic {epic_id} changed: {title}"),
         document::Event::PrdAdded { slug, title, .. } => format!("PRD {slug} added: {title}"),
         document::Event::PrdChanged { slug, title, .. } => format!("PRD {slug} changed: {title}"),
+    }
+}
+
+fn describe_session(event: &session::Event) -> String {
+    match event {
+        session::Event::SessionOpened { subject, .. } => format!("session {} opened", subject.number),
+        session::Event::SessionClosed { subject, usage, .. } => {
+            let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+            let cost =
+                usage.cost_micros.map_or_else(String::new, |micros| format!(", {}", render_cost(micros, 0)));
+            let used = if tokens == 0 { String::new() } else { format!(": {tokens} tokens{cost}") };
+            format!("session {} closed{used}", subject.number)
+        }
     }
 }
 
@@ -71,6 +86,10 @@ fn describe_task(event: &Event) -> String {
         Event::AgentResumed { agent_id, session, .. } => {
             format!("{agent_id} works again (session {session})")
         }
+        Event::AgentParked { class, until, attempt, .. } => {
+            format!("parked until {until}: {class} (try {attempt})")
+        }
+        Event::AgentWoken { agent_id, .. } => format!("{agent_id} goes on"),
         Event::AgentStopping { agent_id, .. } => format!("stopping {agent_id}"),
         Event::AgentStopped { agent_id, .. } => format!("{agent_id} stopped"),
         Event::WorktreeSalvaged { salvage, .. } => format!("unmerged work kept as {}", salvage.name),
@@ -156,12 +175,15 @@ fn style_of(happening: &Happening) -> Style {
     let event = match happening {
         Happening::Task(event) => event,
         Happening::Run(event) => return style_of_run(event),
-        Happening::Document(_) => return Style::new(),
+        Happening::Document(_) | Happening::Session(_) => return Style::new(),
     };
     match event {
         event if event.kind().ends_with(":failed") => RED,
         Event::TaskApproved { .. } | Event::WorktreeMerged { .. } => GREEN,
-        Event::ApprovalRequested { .. } | Event::ApprovalRejected { .. } | Event::TaskQueued { .. } => YELLOW,
+        Event::ApprovalRequested { .. }
+        | Event::ApprovalRejected { .. }
+        | Event::AgentParked { .. }
+        | Event::TaskQueued { .. } => YELLOW,
         _ => Style::new(),
     }
 }

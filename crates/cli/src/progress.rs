@@ -4,7 +4,7 @@ use crate::describe::{describe_about, progress_line, subject};
 use crate::screen::Screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use regatta_engine::Entry;
-use regatta_engine::core::{Event, Happening, Origin};
+use regatta_engine::core::{Event, Happening, Origin, session};
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -32,6 +32,8 @@ impl Progress {
     pub(crate) fn show_about(&self, entry: &Entry, item: Option<&str>) {
         let is_bookkeeping = match &entry.event {
             Happening::Task(Event::FileChanged { origin, .. }) => *origin == Origin::Engine,
+            Happening::Session(session::Event::SessionOpened { .. }) => true,
+            Happening::Session(session::Event::SessionClosed { usage, .. }) => usage.output_tokens == 0,
             Happening::Task(Event::FileWritten { .. }) => true,
             Happening::Task(Event::ProgressLogged { entry, .. }) => entry.by_engine,
             _ => false,

@@ -30,13 +30,13 @@ pub struct Retries {
     /// How often in a row.
     pub count: u32,
     /// The first pause; it doubles with each try.
-    pub pause_seconds: u32,
+    pub pause_milliseconds: u64,
 }
 
 impl Default for Retries {
     /// Bridges a minute or so, which most disturbances do not outlast.
     fn default() -> Self {
-        Retries { count: 3, pause_seconds: 5 }
+        Retries { count: 3, pause_milliseconds: 5_000 }
     }
 }
 

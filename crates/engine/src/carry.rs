@@ -69,7 +69,7 @@ impl Helm {
 
     /// Waits until nothing more happens to the task by itself.
     pub async fn rest(&mut self, task: TaskId, progress: Progress<'_>) -> Result<Carried, Error> {
-        self.wait(task, progress, Task::is_at_rest).await
+        self.wait(task, progress, |task| task.is_at_rest() || task.waits_for_its_provider()).await
     }
 
     /// Waits until a run has ended, or until it goes on only when a person does something.

@@ -148,6 +148,7 @@ impl Lanes {
             Deed::Task(Effect::RunSession { task, .. }) => {
                 self.begun.remove(task) || self.mood != Mood::Draining
             }
+            Deed::Task(Effect::Wait { .. }) => self.mood != Mood::Draining,
             // A person may take days over it.
             Deed::Run(run::Effect::PerformNode { .. } | run::Effect::LandTask { .. }) => {
                 self.mood != Mood::Draining

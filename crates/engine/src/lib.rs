@@ -6,10 +6,12 @@
 //!
 //! Start reading at [`Project`], then [`Engine`].
 
+pub mod accounts;
 mod archive;
 mod carry;
 mod clock;
 mod config;
+pub mod cost;
 mod crash;
 mod diff;
 mod doctor;

@@ -6,6 +6,7 @@
 
 use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::run::{self, Run};
+use crate::core::session::{self, Account, Scope};
 use crate::core::{
     Actor, Crew, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, RunId, Task, TaskId,
 };
@@ -79,6 +80,16 @@ impl Logged for run::Event {
     }
 }
 
+impl Logged for session::Event {
+    fn kind(&self) -> &'static str {
+        session::Event::kind(self)
+    }
+
+    fn streams(&self) -> Vec<StreamName> {
+        self.subject().scopes().into_iter().map(account_stream).collect()
+    }
+}
+
 /// A state that is folded from a stream of one family.
 pub(crate) trait State: Sized + Serialize + DeserializeOwned {
     /// The family.
@@ -131,6 +142,14 @@ impl State for run::Index {
     type Event = run::Event;
 
     fn fold(state: Self, fact: &Fact<run::Event>) -> Self {
+        state.evolve(fact)
+    }
+}
+
+impl State for Account {
+    type Event = session::Event;
+
+    fn fold(state: Self, fact: &Fact<session::Event>) -> Self {
         state.evolve(fact)
     }
 }
@@ -253,6 +272,15 @@ pub(crate) fn run_stream(run: RunId) -> StreamName {
     name(format!("run/{run}"))
 }
 
+pub(crate) fn account_stream(scope: Scope) -> StreamName {
+    name(match scope {
+        Scope::Project => "account/project".to_owned(),
+        Scope::Day(day) => format!("account/day/{day}"),
+        Scope::Task(task) => format!("account/task/{task}"),
+        Scope::Run(run) => format!("account/run/{run}"),
+    })
+}
+
 pub(crate) fn runs_stream() -> StreamName {
     name("runs".to_owned())
 }
@@ -297,11 +325,12 @@ pub(crate) fn row_of<E: Logged>(fact: &Fact<E>) -> NewEvent {
 
 /// Makes an intent of an effect that the `event`-th row asks for.
 ///
-/// A session has a lane of its own, because what stops it must run beside it.
+/// A session and a pause have lanes of their own, because what ends them must run beside them.
 pub(crate) fn intent_of(effect: &Effect, event: usize) -> NewIntent {
     let task = effect.task();
     let lane = match effect {
         Effect::RunSession { .. } => format!("task/{task}/session"),
+        Effect::Wait { .. } => format!("task/{task}/wait"),
         _ => format!("task/{task}"),
     };
     NewIntent {

@@ -8,8 +8,8 @@ use crate::core::document::Catalogue;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
-    FieldFault, FileText, Outcome, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen, Situation,
-    Stage, Start, Task, TaskId, WorkPhase, decide, effects,
+    Feedback, FieldFault, FileText, Outcome, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen,
+    Situation, Stage, Start, Task, TaskId, WorkPhase, decide, effects,
 };
 use crate::documents;
 use crate::error::Error;
@@ -110,6 +110,18 @@ pub async fn reject(
     let key = key(giver, Some(task), &format!("reject {reason:?} {feedback:?}"));
     let reject = Reject::new(reason, feedback).map_err(invalid)?;
     give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reject(reject)).await
+}
+
+/// Goes on with a task whose session broke off.
+pub async fn resume(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    feedback: Option<String>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("resume {feedback:?}"));
+    let feedback = Feedback::new(feedback).map_err(invalid)?;
+    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Resume(feedback)).await
 }
 
 /// Gives up the work on a task.
@@ -376,7 +388,10 @@ async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error>
         &task.stage,
         Stage::InProgress(work) if matches!(
             work.phase,
-            WorkPhase::Running { .. } | WorkPhase::Driven { session: None, .. } | WorkPhase::Halted
+            WorkPhase::Running { .. }
+                | WorkPhase::Driven { session: None, .. }
+                | WorkPhase::Parked { .. }
+                | WorkPhase::Halted
         )
     );
     Ok(is_open.then_some(task))

@@ -18,12 +18,7 @@ pub(crate) fn render(task: &Task, file: &Path, session: u32, resume: Option<&Res
         }
     }
     text.push_str(&render_documents(task));
-    if let Some(resume) = resume {
-        let _ = write!(text, "\n## Your last change was rejected\n\nReason: {}\n", resume.reason);
-        if let Some(feedback) = &resume.feedback {
-            let _ = write!(text, "\n{}\n", feedback.trim_end());
-        }
-    }
+    text.push_str(&resume.map_or_else(String::new, render_resume));
     let _ = write!(
         text,
         "\n## How to work\n\n\
@@ -33,6 +28,25 @@ pub(crate) fn render(task: &Task, file: &Path, session: u32, resume: Option<&Res
         task.id
     );
     text.push_str(&render_protocol(task, file));
+    text
+}
+
+/// What came before this session, if it goes on with the work of another.
+fn render_resume(resume: &Resume) -> String {
+    let mut text = String::new();
+    if let Some(reason) = &resume.reason {
+        let _ = write!(text, "\n## Your last change was rejected\n\nReason: {reason}\n");
+    }
+    if let Some(broke_off) = &resume.broke_off {
+        let _ = write!(
+            text,
+            "\n## The last session broke off\n\n{broke_off}\n\nWhat it did is still here: look at `git status` and \
+             `git log` before you go on.\n"
+        );
+    }
+    if let Some(feedback) = &resume.feedback {
+        let _ = write!(text, "\n{}\n", feedback.trim_end());
+    }
     text
 }
 

@@ -1,10 +1,12 @@
 //! Tasks and agents as people and programs see them: one shape for the CLI's JSON, and later for HTTP.
 
+use crate::accounts;
 use crate::config::Program;
 use crate::core::machine::Column;
+use crate::core::session::{Scope, Spent};
 use crate::core::{
-    AgentState, Cleanup, Crew, Criterion, Diff, EpicId, Evidence, Failure, InputNote, PrdSlug, Priority,
-    ReviewPhase, Salvage, Stage, Task, TaskId, WorkPhase, WorktreeState,
+    AgentState, Cleanup, Crew, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Park, PrdSlug,
+    Priority, ReviewPhase, Salvage, Stage, Task, TaskId, WorkPhase, WorktreeState,
 };
 use crate::engine;
 use crate::error::Error;
@@ -53,6 +55,10 @@ pub struct TaskView {
     pub state_file_size: Option<FileSize>,
     pub progress_entries: u32,
     pub inputs: Vec<InputNote>,
+    pub parked: Option<Park>,
+    /// Only where a task is asked for with its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
     pub error: Option<Failure>,
     pub owner: String,
     pub next: String,
@@ -100,7 +106,9 @@ pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Erro
 /// one command given twice is answered the same.
 pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<TaskView, Error> {
     let state_file_size = file_size::measure_at(&keeper::file_path(project, task), task.number());
-    Ok(TaskView { state_file_size, ..show_task(project, task).await? })
+    let spent = accounts::get_account(project, Scope::Task(task)).await?.spent;
+    let view = show_task(project, task).await?;
+    Ok(TaskView { state_file_size, spent: Some(spent).filter(|spent| spent.sessions > 0), ..view })
 }
 
 /// Returns all tasks by number.
@@ -206,6 +214,8 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
         state_file_size: None,
         progress_entries: task.memory.entries,
         inputs: task.memory.inputs.clone(),
+        parked: task.find_park().cloned(),
+        spent: None,
         error: task.error.clone(),
         owner,
         next,
@@ -253,10 +263,17 @@ fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str, String, S
             WorkPhase::Driven { session: None, .. } => {
                 ("driven", format!("run {}", run_of(task)), format!("regatta run show {}", run_of(task)))
             }
+            WorkPhase::Parked { park, .. } => (
+                "parked",
+                engine(),
+                format!("goes on at {} (or at once: regatta task resume {id})", park.until),
+            ),
             WorkPhase::Halted => (
                 "halted",
                 "you".to_owned(),
-                format!("regatta task complete {id}, or regatta task cancel {id}"),
+                format!(
+                    "regatta task resume {id} tries again; or regatta task complete {id}, or regatta task cancel {id}"
+                ),
             ),
             WorkPhase::Unwinding => ("unwinding", engine(), "removes the worktree again".to_owned()),
             WorkPhase::Stopping { .. } => {

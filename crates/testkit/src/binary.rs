@@ -43,11 +43,13 @@ pub struct Running {
 
 impl TestProject {
     /// Makes a repository with a project whose config is `config`, and commits both.
+    ///
+    /// Unless the config speaks of retries there are none: a test of one failure should not wait for three more.
     pub fn new(program: &str, config: &str) -> Self {
         let project = Self::without_init(program);
         let made = project.run(&["init"]);
         assert_eq!(made.code, Some(0), "{made:?}");
-        project.repo.write(".regatta/config.toml", config);
+        project.repo.write(".regatta/config.toml", &without_retries(config));
         project.repo.commit("the project");
         project
     }
@@ -185,4 +187,15 @@ fn read_all(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHand
         }
         bytes
     })
+}
+
+fn without_retries(config: &str) -> String {
+    const TABLE: &str = "[limits]\n";
+    if config.contains("retries") {
+        return config.to_owned();
+    }
+    if config.contains(TABLE) {
+        return config.replacen(TABLE, "[limits]\nretries = 0\n", 1);
+    }
+    format!("{}\n\n{TABLE}retries = 0\n", config.trim_end())
 }

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 mod carry;
 pub(crate) mod completions;
+pub(crate) mod cost;
 pub(crate) mod demo;
 mod demo_workflow;
 pub(crate) mod doctor;

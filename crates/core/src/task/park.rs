@@ -28,7 +28,8 @@ pub fn find_next_try(retries: &Retries, attempt: u32, broke: &Breakdown) -> Opti
             None => doubled(RATE_LIMIT_PAUSE, attempt, RATE_LIMIT_PAUSE_MAX),
         },
         FailureClass::Network | FailureClass::Crash if attempt <= retries.count => {
-            doubled(SignedDuration::from_secs(i64::from(retries.pause_seconds)), attempt, RETRY_PAUSE_MAX)
+            let first = i64::try_from(retries.pause_milliseconds).unwrap_or(i64::MAX);
+            doubled(SignedDuration::from_millis(first), attempt, RETRY_PAUSE_MAX)
         }
         FailureClass::InvalidOutput if attempt <= ASKS_MAX => SignedDuration::ZERO,
         _ => return None,
@@ -101,6 +102,11 @@ impl Task {
             _ => None,
         }
     }
+
+    /// Tells whether it waits for a time that its agent's provider gave, which may be hours away.
+    pub fn waits_for_its_provider(&self) -> bool {
+        self.find_park().is_some_and(|park| park.class == FailureClass::RateLimit)
+    }
 }
 
 #[cfg(test)]
@@ -114,7 +120,7 @@ mod tests {
         let at = Timestamp::from_second(1_000_000).unwrap();
         let until = given.map(|seconds| at.saturating_add(SignedDuration::from_secs(seconds)).unwrap());
         let broke = Breakdown { failure: failure(Code::AgentSessionFailed), class, until, at };
-        let retries = Retries { count: 3, pause_seconds: 5 };
+        let retries = Retries { count: 3, pause_milliseconds: 5_000 };
         let pause = |attempt: &u32| {
             find_next_try(&retries, *attempt, &broke).map(|until| until.as_second() - at.as_second())
         };

@@ -3,6 +3,7 @@
 //! A performer looks whether its work is done already, does it, and reports the outcome as a command that also
 //! settles the intent. It decides nothing: a failure is reported, and the rules say what becomes of the task.
 
+pub(crate) mod charge;
 mod control;
 mod create_worktree;
 mod leftovers;
@@ -17,6 +18,7 @@ mod run_session;
 pub(crate) mod session_entry;
 pub(crate) mod sessions;
 mod stop_agent;
+mod wait;
 
 pub(crate) use control::Control;
 pub(crate) use places::Places;
@@ -61,6 +63,7 @@ pub(crate) async fn perform(work: &Work, effect: Effect, control: Option<Control
             control.mark_over();
             ran
         }
+        Effect::Wait { task, session, until } => wait::perform(work, task, session, until).await,
         Effect::RecordDiff { task, head, number } => record_diff::perform(work, task, &head, number).await,
         Effect::PauseAgent { task, session } => pause_agent::perform(work, task, session, control).await,
         Effect::RunChecks { task, commit, names } => {

@@ -3,6 +3,7 @@
 //! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
 //! of the session's processes and runs the session again in the same worktree.
 
+use super::charge::{self, Charge, Purpose};
 use super::{Control, Work, session_entry, sessions};
 use crate::core::{
     AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
@@ -14,7 +15,7 @@ use crate::keeper;
 use crate::orders;
 use crate::project::Project;
 use crate::prompt;
-use regatta_agents::{Ended, Outcome as Ending, ResultIs, Session, StopReason};
+use regatta_agents::{Ended, FailureClass, Outcome as Ending, ResultIs, Session, StopReason};
 use std::collections::BTreeMap;
 
 pub(super) async fn perform(
@@ -42,16 +43,22 @@ pub(super) async fn perform(
     session_entry::archive_if_due(work, task).await?;
     let found = orders::get_task(&work.project, task).await?;
     let start = session_entry::find_start(&work.project, &found).await;
-    let running = match begin(work, &found, agent, session, resume).await {
+    // A session that ran before the engine was killed has a started task, which must be told differently.
+    let not_started = |failure| match phase {
+        Phase::Starting => Outcome::SessionNotStarted { session, failure },
+        Phase::Running => stopped(SessionEnd::Failed(failure)),
+    };
+    let mark = work.project.session_mark(task, session);
+    let purpose = Purpose { mark: &mark, agent, task: Some(task), run: None, role: None, number: session };
+    let charge = match charge::open(work, purpose).await? {
+        Ok(charge) => charge,
+        Err(failure) => return work.settle(task, not_started(failure)).await,
+    };
+    let running = match begin(work, &found, agent, session, resume, &charge).await {
         Ok(running) => running,
         Err(problem) => {
-            let failure = Failure::from(*problem);
-            // A session that ran before the engine was killed has a started task, which must be told differently.
-            let outcome = match phase {
-                Phase::Starting => Outcome::SessionNotStarted { session, failure },
-                Phase::Running => stopped(SessionEnd::Failed(failure)),
-            };
-            return work.settle(task, outcome).await;
+            charge.abandon(work).await?;
+            return work.settle(task, not_started(Failure::from(*problem))).await;
         }
     };
     work.note(task, Outcome::SessionStarted { session }).await?;
@@ -62,9 +69,13 @@ pub(super) async fn perform(
         // It goes on with the next engine.
         Ending::Stopped(StopReason::Shutdown) => return Ok(()),
         Ending::Stopped(StopReason::Cancelled | StopReason::Paused) => SessionEnd::Stopped,
-        Ending::Failed(failure) => SessionEnd::Failed(explain(&work.project, task, session, failure)),
+        Ending::Failed(failure) => {
+            let explained = explain(&work.project, task, session, failure);
+            SessionEnd::Broken(charge::breakdown(failure, explained))
+        }
         Ending::Finished => finish(&work.project, task, session, &ended).await,
     };
+    charge.close(work, &ended).await?;
     session_entry::remember(work, &found, session, start.as_ref(), (&ended.outcome, &end)).await?;
     crash::point("run_session.after");
     work.settle(task, stopped(end)).await
@@ -101,6 +112,7 @@ async fn begin(
     agent: &AgentId,
     session: u32,
     resume: Option<&Resume>,
+    charge: &Charge,
 ) -> Result<Session, Box<Problem>> {
     let project = &work.project;
     let request = sessions::Request {
@@ -115,6 +127,7 @@ async fn begin(
         transcript: project.transcript(task.id, session),
         own: sessions::names_of_task(project, task, agent, session),
         variables: variables(task, session),
+        charge: Some(charge),
     };
     sessions::begin(work, request).await
 }
@@ -144,15 +157,28 @@ async fn finish(project: &Project, task: TaskId, session: u32, ended: &Ended) ->
 
 fn explain(project: &Project, task: TaskId, session: u32, failure: &regatta_agents::Failure) -> Failure {
     let transcript = project.transcript(task, session);
+    let (code, next) = match failure.class {
+        FailureClass::RateLimit => {
+            (Code::RateLimited, format!("it goes on by itself; `regatta task resume {task}` tries at once"))
+        }
+        FailureClass::Budget => (
+            Code::BudgetExceeded,
+            format!("raise the limit in .regatta/config.toml, then `regatta task resume {task}`"),
+        ),
+        _ => (
+            Code::AgentSessionFailed,
+            format!(
+                "read {}; then `regatta task resume {task}` to try again, `regatta task complete {task}` if the work is \
+                 good, or `regatta task cancel {task}` (the work is kept as a salvage)",
+                transcript.display()
+            ),
+        ),
+    };
     let mut problem = Problem::new(
-        Code::AgentSessionFailed,
+        code,
         format!("session {session} of task #{task} ended badly"),
         failure.to_string(),
-        format!(
-            "read {}; then `regatta task complete {task}` if the work is good, or `regatta task cancel {task}` \
-             (the work is kept as a salvage) and assign it again",
-            transcript.display()
-        ),
+        next,
     )
     .with("class", failure.class.name())
     .with("session", session)

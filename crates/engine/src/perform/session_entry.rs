@@ -6,7 +6,7 @@
 
 use super::Work;
 use crate::archive;
-use crate::core::{Actor, Evidence, Outcome, SessionEnd, Task, TaskId};
+use crate::core::{Actor, Breakdown, Evidence, Outcome, SessionEnd, Task, TaskId};
 use crate::error::Error;
 use crate::keeper;
 use crate::memory::{self, Progress};
@@ -86,7 +86,7 @@ async fn look(project: &Project, task: &Task, start: Option<&CommitId>, end: &Se
     let (head, status) = match end {
         // All is committed, at a head that is known: many sessions may end at once, and each look is a process.
         SessionEnd::Finished(complete) => (orders::to_git(&complete.diff().head).ok()?, Vec::new()),
-        SessionEnd::Failed(_) | SessionEnd::Stopped => (
+        SessionEnd::Broken(_) | SessionEnd::Failed(_) | SessionEnd::Stopped => (
             repository.head_of_worktree(&place).await.ok()?,
             repository.status(&place, &project.config().copy).await.ok()?,
         ),
@@ -112,7 +112,7 @@ fn render(session: u32, seen: Option<&Seen>, ending: &Ending, end: &SessionEnd, 
             "None".to_owned(),
             "Review",
         ),
-        SessionEnd::Failed(failure) => {
+        SessionEnd::Broken(Breakdown { failure, .. }) | SessionEnd::Failed(failure) => {
             let why = format!("- {}: {}", failure.code, on_one_line(&failure.message));
             ("ended badly", "not run".to_owned(), why, "See the transcript")
         }

@@ -1,5 +1,6 @@
 //! Starting a session of an agent and watching it to its end, whatever it is for.
 
+use super::charge::Charge;
 use super::{Control, Work, leftovers};
 use crate::config::Program;
 use crate::core::{AgentId, Code, Problem, Task};
@@ -34,6 +35,8 @@ pub(crate) struct Request<'a> {
     pub(crate) own: Vec<(String, String)>,
     /// Values for `${name}` in scripts.
     pub(crate) variables: BTreeMap<String, String>,
+    /// Its accounts, unless nothing is charged.
+    pub(crate) charge: Option<&'a Charge>,
 }
 
 /// Ends what is left of the same session, and starts it.
@@ -62,6 +65,10 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
         }
     };
     let allowed = entry.environment.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
+    let mut limits = entry.limits.clone();
+    if let Some(charge) = request.charge {
+        charge.narrow(&mut limits);
+    }
     let start = Start {
         session: work.name_start(&request.mark),
         number: request.number,
@@ -73,13 +80,13 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
         environment: allowed.chain(request.own).collect(),
         variables: request.variables,
         model: None,
-        resume: None,
+        resume: request.charge.and_then(|charge| charge.opened.resumes.clone()),
         tools: None,
         permissions: Permissions::default(),
         sandbox: None,
         private: request.transcript.parent().unwrap_or(project.root()).to_owned(),
         transcript: request.transcript,
-        limits: entry.limits.clone(),
+        limits,
     };
     regatta_agents::start(start).await.map_err(|error| failed(chain(&error), mend()))
 }

@@ -1,6 +1,7 @@
 //! Stops the agent of a cancelled task, and confirms that nothing of it is left.
 
 use super::{Control, Work, leftovers};
+use crate::accounts;
 use crate::core::{Code, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
@@ -18,6 +19,7 @@ pub(super) async fn perform(
         Ok(()) => Outcome::AgentStopped,
         Err(failure) => Outcome::AgentNotStopped(failure),
     };
+    accounts::close_lost(&work.project, work.token, task).await?;
     crash::point("stop_agent.after");
     work.settle(task, outcome).await
 }

@@ -175,6 +175,7 @@ async fn in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId, id: TaskId) 
         transcript: project.transcript(id, number),
         own: [names_of_run(ask), sessions::names_of_task(project, &task, &agent, number)].concat(),
         variables: variables(ask, Some(&task)),
+        charge: None,
     };
     let act = match begin(roles, ask, request).await {
         Ok(act) => act,
@@ -340,6 +341,7 @@ async fn alone(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> Result<Play
         transcript: transcript.clone(),
         own: names_of_run(ask),
         variables: variables(ask, None),
+        charge: None,
     };
     let played = match begin(roles, ask, request).await {
         Ok(act) => answer(ask, finish(ask, act, &folder).await?, &transcript),

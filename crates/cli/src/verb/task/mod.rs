@@ -13,6 +13,7 @@ mod list;
 mod output;
 mod progress;
 mod reject;
+mod resume;
 mod salvage;
 pub(crate) mod show;
 
@@ -32,6 +33,7 @@ pub(crate) enum Task {
     Complete(complete::Complete),
     Approve(approve::Approve),
     Reject(reject::Reject),
+    Resume(resume::Resume),
     Cancel(cancel::Cancel),
     Depends(depends::Depends),
     Salvage(salvage::Salvage),
@@ -52,6 +54,7 @@ impl Task {
             Task::Complete(verb) => verb.run(place).await,
             Task::Approve(verb) => verb.run(place).await,
             Task::Reject(verb) => verb.run(place).await,
+            Task::Resume(verb) => verb.run(place).await,
             Task::Cancel(verb) => verb.run(place).await,
             Task::Depends(verb) => verb.run(place).await,
             Task::Salvage(verb) => verb.run(place).await,

@@ -4,7 +4,9 @@ use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, RED, clean};
+use crate::verb::cost::{render_cost, render_time};
 use clap::Args;
+use regatta_engine::core::session::Spent;
 use regatta_engine::core::{Evidence, Problem, TaskId};
 use regatta_engine::{
     CriterionView, FileSize, Project, SectionSize, TaskView, show_task, show_task_with_file,
@@ -99,6 +101,12 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
     for (name, value) in file {
         field(name, value.clone());
     }
+    if let Some(spent) = &task.spent {
+        field("used", show_spent(spent));
+    }
+    if let Some(park) = &task.parked {
+        field("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
+    }
     if let Some(deadline) = task.deadline {
         field("deadline", deadline.to_string());
     }
@@ -144,6 +152,15 @@ fn show_size(size: &FileSize) -> String {
         many => format!("{:.1} KB", many as f64 / 1024.0),
     };
     format!("{bytes}, about {} tokens: {}", size.tokens, sections.join(", "))
+}
+
+fn show_spent(spent: &Spent) -> String {
+    let sessions = if spent.sessions == 1 { "session" } else { "sessions" };
+    let tokens = match spent.tokens() {
+        0 => String::new(),
+        tokens => format!("{tokens} tokens, {}, ", render_cost(spent.cost_micros, spent.unpriced)),
+    };
+    format!("{tokens}{} in {} {sessions}", render_time(spent.milliseconds), spent.sessions)
 }
 
 fn show_criterion(criterion: &CriterionView) -> String {

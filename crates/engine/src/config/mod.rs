@@ -2,7 +2,10 @@
 //!
 //! Read strictly: a key that is not known is an error that names the nearest known one, with its line and column.
 
-use crate::core::{AgentId, AgentSettings, Approval, Settings, find_nearest};
+mod budget;
+
+use crate::core::{AgentId, AgentSettings, Approval, Retries, Settings, find_nearest};
+use budget::RawBudget;
 use regatta_agents::Limits;
 use regatta_git::{BranchName, RelativePath};
 use serde::Deserialize;
@@ -19,6 +22,9 @@ const SETUP_WALL_DEFAULT: Duration = Duration::from_secs(600);
 
 /// Longer than most suites that are run before a merge.
 const CHECK_WALL_DEFAULT: Duration = Duration::from_secs(1_800);
+
+/// What fails so often in a row does not mend itself.
+const RETRIES_MAX: u32 = 100;
 
 /// What the project's config says, checked.
 #[derive(Debug, Clone)]
@@ -138,6 +144,8 @@ struct Raw {
     paths: RawPaths,
     #[serde(default)]
     limits: RawGeneralLimits,
+    #[serde(default)]
+    budget: RawBudget,
 }
 
 #[derive(Deserialize)]
@@ -203,11 +211,28 @@ struct RawGeneralLimits {
     silence: Option<String>,
     grace: Option<String>,
     check_wall: Option<String>,
+    retries: Option<u32>,
+    retry_pause: Option<String>,
 }
 
 impl RawGeneralLimits {
     fn of_sessions(&self) -> RawLimits {
         RawLimits { wall: self.wall.clone(), silence: self.silence.clone(), grace: self.grace.clone() }
+    }
+
+    fn retries(&self) -> Result<Retries, Fault> {
+        let standard = Retries::default();
+        let count = self.retries.unwrap_or(standard.count);
+        if count > RETRIES_MAX {
+            return Err(fault(
+                "retries",
+                format!("`limits.retries` must be 0 to {RETRIES_MAX}, not {count}"),
+            ));
+        }
+        let pause = Duration::from_millis(standard.pause_milliseconds);
+        let pause = span("retry_pause", self.retry_pause.as_deref(), pause)?;
+        let pause_milliseconds = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        Ok(Retries { count, pause_milliseconds })
     }
 }
 
@@ -293,6 +318,8 @@ impl Raw {
             max_concurrent_agents: count,
             approval: self.project.approval,
             checks: checks.keys().cloned().collect(),
+            retries: self.limits.retries()?,
+            budget: self.budget.check()?,
             members: self.project.members.clone(),
             agents: agents
                 .iter()

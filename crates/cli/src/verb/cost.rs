@@ -1,0 +1,128 @@
+//! `regatta cost`: what the sessions used.
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{DIM, clean};
+use clap::{Args, ValueEnum};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use regatta_engine::core::{Problem, RunId, TaskId};
+use regatta_engine::cost::{CostLine, CostQuery, CostView, find_cost};
+
+/// Shows what the sessions of agents used: tokens, money, time.
+///
+/// Figures are what the agents say. Where one does not say what it cost, the amount is what is known, with a `+`.
+#[derive(Args)]
+pub(crate) struct Cost {
+    /// Only the sessions of this task.
+    #[arg(long, value_name = "ID", conflicts_with = "run")]
+    task: Option<TaskId>,
+    /// Only the sessions of this run.
+    #[arg(long, value_name = "ID")]
+    run: Option<RunId>,
+    /// What a line is about.
+    #[arg(long, value_enum, default_value_t = By::Day)]
+    by: By,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// A day, where the engine is.
+    Day,
+    /// A task.
+    Task,
+    /// A run.
+    Run,
+    /// An agent.
+    Agent,
+    /// A session, in order.
+    Session,
+}
+
+impl Cost {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let query = match self.by {
+            By::Day => CostQuery::Days,
+            By::Task => CostQuery::Tasks,
+            By::Run => CostQuery::Runs,
+            By::Agent => CostQuery::Agents,
+            By::Session => CostQuery::Sessions,
+        };
+        let found = find_cost(&project, query, self.task, self.run).await.map_err(|error| error.explain())?;
+        place.screen.data(&found, render);
+        Ok(Exit::Done)
+    }
+}
+
+fn render(found: &CostView) -> String {
+    if found.lines.is_empty() {
+        return format!("{DIM}no session has ended yet{DIM:#}\n");
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let name = found.by.to_uppercase();
+    table.set_header([name.as_str(), "SESSIONS", "TOKENS IN", "CACHED", "TOKENS OUT", "COST", "TIME"]);
+    for line in &found.lines {
+        table.add_row(cells(line));
+    }
+    if found.lines.len() > 1 {
+        table.add_row(cells(&found.total));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+fn cells(line: &CostLine) -> Vec<Cell> {
+    let spent = &line.spent;
+    vec![
+        Cell::new(clean(&line.name)),
+        Cell::new(spent.sessions),
+        Cell::new(spent.input_tokens),
+        Cell::new(spent.cached_tokens),
+        Cell::new(spent.output_tokens),
+        Cell::new(render_cost(spent.cost_micros, spent.unpriced)),
+        Cell::new(render_time(spent.milliseconds)),
+    ]
+}
+
+/// Writes an amount; a `+` says that there is more of which nothing is known.
+pub(crate) fn render_cost(micros: u64, unpriced: u64) -> String {
+    let more = if unpriced > 0 { "+" } else { "" };
+    if micros == 0 && unpriced > 0 {
+        return "unknown".to_owned();
+    }
+    let cents = micros / 10_000;
+    if cents == 0 && micros > 0 {
+        return format!("$0.{:04}{more}", micros / 100);
+    }
+    format!("${}.{:02}{more}", cents / 100, cents % 100)
+}
+
+/// Writes a time as a person would.
+pub(crate) fn render_time(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1_000;
+    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, _) => format!("{}.{} s", seconds, milliseconds % 1_000 / 100),
+        (0, minutes, seconds) => format!("{minutes}m {seconds:02}s"),
+        (hours, minutes, _) => format!("{hours}h {minutes:02}m"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_as_people_write_them() {
+        assert_eq!(render_cost(0, 0), "$0.00");
+        assert_eq!(render_cost(1_250_000, 0), "$1.25");
+        assert_eq!(render_cost(1_250_000, 2), "$1.25+");
+        assert_eq!(render_cost(0, 1), "unknown");
+        assert_eq!(render_cost(1_200, 0), "$0.0012");
+        assert_eq!(render_time(1_234), "1.2 s");
+        assert_eq!(render_time(61_000), "1m 01s");
+        assert_eq!(render_time(3_720_000), "1h 02m");
+    }
+}

@@ -1,0 +1,165 @@
+//! Opening and closing sessions on their accounts: load, decide, append.
+//!
+//! One fact joins all accounts of a session, so that two sessions cannot both be promised the last of a budget.
+
+use crate::clock;
+use crate::core::session::{self, Account, Allowance, Charged, Ending, Event, Scope, Subject, Usage};
+use crate::core::{Actor, Fact, FailureClass, TaskId};
+use crate::error::Error;
+use crate::log::{self, Folded, SNAPSHOT_FORMAT};
+use crate::project::Project;
+use crate::round;
+use regatta_store::{Append, CommandKey, LeaseToken, StreamName};
+
+/// What a session is told when it is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Opened {
+    /// What it may use.
+    pub(crate) allowed: Allowance,
+    /// The agent's own session that it takes up again, if there is one.
+    pub(crate) resumes: Option<String>,
+}
+
+/// How a session went, as far as its accounts care.
+#[derive(Debug, Clone)]
+pub(crate) struct Closing {
+    pub(crate) ending: Ending,
+    pub(crate) class: Option<FailureClass>,
+    pub(crate) usage: Usage,
+    pub(crate) turns: u32,
+    pub(crate) agent_session: Option<String>,
+}
+
+impl Closing {
+    /// Of a session that nobody saw the end of.
+    pub(crate) fn lost() -> Self {
+        Closing { ending: Ending::Lost, class: None, usage: Usage::default(), turns: 0, agent_session: None }
+    }
+}
+
+/// Sets aside what a session may use, or says which budget is used up.
+pub(crate) async fn open(project: &Project, token: LeaseToken, subject: &Subject) -> Result<Opened, Error> {
+    round::take(project, &Turn { token, subject, deed: Deed::Open }).await
+}
+
+/// Counts what a session used, and gives back what was set aside for it.
+pub(crate) async fn close(
+    project: &Project,
+    token: LeaseToken,
+    subject: &Subject,
+    closing: Closing,
+) -> Result<(), Error> {
+    round::take(project, &Turn { token, subject, deed: Deed::Close(closing) }).await.map(|_| ())
+}
+
+/// Returns an account as it stands.
+pub async fn get_account(project: &Project, scope: Scope) -> Result<Account, Error> {
+    let loaded = project.store().load(&log::account_stream(scope), SNAPSHOT_FORMAT).await?;
+    Ok(Folded::<Account>::from_loaded(loaded)?.state)
+}
+
+/// Returns what happened to the sessions of an account, in order.
+pub async fn list_sessions(project: &Project, scope: Scope) -> Result<Vec<Fact<Event>>, Error> {
+    let loaded = project.store().load(&log::account_stream(scope), log::NO_SNAPSHOT).await?;
+    loaded.tail.iter().map(log::fact_of).collect()
+}
+
+/// Returns every account of one kind, such as all days, by the rest of its name.
+pub async fn list_accounts(project: &Project, kind: &str) -> Result<Vec<(String, Account)>, Error> {
+    let prefix = format!("account/{kind}/");
+    let mut accounts = Vec::new();
+    for loaded in project.store().load_prefix(&prefix, SNAPSHOT_FORMAT).await? {
+        let name = loaded.stream.as_str().trim_start_matches(&prefix).to_owned();
+        accounts.push((name, Folded::<Account>::from_loaded(loaded)?.state));
+    }
+    Ok(accounts)
+}
+
+/// Closes the sessions of a task that are open though none of it runs any more.
+pub(crate) async fn close_lost(project: &Project, token: LeaseToken, task: TaskId) -> Result<(), Error> {
+    let open = get_account(project, Scope::Task(task)).await?.held;
+    if open.is_empty() {
+        return Ok(());
+    }
+    for fact in list_sessions(project, Scope::Task(task)).await? {
+        if let Event::SessionOpened { subject, .. } = &fact.event
+            && open.contains_key(&subject.session)
+        {
+            close(project, token, subject, Closing::lost()).await?;
+        }
+    }
+    Ok(())
+}
+
+enum Deed {
+    Open,
+    Close(Closing),
+}
+
+/// A session on its round.
+struct Turn<'a> {
+    token: LeaseToken,
+    subject: &'a Subject,
+    deed: Deed,
+}
+
+impl round::Turn for Turn<'_> {
+    type Given = Opened;
+
+    fn key(&self) -> Option<&CommandKey> {
+        None
+    }
+
+    fn parse(_: &str) -> Result<Opened, Error> {
+        Err(Error::LogUnsound { seq: 0, why: "a session is opened without a command's id".to_owned() })
+    }
+
+    async fn decide(&self, project: &Project) -> Result<(Opened, Append), Error> {
+        let scopes = self.subject.scopes();
+        let streams: Vec<StreamName> = scopes.iter().map(|scope| log::account_stream(*scope)).collect();
+        let loaded = project.store().load_many(&streams, SNAPSHOT_FORMAT).await?;
+        let mut folded: Vec<Folded<Account>> =
+            loaded.into_iter().map(Folded::from_loaded).collect::<Result<_, _>>()?;
+        let accounts: Vec<Charged<'_>> =
+            scopes.iter().zip(&folded).map(|(scope, folded)| (*scope, &folded.state)).collect();
+        let resumes = find_resumable(&accounts, self.subject);
+        let events = match &self.deed {
+            Deed::Open => {
+                let budget = &project.config().settings.budget;
+                session::open(budget, &accounts, self.subject, resumes.as_deref()).map_err(Error::Refused)?
+            }
+            Deed::Close(closing) => session::close(
+                &accounts,
+                self.subject,
+                (closing.ending, closing.class),
+                (closing.usage, closing.turns),
+                closing.agent_session.as_deref(),
+            ),
+        };
+        let expect = folded.iter().map(|folded| (folded.stream.clone(), folded.version)).collect();
+        let mut append = Append { expect, fence: Some(self.token), ..Append::default() };
+        for fact in log::facts(events, &Actor::Engine, clock::now()) {
+            let row = log::row_of(&fact);
+            folded.iter_mut().for_each(|folded| folded.push(&fact, row.data.len()));
+            append.events.push(row);
+        }
+        if !append.events.is_empty() {
+            append.snapshots.extend(folded.iter().filter_map(Folded::snapshot_if_due));
+        }
+        let accounts: Vec<Charged<'_>> =
+            scopes.iter().zip(&folded).map(|(scope, folded)| (*scope, &folded.state)).collect();
+        let allowed = session::find_reserved(&accounts, self.subject).unwrap_or_default();
+        Ok((Opened { allowed, resumes }, append))
+    }
+}
+
+/// The newest session of the same agent in the same role: of the task, or of the run when it is for no task.
+fn find_resumable(accounts: &[Charged<'_>], subject: &Subject) -> Option<String> {
+    let own = match (subject.task_id, subject.run_id) {
+        (Some(task), _) => Scope::Task(task),
+        (None, Some(run)) => Scope::Run(run),
+        (None, None) => return None,
+    };
+    let (_, account) = accounts.iter().find(|(scope, _)| *scope == own)?;
+    account.resumable.get(&subject.seat()).cloned()
+}

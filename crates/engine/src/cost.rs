@@ -1,0 +1,106 @@
+//! What sessions used, as people and programs see it.
+
+use crate::accounts;
+use crate::core::session::{Event, Scope, Spent, Subject};
+use crate::core::{Fact, RunId, TaskId};
+use crate::error::Error;
+use crate::project::Project;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum CostQuery {
+    Days,
+    Tasks,
+    Runs,
+    Agents,
+    Sessions,
+}
+
+/// Lines and their sum.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CostView {
+    /// What a line is about.
+    pub by: &'static str,
+    /// The lines.
+    pub lines: Vec<CostLine>,
+    /// Their sum.
+    pub total: CostLine,
+}
+
+/// What one day, task, run, agent or session used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CostLine {
+    /// Which.
+    pub name: String,
+    /// What it used.
+    #[serde(flatten)]
+    pub spent: Spent,
+}
+
+/// Counts what was used, in all or by the sessions of one task or run.
+pub async fn find_cost(
+    project: &Project,
+    by: CostQuery,
+    task: Option<TaskId>,
+    run: Option<RunId>,
+) -> Result<CostView, Error> {
+    let scope = task.map(Scope::Task).or(run.map(Scope::Run)).unwrap_or(Scope::Project);
+    let total = accounts::get_account(project, scope).await?.spent;
+    let lines = match (by, scope) {
+        (CostQuery::Days, Scope::Project) => of_accounts(project, "day").await?,
+        (CostQuery::Tasks, Scope::Project) => of_accounts(project, "task").await?,
+        (CostQuery::Runs, Scope::Project) => of_accounts(project, "run").await?,
+        _ => of_sessions(&accounts::list_sessions(project, scope).await?, by),
+    };
+    let by = match by {
+        CostQuery::Days => "day",
+        CostQuery::Tasks => "task",
+        CostQuery::Runs => "run",
+        CostQuery::Agents => "agent",
+        CostQuery::Sessions => "session",
+    };
+    Ok(CostView { by, lines, total: CostLine { name: "total".to_owned(), spent: total } })
+}
+
+async fn of_accounts(project: &Project, kind: &str) -> Result<Vec<CostLine>, Error> {
+    let accounts = accounts::list_accounts(project, kind).await?;
+    let mut lines: Vec<CostLine> =
+        accounts.into_iter().map(|(name, account)| CostLine { name, spent: account.spent }).collect();
+    // Numbers as numbers; days sort the same either way.
+    lines.sort_by_key(|line| (line.name.parse::<u64>().unwrap_or(0), line.name.clone()));
+    Ok(lines)
+}
+
+fn of_sessions(facts: &[Fact<Event>], by: CostQuery) -> Vec<CostLine> {
+    let mut lines: Vec<CostLine> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for fact in facts {
+        let Event::SessionClosed { subject, usage, .. } = &fact.event else { continue };
+        let name = name_of(subject, by);
+        let place = *places.entry(name.clone()).or_insert_with(|| {
+            lines.push(CostLine { name, spent: Spent::default() });
+            lines.len() - 1
+        });
+        lines[place].spent = lines[place].spent.plus(usage);
+    }
+    lines
+}
+
+fn name_of(subject: &Subject, by: CostQuery) -> String {
+    let or_none = |name: Option<String>| name.unwrap_or_else(|| "-".to_owned());
+    match by {
+        CostQuery::Days => subject.day.to_string(),
+        CostQuery::Tasks => or_none(subject.task_id.map(|task| task.to_string())),
+        CostQuery::Runs => or_none(subject.run_id.map(|run| run.to_string())),
+        CostQuery::Agents => subject.agent_id.to_string(),
+        CostQuery::Sessions => {
+            let task = subject.task_id.map(|task| format!("task {task}"));
+            let run = subject.run_id.map(|run| format!("run {run}"));
+            let place = or_none(task.or(run));
+            format!("{place}, session {}, {}", subject.number, subject.agent_id)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A session on its accounts: opened before the agent starts, closed after it is gone.
+
+use super::Work;
+use crate::accounts::{self, Closing, Opened};
+use crate::clock;
+use crate::core::session::{Ending, Subject, Usage};
+use crate::core::{AgentId, Breakdown, Failure, FailureClass, RunId, TaskId};
+use crate::error::Error;
+use regatta_agents::{Ended, Limits, Outcome};
+use std::time::Duration;
+
+/// A session that is open.
+pub(crate) struct Charge {
+    subject: Subject,
+    /// What it was told.
+    pub(crate) opened: Opened,
+}
+
+/// What a session is for.
+pub(crate) struct Purpose<'a> {
+    pub(crate) mark: &'a str,
+    pub(crate) agent: &'a AgentId,
+    pub(crate) task: Option<TaskId>,
+    pub(crate) run: Option<RunId>,
+    pub(crate) role: Option<&'a str>,
+    pub(crate) number: u32,
+}
+
+/// Opens a session; when a budget is used up, that is said as a failure of the session.
+pub(crate) async fn open(work: &Work, purpose: Purpose<'_>) -> Result<Result<Charge, Failure>, Error> {
+    let subject = Subject {
+        session: purpose.mark.trim_end_matches('.').to_owned(),
+        agent_id: purpose.agent.clone(),
+        task_id: purpose.task,
+        run_id: purpose.run,
+        role: purpose.role.map(str::to_owned),
+        number: purpose.number,
+        day: clock::now().to_zoned(jiff::tz::TimeZone::system()).date(),
+    };
+    match accounts::open(&work.project, work.token, &subject).await {
+        Ok(opened) => Ok(Ok(Charge { subject, opened })),
+        Err(error @ Error::Refused(_)) => Ok(Err(Failure::from(error.explain()))),
+        Err(other) => Err(other),
+    }
+}
+
+impl Charge {
+    /// Narrows limits to what was set aside.
+    pub(crate) fn narrow(&self, limits: &mut Limits) {
+        if let Some(milliseconds) = self.opened.allowed.milliseconds {
+            limits.wall = limits.wall.min(Duration::from_millis(milliseconds));
+        }
+    }
+
+    /// Closes a session that never began.
+    pub(crate) async fn abandon(self, work: &Work) -> Result<(), Error> {
+        accounts::close(&work.project, work.token, &self.subject, Closing::lost()).await
+    }
+
+    /// Closes a session that ended.
+    pub(crate) async fn close(self, work: &Work, ended: &Ended) -> Result<(), Error> {
+        let (ending, class) = match &ended.outcome {
+            Outcome::Finished => (Ending::Finished, None),
+            Outcome::Stopped(_) => (Ending::Stopped, None),
+            Outcome::Failed(failure) => (Ending::Failed, Some(class_of(failure))),
+        };
+        let closing = Closing {
+            ending,
+            class,
+            usage: Usage {
+                input_tokens: ended.usage.input_tokens,
+                cached_tokens: ended.usage.cached_tokens,
+                output_tokens: ended.usage.output_tokens,
+                cost_micros: ended.usage.cost_micros,
+                milliseconds: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX),
+            },
+            turns: ended.turns,
+            agent_session: ended.agent_session.clone(),
+        };
+        accounts::close(&work.project, work.token, &self.subject, closing).await
+    }
+}
+
+/// Says of a failure, as it is explained to people, what the rules must know.
+pub(crate) fn breakdown(failure: &regatta_agents::Failure, explained: Failure) -> Breakdown {
+    Breakdown { failure: explained, class: class_of(failure), until: failure.until, at: clock::now() }
+}
+
+fn class_of(failure: &regatta_agents::Failure) -> FailureClass {
+    use regatta_agents::FailureClass as Class;
+    match failure.class {
+        Class::RateLimit => FailureClass::RateLimit,
+        Class::Network => FailureClass::Network,
+        Class::Crash => FailureClass::Crash,
+        Class::Timeout => FailureClass::Timeout,
+        Class::Silence => FailureClass::Silence,
+        Class::InvalidOutput => FailureClass::InvalidOutput,
+        Class::Refused => FailureClass::Refused,
+        Class::Budget => FailureClass::Budget,
+    }
+}
