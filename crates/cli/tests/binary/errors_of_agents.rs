@@ -88,21 +88,18 @@ fn a_session_of_a_program_that_ends_badly() {
 #[test]
 fn each_fault_of_a_script_has_its_class() {
     let project = TestProject::new(PROGRAM, CREW);
-    for (fault, class) in [
-        ("crash", "crash"),
-        ("rate_limit", "rate_limit"),
-        ("network", "network"),
-        ("refused", "refused"),
-        ("invalid_output", "invalid_output"),
+    for (fault, code) in [
+        ("crash", "AGENT_SESSION_FAILED"),
+        ("rate_limit", "RATE_LIMITED"),
+        ("network", "AGENT_SESSION_FAILED"),
+        ("refused", "AGENT_SESSION_FAILED"),
+        ("invalid_output", "AGENT_SESSION_FAILED"),
     ] {
         let script = format!("[[session]]\nstep = [{{ fault = \"{fault}\" }}]\n");
         project.repo.write(".regatta/scripts/worker.toml", &script);
         let task = add_and_assign(&project, fault, "worker");
         let error = field(&project, &task, "error");
-        assert_eq!(
-            (&error["code"], &error["details"]["class"]),
-            (&"AGENT_SESSION_FAILED".into(), &class.into())
-        );
+        assert_eq!((&error["code"], &error["details"]["class"]), (&code.into(), &fault.into()));
     }
 }
 

@@ -16,6 +16,7 @@ mod errors_of_projects;
 mod eval;
 mod following;
 mod output;
+mod parked;
 mod run_support;
 mod runs;
 mod runs_crashed;

@@ -47,9 +47,22 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>) -> Result<Result<Cha
 impl Charge {
     /// Narrows limits to what was set aside.
     pub(crate) fn narrow(&self, limits: &mut Limits) {
-        if let Some(milliseconds) = self.opened.allowed.milliseconds {
-            limits.wall = limits.wall.min(Duration::from_millis(milliseconds));
+        limits.wall = limits.wall.min(self.wall());
+    }
+
+    /// Says what a failure is when it came of what was set aside: a session that had less time than its agent may have
+    /// otherwise did not take too long, but used up its budget.
+    pub(crate) fn judge(&self, limits: &Limits, ended: &mut Ended) {
+        if let Outcome::Failed(failure) = &mut ended.outcome
+            && failure.class == regatta_agents::FailureClass::Timeout
+            && self.wall() < limits.wall
+        {
+            failure.class = regatta_agents::FailureClass::Budget;
         }
+    }
+
+    fn wall(&self) -> Duration {
+        self.opened.allowed.milliseconds.map_or(Duration::MAX, Duration::from_millis)
     }
 
     /// Closes a session that never began.

@@ -63,7 +63,10 @@ pub(super) async fn perform(
     };
     work.note(task, Outcome::SessionStarted { session }).await?;
     crash::point("run_session.started");
-    let ended = sessions::watch(running, control).await;
+    let mut ended = sessions::watch(running, control).await;
+    if let Some(entry) = work.project.config().agents.get(agent) {
+        charge.judge(&entry.limits, &mut ended);
+    }
     crash::point("run_session.ended");
     let end = match &ended.outcome {
         // It goes on with the next engine.

@@ -1,0 +1,121 @@
+//! Sessions that break off: what is tried again, what waits, what is left to a person, and what it all cost.
+
+use crate::support::{PROGRAM, add, add_and_assign, field, kinds_from};
+use regatta_testkit::binary::TestProject;
+use regatta_testkit::wait::until;
+
+/// An agent whose sessions are the given ones, tried again at once.
+fn scripted(script: &str, settings: &str) -> TestProject {
+    let config = format!(
+        "[limits]\nretries = 2\nretry_pause = \"1ms\"\n{settings}\n\
+         [agents.worker]\nkind = \"scripted\"\nscript = \".regatta/worker.toml\"\n"
+    );
+    let project = TestProject::new(PROGRAM, &config);
+    project.repo.write(".regatta/worker.toml", script);
+    project
+}
+
+const WRITES: &str = "{ write = { path = \"done-${session}.txt\", text = \"done\\n\" } }";
+
+fn count(kinds: &[String], kind: &str) -> usize {
+    kinds.iter().filter(|found| *found == kind).count()
+}
+
+#[test]
+fn a_lost_connection_is_tried_again_in_the_same_worktree() {
+    let script = format!(
+        "[[session]]\nstep = [{WRITES}, {{ fault = \"network\" }}]\n\
+         [[session]]\nstep = [{{ fault = \"crash\" }}]\n[[session]]\nstep = [{WRITES}]\n"
+    );
+    let project = scripted(&script, "");
+    let task = add_and_assign(&project, "a task", "worker");
+    let shown = project.json(&["task", "show", &task]);
+    assert_eq!((&shown["column"], &shown["error"]), (&"waiting_approval".into(), &serde_json::Value::Null));
+    assert_eq!((&shown["sessions"], &shown["diff"]["filesChanged"]), (&3.into(), &2.into()));
+    let kinds = kinds_from(&project, 1);
+    assert_eq!((count(&kinds, "agent:parked"), count(&kinds, "agent:woken")), (2, 2));
+    assert_eq!((count(&kinds, "session:opened"), count(&kinds, "session:closed")), (3, 3));
+}
+
+#[test]
+fn what_breaks_off_too_often_is_left_to_a_person_who_goes_on() {
+    let broken = "[[session]]\nstep = [{ fault = \"crash\" }]\n".repeat(3);
+    let project = scripted(&format!("{broken}[[session]]\nstep = [{WRITES}]\n"), "");
+    let task = add_and_assign(&project, "a task", "worker");
+    let shown = project.json(&["task", "show", &task]);
+    assert_eq!((&shown["phase"], &shown["owner"]), (&"halted".into(), &"you".into()));
+    assert_eq!((&shown["error"]["code"], &shown["sessions"]), (&"AGENT_SESSION_FAILED".into(), &3.into()));
+    let resumed = project.json(&["task", "resume", &task, "--feedback", "mind the wind"]);
+    assert_eq!((&resumed["column"], &resumed["sessions"]), (&"waiting_approval".into(), &4.into()));
+    let transcript = project.path().join(format!(".regatta/sessions/task-{task}-session-4.jsonl"));
+    let told = std::fs::read_to_string(transcript).expect("the session has a transcript");
+    assert!(told.contains("The last session broke off") && told.contains("mind the wind"), "{told}");
+}
+
+#[test]
+fn a_rate_limit_parks_the_task_and_says_until_when() {
+    let script =
+        format!("[[session]]\nstep = [{{ fault = \"rate_limit\" }}]\n[[session]]\nstep = [{WRITES}]\n");
+    let project = scripted(&script, "");
+    let task = add(&project, "a task");
+    let outcome = project.run(&["--json", "task", "assign", &task, "--agent", "worker"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stderr.contains("\"RATE_LIMITED\""), "{}", outcome.stderr);
+    let shown = project.json(&["task", "show", &task]);
+    assert_eq!((&shown["phase"], &shown["agentState"]), (&"unattended".into(), &"paused".into()));
+    assert_eq!((&shown["parked"]["class"], &shown["parked"]["attempt"]), (&"rate_limit".into(), &1.into()));
+    let text = |field: &serde_json::Value| field.as_str().expect("a time").to_owned();
+    assert!(text(&shown["parked"]["until"]) > text(&shown["updatedAt"]), "{shown}");
+    assert_eq!(project.json(&["task", "resume", &task])["column"], "waiting_approval");
+}
+
+#[test]
+fn a_parked_task_that_is_cancelled_or_found_by_another_engine_is_not_woken_twice() {
+    let script =
+        format!("[[session]]\nstep = [{{ fault = \"rate_limit\" }}]\n[[session]]\nstep = [{WRITES}]\n");
+    let project = scripted(&script, "");
+    let task = add_and_assign(&project, "a task", "worker");
+    let running = project.start(&["up"]);
+    until("the engine waits for the parked task", || field(&project, &task, "owner") == "engine");
+    project.json(&["task", "cancel", &task]);
+    assert_eq!(field(&project, &task, "column"), "backlog");
+    drop(running);
+    assert_eq!(project.json(&["task", "assign", &task, "--agent", "worker"])["column"], "waiting_approval");
+    assert_eq!(count(&kinds_from(&project, 1), "agent:woken"), 0);
+}
+
+#[test]
+fn a_budget_ends_a_session_and_keeps_the_next_from_starting() {
+    let script = format!("[[session]]\nstep = [{{ delay = \"60s\" }}]\n[[session]]\nstep = [{WRITES}]\n");
+    let project = scripted(&script, "[budget.task]\nwall = \"200ms\"\n");
+    let task = add(&project, "a task");
+    let ended = project.refusal(&["task", "assign", &task, "--agent", "worker"]);
+    assert_eq!((&ended["code"], &ended["details"]["class"]), (&"BUDGET_EXCEEDED".into(), &"budget".into()));
+    let refused = project.refusal(&["task", "resume", &task]);
+    assert_eq!(refused["code"], "BUDGET_EXCEEDED", "{refused}");
+    let details = &refused["details"];
+    assert_eq!((&details["scope"], &details["measure"]), (&"task".into(), &"wall".into()));
+    assert_eq!(field(&project, &task, "phase"), "halted");
+    let config = project.path().join(".regatta/config.toml");
+    let text = std::fs::read_to_string(&config).expect("it is there").replace("200ms", "1h");
+    std::fs::write(config, text).expect("it can be written");
+    assert_eq!(project.json(&["task", "resume", &task])["column"], "waiting_approval");
+}
+
+#[test]
+fn what_sessions_used_is_counted_by_day_task_agent_and_session() {
+    let project = scripted(&format!("[[session]]\nstep = [{WRITES}]\n"), "");
+    add_and_assign(&project, "a task", "worker");
+    add_and_assign(&project, "another", "worker");
+    for (by, lines) in [("day", 1), ("task", 2), ("run", 0), ("agent", 1), ("session", 2)] {
+        let cost = project.json(&["cost", "--by", by]);
+        assert_eq!(cost["lines"].as_array().expect("lines").len(), lines, "{cost}");
+        assert_eq!((&cost["by"], &cost["total"]["sessions"]), (&by.into(), &2.into()));
+    }
+    let one = project.json(&["cost", "--task", "2", "--by", "session"]);
+    assert_eq!(
+        (&one["lines"][0]["name"], &one["total"]["sessions"]),
+        (&"task 2, session 1, worker".into(), &1.into())
+    );
+    assert!(project.run(&["cost"]).stdout.contains("SESSIONS"));
+}
