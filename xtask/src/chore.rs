@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::error::Error;
 use crate::root::find_root;
 use crate::stage::{Verdict, run_all};
-use crate::{docs, licences, picture, stages, tidy};
+use crate::{agents, docs, licences, picture, stages, tidy};
 
 const USAGE: &str = "\
 usage: cargo xtask <chore>
@@ -17,6 +17,7 @@ usage: cargo xtask <chore>
   docs            writes the generated pages under docs/reference
   docs --check    fails when one of them is not as generated
   licences        fails when a dependency has a licence that is not allowed
+  agents          installs the agent programs that some tests run, with npm, into target/agent-programs
   picture         runs the demo and draws docs/images/demo.svg, the picture of the README
 ";
 
@@ -31,6 +32,7 @@ enum Chore {
     WriteDocs,
     CheckDocs,
     Licences,
+    Agents,
     Picture,
     Help,
 }
@@ -54,6 +56,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         Chore::WriteDocs => docs::write(&root),
         Chore::CheckDocs => docs::check(&root),
         Chore::Licences => licences::check(&root),
+        Chore::Agents => agents::install(&root),
         Chore::Picture => picture::write(&root),
     };
     report(result)
@@ -66,6 +69,7 @@ fn parse(words: &[&str]) -> Option<Chore> {
         ["docs"] => Chore::WriteDocs,
         ["docs", "--check"] => Chore::CheckDocs,
         ["licences"] => Chore::Licences,
+        ["agents"] => Chore::Agents,
         ["picture"] => Chore::Picture,
         ["help" | "--help" | "-h"] => Chore::Help,
         _ => return None,
@@ -103,6 +107,7 @@ mod tests {
         assert_eq!(parse(&["docs"]), Some(Chore::WriteDocs));
         assert_eq!(parse(&["docs", "--check"]), Some(Chore::CheckDocs));
         assert_eq!(parse(&["licences"]), Some(Chore::Licences));
+        assert_eq!(parse(&["agents"]), Some(Chore::Agents));
         assert_eq!(parse(&["picture"]), Some(Chore::Picture));
         assert_eq!(parse(&["--help"]), Some(Chore::Help));
         for bad in [&[][..], &["tests"], &["docs", "--chek"], &["test", "tidy"]] {

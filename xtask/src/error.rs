@@ -48,6 +48,35 @@ pub(crate) enum Error {
         /// The oldest version that will do.
         needed: String,
     },
+    /// npm is missing, and cannot be installed from here.
+    #[error(
+        "npm is needed to install agent programs, and is not on PATH; install it with your system's package manager"
+    )]
+    Npm,
+    /// npm could not install a program.
+    #[error("{program} could not be installed; is the registry of npm within reach?")]
+    Install {
+        /// The program, with its version.
+        program: String,
+        /// How npm ended.
+        source: Box<Error>,
+    },
+    /// A package was installed, and the program is not in it.
+    #[error("npm installed {package}, but {} is not there", path.display())]
+    NoProgram {
+        /// The package.
+        package: String,
+        /// Where the program should be.
+        path: PathBuf,
+    },
+    /// The table of agent programs cannot be read.
+    #[error("{} cannot be read", path.display())]
+    Table {
+        /// The table.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<toml::de::Error>,
+    },
     /// A check found faults, which are printed already.
     #[error("{count} fault{} found", if *count == 1 { "" } else { "s" })]
     Faults {

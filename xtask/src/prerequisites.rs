@@ -30,7 +30,8 @@ fn find_git(root: &Path) -> Option<(u32, u32)> {
     parse_version(&String::from_utf8_lossy(&printed))
 }
 
-fn can_install(root: &Path) -> bool {
+/// Tells whether packages of the system can be installed: on Debian, as root.
+pub(crate) fn can_install(root: &Path) -> bool {
     let is_root = Program::new("id", &["-u"]).read(root).is_ok_and(|printed| printed.trim_ascii() == b"0");
     is_root && Path::new("/etc/debian_version").exists()
 }

@@ -14,14 +14,15 @@ const PACKAGE_VARIABLES: [&str; 3] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BI
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Program {
     name: &'static str,
-    arguments: Vec<&'static str>,
+    arguments: Vec<String>,
     environment: Vec<(&'static str, &'static str)>,
 }
 
 impl Program {
     /// Returns a program with its arguments.
-    pub(crate) fn new(name: &'static str, arguments: &[&'static str]) -> Self {
-        Program { name, arguments: arguments.to_vec(), environment: Vec::new() }
+    pub(crate) fn new(name: &'static str, arguments: &[&str]) -> Self {
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        Program { name, arguments, environment: Vec::new() }
     }
 
     /// Sets a variable of its environment.

@@ -5,16 +5,17 @@ use std::path::Path;
 use crate::error::Error;
 use crate::program::Program;
 use crate::stage::{Stage, Verdict};
-use crate::{docs, licences, prerequisites, tidy};
+use crate::{agents, docs, licences, prerequisites, tidy};
 
 /// Returns the stages of `cargo xtask test`.
 pub(crate) fn all(root: &Path) -> Vec<Stage<'_>> {
     let has_nextest = Program::new("cargo", &["nextest", "--version"]).succeeds(root);
     vec![
         own(root, "prerequisites", "git version", prerequisites::ensure_git),
+        own(root, "agents", "cargo xtask agents", agents::ensure),
         outside(root, "format", Program::new("cargo", &["fmt", "--all", "--check"])),
         outside(root, "clippy", clippy()),
-        outside(root, "tests", tests(has_nextest)),
+        tests_stage(root, tests(has_nextest)),
         outside(root, "doctests", Program::new("cargo", &["test", "--doc", "--workspace", "--locked"])),
         own(root, "tidy", "cargo xtask tidy", tidy::check),
         own(root, "docs", "cargo xtask docs --check", docs::check),
@@ -33,6 +34,17 @@ fn tests(has_nextest: bool) -> Program {
     } else {
         Program::new("cargo", &["test", "--workspace", "--locked"])
     }
+}
+
+/// Returns the stage of the tests; where the agent programs are installed, a test that does not find one fails.
+fn tests_stage<'a>(root: &'a Path, program: Program) -> Stage<'a> {
+    let alone = program.to_string();
+    let run = move || {
+        let is_required = agents::are_installed(root)?;
+        let program = if is_required { program.with(agents::REQUIRED, "1") } else { program };
+        program.run(root).map(|()| Verdict::Passed)
+    };
+    Stage { name: "tests", alone, run: Box::new(run) }
 }
 
 fn rustdoc() -> Program {
@@ -72,6 +84,7 @@ mod tests {
             .collect();
         expect![[r#"
             prerequisites: git version
+            agents: cargo xtask agents
             format: cargo fmt --all --check
             clippy: cargo clippy --workspace --all-targets --locked -- -D warnings
             doctests: cargo test --doc --workspace --locked

@@ -75,7 +75,7 @@ impl Tree {
 }
 
 /// Runs git without the user's settings: what they ignore globally is not ignored here.
-fn git(arguments: &[&'static str]) -> Program {
+fn git(arguments: &[&str]) -> Program {
     // A checkout may belong to another user, as in a container; listing its files runs nothing of it.
     let sealed = [&["-c", "safe.directory=*", "-c", "core.fsmonitor=false"], arguments].concat();
     Program::new("git", &sealed).with("GIT_CONFIG_NOSYSTEM", "1").with("GIT_CONFIG_GLOBAL", "/dev/null")

@@ -1,5 +1,7 @@
-//! Throwaway repositories, a runner for the binary, and waiting for a condition; for tests only.
+//! Throwaway repositories, a runner for the binary, a stub model for real agent programs, and waiting for a condition; for
+//! tests only.
 
+pub mod agent_programs;
 pub mod binary;
 pub mod model;
 pub mod repo;
