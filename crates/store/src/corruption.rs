@@ -13,14 +13,6 @@ pub enum Corruption {
         /// The place with no event.
         seq: Seq,
     },
-    /// The log goes on after its head.
-    #[error("event {seq} stands after the head of the log, {head}")]
-    EventPastHead {
-        /// The place of the event.
-        seq: Seq,
-        /// The head as stored.
-        head: Seq,
-    },
     /// An event belongs to no stream.
     #[error("event {seq} belongs to no stream")]
     EventWithoutStream {
@@ -49,11 +41,29 @@ pub enum Corruption {
         /// The number of its events.
         counted: Version,
     },
-    /// A membership belongs to an event that is not there.
+    /// A place of a stream leads to an event that is not there.
     #[error("a stream has event {seq}, which the log does not have")]
-    OrphanMembership {
+    OrphanPlace {
         /// The place with no event.
         seq: Seq,
+    },
+    /// A place of a stream leads to an event that is not the next one in it.
+    #[error("stream `{stream}` has event {seq} as version {version}, which is not its next")]
+    StrangeEvent {
+        /// The stream.
+        stream: StreamName,
+        /// The version.
+        version: Version,
+        /// The place of the event.
+        seq: Seq,
+    },
+    /// Events name streams that are not there.
+    #[error("there are {kept} streams, but events name {named}")]
+    StreamMissing {
+        /// How many streams there are.
+        kept: u64,
+        /// How many streams events name.
+        named: u64,
     },
     /// An intent belongs to an event that is not there.
     #[error("intent {intent} belongs to an event that the log does not have")]
@@ -61,21 +71,13 @@ pub enum Corruption {
         /// The intent.
         intent: IntentId,
     },
-    /// The intents of an event are not numbered 0, 1, 2….
-    #[error("intent {found} stands where {expected} must be")]
-    IntentGap {
-        /// The intent that must be there.
-        expected: IntentId,
-        /// The intent that is there.
-        found: IntentId,
-    },
-    /// An intent was settled before its event or after the head of the log.
-    #[error("intent {intent} is settled at event {settled}, outside of its event and the head of the log")]
-    SettledOutside {
+    /// An intent is open that its event did not ask for.
+    #[error("intent {intent} is open, but its event asked for {asked}")]
+    IntentNotAsked {
         /// The intent.
         intent: IntentId,
-        /// Where it is said to be settled.
-        settled: Seq,
+        /// How many intents the event asked for.
+        asked: u64,
     },
     /// A snapshot is of a version that the stream has not reached.
     #[error("the snapshot of stream `{stream}` is of version {snapshot}, the stream is at {version}")]
@@ -103,9 +105,6 @@ pub enum Corruption {
         /// The row, by event or number.
         near: u64,
     },
-    /// The row that holds the head of the log is not there.
-    #[error("the head of the log is missing")]
-    HeadMissing,
     /// The database says of itself that it is damaged.
     #[error("the database file is damaged: {finding}")]
     Pages {

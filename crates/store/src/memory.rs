@@ -44,7 +44,7 @@ struct Stream {
 #[derive(Debug)]
 struct Kept {
     intent: Intent,
-    settled: Option<Seq>,
+    is_settled: bool,
 }
 
 #[derive(Debug)]
@@ -113,12 +113,12 @@ impl Store for MemoryStore {
 
     async fn open_intents(&self) -> Result<Vec<Intent>, Error> {
         let log = self.log();
-        let open = log.intents.values().filter(|kept| kept.settled.is_none());
+        let open = log.intents.values().filter(|kept| !kept.is_settled);
         Ok(open.map(|kept| kept.intent.clone()).collect())
     }
 
     async fn is_open(&self, intent: IntentId) -> Result<bool, Error> {
-        Ok(self.log().intents.get(&intent).is_some_and(|kept| kept.settled.is_none()))
+        Ok(self.log().intents.get(&intent).is_some_and(|kept| !kept.is_settled))
     }
 
     async fn take_lease(&self, request: LeaseRequest) -> Result<LeaseAnswer, Error> {
@@ -196,7 +196,7 @@ impl Log {
         for intent in &append.settle {
             match self.intents.get(intent) {
                 None => return Err(Error::UnknownIntent { intent: *intent }),
-                Some(kept) if kept.settled.is_some() => return Err(Error::IntentSettled { intent: *intent }),
+                Some(kept) if kept.is_settled => return Err(Error::IntentSettled { intent: *intent }),
                 Some(_) => {}
             }
         }
@@ -208,14 +208,14 @@ impl Log {
         let last = Seq(self.head().0 + append.events.len() as u64);
         for intent in &append.settle {
             if let Some(kept) = self.intents.get_mut(intent) {
-                kept.settled = Some(last);
+                kept.is_settled = true;
             }
         }
         let intents = append.intent_ids(first);
         for (id, intent) in intents.iter().zip(append.intents) {
             let at = append.events[intent.event].at;
             let intent = Intent { id: *id, kind: intent.kind, lane: intent.lane, data: intent.data, at };
-            self.intents.insert(*id, Kept { intent, settled: None });
+            self.intents.insert(*id, Kept { intent, is_settled: false });
         }
         let command = append.command.as_ref().map(|command| command.id);
         let has_events = !append.events.is_empty();
@@ -253,26 +253,26 @@ impl Log {
     }
 
     fn verify(&self) -> Result<Verified, Error> {
-        let mut walk = Walk::new(self.head());
+        let mut walk = Walk::default();
         for event in &self.events {
-            let memberships: Vec<_> =
-                event.streams.iter().map(|name| self.membership(name, event.seq)).collect();
-            walk.event(event.seq, &memberships)?;
+            walk.event(event.seq, &event.streams, self.asked(event.seq))?;
         }
-        walk.end_events()?;
         for (name, stream) in &self.streams {
             walk.stream(name, self.version(name), stream.snapshot.as_ref().map(|snapshot| snapshot.version))?;
+            for (version, seq) in (1..).zip(&stream.events) {
+                walk.place(name, Version(version), *seq, &self.events[seq.0 as usize - 1].streams)?;
+            }
         }
-        for (id, kept) in &self.intents {
-            walk.intent(*id, kept.settled)?;
+        walk.end_streams()?;
+        for id in self.intents.iter().filter(|(_, kept)| !kept.is_settled).map(|(id, _)| id) {
+            walk.intent(*id, self.asked(id.seq))?;
         }
         Ok(walk.finish())
     }
 
-    /// Returns a stream with the version it has at an event, 0 when the event is not in it.
-    fn membership(&self, name: &StreamName, seq: Seq) -> (StreamName, Version) {
-        let stream = self.streams.get(name);
-        let index = stream.and_then(|stream| stream.events.binary_search(&seq).ok());
-        (name.clone(), Version(index.map_or(0, |index| index as u64 + 1)))
+    /// Returns how many intents an event asked for.
+    fn asked(&self, seq: Seq) -> u64 {
+        let of = |ordinal| IntentId { seq, ordinal };
+        self.intents.range(of(0)..=of(u32::MAX)).count() as u64
     }
 }

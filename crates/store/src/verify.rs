@@ -1,7 +1,8 @@
 //! The walk over a whole log that finds the first thing that does not add up.
 //!
-//! A store feeds it what it holds, in order: every event, [`Walk::end_events`], every stream, every intent. The
-//! walk keeps one number per stream, whatever the length of the log, and does no IO.
+//! A store feeds it what it holds, in order: every event, every stream with its places, every open intent. Events say
+//! which streams they are in, and streams which events they have; the walk holds one against the other. It keeps one
+//! number per stream, whatever the length of the log, and does no IO.
 
 use std::collections::BTreeMap;
 
@@ -19,61 +20,37 @@ pub struct Verified {
 }
 
 /// The walk, and what it has seen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Walk {
-    head: Seq,
     events: u64,
     versions: BTreeMap<StreamName, u64>,
     streams: u64,
     intents: u64,
-    previous: Option<IntentId>,
+    place: Option<(Version, Seq)>,
 }
 
 impl Walk {
-    /// Starts the walk of a log that says its head is `head`.
-    pub(crate) fn new(head: Seq) -> Self {
-        Self { head, events: 0, versions: BTreeMap::new(), streams: 0, intents: 0, previous: None }
-    }
-
-    /// Takes the next event with its version in each of its streams.
-    pub(crate) fn event(
-        &mut self,
-        seq: Seq,
-        memberships: &[(StreamName, Version)],
-    ) -> Result<(), Corruption> {
+    /// Takes the next event with the streams that it says it is in, and how many intents it asked for.
+    pub(crate) fn event(&mut self, seq: Seq, streams: &[StreamName], intents: u64) -> Result<(), Corruption> {
         let next = Seq(self.events + 1);
         if seq != next {
             return Err(Corruption::EventMissing { seq: next });
         }
-        if seq > self.head {
-            return Err(Corruption::EventPastHead { seq, head: self.head });
-        }
-        if memberships.is_empty() {
+        if streams.is_empty() {
             return Err(Corruption::EventWithoutStream { seq });
         }
+        for stream in streams {
+            match self.versions.get_mut(stream) {
+                Some(version) => *version += 1,
+                None => drop(self.versions.insert(stream.clone(), 1)),
+            }
+        }
         self.events = seq.0;
-        memberships.iter().try_for_each(|(stream, found)| self.membership(seq, stream, *found))
+        self.intents += intents;
+        Ok(())
     }
 
-    fn membership(&mut self, seq: Seq, stream: &StreamName, found: Version) -> Result<(), Corruption> {
-        let version = self.versions.entry(stream.clone()).or_default();
-        *version += 1;
-        let expected = Version(*version);
-        if found == expected {
-            return Ok(());
-        }
-        Err(Corruption::StreamGap { stream: stream.clone(), seq, expected, found })
-    }
-
-    /// Tells that there are no more events.
-    pub(crate) fn end_events(&self) -> Result<(), Corruption> {
-        if self.events == self.head.0 {
-            return Ok(());
-        }
-        Err(Corruption::EventMissing { seq: Seq(self.events + 1) })
-    }
-
-    /// Takes a stream with the version kept for it and that of its snapshot.
+    /// Takes the next stream with the version kept for it and that of its snapshot.
     pub(crate) fn stream(
         &mut self,
         stream: &StreamName,
@@ -81,6 +58,7 @@ impl Walk {
         snapshot: Option<Version>,
     ) -> Result<(), Corruption> {
         self.streams += 1;
+        self.place = None;
         let counted = Version(self.versions.get(stream).copied().unwrap_or_default());
         if kept != counted {
             return Err(Corruption::StreamVersion { stream: stream.clone(), kept, counted });
@@ -93,26 +71,42 @@ impl Walk {
         }
     }
 
-    /// Takes the next intent, in the order of ids, with the head of the log when it was settled.
-    pub(crate) fn intent(&mut self, intent: IntentId, settled: Option<Seq>) -> Result<(), Corruption> {
+    /// Takes the next place of the stream that was taken last: which event has a version, and the streams that this
+    /// event says it is in.
+    pub(crate) fn place(
+        &mut self,
+        stream: &StreamName,
+        found: Version,
+        seq: Seq,
+        joined: &[StreamName],
+    ) -> Result<(), Corruption> {
+        let (version, before) = self.place.unwrap_or((Version(0), Seq(0)));
+        let expected = Version(version.0 + 1);
+        if found != expected {
+            return Err(Corruption::StreamGap { stream: stream.clone(), seq, expected, found });
+        }
+        if seq <= before || !joined.contains(stream) {
+            return Err(Corruption::StrangeEvent { stream: stream.clone(), version: found, seq });
+        }
+        self.place = Some((found, seq));
+        Ok(())
+    }
+
+    /// Tells that there are no more streams.
+    pub(crate) fn end_streams(&self) -> Result<(), Corruption> {
+        let kept = self.streams;
+        let named = self.versions.len() as u64;
+        if kept == named { Ok(()) } else { Err(Corruption::StreamMissing { kept, named }) }
+    }
+
+    /// Takes an open intent, with how many intents its event asked for.
+    pub(crate) fn intent(&self, intent: IntentId, asked: u64) -> Result<(), Corruption> {
         if intent.seq.0 == 0 || intent.seq.0 > self.events {
             return Err(Corruption::OrphanIntent { intent });
         }
-        let ordinal = match self.previous {
-            Some(previous) if previous.seq == intent.seq => previous.ordinal + 1,
-            _ => 0,
-        };
-        let expected = IntentId { seq: intent.seq, ordinal };
-        if intent != expected {
-            return Err(Corruption::IntentGap { expected, found: intent });
+        if u64::from(intent.ordinal) >= asked {
+            return Err(Corruption::IntentNotAsked { intent, asked });
         }
-        if let Some(settled) = settled
-            && (settled < intent.seq || settled > self.head)
-        {
-            return Err(Corruption::SettledOutside { intent, settled });
-        }
-        self.previous = Some(intent);
-        self.intents += 1;
         Ok(())
     }
 
@@ -130,15 +124,17 @@ mod tests {
         StreamName::parse(text).unwrap()
     }
 
-    /// Walks events given as `stream@version` lists and returns the first finding.
-    fn walk(head: u64, events: &[(u64, &[(&str, u64)])]) -> Result<Walk, Corruption> {
-        let mut walk = Walk::new(Seq(head));
-        for (seq, memberships) in events {
-            let memberships: Vec<_> =
-                memberships.iter().map(|(stream, version)| (name(stream), Version(*version))).collect();
-            walk.event(Seq(*seq), &memberships)?;
+    fn names(texts: &[&str]) -> Vec<StreamName> {
+        texts.iter().map(|text| name(text)).collect()
+    }
+
+    /// Walks events given with their streams, each of which asked for one intent.
+    fn walk(events: &[(u64, &[&str])]) -> Result<Walk, Corruption> {
+        let mut walk = Walk::default();
+        for (seq, streams) in events {
+            walk.event(Seq(*seq), &names(streams), 1)?;
         }
-        walk.end_events().map(|()| walk)
+        Ok(walk)
     }
 
     fn finding<T>(result: Result<T, Corruption>) -> String {
@@ -146,23 +142,20 @@ mod tests {
     }
 
     #[test]
-    fn events_must_be_gapless_up_to_the_head() {
-        assert_eq!(finding(walk(0, &[])), "");
-        assert_eq!(finding(walk(2, &[(1, &[("a", 1)]), (2, &[("a", 2), ("b", 1)])])), "");
-        assert_eq!(finding(walk(3, &[(1, &[("a", 1)]), (3, &[("a", 2)])])), "event 2 is missing");
-        assert_eq!(finding(walk(2, &[(1, &[("a", 1)])])), "event 2 is missing");
-        let past = finding(walk(0, &[(1, &[("a", 1)])]));
-        assert_eq!(past, "event 1 stands after the head of the log, 0");
-        assert_eq!(finding(walk(1, &[(1, &[])])), "event 1 belongs to no stream");
+    fn events_must_be_gapless() {
+        assert_eq!(finding(walk(&[])), "");
+        assert_eq!(finding(walk(&[(1, &["a"]), (2, &["a", "b"])])), "");
+        assert_eq!(finding(walk(&[(1, &["a"]), (3, &["a"])])), "event 2 is missing");
+        assert_eq!(finding(walk(&[(2, &["a"])])), "event 1 is missing");
+        assert_eq!(finding(walk(&[(1, &[])])), "event 1 belongs to no stream");
     }
 
     #[test]
-    fn versions_must_be_gapless_in_each_stream() {
-        let gap = finding(walk(2, &[(1, &[("a", 1)]), (2, &[("a", 3)])]));
-        assert_eq!(gap, "stream `a` has version 3 at event 2 where 2 must be");
-
-        let mut ended = walk(1, &[(1, &[("a", 1)])]).unwrap();
+    fn a_stream_must_have_what_events_say() {
+        let mut ended = walk(&[(1, &["a"])]).unwrap();
+        assert_eq!(finding(ended.end_streams()), "there are 0 streams, but events name 1");
         assert_eq!(ended.stream(&name("a"), Version(1), Some(Version(1))), Ok(()));
+        assert_eq!(ended.end_streams(), Ok(()));
         let kept = finding(ended.stream(&name("a"), Version(2), None));
         assert_eq!(kept, "stream `a` is kept at version 2 but has 1 events");
         let ahead = finding(ended.stream(&name("a"), Version(1), Some(Version(2))));
@@ -170,17 +163,29 @@ mod tests {
     }
 
     #[test]
-    fn intents_must_belong_to_events() {
+    fn places_must_be_gapless_and_lead_to_events_of_the_stream() {
+        let (a, both) = (name("a"), names(&["a", "b"]));
+        let mut ended = walk(&[(1, &["a"]), (2, &["a", "b"]), (3, &["b"])]).unwrap();
+        ended.stream(&a, Version(2), None).unwrap();
+        let gap = finding(ended.place(&a, Version(2), Seq(2), &both));
+        assert_eq!(gap, "stream `a` has version 2 at event 2 where 1 must be");
+        assert_eq!(ended.place(&a, Version(1), Seq(2), &both), Ok(()));
+        for (seq, joined) in [(2, &["a", "b"][..]), (1, &["a"]), (3, &["b"])] {
+            let strange = finding(ended.place(&a, Version(2), Seq(seq), &names(joined)));
+            assert_eq!(strange, format!("stream `a` has event {seq} as version 2, which is not its next"));
+        }
+    }
+
+    #[test]
+    fn open_intents_must_belong_to_events_that_asked_for_them() {
         let id = |text: &str| text.parse::<IntentId>().unwrap();
-        let mut ended = walk(2, &[(1, &[("a", 1)]), (2, &[("a", 2)])]).unwrap();
-        assert_eq!(ended.intent(id("1.0"), Some(Seq(2))), Ok(()));
-        assert_eq!(finding(ended.intent(id("1.2"), None)), "intent 1.2 stands where 1.1 must be");
-        assert_eq!(
-            finding(ended.intent(id("2.0"), Some(Seq(1)))),
-            "intent 2.0 is settled at event 1, outside of its event and the head of the log"
-        );
-        let orphan = finding(ended.intent(id("3.0"), None));
-        assert_eq!(orphan, "intent 3.0 belongs to an event that the log does not have");
-        assert_eq!(ended.finish(), Verified { events: 2, streams: 0, intents: 1 });
+        let ended = walk(&[(1, &["a"]), (2, &["a"])]).unwrap();
+        assert_eq!(ended.intent(id("1.0"), 1), Ok(()));
+        assert_eq!(finding(ended.intent(id("1.1"), 1)), "intent 1.1 is open, but its event asked for 1");
+        for orphan in ["3.0", "0.0"] {
+            let expected = format!("intent {orphan} belongs to an event that the log does not have");
+            assert_eq!(finding(ended.intent(id(orphan), 1)), expected);
+        }
+        assert_eq!(ended.finish(), Verified { events: 2, streams: 0, intents: 2 });
     }
 }

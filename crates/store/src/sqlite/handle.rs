@@ -20,7 +20,8 @@ use super::append::{FIND_COMMAND, find_answer};
 use super::failure::Place;
 use super::open::{OpenMode, open_writer};
 use super::readers::Readers;
-use super::writer::{Order, Writer, raise};
+use super::transaction::{Order, raise};
+use super::writer::Writer;
 use super::{leases, load, verify};
 
 /// How long to wait for the locks of other processes: far more than a group takes, less than a user's patience.
@@ -79,7 +80,7 @@ impl SqliteStore {
 impl Store for SqliteStore {
     async fn append(&self, append: Append) -> Result<Appended, Error> {
         append.check()?;
-        self.shared.writer.order(|reply| Order::Append(Box::new(append), reply)).await
+        self.shared.writer.append(append).await
     }
 
     async fn find_answer(&self, command: &CommandKey) -> Result<Option<String>, Error> {

@@ -1,9 +1,9 @@
 //! The store in one SQLite file, shared by any number of processes.
 //!
-//! Start with `handle.rs`, the store itself. Writes go through one thread (`writer.rs`), which makes one commit,
-//! and so one fsync, of all that is waiting; reads go through a few connections (`readers.rs`). `create.rs` makes
-//! the file, `open.rs` opens or refuses it, `schema.rs` holds its tables and migrations. The rest is SQL by
-//! subject.
+//! Start with `handle.rs`, the store itself. Writes go through one connection (`writer.rs`), which makes one commit,
+//! and so one fsync, of all that is waiting (`transaction.rs`); reads go through a few connections (`readers.rs`).
+//! `create.rs` makes the file, `open.rs` opens or refuses it, `schema.rs` holds its tables and migrations. The rest is
+//! SQL by subject.
 
 mod append;
 mod create;
@@ -15,6 +15,7 @@ mod open;
 mod readers;
 mod rows;
 mod schema;
+mod transaction;
 mod verify;
 mod writer;
 

@@ -4,34 +4,30 @@
 
 use jiff::Timestamp;
 use rusqlite::Row;
+use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use uuid::Uuid;
 
 use crate::{Corruption, Recorded, Seq, StreamName};
 
 use super::failure::Failure;
 
-/// The columns that [`recorded`] reads, of `events AS e`. A stream name has no space, so a space may part them.
-pub(super) const RECORDED: &str = "e.seq, e.id, e.at, e.kind, e.actor, e.data, e.command, \
-     (SELECT group_concat(s.name, ' ' ORDER BY j.ordinal) \
-      FROM memberships AS j JOIN streams AS s ON s.id = j.stream WHERE j.seq = e.seq)";
+/// The columns that [`recorded`] reads, of `events AS e`.
+pub(super) const RECORDED: &str = "e.seq, e.id, e.at, e.kind, e.actor, e.streams, e.data, e.command";
 
 /// Reads an event from the columns of [`RECORDED`].
 pub(super) fn recorded(row: &Row<'_>) -> Result<Recorded, Failure> {
     let seq = number(row, 0)?;
-    let streams: Option<String> = row.get(7)?;
-    let streams = streams.ok_or(Corruption::EventWithoutStream { seq: Seq(seq) })?;
-    let command: Option<Vec<u8>> = row.get(6)?;
+    let command: Option<Vec<u8>> = row.get(7)?;
+    let source = |column| Source { table: "events", column, near: seq };
     Ok(Recorded {
         seq: Seq(seq),
-        id: uuid(&row.get::<_, Vec<u8>>(1)?, Source { table: "events", column: "id", near: seq })?,
-        at: timestamp(&row.get::<_, String>(2)?, Source { table: "events", column: "at", near: seq })?,
+        id: uuid(&row.get::<_, Vec<u8>>(1)?, source("id"))?,
+        at: time(row.get_ref(2)?, source("at"))?,
         kind: row.get(3)?,
         actor: row.get(4)?,
-        streams: streams.split(' ').map(|name| stream_name(name, seq)).collect::<Result<_, _>>()?,
-        data: row.get(5)?,
-        command: command
-            .map(|bytes| uuid(&bytes, Source { table: "events", column: "command", near: seq }))
-            .transpose()?,
+        streams: stream_names(row.get_ref(5)?, seq)?,
+        data: row.get(6)?,
+        command: command.map(|bytes| uuid(&bytes, source("command"))).transpose()?,
     })
 }
 
@@ -55,6 +51,14 @@ pub(super) fn number(row: &Row<'_>, index: usize) -> Result<u64, Failure> {
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value).into())
 }
 
+/// Reads the greatest of some numbers, 0 when there are none.
+pub(super) fn number_or_zero(row: &Row<'_>, index: usize) -> Result<u64, Failure> {
+    match row.get_ref(index)? {
+        ValueRef::Null => Ok(0),
+        _ => number(row, index),
+    }
+}
+
 /// Makes a number of a column; one past its range means "past everything" and stays so.
 pub(super) fn column(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
@@ -68,7 +72,40 @@ pub(super) fn timestamp(text: &str, source: Source) -> Result<Timestamp, Corrupt
     text.parse().map_err(|_| source.into())
 }
 
-/// Reads a stream name, near an event or a row number.
+/// The time of an event as a column: nanoseconds, or text where these do not fit.
+pub(super) struct Time(pub(super) Timestamp);
+
+impl ToSql for Time {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Owned(match i64::try_from(self.0.as_nanosecond()) {
+            Ok(nanoseconds) => Value::Integer(nanoseconds),
+            Err(_) => Value::Text(self.0.to_string()),
+        }))
+    }
+}
+
+/// Reads a column that [`Time`] made.
+pub(super) fn time(value: ValueRef<'_>, source: Source) -> Result<Timestamp, Corruption> {
+    match value {
+        ValueRef::Integer(nanoseconds) => {
+            Timestamp::from_nanosecond(i128::from(nanoseconds)).map_err(|_| source.into())
+        }
+        ValueRef::Text(text) => timestamp(std::str::from_utf8(text).unwrap_or_default(), source),
+        _ => Err(source.into()),
+    }
+}
+
+/// Reads the names of an event's streams.
+pub(super) fn stream_names(value: ValueRef<'_>, seq: u64) -> Result<Vec<StreamName>, Corruption> {
+    let source = Source { table: "events", column: "streams", near: seq };
+    let text = value.as_str().map_err(|_| Corruption::from(source))?;
+    if text.is_empty() {
+        return Err(Corruption::EventWithoutStream { seq: Seq(seq) });
+    }
+    text.split(' ').map(|name| StreamName::parse(name).map_err(|_| source.into())).collect()
+}
+
+/// Reads the name of a stream, near its row number.
 pub(super) fn stream_name(name: &str, near: u64) -> Result<StreamName, Corruption> {
     StreamName::parse(name).map_err(|_| Source { table: "streams", column: "name", near }.into())
 }

@@ -1,22 +1,22 @@
 //! The walk over the stored log: SQLite checks its pages, [`Walk`] the numbers, SQL what hangs on nothing.
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Statement};
 
 use crate::verify::{Verified, Walk};
 use crate::{Corruption, IntentId, Seq, StreamName, Version};
 
 use super::failure::Failure;
-use super::load::head;
-use super::rows::{RECORDED, Source, column, number, recorded, stream_name};
+use super::rows::{RECORDED, Source, number, number_or_zero, recorded, stream_name, stream_names};
 
 pub(super) fn verify(connection: &Connection) -> Result<Verified, Failure> {
     check_pages(connection)?;
-    let mut walk = Walk::new(head(connection)?);
+    let mut walk = Walk::default();
     walk_events(connection, &mut walk)?;
-    walk.end_events()?;
     check_orphans(connection)?;
     walk_streams(connection, &mut walk)?;
-    walk_intents(connection, &mut walk)?;
+    walk.end_streams()?;
+    walk_intents(connection, &walk)?;
     Ok(walk.finish())
 }
 
@@ -26,80 +26,82 @@ fn check_pages(connection: &Connection) -> Result<(), Failure> {
 }
 
 fn walk_events(connection: &Connection, walk: &mut Walk) -> Result<(), Failure> {
-    let mut events = connection.prepare(&format!("SELECT {RECORDED} FROM events AS e ORDER BY e.seq"))?;
-    let mut memberships = connection.prepare(
-        "SELECT s.name, m.version FROM memberships AS m LEFT JOIN streams AS s ON s.id = m.stream \
-         WHERE m.seq = ?1 ORDER BY m.ordinal",
-    )?;
+    let sql = format!("SELECT {RECORDED}, e.intents FROM events AS e ORDER BY e.seq");
+    let mut events = connection.prepare(&sql)?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
-        let seq = number(row, 0)?;
-        let joined = read_memberships(&mut memberships, seq)?;
-        walk.event(Seq(seq), &joined)?;
-        recorded(row)?;
+        let event = recorded(row)?;
+        walk.event(event.seq, &event.streams, number(row, 8)?)?;
     }
     Ok(())
 }
 
-fn read_memberships(
-    memberships: &mut Statement<'_>,
-    seq: u64,
-) -> Result<Vec<(StreamName, Version)>, Failure> {
-    let mut rows = memberships.query([column(seq)])?;
-    let mut joined = Vec::new();
-    while let Some(row) = rows.next()? {
-        let name: Option<String> = row.get(0)?;
-        let orphan = Source { table: "memberships", column: "stream", near: seq };
-        joined.push((stream_name(&name.ok_or(Corruption::from(orphan))?, seq)?, Version(number(row, 1)?)));
-    }
-    Ok(joined)
-}
-
 fn check_orphans(connection: &Connection) -> Result<(), Failure> {
     let first = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).optional();
-    let membership =
-        "SELECT seq FROM memberships WHERE seq NOT IN (SELECT seq FROM events) ORDER BY seq LIMIT 1";
-    if let Some(seq) = first(membership)? {
-        return Err(Corruption::OrphanMembership { seq: Seq(seq.unsigned_abs()) }.into());
-    }
     let command = "SELECT seq FROM events WHERE command IS NOT NULL \
          AND command NOT IN (SELECT id FROM commands) ORDER BY seq LIMIT 1";
     if let Some(seq) = first(command)? {
         return Err(Corruption::OrphanCommand { seq: Seq(seq.unsigned_abs()) }.into());
     }
-    let snapshot = "SELECT stream FROM snapshots WHERE stream NOT IN (SELECT id FROM streams) LIMIT 1";
-    match first(snapshot)? {
-        Some(stream) => {
+    for (table, sql) in [
+        ("places", "SELECT stream FROM places WHERE stream NOT IN (SELECT id FROM streams) LIMIT 1"),
+        ("snapshots", "SELECT stream FROM snapshots WHERE stream NOT IN (SELECT id FROM streams) LIMIT 1"),
+    ] {
+        if let Some(stream) = first(sql)? {
             let near = stream.unsigned_abs();
-            Err(Corruption::from(Source { table: "snapshots", column: "stream", near }).into())
+            return Err(Corruption::from(Source { table, column: "stream", near }).into());
         }
-        None => Ok(()),
-    }
-}
-
-fn walk_streams(connection: &Connection, walk: &mut Walk) -> Result<(), Failure> {
-    let mut streams = connection.prepare(
-        "SELECT s.id, s.name, s.version, n.version \
-         FROM streams AS s LEFT JOIN snapshots AS n ON n.stream = s.id ORDER BY s.name",
-    )?;
-    let mut rows = streams.query([])?;
-    while let Some(row) = rows.next()? {
-        let name = stream_name(&row.get::<_, String>(1)?, number(row, 0)?)?;
-        let snapshot: Option<i64> = row.get(3)?;
-        let snapshot = snapshot.map(|version| Version(version.unsigned_abs()));
-        walk.stream(&name, Version(number(row, 2)?), snapshot)?;
     }
     Ok(())
 }
 
-fn walk_intents(connection: &Connection, walk: &mut Walk) -> Result<(), Failure> {
-    let mut intents =
-        connection.prepare("SELECT seq, ordinal, settled FROM intents ORDER BY seq, ordinal")?;
+fn walk_streams(connection: &Connection, walk: &mut Walk) -> Result<(), Failure> {
+    let mut streams = connection.prepare(
+        "SELECT s.id, s.name, (SELECT max(p.version) FROM places AS p WHERE p.stream = s.id), n.version \
+         FROM streams AS s LEFT JOIN snapshots AS n ON n.stream = s.id ORDER BY s.name",
+    )?;
+    let mut places = connection.prepare(
+        "SELECT p.version, p.seq, e.streams FROM places AS p LEFT JOIN events AS e ON e.seq = p.seq \
+         WHERE p.stream = ?1 ORDER BY p.version",
+    )?;
+    let mut rows = streams.query([])?;
+    while let Some(row) = rows.next()? {
+        let id = number(row, 0)?;
+        let name = stream_name(&row.get::<_, String>(1)?, id)?;
+        let snapshot: Option<i64> = row.get(3)?;
+        let snapshot = snapshot.map(|version| Version(version.unsigned_abs()));
+        walk.stream(&name, Version(number_or_zero(row, 2)?), snapshot)?;
+        walk_places(&mut places, id, &name, walk)?;
+    }
+    Ok(())
+}
+
+fn walk_places(
+    places: &mut Statement<'_>,
+    stream: u64,
+    name: &StreamName,
+    walk: &mut Walk,
+) -> Result<(), Failure> {
+    let mut rows = places.query([stream.cast_signed()])?;
+    while let Some(row) = rows.next()? {
+        let seq = number(row, 1)?;
+        let joined = match row.get_ref(2)? {
+            ValueRef::Null => return Err(Corruption::OrphanPlace { seq: Seq(seq) }.into()),
+            names => stream_names(names, seq)?,
+        };
+        walk.place(name, Version(number(row, 0)?), Seq(seq), &joined)?;
+    }
+    Ok(())
+}
+
+fn walk_intents(connection: &Connection, walk: &Walk) -> Result<(), Failure> {
+    let mut intents = connection.prepare(
+        "SELECT i.seq, i.ordinal, e.intents FROM intents AS i LEFT JOIN events AS e ON e.seq = i.seq \
+         ORDER BY i.seq, i.ordinal",
+    )?;
     let mut rows = intents.query([])?;
     while let Some(row) = rows.next()? {
-        let settled: Option<i64> = row.get(2)?;
-        let id = IntentId { seq: Seq(number(row, 0)?), ordinal: row.get(1)? };
-        walk.intent(id, settled.map(|settled| Seq(settled.unsigned_abs())))?;
+        walk.intent(IntentId { seq: Seq(number(row, 0)?), ordinal: row.get(1)? }, number_or_zero(row, 2)?)?;
     }
     Ok(())
 }
