@@ -7,7 +7,7 @@ use crate::judge::judge;
 use crate::limits::Limits;
 use crate::outcome::Ended;
 use crate::process::{Bounds, Launch, Running};
-use crate::record::Recorder;
+use crate::record::{Closing, Recorder};
 use crate::start::{Start, StartError};
 use crate::stop::StopSignal;
 
@@ -33,5 +33,5 @@ pub(crate) async fn drive(
     let watched = running.watch(bounds, &mut stop, |stream, bytes| recorder.print(stream, bytes)).await;
     let outcome = judge(&watched, &limits);
     let result = recorder.find_result().await;
-    recorder.finish(outcome, result, None).await
+    recorder.finish(Closing::new(outcome), result).await
 }

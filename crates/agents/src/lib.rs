@@ -5,9 +5,13 @@
 //! this one vocabulary. The room knows nothing of tasks, git worktrees or the store. Start reading at
 //! [`start`], then `process` for how a whole tree of processes is found and ended.
 
+mod classify;
 mod command;
 mod failure;
 mod feed;
+mod folder;
+mod headless;
+mod heard;
 mod judge;
 mod kind;
 mod limits;
@@ -17,25 +21,30 @@ mod permission;
 mod process;
 mod record;
 mod report;
+mod result_file;
 mod run;
 mod sandbox;
 mod scripted;
+mod secrets;
 mod session;
 mod session_id;
 mod start;
 mod stop;
 mod tail;
+#[cfg(test)]
+mod testing;
 mod text;
 mod transcript;
 mod usage;
 
 pub use failure::{Failure, FailureClass};
-pub use kind::Kind;
+pub use kind::{HeadlessKind, Kind};
 pub use limits::Limits;
-pub use outcome::{Ended, Outcome};
+pub use outcome::{Ended, Outcome, ResultFrom};
 pub use output::{Output, PermissionAnswer, PlanState, PlanStep};
 pub use permission::Permissions;
 pub use process::{Leftover, MARKER, StillAlive, end_leftovers, find_leftovers};
+pub use result_file::RESULT_FILE;
 pub use run::{RunReport, run_to_end};
 pub use sandbox::Sandbox;
 pub use scripted::{Fault, FaultKind, Script, ScriptError, TemplateFault};

@@ -15,8 +15,15 @@ pub struct Limits {
     pub grace: Duration,
     /// Largest transcript on disk; what comes after it is only counted.
     pub transcript_bytes_max: u64,
-    /// How much of the end of standard output is searched for a result.
+    /// How much of the end of standard output, or of the last message, is searched for a result; also the largest
+    /// result file.
     pub result_bytes_max: usize,
+    /// Most tokens that the model may read and write, as far as the agent tells while it works.
+    pub tokens_max: Option<u64>,
+    /// Most that it may cost, in millionths of a US dollar, as far as the agent tells while it works.
+    pub cost_micros_max: Option<u64>,
+    /// Most turns the agent may take, as far as it tells while it works.
+    pub turns_max: Option<u32>,
 }
 
 impl Default for Limits {
@@ -33,6 +40,10 @@ impl Default for Limits {
             transcript_bytes_max: 256 * 1024 * 1024,
             // A result is a summary and some lists; a megabyte is far above any seen.
             result_bytes_max: 1024 * 1024,
+            // What a piece of work is worth is for its owner to say.
+            tokens_max: None,
+            cost_micros_max: None,
+            turns_max: None,
         }
     }
 }

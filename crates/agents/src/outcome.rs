@@ -18,6 +18,15 @@ pub enum Outcome {
     Failed(Failure),
 }
 
+/// Where a result was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultFrom {
+    /// In the result file, [`RESULT_FILE`](crate::RESULT_FILE).
+    File,
+    /// In the agent's last message, or in what it printed.
+    Message,
+}
+
 /// The end of a session; no process of it is left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
@@ -27,11 +36,14 @@ pub struct Ended {
     pub turns: u32,
     /// The result the agent gave, if any.
     pub result: Option<serde_json::Value>,
+    /// Where the result was found.
+    pub result_from: Option<ResultFrom>,
     /// The agent's own summary of its work, if any.
     pub summary: Option<String>,
     /// What it used, as far as the agent told.
     pub usage: Usage,
-    /// The agent's own name for the session, by which it can be taken up again.
+    /// The agent's own name for the session, by which it can be taken up again; none if it cannot, or if the one that
+    /// was to be taken up is gone.
     pub agent_session: Option<String>,
     /// How much was printed in all, also what was skipped or not kept.
     pub output_bytes: u64,

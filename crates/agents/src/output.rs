@@ -64,7 +64,7 @@ pub enum Output {
         /// When to come back, if that was said.
         until: Option<Timestamp>,
     },
-    /// Output that was left out here because the reader was slow.
+    /// Output that was left out here because the reader was slow, or because a line was too long to be read.
     Skipped {
         /// How much was left out.
         bytes: u64,

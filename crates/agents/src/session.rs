@@ -73,6 +73,7 @@ fn lost(error: &tokio::task::JoinError) -> Ended {
         outcome: Outcome::Failed(failure),
         turns: 1,
         result: None,
+        result_from: None,
         summary: None,
         usage: Usage::default(),
         agent_session: None,

@@ -9,16 +9,19 @@ use std::path::PathBuf;
 
 use crate::command;
 use crate::feed::feed_pair;
-use crate::kind::Kind;
+use crate::headless;
+use crate::kind::{HeadlessKind, Kind};
 use crate::limits::Limits;
 use crate::permission::Permissions;
 use crate::record::Recorder;
+use crate::result_file::{self, RESULT_FILE};
 use crate::sandbox::Sandbox;
 use crate::scripted::{self, Script};
 use crate::session::Session;
 use crate::session_id::SessionId;
 use crate::stop::stop_pair;
 use crate::transcript::{LineStream, Transcript};
+use crate::usage::Usage;
 
 /// What to run as the agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +30,13 @@ pub enum Program {
     Scripted(Script),
     /// Runs a program: its name or path, then its arguments. A relative path is taken from the working folder.
     Command(Vec<String>),
+    /// Runs a known agent without a terminal.
+    Headless {
+        /// Which one.
+        kind: HeadlessKind,
+        /// Its program and the user's own arguments; what the session needs is added after them.
+        command: Vec<String>,
+    },
 }
 
 impl Program {
@@ -35,6 +45,7 @@ impl Program {
         match self {
             Program::Scripted(_) => Kind::Scripted,
             Program::Command(_) => Kind::Command,
+            Program::Headless { kind, .. } => kind.kind(),
         }
     }
 }
@@ -83,10 +94,14 @@ pub struct Start {
     pub model: Option<String>,
     /// The agent's own session that is taken up again.
     pub resume: Option<String>,
+    /// What that session had used before: the sum over its earlier starts. Some agents count from its very beginning.
+    pub resumed_usage: Option<Usage>,
     /// The server whose tools the agent is given.
     pub tools: Option<ToolServer>,
     /// What the agent is answered when it asks for leave.
     pub permissions: Permissions,
+    /// Names of variables of the environment whose values are secret although their names do not look like it.
+    pub secrets: Vec<String>,
     /// What the agent sees of the machine; without it, all that the user sees.
     pub sandbox: Option<Sandbox>,
     /// A folder that only this session uses, for what its agent must be given as a file; it exists.
@@ -135,6 +150,14 @@ pub enum StartError {
         /// Its name.
         name: String,
     },
+    /// A file that the agent needs cannot be written.
+    #[error("the file {} cannot be written", path.display())]
+    PrivateFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The transcript cannot be written.
     #[error("the transcript {} cannot be written", path.display())]
     Transcript {
@@ -153,7 +176,8 @@ pub async fn start(start: Start) -> Result<Session, StartError> {
     let transcript = open_transcript(&start)?;
     let (feed, reader) = feed_pair();
     let (stopper, signal) = stop_pair();
-    let recorder = Recorder::new(feed, transcript, start.limits.result_bytes_max, start.result_is);
+    let start = with_result_file(start)?;
+    let recorder = Recorder::new(feed, transcript, &start);
     let id = start.session.clone();
     let (pid, driver) = match &start.program {
         Program::Command(argv) => {
@@ -161,12 +185,28 @@ pub async fn start(start: Start) -> Result<Session, StartError> {
             let pid = running.pid();
             (Some(pid), tokio::spawn(command::drive(running, start.limits, recorder, signal)))
         }
+        Program::Headless { kind, command } => {
+            let (running, reader) = headless::spawn(&start, *kind, command)?;
+            let pid = running.pid();
+            let driving = headless::drive(running, reader, start.limits, recorder, stopper.clone(), signal);
+            (Some(pid), tokio::spawn(driving))
+        }
         Program::Scripted(script) => {
             let part = script.part(start.number, start.item.as_deref()).clone();
             (None, tokio::spawn(scripted::play(part, start, recorder, signal)))
         }
     };
     Ok(Session::new(id, pid, reader, stopper, driver))
+}
+
+/// Tells the session where its result file is, and makes sure that none is there yet.
+fn with_result_file(mut start: Start) -> Result<Start, StartError> {
+    let path = result_file::place(&start.private);
+    if let Err(source) = result_file::clear(&path) {
+        return Err(StartError::PrivateFile { path, source });
+    }
+    start.environment.push((RESULT_FILE.to_owned(), path.to_string_lossy().into_owned()));
+    Ok(start)
 }
 
 fn open_transcript(start: &Start) -> Result<Transcript, StartError> {

@@ -39,13 +39,18 @@ pub struct Stopper {
 impl Stopper {
     /// Asks the session to stop. Only the first reason counts.
     pub fn stop(&self, reason: StopReason) {
+        self.try_stop(reason);
+    }
+
+    /// Asks the session to stop, and tells whether nobody did before.
+    pub(crate) fn try_stop(&self, reason: StopReason) -> bool {
         self.sender.send_if_modified(|current| {
             let is_first = current.is_none();
             if is_first {
                 *current = Some(reason);
             }
             is_first
-        });
+        })
     }
 }
 

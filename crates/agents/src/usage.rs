@@ -23,4 +23,29 @@ impl Usage {
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
+
+    /// Returns the sum of both.
+    pub fn plus(&self, other: &Usage) -> Usage {
+        let cost_micros = match (self.cost_micros, other.cost_micros) {
+            (None, None) => None,
+            (one, two) => Some(one.unwrap_or_default().saturating_add(two.unwrap_or_default())),
+        };
+        Usage {
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cost_micros,
+        }
+    }
+
+    /// Returns what is left without the other, never less than nothing.
+    pub(crate) fn minus(&self, other: &Usage) -> Usage {
+        let less = |cost: u64| cost.saturating_sub(other.cost_micros.unwrap_or_default());
+        Usage {
+            input_tokens: self.input_tokens.saturating_sub(other.input_tokens),
+            cached_tokens: self.cached_tokens.saturating_sub(other.cached_tokens),
+            output_tokens: self.output_tokens.saturating_sub(other.output_tokens),
+            cost_micros: self.cost_micros.map(less),
+        }
+    }
 }

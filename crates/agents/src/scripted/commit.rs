@@ -3,7 +3,7 @@
 //! Hooks, signing and prompts are off, and git may not look for a repository above the folder. The identity is
 //! the one in the session's environment, or a stand-in.
 
-use super::folder::Folder;
+use crate::folder::Folder;
 
 /// The identity used when the session's environment names none.
 const IDENTITY: [(&str, &str); 4] = [

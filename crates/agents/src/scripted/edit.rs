@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::folder::{Folder, PathFault};
+use crate::folder::{Folder, PathFault};
 
 /// Largest file that is changed in part; it is held in memory meanwhile.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;

@@ -7,7 +7,6 @@
 mod commit;
 mod edit;
 mod fault;
-mod folder;
 mod parse;
 mod play;
 mod script;

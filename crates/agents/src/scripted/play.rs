@@ -7,20 +7,19 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::commit;
 use super::edit::{self, EditError};
-use super::folder::Folder;
 use super::script::{Mishap, Part, Step};
 use super::template::{ExpandError, Template, expand_value};
 use crate::failure::{Failure, FailureClass};
+use crate::folder::Folder;
 use crate::judge::{judge, timed_out, was_silent};
 use crate::limits::Limits;
-use crate::outcome::{Ended, Outcome};
+use crate::outcome::{Ended, Outcome, ResultFrom};
 use crate::process::{Bounds, Cause, Launch, Running, Stream, Watched};
-use crate::record::Recorder;
+use crate::record::{Closing, Found, Recorder};
 use crate::start::Start;
 use crate::stop::StopSignal;
 
@@ -43,7 +42,7 @@ pub(crate) async fn play(part: Part, start: Start, recorder: Recorder, stop: Sto
         Continue(()) => Outcome::Finished,
     };
     let Player { recorder, result, .. } = player;
-    recorder.finish(outcome, result, part.turns).await
+    recorder.finish(Closing { turns: part.turns, ..Closing::new(outcome) }, result).await
 }
 
 type Flow<T = ()> = ControlFlow<Outcome, T>;
@@ -54,7 +53,7 @@ struct Player {
     stop: StopSignal,
     wall_end: Instant,
     last_output: Instant,
-    result: Option<Value>,
+    result: Option<Found>,
 }
 
 impl Player {
@@ -96,7 +95,8 @@ impl Player {
             Step::Exit(0) => Break(Outcome::Finished),
             Step::Exit(code) => Break(exited(*code)),
             Step::Result(value) => {
-                self.result = Some(understood(expand_value(value, &self.start.variables))?);
+                let value = understood(expand_value(value, &self.start.variables))?;
+                self.result = Some((value, ResultFrom::Message));
                 Continue(())
             }
         }

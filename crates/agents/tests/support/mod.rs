@@ -1,5 +1,5 @@
 //! A throwaway place to run sessions in, and ways to wait for what they do.
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,8 +54,10 @@ impl Place {
             variables: BTreeMap::from([("title".to_owned(), "world".to_owned())]),
             model: None,
             resume: None,
+            resumed_usage: None,
             tools: None,
             permissions: Permissions::default(),
+            secrets: Vec::new(),
             sandbox: None,
             private: self.root().to_owned(),
             transcript: self.root().join("sessions/transcript.jsonl"),

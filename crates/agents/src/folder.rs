@@ -1,20 +1,20 @@
-//! Finds the files a script may touch: inside the working folder and nowhere else.
+//! Finds the files of the working folder: a path leads inside of it and nowhere else.
 //!
 //! A path is relative, has no `..`, does not touch `.git`, and no symbolic link on its way leads out. This guards
-//! against mistakes in a script; it is no wall against somebody who changes links at the same moment.
+//! against mistakes; it is no wall against somebody who changes links at the same moment.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// The working folder of a session.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(crate) struct Folder {
     root: PathBuf,
 }
 
 /// Why a path is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum PathFault {
+pub(crate) enum PathFault {
     #[error("it is empty")]
     Empty,
     #[error("it is absolute")]
@@ -29,22 +29,22 @@ pub(super) enum PathFault {
 
 impl Folder {
     /// Takes a folder that exists.
-    pub(super) fn new(root: &Path) -> io::Result<Folder> {
+    pub(crate) fn new(root: &Path) -> io::Result<Folder> {
         Ok(Folder { root: root.canonicalize()? })
     }
 
     /// Returns the real path of the folder.
-    pub(super) fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// Returns the real place of a file that is to be read or written; it need not exist.
-    pub(super) fn resolve(&self, path: &str) -> Result<PathBuf, PathFault> {
+    pub(crate) fn resolve(&self, path: &str) -> Result<PathBuf, PathFault> {
         self.follow(&split(path)?)
     }
 
     /// Returns the place of an entry that is to be removed: a link itself and not what it leads to.
-    pub(super) fn resolve_entry(&self, path: &str) -> Result<PathBuf, PathFault> {
+    pub(crate) fn resolve_entry(&self, path: &str) -> Result<PathBuf, PathFault> {
         let names = split(path)?;
         let (last, parents) = names.split_last().ok_or(PathFault::Empty)?;
         Ok(self.follow(parents)?.join(last))

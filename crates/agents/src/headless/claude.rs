@@ -1,0 +1,210 @@
+//! Claude Code: `claude -p --output-format stream-json --verbose`.
+//!
+//! Its events are `system`, `assistant`, `user` and `result`. The `result` has the last word: its `is_error` counts and
+//! not its `subtype`, which says `success` for an error of the API too. Tokens and cost are those since the last result;
+//! `total_cost_usd` counts from the beginning of the conversation, also before it was resumed.
+
+use serde_json::{Value, json};
+
+use super::Dialect;
+use super::event::{count, flat_text, is_set, list, micros, sum, text};
+use super::plan::{Plan, server_entry};
+use crate::classify::{Verdict, moment_of_number};
+use crate::failure::FailureClass;
+use crate::heard::Heard;
+use crate::output::PermissionAnswer;
+use crate::permission::Permissions;
+use crate::start::Start;
+use crate::usage::Usage;
+
+/// Reads the stream of Claude Code.
+#[derive(Debug, Default)]
+pub(super) struct Claude {
+    /// The message that is being said: it may come in several events, each with the same usage.
+    message: String,
+}
+
+impl Dialect for Claude {
+    fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
+        let mut plan = Plan::new(command, &start.prompt);
+        plan.arguments(["-p", "--output-format", "stream-json", "--verbose"]);
+        let mut allowed = Vec::new();
+        match start.permissions {
+            Permissions::Worktree | Permissions::Ask => {
+                plan.arguments(["--permission-mode", "acceptEdits"]);
+                allowed.push("Bash".to_owned());
+            }
+            Permissions::Deny => plan.arguments(["--permission-mode", "default"]),
+        }
+        if let Some(server) = &start.tools {
+            let mut servers = serde_json::Map::new();
+            servers.insert(server.name.clone(), server_entry(server));
+            let path = plan.file(start, "claude-mcp.json", &json!({ "mcpServers": servers }));
+            plan.arguments(["--mcp-config", &path]);
+            allowed.push(format!("mcp__{}", server.name));
+            // Otherwise the tools are hidden behind a search.
+            plan.variable("ENABLE_TOOL_SEARCH", "false");
+        }
+        if !allowed.is_empty() {
+            plan.arguments([format!("--allowedTools={}", allowed.join(",")).as_str()]);
+        }
+        if let Some(model) = &start.model {
+            plan.arguments(["--model", model]);
+        }
+        if let Some(resume) = &start.resume {
+            plan.arguments(["--resume", resume]);
+        }
+        if let Some(cost) = start.limits.cost_micros_max {
+            // It counts what the conversation cost before, too.
+            let before = start.resumed_usage.and_then(|usage| usage.cost_micros).unwrap_or_default();
+            let dollars = cost.saturating_add(before) as f64 / 1_000_000.0;
+            plan.arguments(["--max-budget-usd", &dollars.to_string()]);
+        }
+        plan
+    }
+
+    fn read(&mut self, event: &Value, heard: &mut Heard) {
+        match text(event, "/type") {
+            "system" => read_system(event, heard),
+            "rate_limit_event" => read_rate_limit(event, heard),
+            "assistant" => self.read_assistant(event, heard),
+            "user" => read_user(event, heard),
+            "result" => read_result(event, heard),
+            _ => {}
+        }
+    }
+}
+
+impl Claude {
+    fn read_assistant(&mut self, event: &Value, heard: &mut Heard) {
+        let content = list(event, "/message/content");
+        if is_set(event, "/is_api_error_message") {
+            let said = flat_text(event.pointer("/message/content").unwrap_or_default());
+            return heard.fail_with_status(event["api_error_status"].as_u64(), &said);
+        }
+        // A message of an agent that this one started is not its own.
+        let is_own = event["parent_tool_use_id"].is_null();
+        if is_own && text(event, "/message/id") != self.message {
+            self.message = text(event, "/message/id").to_owned();
+            heard.end_message();
+            heard.begin_turn();
+            heard.use_more(read_usage(&event["message"]["usage"]));
+        }
+        for block in content {
+            match text(block, "/type") {
+                "text" if is_own => heard.say(text(block, "/text")),
+                "text" => heard.print(text(block, "/text")),
+                "thinking" => heard.think(text(block, "/thinking")),
+                "tool_use" => heard.call_tool(text(block, "/id"), text(block, "/name"), &block["input"]),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn read_system(event: &Value, heard: &mut Heard) {
+    match text(event, "/subtype") {
+        "init" => heard.name_session(text(event, "/session_id")),
+        "api_retry" if count(event, "/error_status") == 429 => {
+            let message = format!("the provider limits the rate; try {} fails", count(event, "/attempt"));
+            heard.limit_rate_for(&message, count(event, "/retry_delay_ms"));
+        }
+        _ => {}
+    }
+}
+
+/// Reads what a subscription has left; `allowed` needs no word.
+fn read_rate_limit(event: &Value, heard: &mut Heard) {
+    let information = &event["rate_limit_info"];
+    let until = information["resetsAt"].as_i64().and_then(moment_of_number);
+    let status = text(information, "/status");
+    if status != "allowed" {
+        let kind = text(information, "/rateLimitType").replace('_', " ");
+        heard.limit_rate(&format!("the {kind} limit of the subscription: {status}"), until);
+    }
+    if status == "rejected" {
+        heard.set_reset(until);
+    }
+}
+
+fn read_user(event: &Value, heard: &mut Heard) {
+    let mut is_error = false;
+    for block in list(event, "/message/content").iter().filter(|block| block["type"] == "tool_result") {
+        is_error = is_set(block, "/is_error");
+        heard.return_tool(text(block, "/tool_use_id"), is_error, &flat_text(&block["content"]));
+    }
+    let result = &event["tool_use_result"];
+    if !is_error && result["structuredPatch"].is_array() {
+        heard.edit(text(result, "/filePath"));
+    }
+}
+
+fn read_result(event: &Value, heard: &mut Heard) {
+    heard.name_session(text(event, "/session_id"));
+    if count(event, "/num_turns") > 0 {
+        heard.set_turns(count(event, "/num_turns"));
+    }
+    heard.use_total(read_total(event, heard));
+    for denial in list(event, "/permission_denials") {
+        let what = format!("{}: {}", text(denial, "/tool_name"), denial["tool_input"]);
+        heard.ask(&what, PermissionAnswer::Denied, "claude");
+    }
+    let errors: Vec<&str> = list(event, "/errors").iter().filter_map(Value::as_str).collect();
+    let said = if errors.is_empty() { text(event, "/result").to_owned() } else { errors.join("\n") };
+    match text(event, "/subtype") {
+        "error_max_turns" | "error_max_budget_usd" => {
+            heard.fail_as(Verdict::new(
+                FailureClass::Budget,
+                &format!("claude stopped by its own limit. {said}"),
+            ));
+        }
+        _ if said.starts_with("No conversation found") => {
+            heard.lose_session();
+            heard.fail(&said);
+        }
+        _ if is_set(event, "/is_error") => {
+            heard.fail_with_status(event["api_error_status"].as_u64(), &said);
+        }
+        _ => {
+            heard.recover();
+            heard.set_message(&said);
+            heard.finish();
+        }
+    }
+}
+
+/// Returns what this start used: of all models since the last result, or else of the main one.
+fn read_total(event: &Value, heard: &Heard) -> Usage {
+    let models = event["model_usage_since_last_result"].as_object().filter(|models| !models.is_empty());
+    match models {
+        Some(models) => models.values().map(read_model).fold(Usage::default(), |sum, one| sum.plus(&one)),
+        None => {
+            let cost = micros(event, "/total_cost_usd").map(|cost| heard.cost_of_this_start(cost));
+            Usage { cost_micros: cost, ..read_usage(&event["usage"]) }
+        }
+    }
+}
+
+fn read_model(model: &Value) -> Usage {
+    let cached = count(model, "/cacheReadInputTokens");
+    Usage {
+        input_tokens: sum([count(model, "/inputTokens"), cached, count(model, "/cacheCreationInputTokens")]),
+        cached_tokens: cached,
+        output_tokens: count(model, "/outputTokens"),
+        cost_micros: micros(model, "/costUSD"),
+    }
+}
+
+fn read_usage(usage: &Value) -> Usage {
+    let cached = count(usage, "/cache_read_input_tokens");
+    Usage {
+        input_tokens: sum([
+            count(usage, "/input_tokens"),
+            cached,
+            count(usage, "/cache_creation_input_tokens"),
+        ]),
+        cached_tokens: cached,
+        output_tokens: count(usage, "/output_tokens"),
+        cost_micros: None,
+    }
+}

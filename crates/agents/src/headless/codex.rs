@@ -1,0 +1,145 @@
+//! Codex: `codex exec --json`.
+//!
+//! Its events are `thread.started`, `turn.*`, `item.*` and `error`. An `error` may be got over ("Reconnecting…");
+//! `turn.failed` is not. Usage counts from the beginning of the thread, also before it was resumed, and has no cost. Items
+//! of the type `error` are warnings.
+
+use serde_json::{Value, json};
+
+use super::Dialect;
+use super::event::{count, flat_text, list, text};
+use super::plan::Plan;
+use crate::heard::Heard;
+use crate::output::{PlanState, PlanStep};
+use crate::permission::Permissions;
+use crate::start::{Start, ToolServer};
+use crate::usage::Usage;
+
+/// Reads the stream of Codex.
+#[derive(Debug, Default)]
+pub(super) struct Codex;
+
+impl Dialect for Codex {
+    fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
+        let mut plan = Plan::new(command, &start.prompt);
+        plan.subcommand("exec");
+        plan.arguments(["--json", "--skip-git-repo-check"]);
+        set(&mut plan, "approval_policy", &json!("never"));
+        // Its own sandbox cannot be built inside of ours, and is not needed there.
+        let sandbox = match (start.permissions, &start.sandbox) {
+            (Permissions::Deny, _) => "read-only",
+            (_, Some(_)) => "danger-full-access",
+            (_, None) => "workspace-write",
+        };
+        set(&mut plan, "sandbox_mode", &json!(sandbox));
+        if let Some(server) = &start.tools {
+            set_server(&mut plan, server);
+        }
+        if let Some(model) = &start.model {
+            plan.arguments(["-m", model]);
+        }
+        if let Some(resume) = &start.resume {
+            plan.arguments(["resume", resume]);
+        }
+        plan.arguments(["-"]);
+        plan
+    }
+
+    fn read(&mut self, event: &Value, heard: &mut Heard) {
+        match text(event, "/type") {
+            "thread.started" => heard.name_session(text(event, "/thread_id")),
+            "item.started" => start_item(&event["item"], heard),
+            "item.completed" => complete_item(&event["item"], heard),
+            "item.updated" if event["item"]["type"] == "todo_list" => plan_item(&event["item"], heard),
+            "turn.completed" => {
+                heard.use_since_beginning(read_usage(&event["usage"]));
+                heard.recover();
+                heard.finish();
+            }
+            "turn.failed" => heard.fail(text(event, "/error/message")),
+            "error" => heard.fail(text(event, "/message")),
+            _ => {}
+        }
+    }
+
+    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+        if line.contains("no rollout found") {
+            heard.lose_session();
+            heard.fail(line);
+        }
+    }
+}
+
+fn set(plan: &mut Plan, key: &str, value: &Value) {
+    // A JSON text or list of texts is TOML too.
+    plan.arguments(["-c", &format!("{key}={value}")]);
+}
+
+fn set_server(plan: &mut Plan, server: &ToolServer) {
+    let Some((program, arguments)) = server.command.split_first() else { return };
+    set(plan, &format!("mcp_servers.{}.command", server.name), &json!(program));
+    set(plan, &format!("mcp_servers.{}.args", server.name), &json!(arguments));
+}
+
+fn start_item(item: &Value, heard: &mut Heard) {
+    let id = text(item, "/id");
+    match text(item, "/type") {
+        "command_execution" => heard.call_tool(id, "shell", &item["command"]),
+        "mcp_tool_call" => {
+            let name = format!("{}.{}", text(item, "/server"), text(item, "/tool"));
+            heard.call_tool(id, &name, &item["arguments"]);
+        }
+        "web_search" => heard.call_tool(id, "web_search", &item["query"]),
+        "todo_list" => plan_item(item, heard),
+        _ => {}
+    }
+}
+
+fn complete_item(item: &Value, heard: &mut Heard) {
+    let id = text(item, "/id");
+    let is_error = text(item, "/status") == "failed";
+    match text(item, "/type") {
+        "agent_message" => {
+            heard.begin_turn();
+            heard.end_message();
+            heard.say(text(item, "/text"));
+        }
+        "reasoning" => heard.think(text(item, "/text")),
+        "command_execution" => {
+            heard.begin_turn();
+            heard.return_tool(id, is_error, text(item, "/aggregated_output"));
+        }
+        "mcp_tool_call" => {
+            heard.begin_turn();
+            let answer = flat_text(item.pointer("/result/content").unwrap_or_default());
+            let said = if answer.is_empty() { text(item, "/error/message").to_owned() } else { answer };
+            heard.return_tool(id, is_error, &said);
+        }
+        "file_change" if !is_error => {
+            heard.begin_turn();
+            for change in list(item, "/changes") {
+                heard.edit(text(change, "/path"));
+            }
+        }
+        "web_search" => heard.return_tool(id, is_error, ""),
+        "todo_list" => plan_item(item, heard),
+        _ => {}
+    }
+}
+
+fn plan_item(item: &Value, heard: &mut Heard) {
+    let step = |step: &Value| {
+        let state = if step["completed"] == true { PlanState::Done } else { PlanState::Pending };
+        PlanStep { text: text(step, "/text").to_owned(), state }
+    };
+    heard.plan(list(item, "/items").iter().map(step).collect());
+}
+
+fn read_usage(usage: &Value) -> Usage {
+    Usage {
+        input_tokens: count(usage, "/input_tokens"),
+        cached_tokens: count(usage, "/cached_input_tokens"),
+        output_tokens: count(usage, "/output_tokens"),
+        cost_micros: None,
+    }
+}

@@ -1,0 +1,112 @@
+//! Says how a headless session went, from how the program ended and what its stream said. Pure.
+//!
+//! What stopped it from outside comes first, then what the stream says of itself, then the exit code. A good exit of a
+//! program that never said it was done is a failure.
+
+use jiff::Timestamp;
+
+use crate::classify::classify;
+use crate::failure::{Failure, FailureClass};
+use crate::heard::Heard;
+use crate::outcome::Outcome;
+
+/// Judges a session; `outcome` is how the program ended, `tail` the end of what it showed.
+pub(crate) fn conclude(
+    outcome: Outcome,
+    passed_limit: Option<Failure>,
+    heard: &Heard,
+    tail: &str,
+    now: Timestamp,
+) -> Outcome {
+    match outcome {
+        Outcome::Stopped(reason) => match passed_limit {
+            Some(failure) => Outcome::Failed(failure),
+            None => Outcome::Stopped(reason),
+        },
+        Outcome::Finished => match heard.failure() {
+            Some(failure) => Outcome::Failed(failure.clone()),
+            None if heard.is_over() => Outcome::Finished,
+            None => Outcome::Failed(Failure::new(
+                FailureClass::Crash,
+                "the program ended without saying that it is done",
+            )),
+        },
+        Outcome::Failed(failure) if failure.class == FailureClass::Crash => {
+            Outcome::Failed(explain(failure, heard, tail, now))
+        }
+        failed => failed,
+    }
+}
+
+/// Finds out why a program exited with an error: its stream knows, or else the end of what it showed.
+fn explain(failure: Failure, heard: &Heard, tail: &str, now: Timestamp) -> Failure {
+    if let Some(known) = heard.failure() {
+        return Failure { exit: failure.exit, signal: failure.signal, ..known.clone() };
+    }
+    let last_line = tail.lines().map(str::trim).rfind(|line| !line.is_empty());
+    match last_line.filter(|_| failure.exit.is_some()) {
+        Some(line) => match classify(line, now) {
+            Some(verdict) => {
+                Failure { class: verdict.class, message: verdict.message, until: verdict.until, ..failure }
+            }
+            None => Failure { message: format!("{}: {line}", failure.message), ..failure },
+        },
+        None => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::limits::Limits;
+    use crate::stop::StopReason;
+
+    fn show(outcome: Outcome, limit: Option<Failure>, tail: &str, tell: impl Fn(&mut Heard)) -> String {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut heard = Heard::new(Path::new("/project"), &Limits::default(), None, now);
+        tell(&mut heard);
+        conclude(outcome, limit, &heard, tail, now).to_string()
+    }
+
+    fn exited(code: i32) -> Outcome {
+        let failure = Failure::new(FailureClass::Crash, format!("exited with code {code}"));
+        Outcome::Failed(Failure { exit: Some(code), ..failure })
+    }
+
+    #[test]
+    fn what_the_stream_says_counts_more_than_the_exit_code() {
+        assert_eq!(show(Outcome::Finished, None, "", Heard::finish), "finished");
+        assert_eq!(
+            show(Outcome::Finished, None, "", |_| ()),
+            "failed: crash: the program ended without saying that it is done"
+        );
+        let overloaded = |heard: &mut Heard| heard.fail("HTTP status 529");
+        assert_eq!(show(Outcome::Finished, None, "", overloaded), "failed: network: HTTP status 529");
+        assert_eq!(show(exited(144), None, "", overloaded), "failed: network: HTTP status 529");
+        assert_eq!(show(exited(1), None, "", Heard::finish), "failed: crash: exited with code 1");
+    }
+
+    #[test]
+    fn without_a_word_of_the_stream_the_last_line_explains() {
+        let tail = "warming up\nError: connection refused\n\n";
+        assert_eq!(show(exited(1), None, tail, |_| ()), "failed: network: Error: connection refused");
+        assert_eq!(
+            show(exited(2), None, "bad option", |_| ()),
+            "failed: crash: exited with code 2: bad option"
+        );
+    }
+
+    #[test]
+    fn what_stopped_it_from_outside_comes_first() {
+        let stopped = Outcome::Stopped(StopReason::Cancelled);
+        let failing = |heard: &mut Heard| heard.fail("HTTP status 500");
+        assert_eq!(show(stopped.clone(), None, "", failing), "stopped: cancelled");
+        let limit = Failure::new(FailureClass::Budget, "used 2 tokens, and may use 1");
+        let expected = "failed: budget: used 2 tokens, and may use 1";
+        assert_eq!(show(stopped, Some(limit), "", failing), expected);
+        let silent = Outcome::Failed(Failure::new(FailureClass::Silence, "printed nothing"));
+        assert_eq!(show(silent, None, "", failing), "failed: silence: printed nothing");
+    }
+}

@@ -1,0 +1,87 @@
+//! Runs a headless agent: makes its files, starts it, reads it, holds its limits, and judges it at its end.
+
+use jiff::Timestamp;
+
+use super::conclude::conclude;
+use super::dialect_of;
+use super::plan::{Plan, save_files};
+use super::reader::Reader;
+use crate::failure::Failure;
+use crate::heard::{Heard, Told};
+use crate::judge::judge;
+use crate::kind::HeadlessKind;
+use crate::limits::Limits;
+use crate::outcome::Ended;
+use crate::process::{Bounds, Launch, Running, Stream};
+use crate::record::{Closing, Recorder};
+use crate::start::{Start, StartError};
+use crate::stop::{StopReason, StopSignal, Stopper};
+
+/// Starts the program.
+pub(crate) fn spawn(
+    start: &Start,
+    kind: HeadlessKind,
+    command: &[String],
+) -> Result<(Running, Reader), StartError> {
+    if command.is_empty() {
+        return Err(StartError::EmptyCommand);
+    }
+    let mut dialect = dialect_of(kind);
+    let Plan { command, environment, files, input } = dialect.plan(start, command);
+    save_files(&start.private, &files)?;
+    let running = Running::start(&Launch {
+        session: &start.session,
+        command: &command,
+        folder: &start.folder,
+        environment: &add_missing(&start.environment, environment),
+        input: Some(&input),
+    })?;
+    let heard = Heard::new(&start.folder, &start.limits, start.resumed_usage, Timestamp::now());
+    Ok((running, Reader::new(dialect, heard)))
+}
+
+/// Watches the program to its end.
+pub(crate) async fn drive(
+    running: Running,
+    mut reader: Reader,
+    limits: Limits,
+    mut recorder: Recorder,
+    stopper: Stopper,
+    mut stop: StopSignal,
+) -> Ended {
+    let bounds = Bounds { wall: limits.wall, silence: limits.silence, grace: limits.grace };
+    let mut passed_limit: Option<Failure> = None;
+    let take = |stream, bytes: &[u8]| {
+        match stream {
+            Stream::Out => recorder.keep(bytes),
+            Stream::Error => recorder.print(stream, bytes),
+        }
+        for piece in reader.push(stream, bytes, Timestamp::now()) {
+            recorder.pass(piece);
+        }
+        if passed_limit.is_none()
+            && let Some(failure) = reader.heard().find_passed_limit()
+            && stopper.try_stop(StopReason::Cancelled)
+        {
+            passed_limit = Some(failure);
+        }
+    };
+    let watched = running.watch(bounds, &mut stop, take).await;
+    for piece in reader.finish() {
+        recorder.pass(piece);
+    }
+    let heard = reader.into_heard();
+    let tail = recorder.last_lines();
+    let outcome = conclude(judge(&watched, &limits), passed_limit, &heard, &tail, Timestamp::now());
+    let Told { mut message, session, turns, usage } = heard.into_told();
+    let text = String::from_utf8_lossy(message.read().0).into_owned();
+    let result = recorder.find_result_in(message).await;
+    let closing = Closing { outcome, turns, usage, agent_session: session, message: Some(text) };
+    recorder.finish(closing, result).await
+}
+
+/// Adds the variables that the session's own environment does not name: the user's settings come first.
+fn add_missing(given: &[(String, String)], more: Vec<(String, String)>) -> Vec<(String, String)> {
+    let is_missing = |(name, _): &(String, String)| given.iter().all(|(known, _)| known != name);
+    given.iter().cloned().chain(more.into_iter().filter(is_missing)).collect()
+}

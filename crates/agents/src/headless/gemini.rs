@@ -1,0 +1,136 @@
+//! Gemini CLI: `gemini --output-format stream-json`.
+//!
+//! Its events are `init`, `message`, `tool_use`, `tool_result`, `error` and `result`; the exit code is the HTTP status cut
+//! to a byte and says nothing. It tries again for minutes by itself and says so on standard error only. Tokens are those of
+//! the run; there is no cost.
+
+use serde_json::{Value, json};
+
+use super::Dialect;
+use super::event::{count, text};
+use super::plan::{Plan, server_entry};
+use crate::classify::classify;
+use crate::failure::FailureClass;
+use crate::heard::Heard;
+use crate::permission::Permissions;
+use crate::start::Start;
+use crate::usage::Usage;
+
+/// Tools that change the file which they are given.
+const WRITING_TOOLS: [&str; 2] = ["write_file", "replace"];
+
+/// Calls whose files are remembered until they return; an agent has few open at a time.
+const OPEN_EDITS_MAX: usize = 64;
+
+/// Reads the stream of Gemini CLI.
+#[derive(Debug, Default)]
+pub(super) struct Gemini {
+    /// Calls of writing tools that have not come back, with their files.
+    open_edits: Vec<(String, String)>,
+    /// Whether the model is answering.
+    is_in_turn: bool,
+}
+
+impl Dialect for Gemini {
+    fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
+        let mut plan = Plan::new(command, &start.prompt);
+        let approval = match start.permissions {
+            Permissions::Worktree | Permissions::Ask => "yolo",
+            Permissions::Deny => "default",
+        };
+        plan.arguments(["--output-format", "stream-json", "--skip-trust", "--approval-mode", approval]);
+        if let Some(server) = &start.tools {
+            let mut entry = server_entry(server);
+            entry["trust"] = json!(true);
+            let mut servers = serde_json::Map::new();
+            servers.insert(server.name.clone(), entry);
+            let path = plan.file(start, "gemini-settings.json", &json!({ "mcpServers": servers }));
+            plan.variable("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", path);
+        }
+        if let Some(model) = &start.model {
+            plan.arguments(["--model", model]);
+        }
+        if let Some(resume) = &start.resume {
+            plan.arguments(["--resume", resume]);
+        }
+        plan
+    }
+
+    fn read(&mut self, event: &Value, heard: &mut Heard) {
+        match text(event, "/type") {
+            "init" => heard.name_session(text(event, "/session_id")),
+            "message" if event["role"] == "assistant" => {
+                self.begin_turn(heard);
+                if event["delta"] != true {
+                    heard.end_message();
+                }
+                heard.say(text(event, "/content"));
+            }
+            "tool_use" => self.read_call(event, heard),
+            "tool_result" => self.read_return(event, heard),
+            "error" if event["severity"] != "warning" => heard.fail(text(event, "/message")),
+            "result" => read_result(event, heard),
+            _ => {}
+        }
+    }
+
+    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+        if line.starts_with("Attempt ") && line.contains("failed with status") {
+            let verdict =
+                classify(line, heard.now()).filter(|verdict| verdict.class == FailureClass::RateLimit);
+            if let Some(verdict) = verdict {
+                heard.limit_rate(&verdict.message, verdict.until);
+            }
+        } else if line.starts_with("Error resuming session") {
+            heard.lose_session();
+            heard.fail(line);
+        }
+    }
+}
+
+impl Gemini {
+    /// Several calls may belong to one answer of the model; the next answer follows what they return.
+    fn begin_turn(&mut self, heard: &mut Heard) {
+        if !std::mem::replace(&mut self.is_in_turn, true) {
+            heard.begin_turn();
+        }
+    }
+
+    fn read_call(&mut self, event: &Value, heard: &mut Heard) {
+        self.begin_turn(heard);
+        let (id, name) = (text(event, "/tool_id"), text(event, "/tool_name"));
+        heard.call_tool(id, name, &event["parameters"]);
+        if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
+            self.open_edits.push((id.to_owned(), text(event, "/parameters/file_path").to_owned()));
+        }
+    }
+
+    fn read_return(&mut self, event: &Value, heard: &mut Heard) {
+        self.is_in_turn = false;
+        let id = text(event, "/tool_id");
+        let is_error = event["status"] == "error";
+        let said = if is_error { text(event, "/error/message") } else { text(event, "/output") };
+        heard.return_tool(id, is_error, said);
+        if let Some(place) = self.open_edits.iter().position(|(open, _)| open == id) {
+            let (_, path) = self.open_edits.swap_remove(place);
+            if !is_error {
+                heard.edit(&path);
+            }
+        }
+    }
+}
+
+fn read_result(event: &Value, heard: &mut Heard) {
+    heard.use_total(Usage {
+        input_tokens: count(event, "/stats/input_tokens"),
+        cached_tokens: count(event, "/stats/cached"),
+        output_tokens: count(event, "/stats/output_tokens"),
+        cost_micros: None,
+    });
+    if event["status"] == "success" {
+        heard.recover();
+        heard.finish();
+    } else {
+        heard.fail(text(event, "/error/message"));
+    }
+}

@@ -1,0 +1,164 @@
+//! goose: `goose run --output-format stream-json`.
+//!
+//! Its events are `message`, `notification`, `error` and `complete`. It exits with 0 whatever happens: an error of the
+//! provider is a text in the agent's own voice, told by how it begins. Usage counts from the beginning of the session, also
+//! before it was resumed, and has no cost. A session is known by the name that it is given at its start.
+
+use serde_json::Value;
+
+use super::Dialect;
+use super::event::{count, flat_text, is_set, list, text};
+use super::plan::Plan;
+use crate::heard::Heard;
+use crate::permission::Permissions;
+use crate::start::{Start, ToolServer};
+use crate::usage::Usage;
+
+/// How a message begins that is an error and not the agent's.
+const ERROR_BEGINNINGS: [&str; 2] = ["Ran into this error:", "Error: "];
+
+/// What it adds to such a message for a person.
+const ERROR_ADVICE: &str = "Please retry if you think this is a transient or recoverable error.";
+
+/// Tools that change the file which they are given.
+const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
+
+/// Calls whose files are remembered until they return; an agent has few open at a time.
+const OPEN_EDITS_MAX: usize = 64;
+
+/// Reads the stream of goose.
+#[derive(Debug, Default)]
+pub(super) struct Goose {
+    session: String,
+    /// The message that is being said, which comes in pieces.
+    message: String,
+    open_edits: Vec<(String, String)>,
+}
+
+impl Dialect for Goose {
+    fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
+        self.session = start.resume.clone().unwrap_or_else(|| start.session.to_string());
+        let mut plan = Plan::new(command, &start.prompt);
+        plan.subcommand("run");
+        plan.arguments(["--output-format", "stream-json", "--quiet", "--name", &self.session]);
+        if start.resume.is_some() {
+            plan.arguments(["--resume"]);
+        }
+        if let Some(server) = &start.tools {
+            plan.arguments(["--with-extension", &extension(server)]);
+        }
+        if let Some(model) = &start.model {
+            plan.arguments(["--model", model]);
+        }
+        // It cannot ask without a terminal; where nothing may be allowed, it may only talk.
+        let mode = match start.permissions {
+            Permissions::Worktree | Permissions::Ask => "auto",
+            Permissions::Deny => "chat",
+        };
+        plan.variable("GOOSE_MODE", mode);
+        plan.arguments(["--instructions", "-"]);
+        plan
+    }
+
+    fn read(&mut self, event: &Value, heard: &mut Heard) {
+        match text(event, "/type") {
+            "message" => {
+                heard.name_session(&self.session);
+                self.read_message(&event["message"], heard);
+            }
+            "error" => heard.fail(text(event, "/error")),
+            "complete" => {
+                heard.use_since_beginning(read_usage(event));
+                heard.finish();
+            }
+            _ => {}
+        }
+    }
+
+    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+        if line.contains("No session found") {
+            heard.lose_session();
+            heard.fail(line);
+        }
+    }
+}
+
+impl Goose {
+    fn read_message(&mut self, message: &Value, heard: &mut Heard) {
+        let is_assistant = message["role"] == "assistant";
+        let id = text(message, "/id");
+        let is_new = is_assistant && id != self.message;
+        if is_new {
+            self.message = id.to_owned();
+            heard.end_message();
+            heard.begin_turn();
+        }
+        for block in list(message, "/content") {
+            match text(block, "/type") {
+                "text" if is_assistant => say(text(block, "/text"), is_new, heard),
+                "thinking" => heard.think(text(block, "/thinking")),
+                "toolRequest" => self.read_call(block, heard),
+                "toolResponse" => self.read_return(block, heard),
+                _ => {}
+            }
+        }
+    }
+
+    fn read_call(&mut self, block: &Value, heard: &mut Heard) {
+        let call = &block["toolCall"]["value"];
+        let (id, name) = (text(block, "/id"), text(call, "/name"));
+        heard.call_tool(id, name, &call["arguments"]);
+        if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
+            self.open_edits.push((id.to_owned(), text(call, "/arguments/path").to_owned()));
+        }
+    }
+
+    fn read_return(&mut self, block: &Value, heard: &mut Heard) {
+        let id = text(block, "/id");
+        let result = &block["toolResult"];
+        let is_error = text(result, "/status") == "error" || is_set(result, "/value/isError");
+        let answer = flat_text(result.pointer("/value/content").unwrap_or_default());
+        let said = if answer.is_empty() { text(result, "/error").to_owned() } else { answer };
+        heard.return_tool(id, is_error, &said);
+        if let Some(place) = self.open_edits.iter().position(|(open, _)| open == id) {
+            let (_, path) = self.open_edits.swap_remove(place);
+            if !is_error {
+                heard.edit(&path);
+            }
+        }
+    }
+}
+
+/// An error is a whole message; the same words in the middle of one are the agent's own.
+fn say(said: &str, is_new: bool, heard: &mut Heard) {
+    if is_new && ERROR_BEGINNINGS.iter().any(|beginning| said.starts_with(beginning)) {
+        heard.fail(said.trim().trim_end_matches(ERROR_ADVICE).trim_end());
+    } else {
+        heard.recover();
+        heard.say(said);
+    }
+}
+
+/// Returns the server as one text, `name:program argument …`, quoted as for a shell.
+fn extension(server: &ToolServer) -> String {
+    let words: Vec<String> = server.command.iter().map(|word| quote(word)).collect();
+    format!("{}:{}", server.name, words.join(" "))
+}
+
+fn quote(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,@%".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn read_usage(event: &Value) -> Usage {
+    Usage {
+        input_tokens: count(event, "/input_tokens"),
+        cached_tokens: count(event, "/cache_read_input_tokens"),
+        output_tokens: count(event, "/output_tokens"),
+        cost_micros: None,
+    }
+}

@@ -1,0 +1,55 @@
+//! Agents that run without a terminal and print their events as JSON, one a line.
+//!
+//! Each has a file of its own, a [`Dialect`]: how it is started, and what its events mean. A dialect is pure and is tested
+//! on recorded streams. What they have in common is here: lines are bounded, what is not JSON is text, unknown events
+//! are passed over, and the outcome is what the stream says; an exit with 0 alone means nothing.
+
+mod claude;
+mod codex;
+mod conclude;
+mod drive;
+mod event;
+mod gemini;
+mod goose;
+#[cfg(test)]
+mod hostile;
+mod lines;
+mod opencode;
+mod plan;
+mod reader;
+#[cfg(test)]
+mod recorded;
+
+use std::fmt;
+
+use serde_json::Value;
+
+pub(crate) use drive::{drive, spawn};
+use plan::Plan;
+
+use crate::heard::Heard;
+use crate::kind::HeadlessKind;
+use crate::start::Start;
+
+/// One agent: how it is started, and what it prints.
+pub(crate) trait Dialect: fmt::Debug + Send {
+    /// Says how the program is started for a session, new or resumed; the command is its program and the user's words.
+    fn plan(&mut self, start: &Start, command: &[String]) -> Plan;
+
+    /// Reads one event of standard output.
+    fn read(&mut self, event: &Value, heard: &mut Heard);
+
+    /// Reads one line of standard error, which is shown in any case.
+    fn read_error(&mut self, _line: &str, _heard: &mut Heard) {}
+}
+
+/// Returns the dialect of an agent.
+fn dialect_of(kind: HeadlessKind) -> Box<dyn Dialect> {
+    match kind {
+        HeadlessKind::Claude => Box::new(claude::Claude::default()),
+        HeadlessKind::Codex => Box::new(codex::Codex),
+        HeadlessKind::Gemini => Box::new(gemini::Gemini::default()),
+        HeadlessKind::Opencode => Box::new(opencode::Opencode),
+        HeadlessKind::Goose => Box::new(goose::Goose::default()),
+    }
+}

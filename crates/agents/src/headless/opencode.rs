@@ -1,0 +1,118 @@
+//! opencode: `opencode run --format json`.
+//!
+//! Its events are `step_start`, `text`, `reasoning`, `tool_use`, `step_finish` and `error`. Every step reports its own
+//! tokens and cost, which are added up. A turn is over with a step whose reason is not `tool-calls`.
+
+use serde_json::{Value, json};
+
+use super::Dialect;
+use super::event::{count, is_set, micros, sum, text};
+use super::plan::Plan;
+use crate::heard::Heard;
+use crate::permission::Permissions;
+use crate::start::Start;
+use crate::usage::Usage;
+
+/// Tools that change the file which they are given.
+const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
+
+/// Reads the stream of opencode.
+#[derive(Debug, Default)]
+pub(super) struct Opencode;
+
+impl Dialect for Opencode {
+    fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
+        let mut plan = Plan::new(command, &start.prompt);
+        plan.subcommand("run");
+        plan.arguments(["--format", "json"]);
+        let path = plan.file(start, "opencode.json", &settings(start));
+        plan.variable("OPENCODE_CONFIG", path);
+        if let Some(model) = &start.model {
+            plan.arguments(["--model", model]);
+        }
+        if let Some(resume) = &start.resume {
+            plan.arguments(["--session", resume]);
+        }
+        plan
+    }
+
+    fn read(&mut self, event: &Value, heard: &mut Heard) {
+        heard.name_session(text(event, "/sessionID"));
+        let part = &event["part"];
+        match text(event, "/type") {
+            "step_start" => {
+                heard.begin_turn();
+                heard.end_message();
+            }
+            "text" => heard.say(text(part, "/text")),
+            "reasoning" => heard.think(text(part, "/text")),
+            "tool_use" => read_tool(part, heard),
+            "step_finish" => {
+                heard.use_more(read_usage(part));
+                heard.recover();
+                if text(part, "/reason") != "tool-calls" {
+                    heard.finish();
+                }
+            }
+            "error" => read_error(&event["error"], heard),
+            _ => {}
+        }
+    }
+
+    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+        if line.contains("Session not found") {
+            heard.lose_session();
+            heard.fail(line);
+        }
+    }
+}
+
+fn settings(start: &Start) -> Value {
+    let answer = match start.permissions {
+        Permissions::Worktree | Permissions::Ask => "allow",
+        Permissions::Deny => "deny",
+    };
+    let mut settings = json!({
+        "autoupdate": false,
+        "share": "disabled",
+        "permission": { "edit": answer, "bash": answer, "webfetch": answer, "external_directory": "deny" },
+    });
+    if let Some(server) = &start.tools {
+        let entry = json!({ "type": "local", "command": server.command, "enabled": true });
+        settings["mcp"] = json!({ &server.name: entry });
+    }
+    settings
+}
+
+fn read_tool(part: &Value, heard: &mut Heard) {
+    let (id, name) = (text(part, "/callID"), text(part, "/tool"));
+    heard.call_tool(id, name, &part["state"]["input"]);
+    let is_error = text(part, "/state/status") == "error";
+    let said = if is_error { text(part, "/state/error") } else { text(part, "/state/output") };
+    heard.return_tool(id, is_error, said);
+    if WRITING_TOOLS.contains(&name) && !is_error {
+        heard.edit(text(part, "/state/input/filePath"));
+    }
+}
+
+fn read_usage(part: &Value) -> Usage {
+    let cached = count(part, "/tokens/cache/read");
+    Usage {
+        input_tokens: sum([count(part, "/tokens/input"), cached, count(part, "/tokens/cache/write")]),
+        cached_tokens: cached,
+        output_tokens: sum([count(part, "/tokens/output"), count(part, "/tokens/reasoning")]),
+        cost_micros: micros(part, "/cost"),
+    }
+}
+
+fn read_error(error: &Value, heard: &mut Heard) {
+    let message = text(error, "/data/message");
+    let message = if message.is_empty() { text(error, "/name") } else { message };
+    let after = text(error, "/data/responseHeaders/retry-after");
+    let with_reset =
+        if after.is_empty() { message.to_owned() } else { format!("{message} (retry-after: {after})") };
+    let status = error.pointer("/data/statusCode").and_then(Value::as_u64);
+    let is_passing = status.is_none() && is_set(error, "/data/isRetryable");
+    let text = if is_passing { format!("connection error: {with_reset}") } else { with_reset };
+    heard.fail_with_status(status, &text);
+}

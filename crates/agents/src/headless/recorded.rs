@@ -1,0 +1,111 @@
+//! Every recorded stream, read by its dialect, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
+//!
+//! `UPDATE_EXPECT=1` writes the expected files anew.
+
+use std::fmt::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use expect_test::expect_file;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::conclude::conclude;
+use super::dialect_of;
+use super::reader::Reader;
+use crate::heard::Heard;
+use crate::judge::judge;
+use crate::kind::HeadlessKind;
+use crate::limits::Limits;
+use crate::outcome::Outcome;
+use crate::output::Output;
+use crate::process::{Cause, Stream, Watched};
+use crate::testing::start_for;
+use crate::usage::Usage;
+
+/// What the session of every recorded `resume` had used before: that of the case `edit`.
+const RESUMED: Usage =
+    Usage { input_tokens: 3000, cached_tokens: 0, output_tokens: 150, cost_micros: Some(15_000) };
+
+/// Pieces of this size cut events in the middle.
+const PIECE_BYTES: usize = 777;
+
+fn streams() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams")
+}
+
+/// Returns the recorded cases of an agent, by name.
+fn cases(kind: HeadlessKind) -> Vec<PathBuf> {
+    let folder = streams().join(kind.program());
+    let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
+    let mut cases: Vec<PathBuf> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
+    cases.sort();
+    cases
+}
+
+fn check(kind: HeadlessKind) {
+    let cases = cases(kind);
+    assert!(!cases.is_empty(), "there are no recorded streams of {kind:?}");
+    for case in cases {
+        let shown = play(kind, &case);
+        expect_file![case.with_extension("expected")].assert_eq(&shown);
+    }
+}
+
+fn play(kind: HeadlessKind, case: &Path) -> String {
+    let meta: Value =
+        serde_json::from_slice(&std::fs::read(case.with_extension("meta.json")).unwrap()).unwrap();
+    let is_resumed = case.file_stem().is_some_and(|stem| stem == "resume");
+    let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
+    let heard = Heard::new(Path::new("/project"), &Limits::default(), is_resumed.then_some(RESUMED), now);
+    let mut dialect = dialect_of(kind);
+    dialect.plan(&start_for(Path::new("/project")), &["agent".to_owned()]);
+    let mut reader = Reader::new(dialect, heard);
+    let mut outputs = Vec::new();
+    for piece in std::fs::read(case).unwrap().chunks(PIECE_BYTES) {
+        outputs.extend(reader.push(Stream::Out, piece, now));
+    }
+    let lines: Vec<&str> =
+        meta["stderr"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let tail = lines.join("\n");
+    outputs.extend(reader.push(Stream::Error, tail.as_bytes(), now));
+    outputs.extend(reader.finish());
+    let exit = i32::try_from(meta["exitCode"].as_i64().unwrap()).unwrap();
+    let watched =
+        Watched { cause: Cause::Exited, status: Some(ExitStatus::from_raw(exit << 8)), still_alive: None };
+    let heard = reader.into_heard();
+    let outcome = conclude(judge(&watched, &Limits::default()), None, &heard, &tail, now);
+    render(&outputs, &outcome, heard)
+}
+
+fn render(outputs: &[Output], outcome: &Outcome, heard: Heard) -> String {
+    let mut shown = String::new();
+    for output in outputs {
+        writeln!(shown, "{output:?}").unwrap();
+    }
+    writeln!(shown, "---\n{outcome}").unwrap();
+    if let Outcome::Failed(failure) = outcome
+        && let Some(until) = failure.until
+    {
+        writeln!(shown, "until {until}").unwrap();
+    }
+    let mut told = heard.into_told();
+    writeln!(shown, "session {:?}, turns {:?}", told.session, told.turns).unwrap();
+    writeln!(shown, "{:?}", told.usage).unwrap();
+    writeln!(shown, "last message {:?}", String::from_utf8_lossy(told.message.read().0)).unwrap();
+    shown
+}
+
+#[test]
+fn claude() {
+    check(HeadlessKind::Claude);
+}
+
+#[test]
+fn codex() {
+    check(HeadlessKind::Codex);
+}

@@ -1,0 +1,34 @@
+//! What unit tests of several files need: a start with nothing particular in it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::limits::Limits;
+use crate::permission::Permissions;
+use crate::session_id::SessionId;
+use crate::start::{Program, ResultIs, Start};
+
+/// Returns the start of a session in a folder that need not exist.
+pub(crate) fn start_for(folder: &Path) -> Start {
+    Start {
+        session: SessionId::new("session-1").unwrap(),
+        number: 1,
+        item: None,
+        result_is: ResultIs::Report,
+        program: Program::Command(vec!["agent".to_owned()]),
+        folder: folder.to_owned(),
+        prompt: "do it".to_owned(),
+        environment: Vec::new(),
+        variables: BTreeMap::new(),
+        model: None,
+        resume: None,
+        resumed_usage: None,
+        tools: None,
+        permissions: Permissions::Worktree,
+        secrets: Vec::new(),
+        sandbox: None,
+        private: Path::new("/private").to_owned(),
+        transcript: Path::new("/private/transcript.jsonl").to_owned(),
+        limits: Limits::default(),
+    }
+}
