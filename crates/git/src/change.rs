@@ -60,6 +60,7 @@ impl Repository {
     ) -> Result<Option<CommitId>, Error> {
         let serial = self.serialise().await?;
         let location = self.get_location(worktree)?;
+        self.take_in_held(&serial, &location).await?;
         let head = location.head().await?;
         let stage = Stage { location: &location, index: None, head: head.as_ref(), ignore };
         let tree = self.stage(&serial, &stage).await?;
@@ -111,7 +112,8 @@ impl Repository {
     }
 }
 
-fn read_merge_heads(location: &Location) -> Result<Vec<CommitId>, Error> {
+/// Returns the commits of a merge that was begun in a worktree.
+pub(crate) fn read_merge_heads(location: &Location) -> Result<Vec<CommitId>, Error> {
     let place = location.git_dir.join("MERGE_HEAD");
     match std::fs::read_to_string(&place) {
         Ok(text) => Ok(text.lines().map(CommitId::parse).collect::<Result<_, _>>()?),

@@ -184,6 +184,18 @@ impl Git {
         self
     }
 
+    /// Feeds the call's standard input from a file.
+    pub(crate) fn input_from(mut self, path: &Path) -> Result<Self, Error> {
+        self.command.stdin(Stdio::from(File::open(path).map_err(Error::io("open", path))?));
+        Ok(self)
+    }
+
+    /// Writes the call's standard output to a new file, which bounds our memory and not the output.
+    pub(crate) fn output_to(mut self, path: &Path) -> Result<Self, Error> {
+        self.command.stdout(Stdio::from(File::create_new(path).map_err(Error::io("create", path))?));
+        Ok(self)
+    }
+
     /// Allows the call more time than most.
     pub(crate) fn time_max(mut self, limit: Duration) -> Self {
         self.time_max = limit;

@@ -143,6 +143,12 @@ pub enum Error {
         /// The first file or the commit that was found.
         what: String,
     },
+    /// What an agent left of the git folder that it was given cannot be used.
+    #[error("{} was spoiled by the agent that used it, so its commits are not taken in", path.display())]
+    StandInSpoiled {
+        /// The part that is not what it should be.
+        path: PathBuf,
+    },
     /// The main worktree, or a folder that holds it or the repository itself, is never removed.
     #[error("{} is, or holds, the repository's main worktree and is never removed", path.display())]
     MainWorktree {

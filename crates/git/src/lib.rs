@@ -23,6 +23,7 @@ mod salvage;
 mod serial;
 mod signature;
 mod stage;
+mod stand_in;
 mod version;
 mod worktree;
 
@@ -35,4 +36,5 @@ pub use name::{BranchName, CommitId, NameError, RefName, RelativePath};
 pub use repository::Repository;
 pub use salvage::{Salvage, SalvageRequest};
 pub use signature::Signature;
+pub use stand_in::Mount;
 pub use worktree::WorktreeEntry;

@@ -55,11 +55,16 @@ impl Location {
 }
 
 impl Repository {
+    /// Returns a folder seen through the git folder of the main worktree.
+    pub(crate) fn main_location(&self, path: PathBuf) -> Location {
+        Location { git_dir: self.common_dir().to_path_buf(), path }
+    }
+
     /// Finds the worktree at a path, whether or not the folder is still there.
     pub(crate) fn find_location(&self, path: &Path) -> Result<Option<Location>, Error> {
         let path = settle(path)?;
         if !self.is_bare() && path == self.root() {
-            return Ok(Some(Location { git_dir: self.common_dir().to_path_buf(), path }));
+            return Ok(Some(self.main_location(path)));
         }
         Ok(self.linked_locations()?.into_iter().find(|location| location.path == path))
     }
@@ -72,7 +77,7 @@ impl Repository {
         }
     }
 
-    /// Lists every worktree but the main one; an entry that says nothing readable is left out.
+    /// Lists every worktree but the main one; an entry that says nothing readable, or leads elsewhere, is left out.
     pub(crate) fn linked_locations(&self) -> Result<Vec<Location>, Error> {
         let folder = self.common_dir().join("worktrees");
         let entries = match std::fs::read_dir(&folder) {
@@ -83,7 +88,8 @@ impl Repository {
         let mut locations = Vec::new();
         for entry in entries {
             let git_dir = entry.map_err(Error::io("list", &folder))?.path();
-            if let Ok(content) = std::fs::read(git_dir.join("gitdir"))
+            if leads_to(&git_dir, self.common_dir())
+                && let Ok(content) = std::fs::read(git_dir.join("gitdir"))
                 && let Some(path) = parse_gitdir(&git_dir, &content)
             {
                 locations.push(Location { path: settle(&path)?, git_dir });
@@ -91,6 +97,13 @@ impl Repository {
         }
         Ok(locations)
     }
+}
+
+/// Tells whether git, given an entry, works on this repository: a file in the entry says which refs and config it uses.
+fn leads_to(git_dir: &Path, common_dir: &Path) -> bool {
+    let named = std::fs::read(git_dir.join("commondir")).ok();
+    let named = named.map(|content| git_dir.join(OsStr::from_bytes(content.trim_ascii_end())));
+    named.and_then(|named| named.canonicalize().ok()).is_some_and(|named| named == common_dir)
 }
 
 /// Reads the content of an entry's `gitdir` file, which names the worktree's `.git` file, maybe relatively.

@@ -4,7 +4,6 @@
 
 use crate::command::Finished;
 use crate::error::Error;
-use crate::location::Location;
 use crate::name::{BranchName, CommitId, RefName};
 use crate::repository::Repository;
 use crate::serial::Serial;
@@ -18,8 +17,7 @@ const CANDIDATES_MAX: usize = 10;
 impl Repository {
     /// Returns the branch of the main worktree, or nothing when its HEAD is detached.
     pub async fn current_branch(&self) -> Result<Option<BranchName>, Error> {
-        let git_dir = self.common_dir().to_path_buf();
-        Location { git_dir, path: self.root().to_path_buf() }.branch().await
+        self.main_location(self.root().to_path_buf()).branch().await
     }
 
     /// Returns the commit a ref points to, or nothing when there is no such ref or it is no commit.

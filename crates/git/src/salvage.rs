@@ -52,6 +52,10 @@ impl Repository {
     /// May be repeated: the same state and the same signature give the ref that is already there.
     pub async fn salvage(&self, request: &SalvageRequest) -> Result<Option<Salvage>, Error> {
         let serial = self.serialise().await?;
+        if let Some(location) = self.find_location(&settle(&request.worktree)?)? {
+            // What cannot be taken in, because an agent has spoiled it, must not keep the files from being kept.
+            let _ = self.take_in_held(&serial, &location).await;
+        }
         let branch_head = self.find_branch(&request.branch).await?;
         let (location, head) = self.find_remains(request, branch_head.as_ref()).await?;
         let mut tips: Vec<CommitId> = head.iter().cloned().collect();
@@ -98,7 +102,7 @@ impl Repository {
         {
             return Ok((is_folder.then(|| location.clone()), head));
         }
-        let bare_folder = Location { git_dir: self.common_dir().to_path_buf(), path };
+        let bare_folder = self.main_location(path);
         let is_usable = is_folder && bare_folder.path != self.root();
         Ok((is_usable.then_some(bare_folder), branch_head.cloned()))
     }

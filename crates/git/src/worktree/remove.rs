@@ -29,11 +29,15 @@ impl Repository {
         }
         self.refuse_branch_in_use(&path, branch).await?;
         let git_dir = self.find_location(&path)?.map(|location| location.git_dir);
+        let stand_in = git_dir.as_deref().and_then(|git_dir| self.stand_in_place(git_dir));
         let entries = self.common_dir().join("worktrees");
         let folder_path = path.clone();
         folder::blocking(move || {
             remove_at_once(&folder_path)?;
             if let Some(git_dir) = git_dir {
+                if let Some(stand_in) = stand_in {
+                    folder::remove(&stand_in)?;
+                }
                 folder::remove(&git_dir)?;
             }
             // Git removes the folder with the last entry too; it stays while there are others.

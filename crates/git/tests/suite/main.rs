@@ -8,6 +8,7 @@ mod merge_checkout;
 mod reference;
 mod salvage;
 mod sealed;
+mod stand_in;
 mod worktree;
 mod worktree_remove;
 mod world;
