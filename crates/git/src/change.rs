@@ -33,7 +33,8 @@ impl Repository {
     pub async fn status(&self, worktree: &Path, ignore: &[RelativePath]) -> Result<Vec<StatusEntry>, Error> {
         let words = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames"];
         // A look into submodules would start a git in each, under that submodule's own settings.
-        let git = self.get_location(worktree)?.git().args(words).arg("--ignore-submodules=dirty");
+        let location = self.seal(self.get_location(worktree)?).await?;
+        let git = location.git().args(words).arg("--ignore-submodules=dirty");
         let finished = git.success().await?;
         let mut entries = Vec::new();
         for line in split(&finished.stdout) {
@@ -59,7 +60,7 @@ impl Repository {
         message: &str,
     ) -> Result<Option<CommitId>, Error> {
         let serial = self.serialise().await?;
-        let location = self.get_location(worktree)?;
+        let location = self.seal(self.get_location(worktree)?).await?;
         self.take_in_held(&serial, &location).await?;
         let head = location.head().await?;
         let stage = Stage { location: &location, index: None, head: head.as_ref(), ignore };

@@ -50,14 +50,15 @@ impl Repository {
     /// Finds the worktree that stands on a branch, the main one first.
     pub(crate) async fn find_checkout(&self, branch: &BranchName) -> Result<Option<Location>, Error> {
         if !self.is_bare() && self.current_branch().await?.as_ref() == Some(branch) {
-            return self.find_location(self.root());
+            let location = self.seal(self.main_location(self.root().to_path_buf())).await?;
+            return Ok(Some(location));
         }
         for location in self.linked_locations()? {
             // An entry that cannot be read is no checkout that could follow.
             if location.path.is_dir()
                 && matches!(location.branch().await, Ok(Some(found)) if found == *branch)
             {
-                return Ok(Some(location));
+                return self.seal(location).await.map(Some);
             }
         }
         Ok(None)

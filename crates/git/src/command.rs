@@ -2,8 +2,8 @@
 //!
 //! A repository's own configuration may have been written by an agent, so every setting that names a program to
 //! run is overridden here: hooks, the file system monitor, editors, pagers, external diffs, signing, transports.
-//! Two kinds are left on purpose, because a repository's contents depend on them: `filter.*` (git-lfs needs it)
-//! and `merge.*.driver`. The user's and the system's configuration are not read at all.
+//! Filters and merge drivers have names of their own and are dealt with in `programs`. The user's and the system's
+//! configuration are not read at all.
 //! Each call has a limit on time and output, its own process group, and is stopped when its future is dropped.
 
 use std::ffi::OsStr;
@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
 use crate::error::Error;
+use crate::programs::Overrides;
 use crate::running::{Running, signal};
 use crate::serial::Serial;
 use crate::signature::Signature;
@@ -35,12 +36,14 @@ const CHUNK_BYTES: usize = 16 * 1024;
 /// What is taken over from our own environment: where programs and temporary files are.
 const ENVIRONMENT_KEPT: [&str; 2] = ["PATH", "TMPDIR"];
 
-const ENVIRONMENT_SET: [(&str, &str); 16] = [
+const ENVIRONMENT_SET: [(&str, &str); 17] = [
     ("GIT_ASKPASS", "true"),
     ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_EDITOR", "true"),
+    // Grafts change who is whose parent, and so what counts as merged.
+    ("GIT_GRAFT_FILE", "/dev/null"),
     ("GIT_LITERAL_PATHSPECS", "1"),
     ("GIT_MERGE_AUTOEDIT", "no"),
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -55,21 +58,27 @@ const ENVIRONMENT_SET: [(&str, &str); 16] = [
 ];
 
 /// Settings given on the command line win over every file, also over a worktree's own.
-const SETTINGS: [&str; 19] = [
+const SETTINGS: [&str; 24] = [
     "advice.addEmbeddedRepo=false",
     "advice.detachedHead=false",
     "commit.gpgSign=false",
+    "core.alternateRefsCommand=true",
+    "core.attributesFile=/dev/null",
+    // It repeats what the commits say, and could say otherwise.
+    "core.commitGraph=false",
     "core.editor=true",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
     "core.quotePath=true",
     "core.sshCommand=false",
+    "core.symlinks=true",
     "core.untrackedCache=false",
     "credential.helper=",
     "diff.external=",
     "diff.suppressBlankEmpty=false",
     "gc.auto=0",
+    "gpg.program=false",
     "i18n.commitEncoding=UTF-8",
     "init.defaultBranch=main",
     "maintenance.auto=false",
@@ -165,6 +174,29 @@ impl Git {
             .env("GIT_COMMITTER_NAME", committer.header_name())
             .env("GIT_COMMITTER_EMAIL", committer.header_email())
             .env("GIT_COMMITTER_DATE", committer.header_date())
+    }
+
+    /// Lets the call read the user's own and the system's configuration; only to look something up there.
+    pub(crate) fn with_users_settings(mut self) -> Self {
+        for key in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"] {
+            self.command.env_remove(key);
+        }
+        for key in ["HOME", "XDG_CONFIG_HOME"] {
+            if let Some(value) = std::env::var_os(key) {
+                self.command.env(key, value);
+            }
+        }
+        self
+    }
+
+    /// Gives the call settings that win over every file. They go by the environment: a name may hold an equals sign.
+    pub(crate) fn overriding(mut self, overrides: &Overrides) -> Self {
+        self.command.env("GIT_CONFIG_COUNT", overrides.settings.len().to_string());
+        for (number, (key, value)) in overrides.settings.iter().enumerate() {
+            self.command.env(format!("GIT_CONFIG_KEY_{number}"), key);
+            self.command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
+        self
     }
 
     /// Lets the call hold the serial lock too.

@@ -16,6 +16,7 @@ mod location;
 mod lock_file;
 mod merge;
 mod name;
+mod programs;
 mod reference;
 mod repository;
 mod running;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::command::Git;
 use crate::error::Error;
 use crate::name::{BranchName, CommitId};
+use crate::programs::Overrides;
 use crate::reference::parse_commit;
 use crate::repository::Repository;
 
@@ -21,12 +22,14 @@ pub(crate) struct Location {
     pub(crate) git_dir: PathBuf,
     /// The folder with the files.
     pub(crate) path: PathBuf,
+    /// What keeps a call from running a program that the config names; empty until [`Repository::seal`] fills it.
+    pub(crate) overrides: Overrides,
 }
 
 impl Location {
     /// Starts a call in this worktree.
     pub(crate) fn git(&self) -> Git {
-        Git::of(&self.git_dir, Some(&self.path))
+        Git::of(&self.git_dir, Some(&self.path)).overriding(&self.overrides)
     }
 
     /// Returns the branch this worktree stands on, or nothing when its HEAD is detached.
@@ -57,7 +60,7 @@ impl Location {
 impl Repository {
     /// Returns a folder seen through the git folder of the main worktree.
     pub(crate) fn main_location(&self, path: PathBuf) -> Location {
-        Location { git_dir: self.common_dir().to_path_buf(), path }
+        Location { git_dir: self.common_dir().to_path_buf(), path, overrides: Overrides::default() }
     }
 
     /// Finds the worktree at a path, whether or not the folder is still there.
@@ -67,6 +70,12 @@ impl Repository {
             return Ok(Some(self.main_location(path)));
         }
         Ok(self.linked_locations()?.into_iter().find(|location| location.path == path))
+    }
+
+    /// Makes calls in a worktree run no filter and no merge driver that was not allowed.
+    pub(crate) async fn seal(&self, location: Location) -> Result<Location, Error> {
+        let overrides = self.overrides(Git::of(&location.git_dir, None)).await?;
+        Ok(Location { overrides, ..location })
     }
 
     /// Returns the worktree at a path; its folder must be there.
@@ -92,7 +101,8 @@ impl Repository {
                 && let Ok(content) = std::fs::read(git_dir.join("gitdir"))
                 && let Some(path) = parse_gitdir(&git_dir, &content)
             {
-                locations.push(Location { path: settle(&path)?, git_dir });
+                let overrides = Overrides::default();
+                locations.push(Location { path: settle(&path)?, git_dir, overrides });
             }
         }
         Ok(locations)

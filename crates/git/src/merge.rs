@@ -160,7 +160,8 @@ impl Repository {
             ours.as_str(),
             theirs.as_str(),
         ];
-        let finished = self.git_at_root().args(words).holding(serial)?.run().await?;
+        let git = self.git_at_root().overriding(&self.overrides(self.git()).await?);
+        let finished = git.args(words).holding(serial)?.run().await?;
         let mut fields: Vec<String> =
             split(&finished.stdout).map(|field| String::from_utf8_lossy(field).into_owned()).collect();
         match (finished.code, fields.is_empty()) {

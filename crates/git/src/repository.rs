@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::command::Git;
 use crate::error::Error;
 use crate::name::BranchName;
+use crate::programs::Allowed;
 use crate::serial::{Serial, SerialPlace};
 use crate::version;
 
@@ -26,6 +27,7 @@ struct Inner {
     common_dir: PathBuf,
     is_bare: bool,
     serial: SerialPlace,
+    allowed: Allowed,
 }
 
 impl Repository {
@@ -52,7 +54,7 @@ impl Repository {
         };
         let root = root.canonicalize().map_err(Error::io("find", &root))?;
         let serial = SerialPlace::new(&common_dir);
-        Ok(Self { inner: Arc::new(Inner { root, common_dir, is_bare, serial }) })
+        Ok(Self { inner: Arc::new(Inner { root, common_dir, is_bare, serial, allowed: Allowed::default() }) })
     }
 
     /// Makes a repository with no commit in the folder, which is created if missing, and opens it.
@@ -75,6 +77,17 @@ impl Repository {
     /// Returns the folder that all worktrees share, usually `<root>/.git`.
     pub fn common_dir(&self) -> &Path {
         &self.inner.common_dir
+    }
+
+    /// Returns a handle on the same repository that runs the given programs.
+    pub(crate) fn with_allowed(self, allowed: Allowed) -> Self {
+        let Inner { root, common_dir, is_bare, serial, .. } = &*self.inner;
+        let (root, common_dir, serial) = (root.clone(), common_dir.clone(), serial.clone());
+        Self { inner: Arc::new(Inner { root, common_dir, is_bare: *is_bare, serial, allowed }) }
+    }
+
+    pub(crate) fn allowed(&self) -> &Allowed {
+        &self.inner.allowed
     }
 
     pub(crate) fn is_bare(&self) -> bool {

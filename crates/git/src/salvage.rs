@@ -100,9 +100,10 @@ impl Repository {
         if let Some(location) = &location
             && let Ok(head) = location.head().await
         {
-            return Ok((is_folder.then(|| location.clone()), head));
+            let location = self.seal(location.clone()).await?;
+            return Ok((is_folder.then_some(location), head));
         }
-        let bare_folder = self.main_location(path);
+        let bare_folder = self.seal(self.main_location(path)).await?;
         let is_usable = is_folder && bare_folder.path != self.root();
         Ok((is_usable.then_some(bare_folder), branch_head.cloned()))
     }

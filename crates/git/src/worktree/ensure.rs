@@ -53,7 +53,7 @@ impl Repository {
         head: Option<CommitId>,
     ) -> Result<(), Error> {
         let found = location.branch().await?;
-        let Location { git_dir, path } = location;
+        let Location { git_dir, path, .. } = location;
         if found.as_ref() != Some(branch) {
             return Err(Error::WorktreeElsewhere { path, found, wanted: branch.clone() });
         }
@@ -63,7 +63,8 @@ impl Repository {
         if path.symlink_metadata().is_err() {
             // Someone deleted the folder; the branch has all that was committed.
             folder::remove(&git_dir)?;
-            let add = self.git().args(["worktree", "add", "--quiet", "--"]).arg(&path).arg(branch.as_str());
+            let git = self.git().overriding(&self.overrides(self.git()).await?);
+            let add = git.args(["worktree", "add", "--quiet", "--"]).arg(&path).arg(branch.as_str());
             return add.time_max(CHECKOUT_TIME_MAX).holding(serial)?.success().await.map(drop);
         }
         match names_git_dir(&path, &git_dir) {
@@ -92,8 +93,8 @@ impl Repository {
             std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
         }
         self.save_begun(begun)?;
-        let add =
-            self.git().args(["worktree", "add", "--quiet", "--no-track", "-b", begun.branch.as_str(), "--"]);
+        let git = self.git().overriding(&self.overrides(self.git()).await?);
+        let add = git.args(["worktree", "add", "--quiet", "--no-track", "-b", begun.branch.as_str(), "--"]);
         let add = add.arg(&begun.path).arg(begun.start.as_str());
         add.time_max(CHECKOUT_TIME_MAX).holding(serial)?.success().await?;
         self.forget_begun(&begun.path)
@@ -156,7 +157,7 @@ impl Repository {
 
 /// Tells whether git finished: it removes its own lock on the entry after the last file was written.
 async fn is_complete(location: &Location, branch: &BranchName) -> bool {
-    let Location { git_dir, path } = location;
+    let Location { git_dir, path, .. } = location;
     let stands_on_branch = matches!(location.branch().await, Ok(Some(found)) if found == *branch);
     stands_on_branch
         && names_git_dir(path, git_dir)

@@ -5,6 +5,8 @@ mod diff;
 mod lock_file;
 mod merge;
 mod merge_checkout;
+mod planted;
+mod programs;
 mod reference;
 mod salvage;
 mod sealed;

@@ -20,6 +20,8 @@ const HOOKS: [&str; 8] = [
     "reference-transaction",
 ];
 
+const ATTRIBUTES: &str = "* diff=evil filter=evil merge=evil\nnew filter=evil.twin\n";
+
 /// Writes settings that would run the program whenever git does anything.
 fn hostile_settings(hooks: &Path, program: &Path) -> String {
     let (hooks, program) = (hooks.display(), program.display());
@@ -28,7 +30,10 @@ fn hostile_settings(hooks: &Path, program: &Path) -> String {
          [diff]\n\texternal = {program}\n[diff \"evil\"]\n\ttextconv = {program}\n\tcommand = {program}\n\
          [pager]\n\tdiff = {program}\n\tstatus = {program}\n[sequence]\n\teditor = {program}\n\
          [commit]\n\tgpgSign = true\n[gpg]\n\tprogram = {program}\n[alias]\n\tstatus = !{program}\n\
-         [credential]\n\thelper = !{program}\n[init]\n\ttemplateDir = {hooks}\n[user]\n\tname = Nobody\n"
+         [credential]\n\thelper = !{program}\n[init]\n\ttemplateDir = {hooks}\n[user]\n\tname = Nobody\n\
+         [filter \"evil\"]\n\tclean = {program}\n\tsmudge = {program}\n\trequired = true\n\
+         [filter \"evil.twin = x\"]\n\tprocess = {program}\n\trequired = true\n\
+         [merge \"evil\"]\n\tdriver = {program}\n[core]\n\talternateRefsCommand = {program}\n"
     )
 }
 
@@ -90,10 +95,10 @@ async fn nothing_planted_in_the_repository_runs() {
     let canary = disk.outside().join("canary");
     let script = format!("echo \"$0\" >> '{}'", canary.display());
     let (program, hooks) = (disk.outside().join("program"), disk.outside().join("hooks"));
-    disk.write(".gitattributes", "* diff=evil\n");
+    disk.write(".gitattributes", ATTRIBUTES);
     disk.write(".gitignore", ".env\n");
     disk.commit("attributes");
-    disk.write(".git/info/attributes", "* diff=evil\n");
+    disk.write(".git/info/attributes", ATTRIBUTES);
     write_program(&program, &script);
     plant_hooks(&hooks, &script);
     plant_hooks(&disk.path().join(".git/hooks"), &script);
@@ -135,7 +140,7 @@ fn neither_the_users_settings_nor_the_environment_are_read() {
     for place in [".gitconfig", "git/config"] {
         std::fs::write(home.join(place), &settings).unwrap();
     }
-    std::fs::write(home.join("git/attributes"), "* diff=evil\n").unwrap();
+    std::fs::write(home.join("git/attributes"), ATTRIBUTES).unwrap();
     std::fs::write(home.join("git/ignore"), "new\n").unwrap();
 
     let output = Command::new(std::env::current_exe().expect("this program"))
