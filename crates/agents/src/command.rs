@@ -19,6 +19,7 @@ pub(crate) fn spawn(start: &Start, argv: &[String]) -> Result<Running, StartErro
         folder: &start.folder,
         environment: &start.environment,
         input: Some(&start.prompt),
+        sandbox: start.sandbox.as_ref(),
     })
 }
 

@@ -46,7 +46,7 @@ pub use permission::Permissions;
 pub use process::{Leftover, MARKER, StillAlive, end_leftovers, find_leftovers};
 pub use result_file::RESULT_FILE;
 pub use run::{RunReport, run_to_end};
-pub use sandbox::Sandbox;
+pub use sandbox::{Replacement, Sandbox, Sandboxing, Workplace, probe};
 pub use scripted::{Fault, FaultKind, Script, ScriptError, TemplateFault};
 pub use session::Session;
 pub use session_id::{InvalidSessionId, SessionId};

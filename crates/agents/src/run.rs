@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::process::{Bounds, Cause, Launch, MARKER, Running};
+use crate::sandbox::Sandbox;
 use crate::session_id::SessionId;
 use crate::start::StartError;
 use crate::stop::stop_pair;
@@ -39,12 +40,14 @@ pub async fn run_to_end(
     command: &[String],
     folder: &Path,
     environment: &[(String, String)],
+    sandbox: Option<&Sandbox>,
     limit: Duration,
     tail_bytes_max: usize,
 ) -> Result<RunReport, StartError> {
     let started = Instant::now();
     let session = find_marker(environment)?;
-    let running = Running::start(&Launch { session: &session, command, folder, environment, input: None })?;
+    let launch = Launch { session: &session, command, folder, environment, input: None, sandbox };
+    let running = Running::start(&launch)?;
     let bounds = Bounds { wall: limit, silence: Duration::MAX, grace: GRACE };
     let (_stopper, mut never) = stop_pair();
     let mut tail = Tail::new(tail_bytes_max);

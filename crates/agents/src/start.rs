@@ -214,8 +214,21 @@ fn open_transcript(start: &Start) -> Result<Transcript, StartError> {
     let mut transcript =
         Transcript::open(&start.transcript, start.limits.transcript_bytes_max).map_err(failed)?;
     transcript.write(LineStream::Prompt, &start.prompt);
+    if let Some(note) = note_sandbox(start) {
+        transcript.write(LineStream::Note, note);
+    }
     match transcript.take_error() {
         Some(error) => Err(failed(error)),
         None => Ok(transcript),
+    }
+}
+
+/// Says how far the agent is shut in; a script is played by this process, and does what it says.
+fn note_sandbox(start: &Start) -> Option<&'static str> {
+    match (&start.program, &start.sandbox) {
+        (Program::Scripted(_), _) => None,
+        (_, None) => Some("without a sandbox: it may do whatever its user may"),
+        (_, Some(sandbox)) if sandbox.has_network => Some("in a sandbox"),
+        (_, Some(_)) => Some("in a sandbox without a network"),
     }
 }

@@ -94,7 +94,7 @@ async fn a_run_reports_its_end() {
     let given = [("GIVEN".to_owned(), "yes".to_owned())];
     let run = async |script: &str, limit: Duration| {
         let command = sh(script);
-        within(run_to_end(&command, &place.folder(), &given, limit, 100)).await.unwrap()
+        within(run_to_end(&command, &place.folder(), &given, None, limit, 100)).await.unwrap()
     };
     let minute = Duration::from_secs(60);
     let failed = run("pwd >/dev/null; echo $GIVEN; echo bad >&2; exit 4", minute).await;
@@ -105,7 +105,7 @@ async fn a_run_reports_its_end() {
     let late = run("sleep 1000 & echo $!; wait", Duration::from_secs(1)).await;
     assert!(late.timed_out);
     assert!(!is_alive(late.tail.trim().parse().unwrap()));
-    let missing = run_to_end(&words(&["no-such-program"]), &place.folder(), &[], minute, 100).await;
+    let missing = run_to_end(&words(&["no-such-program"]), &place.folder(), &[], None, minute, 100).await;
     assert!(matches!(missing, Err(StartError::ProgramNotFound { .. })));
 }
 
@@ -116,7 +116,7 @@ async fn a_dropped_run_is_killed() {
     let environment = [(MARKER.to_owned(), session.to_string())];
     let command = words(&["sh", "-c", "sleep 1000 & sleep 1000"]);
     let folder = place.folder();
-    let run = run_to_end(&command, &folder, &environment, Duration::MAX, 100);
+    let run = run_to_end(&command, &folder, &environment, None, Duration::MAX, 100);
     let is_listed = || find_leftovers(session.as_str()).iter().any(|found| found.session == session);
     tokio::select! {
         ended = run => panic!("ended by itself: {ended:?}"),

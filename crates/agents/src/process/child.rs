@@ -3,6 +3,7 @@
 //! What it prints is read in pieces of fixed size and handed on at once, so memory does not depend on it. It
 //! knows nothing of prompts, results or transcripts.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -14,8 +15,9 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::end::{StillAlive, end_tree};
-use super::environment;
 use super::tree::Tree;
+use super::{environment, program};
+use crate::sandbox::{self, Sandbox};
 use crate::session_id::SessionId;
 use crate::start::StartError;
 use crate::stop::{StopReason, StopSignal};
@@ -37,6 +39,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) environment: &'a [(String, String)],
     /// Text for its standard input; without it, the input is empty.
     pub(crate) input: Option<&'a str>,
+    /// What it sees of the machine; without it, all.
+    pub(crate) sandbox: Option<&'a Sandbox>,
 }
 
 /// How long it may run.
@@ -86,18 +90,20 @@ pub(crate) struct Running {
 impl Running {
     /// Starts a program in its own process group.
     pub(crate) fn start(launch: &Launch<'_>) -> Result<Running, StartError> {
-        let Some((program, arguments)) = launch.command.split_first() else {
+        let Some(program) = launch.command.first() else {
             return Err(StartError::EmptyCommand);
         };
         if !launch.folder.is_dir() {
             return Err(StartError::FolderMissing { folder: launch.folder.to_owned() });
         }
-        let mut command = Command::new(program);
+        let environment = environment::build(launch.session, launch.environment, launch.sandbox.is_some())?;
+        let words = words(launch, &environment)?;
+        let mut command = Command::new(&words[0]);
         command
-            .args(arguments)
+            .args(&words[1..])
             .current_dir(launch.folder)
             .env_clear()
-            .envs(environment::build(launch.session, launch.environment)?)
+            .envs(environment)
             .stdin(if launch.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -106,7 +112,7 @@ impl Running {
         let mut child = command.spawn().map_err(|source| spawn_error(program, source))?;
         // Only a child that was already waited for has no id.
         let pid = child.id().unwrap_or_default();
-        let tree = Tree::of_child(launch.session, pid);
+        let tree = Tree::of_child(launch.session, pid, launch.sandbox.is_some());
         let pipes = Pipes::new(child.stdout.take(), child.stderr.take());
         let feeding =
             child.stdin.take().zip(launch.input).map(|(stdin, input)| feed(stdin, input.to_owned()));
@@ -265,6 +271,16 @@ fn feed(mut stdin: ChildStdin, input: String) -> JoinHandle<()> {
     tokio::spawn(async move {
         let _ = stdin.write_all(input.as_bytes()).await;
     })
+}
+
+/// Returns what is started: the command itself, or a sandbox around it.
+fn words(launch: &Launch<'_>, environment: &[(OsString, OsString)]) -> Result<Vec<OsString>, StartError> {
+    let mut command: Vec<OsString> = launch.command.iter().map(OsString::from).collect();
+    let Some(sandbox) = launch.sandbox else { return Ok(command) };
+    command[0] = program::find(&launch.command[0], launch.folder, environment)?.into_os_string();
+    let mut words = vec![OsString::from(sandbox::PROGRAM)];
+    words.extend(sandbox::arguments(sandbox, launch.folder, &command));
+    Ok(words)
 }
 
 fn spawn_error(program: &str, source: io::Error) -> StartError {

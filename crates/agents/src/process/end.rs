@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tokio::time::{Instant, sleep};
 
 use super::tree::{Member, Tree};
@@ -78,9 +77,7 @@ async fn look_and_signal(
             tree.kill(&alive);
         } else {
             for member in alive.iter().filter(|member| asked.insert(**member)) {
-                tree.signal(*member, Signal::TERM);
-                // A stopped process would not see the request.
-                tree.signal(*member, Signal::CONT);
+                tree.ask(*member);
             }
         }
         (tree, asked, alive)

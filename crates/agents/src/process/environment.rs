@@ -11,13 +11,18 @@ use crate::start::StartError;
 /// Variables passed through: what programs need to be found, to find their settings, and to print.
 const PASSED_THROUGH: [&str; 5] = ["PATH", "HOME", "TERM", "LANG", "TMPDIR"];
 
+/// Names a folder outside; in a sandbox it is not writable, and the usual one is there.
+const ONLY_OUTSIDE: &str = "TMPDIR";
+
 /// Returns the whole environment; the caller's values win over passed ones, and the marker over all.
 pub(super) fn build(
     session: &SessionId,
     given: &[(String, String)],
+    is_sandboxed: bool,
 ) -> Result<Vec<(OsString, OsString)>, StartError> {
     let mut variables: Vec<(OsString, OsString)> = PASSED_THROUGH
         .into_iter()
+        .filter(|name| !is_sandboxed || *name != ONLY_OUTSIDE)
         .filter_map(|name| std::env::var_os(name).map(|value| (OsString::from(name), value)))
         .collect();
     for (name, value) in given {

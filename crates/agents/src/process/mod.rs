@@ -3,11 +3,13 @@
 //! Each program gets a process group of its own and the marker variable [`MARKER`]. The tree of a session is its
 //! group, all descendants, and every process whose environment holds the marker: so a child that left the group
 //! or lost its parent is still found, also by an engine that was started later. No pid file is kept, because a
-//! number alone may by then belong to somebody else.
+//! number alone may by then belong to somebody else. In a sandbox the program has a PID namespace too, which the kernel
+//! ends with its first process; its processes are seen from outside all the same.
 
 mod child;
 mod end;
 mod environment;
+mod program;
 #[cfg(target_os = "linux")]
 mod tree;
 #[cfg(not(target_os = "linux"))]

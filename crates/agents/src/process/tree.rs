@@ -32,19 +32,22 @@ pub(super) struct Member {
 pub(super) struct Tree {
     marker: String,
     leader: Option<Member>,
+    /// The leader is the sandbox around the program.
+    is_sandboxed: bool,
     known: BTreeSet<Member>,
 }
 
 impl Tree {
     /// Describes the tree of a session of which only the marker is known.
     pub(super) fn of_session(session: &SessionId) -> Tree {
-        Tree { marker: format!("{MARKER}={session}"), leader: None, known: BTreeSet::new() }
+        let marker = format!("{MARKER}={session}");
+        Tree { marker, leader: None, is_sandboxed: false, known: BTreeSet::new() }
     }
 
     /// Describes the tree of a child that leads its own process group and is not reaped yet.
-    pub(super) fn of_child(session: &SessionId, pid: u32) -> Tree {
+    pub(super) fn of_child(session: &SessionId, pid: u32, is_sandboxed: bool) -> Tree {
         let leader = i32::try_from(pid).ok().and_then(read_process).map(|process| process.member);
-        Tree { leader, ..Tree::of_session(session) }
+        Tree { leader, is_sandboxed, ..Tree::of_session(session) }
     }
 
     /// Returns every living process of the tree. One that was a member before stays one.
@@ -72,6 +75,16 @@ impl Tree {
         self.known.len()
     }
 
+    /// Asks one process to end. A sandbox is not asked: it would take the program with it, without its grace.
+    pub(super) fn ask(&self, member: Member) {
+        if self.is_sandboxed && self.leader == Some(member) {
+            return;
+        }
+        self.signal(member, Signal::TERM);
+        // A stopped process would not see the request.
+        self.signal(member, Signal::CONT);
+    }
+
     /// Sends a signal to one process, if it is still the one that was found.
     pub(super) fn signal(&self, member: Member, signal: Signal) {
         let Some(pid) = Pid::from_raw(member.pid) else { return };
@@ -87,7 +100,8 @@ impl Tree {
         };
     }
 
-    /// Kills the given members, the group at one stroke so that it cannot fork away.
+    /// Kills the given members, the group at one stroke so that it cannot fork away. A sandbox is the group, and the
+    /// kernel ends all that is in it.
     pub(super) fn kill(&self, members: &[Member]) {
         if let Some(leader) = self.leader
             && members

@@ -27,7 +27,7 @@ impl Tree {
     }
 
     /// Describes the group that a child leads.
-    pub(super) fn of_child(_session: &SessionId, pid: u32) -> Tree {
+    pub(super) fn of_child(_session: &SessionId, pid: u32, _is_sandboxed: bool) -> Tree {
         Tree { leader: i32::try_from(pid).ok().map(|pid| Member { pid }), was_found: false }
     }
 
@@ -41,6 +41,13 @@ impl Tree {
     /// Returns how many groups were ever found.
     pub(super) fn count_known(&self) -> usize {
         usize::from(self.was_found)
+    }
+
+    /// Asks the group to end.
+    pub(super) fn ask(&self, member: Member) {
+        self.signal(member, Signal::TERM);
+        // A stopped process would not see the request.
+        self.signal(member, Signal::CONT);
     }
 
     /// Sends a signal to the group.

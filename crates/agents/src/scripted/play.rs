@@ -194,6 +194,7 @@ impl Player {
             folder: &self.start.folder,
             environment,
             input: None,
+            sandbox: self.start.sandbox.as_ref(),
         };
         let running = match Running::start(&launch) {
             Ok(running) => running,

@@ -9,8 +9,8 @@ use std::time::Duration;
 pub(crate) use regatta_testkit::wait::until_async as until;
 
 use regatta_agents::{
-    Ended, Failure, Limits, Outcome, Output, Permissions, Program, ResultIs, Script, Session, SessionId,
-    Start,
+    Ended, Failure, Limits, Outcome, Output, Permissions, Program, ResultIs, Sandboxing, Script, Session,
+    SessionId, Start,
 };
 
 /// Longest wait for anything; passing it fails the test.
@@ -141,5 +141,16 @@ pub(crate) fn is_alive(pid: u32) -> bool {
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X']),
         Err(_) => false,
+    }
+}
+
+/// Tells whether bubblewrap works here, and says so plainly where it does not.
+pub(crate) async fn has_sandbox() -> bool {
+    match regatta_agents::probe().await {
+        Sandboxing::Works { .. } => true,
+        Sandboxing::Missing { why, next } => {
+            eprintln!("not tested: {why} ({next})");
+            false
+        }
     }
 }
