@@ -3,7 +3,9 @@
 //! One fact joins all accounts of a session, so that two sessions cannot both be promised the last of a budget.
 
 use crate::clock;
-use crate::core::session::{self, Account, Allowance, Charged, Ending, Event, Scope, Subject, Usage};
+use crate::core::session::{
+    self, Account, Allowance, Charged, Ending, Event, Resumable, Scope, Subject, Usage,
+};
 use crate::core::{Actor, Fact, FailureClass, TaskId};
 use crate::error::Error;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
@@ -17,7 +19,7 @@ pub(crate) struct Opened {
     /// What it may use.
     pub(crate) allowed: Allowance,
     /// The agent's own session that it takes up again, if there is one.
-    pub(crate) resumes: Option<String>,
+    pub(crate) resumes: Option<Resumable>,
 }
 
 /// How a session went, as far as its accounts care.
@@ -126,7 +128,8 @@ impl round::Turn for Turn<'_> {
         let events = match &self.deed {
             Deed::Open => {
                 let budget = &project.config().settings.budget;
-                session::open(budget, &accounts, self.subject, resumes.as_deref()).map_err(Error::Refused)?
+                session::open(budget, &accounts, self.subject, resumes.as_ref().map(|own| own.name.as_str()))
+                    .map_err(Error::Refused)?
             }
             Deed::Close(closing) => session::close(
                 &accounts,
@@ -154,7 +157,7 @@ impl round::Turn for Turn<'_> {
 }
 
 /// The newest session of the same agent in the same role: of the task, or of the run when it is for no task.
-fn find_resumable(accounts: &[Charged<'_>], subject: &Subject) -> Option<String> {
+fn find_resumable(accounts: &[Charged<'_>], subject: &Subject) -> Option<Resumable> {
     let own = match (subject.task_id, subject.run_id) {
         (Some(task), _) => Scope::Task(task),
         (None, Some(run)) => Scope::Run(run),

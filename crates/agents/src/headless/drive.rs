@@ -31,6 +31,7 @@ pub(crate) fn spawn(
     save_files(&start.private, &files)?;
     let running = Running::start(&Launch {
         session: &start.session,
+        sandbox: start.sandbox.as_ref(),
         command: &command,
         folder: &start.folder,
         environment: &add_missing(&start.environment, environment),

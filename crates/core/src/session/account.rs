@@ -1,6 +1,6 @@
 //! What one task, one run, one day or the project has used, and what is set aside for sessions under way.
 
-use super::{Allowance, Budget, Event, Measure, Spent};
+use super::{Allowance, Budget, Event, Measure, Spent, Usage};
 use crate::{Fact, RunId, TaskId};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,16 @@ pub struct Account {
     /// What is set aside for each session under way.
     pub held: BTreeMap<String, Allowance>,
     /// The agents' own sessions that can be taken up again, by [`Subject::seat`](super::Subject::seat).
-    pub resumable: BTreeMap<String, String>,
+    pub resumable: BTreeMap<String, Resumable>,
+}
+
+/// An agent's own session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumable {
+    /// The agent's name for it.
+    pub name: String,
+    /// What all starts of it used together; some agents count from the very beginning.
+    pub usage: Usage,
 }
 
 impl Scope {
@@ -81,7 +90,10 @@ impl Account {
                 self.held.remove(&subject.session);
                 self.spent = self.spent.plus(usage);
                 if let Some(name) = agent_session {
-                    self.resumable.insert(subject.seat(), name.clone());
+                    let before = self.resumable.remove(&subject.seat());
+                    let before = before.filter(|before| before.name == *name).map(|before| before.usage);
+                    let usage = before.unwrap_or_default().plus(usage);
+                    self.resumable.insert(subject.seat(), Resumable { name: name.clone(), usage });
                 }
             }
         }

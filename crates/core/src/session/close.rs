@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(books.open(&budget, &subject(1, 1)), Ok(tokens(100)));
         assert_eq!((books.close(&subject(1, 1), used(30)), books.close(&subject(1, 1), used(30))), (1, 0));
         assert_eq!(books.accounts[&Scope::Project].spent.tokens(), 30);
-        assert_eq!(books.accounts[&Scope::Task(id(1))].resumable["alpha/"], "own");
+        assert_eq!(books.accounts[&Scope::Task(id(1))].resumable["alpha/"].name, "own");
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod event;
 mod open;
 mod usage;
 
-pub use account::{Account, Scope};
+pub use account::{Account, Resumable, Scope};
 pub use allowance::{Allowance, Budget, Measure};
 pub use close::close;
 pub use event::{Ending, Event, Subject};

@@ -40,6 +40,22 @@ pub struct Spent {
     pub milliseconds: u64,
 }
 
+impl Usage {
+    /// Adds what another session used.
+    #[must_use]
+    pub fn plus(self, other: &Usage) -> Self {
+        let cost = [self.cost_micros, other.cost_micros];
+        let cost_micros = cost.iter().flatten().copied().reduce(u64::saturating_add);
+        Usage {
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cost_micros,
+            milliseconds: self.milliseconds.saturating_add(other.milliseconds),
+        }
+    }
+}
+
 impl Spent {
     /// Returns the tokens that were read and written.
     pub fn tokens(&self) -> u64 {

@@ -48,6 +48,9 @@ impl Charge {
     /// Narrows limits to what was set aside.
     pub(crate) fn narrow(&self, limits: &mut Limits) {
         limits.wall = limits.wall.min(self.wall());
+        let less = |own: Option<u64>, allowed: Option<u64>| own.into_iter().chain(allowed).min();
+        limits.tokens_max = less(limits.tokens_max, self.opened.allowed.tokens);
+        limits.cost_micros_max = less(limits.cost_micros_max, self.opened.allowed.cost_micros);
     }
 
     /// Says what a failure is when it came of what was set aside: a session that had less time than its agent may have
@@ -91,6 +94,16 @@ impl Charge {
             agent_session: ended.agent_session.clone(),
         };
         accounts::close(&work.project, work.token, &self.subject, closing).await
+    }
+}
+
+/// Says what was used in the words of the agents room.
+pub(crate) fn to_agents(usage: &Usage) -> regatta_agents::Usage {
+    regatta_agents::Usage {
+        input_tokens: usage.input_tokens,
+        cached_tokens: usage.cached_tokens,
+        output_tokens: usage.output_tokens,
+        cost_micros: usage.cost_micros,
     }
 }
 

@@ -80,7 +80,7 @@ async fn set_up(work: &Work, task: TaskId, place: &Path, control: &Control) -> R
     }
     let environment = [(MARKER.to_owned(), work.name_start(&mark).to_string())];
     let report = tokio::select! {
-        report = run_to_end(command, place, &environment, wall, SETUP_TAIL_BYTES_MAX) => report,
+        report = run_to_end(command, place, &environment, None, wall, SETUP_TAIL_BYTES_MAX) => report,
         reason = control.asked() => {
             // Letting go of the command ends it; this makes sure that nothing of it is left.
             return match leftovers::end(&mark, Limits::default().grace).await {

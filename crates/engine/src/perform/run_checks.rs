@@ -75,7 +75,7 @@ async fn run(work: &Work, task: TaskId, place: &Path, name: &str) -> Evidence {
     }
     let environment = [(MARKER.to_owned(), work.name_start(&mark).to_string())];
     let wall = work.project.config().check_wall;
-    match run_to_end(command, place, &environment, wall, TAIL_BYTES_MAX).await {
+    match run_to_end(command, place, &environment, None, wall, TAIL_BYTES_MAX).await {
         Ok(report) => Evidence {
             name: name.to_owned(),
             passed: report.exit == Some(0) && !report.timed_out,

@@ -1,6 +1,6 @@
 //! Starting a session of an agent and watching it to its end, whatever it is for.
 
-use super::charge::Charge;
+use super::charge::{self, Charge};
 use super::{Control, Work, leftovers};
 use crate::config::Program;
 use crate::core::{AgentId, Code, Problem, Task};
@@ -69,6 +69,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
     if let Some(charge) = request.charge {
         charge.narrow(&mut limits);
     }
+    let resumes = request.charge.and_then(|charge| charge.opened.resumes.as_ref());
     let start = Start {
         session: work.name_start(&request.mark),
         number: request.number,
@@ -80,8 +81,8 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
         environment: allowed.chain(request.own).collect(),
         variables: request.variables,
         model: None,
-        resume: request.charge.and_then(|charge| charge.opened.resumes.clone()),
-        resumed_usage: None,
+        resume: resumes.map(|own| own.name.clone()),
+        resumed_usage: resumes.map(|own| charge::to_agents(&own.usage)),
         tools: None,
         permissions: Permissions::default(),
         secrets: Vec::new(),
