@@ -142,6 +142,19 @@ impl Seat {
     }
 }
 
+/// Settles intents from which nothing follows any more: what they were for is in the log, or the run is past it.
+pub(crate) async fn settle(project: &Project, terms: &Terms) -> Result<(), Error> {
+    let append = Append { settle: terms.settle.clone(), fence: terms.fence, ..Append::default() };
+    crash::point("append.before");
+    match project.store().append(append).await {
+        Ok(_) | Err(regatta_store::Error::IntentSettled { .. }) => {
+            crash::point("append.after");
+            Ok(())
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
 /// Folds events of one run that are about to be appended as rows from `first` on.
 pub(super) fn push(
     folded: &mut Folded<Option<Run>>,

@@ -1,7 +1,7 @@
 //! Starts the children of a `map` node that can be started: their runs and the note of them, in one append.
 
 use super::super::orders::{Batch, child_order};
-use super::super::seat::Seat;
+use super::super::seat::{self, Seat};
 use super::terms;
 use crate::core::run::{Command, Item, Phase};
 use crate::core::{Actor, RunId};
@@ -17,9 +17,7 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
     for _ in 0..TRIES_MAX {
         let mut seat = Seat::load(project, run).await?;
         let Phase::Mapping(mapping) = &seat.run().phase else {
-            let command = Command::ChildrenStarted { step: 0, children: BTreeMap::new() };
-            seat.give(project, &Actor::Engine, command, &terms(work)).await?;
-            return Ok(());
+            return seat::settle(project, &terms(work)).await;
         };
         let name = mapping.workflow.clone();
         let items: Vec<Item> = mapping.startable().into_iter().cloned().collect();

@@ -3,8 +3,8 @@
 //! The intent stays open for as long as a person takes. Which of the three it was is read from the task itself, so a
 //! repetition after a crash finds the same.
 
-use super::super::seat::Seat;
-use super::settle;
+use super::super::seat::{self, Seat};
+use super::{settle, terms};
 use crate::core::run::{Command, Phase};
 use crate::core::{Actor, Cleanup, Code, Failure, Problem, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
@@ -27,7 +27,7 @@ pub(super) async fn perform(
     let mut seen = project.store().head().await?;
     loop {
         let Some(before) = wanted(work, run, step).await? else {
-            return settle(work, run, Command::Landed { step: 0 }).await;
+            return seat::settle(project, &terms(work)).await;
         };
         let found = orders::get_task(project, task).await?;
         if let Some(command) = judge(&found, before, run, step) {

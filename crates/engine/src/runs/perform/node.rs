@@ -4,7 +4,7 @@
 //! so a crash loses at most what a role was just doing, and nothing whose result was stored is done again.
 
 use super::super::roles::{Ask, Played, Roles};
-use super::super::seat::{Seat, Terms};
+use super::super::seat::{self, Seat, Terms};
 use crate::core::run::{Command, Effect, Phase};
 use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, TaskId};
 use crate::crash;
@@ -24,9 +24,12 @@ pub(super) async fn perform(
     let mut seat = Seat::load(&work.project, run).await?;
     let mut intent = work.intent;
     loop {
-        let Some(command) = play(work, roles, &mut seat, control).await? else { return Ok(()) };
-        crash::point("perform_node.played");
         let terms = Terms { settle: vec![intent], fence: Some(work.token) };
+        let Phase::Performing { asks, .. } = seat.run().phase else {
+            return seat::settle(&work.project, &terms).await;
+        };
+        let Some(command) = play(work, roles, &mut seat, asks, control).await? else { return Ok(()) };
+        crash::point("perform_node.played");
         let asked = seat.give(&work.project, &Actor::Engine, command, &terms).await?;
         match next_of(&asked) {
             Some(next) if !work.is_leaving() => intent = next,
@@ -48,13 +51,10 @@ async fn play(
     work: &Work,
     roles: &dyn Roles,
     seat: &mut Seat,
+    asks: u32,
     control: &Control,
 ) -> Result<Option<Command>, Error> {
     let step = seat.run().step;
-    let Phase::Performing { asks, .. } = seat.run().phase else {
-        // Its outcome is in the log already; all that is left is to settle the intent.
-        return Ok(Some(Command::NotPerformed { step: 0, failure: gone(seat.run().id) }));
-    };
     let played = match find_kind(seat) {
         Some(Kind::Role(role)) => ask(work, roles, seat, &role, control).await?,
         Some(Kind::Checks(names)) => check(work, seat, &names, control).await?,

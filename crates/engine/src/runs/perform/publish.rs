@@ -1,6 +1,6 @@
 //! Puts the items of a run on the board: tasks and the note of which is which, in one append.
 
-use super::super::seat::Seat;
+use super::super::seat::{self, Seat};
 use super::terms;
 use crate::clock;
 use crate::core::document::Catalogue;
@@ -27,14 +27,7 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
     for _ in 0..TRIES_MAX {
         let mut seat = Seat::load(project, run).await?;
         if !matches!(seat.run().phase, Phase::Publishing) || seat.run().step != step {
-            seat.give(
-                project,
-                &Actor::Engine,
-                Command::Published { step, tasks: BTreeMap::new() },
-                &terms(work),
-            )
-            .await?;
-            return Ok(());
+            return seat::settle(project, &terms(work)).await;
         }
         let items = match find_items(&mut seat) {
             Ok(items) => items,
