@@ -14,7 +14,8 @@ use crate::keeper;
 use crate::log::{self, NO_SNAPSHOT, SNAPSHOT_FORMAT};
 use crate::orders::{self, Order};
 use crate::project::Project;
-use regatta_git::{BranchName, RefName, SalvageRequest};
+use crate::salvage::{Removal, set_aside_and_remove};
+use regatta_git::BranchName;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -308,11 +309,11 @@ async fn check_locks(project: &Project) -> Result<Vec<Finding>, Error> {
 async fn apply(project: &Project, cure: &Cure) -> Result<(), Error> {
     match cure {
         Cure::Remove { branch, place, task } => {
-            salvage_and_remove(project, branch, place, *task).await?;
+            remove_found(project, branch, place, *task).await?;
             Ok(())
         }
         Cure::Report { task, branch, place } => {
-            let salvage = salvage_and_remove(project, branch, place, Some(*task)).await?;
+            let salvage = remove_found(project, branch, place, Some(*task)).await?;
             let order = Order::new(Some(*task), &Actor::Engine);
             orders::give(project, order, Command::Report(Outcome::WorktreeRemoved { salvage }))
                 .await
@@ -338,33 +339,25 @@ async fn apply(project: &Project, cure: &Cure) -> Result<(), Error> {
     }
 }
 
-async fn salvage_and_remove(
+async fn remove_found(
     project: &Project,
     branch: &BranchName,
     place: &std::path::Path,
     task: Option<TaskId>,
 ) -> Result<Option<Salvage>, Error> {
-    let repository = project.repository();
-    let owner = task.map_or_else(|| "unknown".to_owned(), |task| task.to_string());
     let target = project.config().default_branch.clone();
-    let base = repository.find_branch(&target).await?;
+    let base = project.repository().find_branch(&target).await?;
     let base = base.ok_or_else(|| Error::TargetMissing { branch: target.to_string() })?;
-    let prefix =
-        RefName::parse(&format!("refs/regatta/salvage/{owner}")).map_err(regatta_git::Error::from)?;
-    let request = SalvageRequest {
-        worktree: place.to_owned(),
+    let removal = Removal {
+        owner: task.map_or_else(|| "unknown".to_owned(), |task| task.to_string()),
+        folder: place.to_owned(),
         branch: branch.clone(),
         base,
         merged_into: target,
-        prefix,
-        ignore: project.config().copy.clone(),
-        author: orders::ourselves(clock::now()),
+        at: clock::now(),
         message: format!("Salvage of {branch}\n\nFound without an owner.\n"),
     };
-    let salvage = repository.salvage(&request).await?;
-    repository.remove_worktree(place, branch).await?;
-    Ok(salvage
-        .map(|salvage| Salvage { name: salvage.name.to_string(), commit: orders::from_git(&salvage.commit) }))
+    set_aside_and_remove(project, &removal).await
 }
 
 /// Returns the worktree that a task owns by rights.

@@ -1,11 +1,72 @@
-//! Bringing back what was set aside.
+//! Salvages: setting aside what is not merged before a worktree goes, and bringing it back.
+//!
+//! Whoever removes a worktree does it here, so that none goes without a salvage.
 
 use crate::core::{Salvage, TaskId};
+use crate::crash;
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
-use regatta_git::{BranchName, RefName};
+use jiff::Timestamp;
+use regatta_git::{BranchName, CommitId, RefName, SalvageRequest};
 use serde::Serialize;
+use std::path::PathBuf;
+
+/// A worktree that is to be removed.
+#[derive(Debug, Clone)]
+pub(crate) struct Removal {
+    /// Whose work it is: the number of a task, or a name; its salvages are kept under that.
+    pub(crate) owner: String,
+    /// The folder; it may be gone.
+    pub(crate) folder: PathBuf,
+    /// Its branch, which goes with it.
+    pub(crate) branch: BranchName,
+    /// Where the branch began.
+    pub(crate) base: CommitId,
+    /// The branch whose commits need not be kept.
+    pub(crate) merged_into: BranchName,
+    /// When the removal was decided; a repetition with the same time makes no second salvage.
+    pub(crate) at: Timestamp,
+    /// What the commit of a salvage says.
+    pub(crate) message: String,
+}
+
+/// Sets aside what is not merged, then removes the worktree with its branch.
+pub(crate) async fn set_aside_and_remove(
+    project: &Project,
+    removal: &Removal,
+) -> Result<Option<Salvage>, Error> {
+    let repository = project.repository();
+    let request = SalvageRequest {
+        worktree: removal.folder.clone(),
+        branch: removal.branch.clone(),
+        base: removal.base.clone(),
+        merged_into: removal.merged_into.clone(),
+        prefix: prefix_of(&removal.owner)?,
+        ignore: project.config().copy.clone(),
+        author: orders::ourselves(removal.at),
+        message: removal.message.clone(),
+    };
+    let salvage = repository.salvage(&request).await?;
+    crash::point("remove_worktree.salvaged");
+    repository.remove_worktree(&removal.folder, &removal.branch).await?;
+    Ok(salvage.map(to_core))
+}
+
+/// Finds the salvages that there are of an owner's work, oldest first.
+pub(crate) async fn find_salvages(project: &Project, owner: &str) -> Result<Vec<Salvage>, Error> {
+    let found = project.repository().list_salvages(&prefix_of(owner)?).await?;
+    Ok(found.into_iter().map(to_core).collect())
+}
+
+fn prefix_of(owner: &str) -> Result<RefName, Error> {
+    let name = RefName::parse(&format!("refs/regatta/salvage/{owner}"));
+    name.map_err(|error| Error::Git(error.into()))
+}
+
+fn to_core(salvage: regatta_git::Salvage) -> Salvage {
+    Salvage { name: salvage.name.to_string(), commit: orders::from_git(&salvage.commit) }
+}
 
 /// A salvage that stands on a branch again.
 #[derive(Debug, Clone, Serialize)]
@@ -25,13 +86,7 @@ pub struct Brought {
 /// Returns what was set aside for a task, oldest first.
 pub async fn list_salvages(project: &Project, task: TaskId) -> Result<Vec<Salvage>, Error> {
     orders::get_task(project, task).await?;
-    let prefix = RefName::parse(&format!("refs/regatta/salvage/{task}")).map_err(regatta_git::Error::from)?;
-    let found = project.repository().list_salvages(&prefix).await?;
-    let salvage = |salvage: regatta_git::Salvage| Salvage {
-        name: salvage.name.to_string(),
-        commit: orders::from_git(&salvage.commit),
-    };
-    Ok(found.into_iter().map(salvage).collect())
+    find_salvages(project, &task.to_string()).await
 }
 
 /// Puts a salvage, the newest unless a number is given, on a new branch.

@@ -6,8 +6,9 @@ use crate::crash;
 use crate::error::{Error, chain};
 use crate::orders;
 use crate::project::Project;
+use crate::salvage::{Removal, find_salvages, set_aside_and_remove};
 use jiff::Timestamp;
-use regatta_git::{BranchName, RefName, SalvageRequest};
+use regatta_git::BranchName;
 
 /// Where the worktree is and what it came from.
 pub(super) struct Place {
@@ -35,43 +36,28 @@ async fn remove(
     task: TaskId,
     place: &Place,
 ) -> Result<Option<Salvage>, Error> {
-    let repository = project.repository();
-    let branch = BranchName::parse(&place.branch).map_err(regatta_git::Error::from)?;
     let folder = project.place(&place.path);
-    let prefix = RefName::parse(&format!("refs/regatta/salvage/{task}")).map_err(regatta_git::Error::from)?;
-    let request = SalvageRequest {
-        worktree: folder.clone(),
-        branch: branch.clone(),
+    let was_there = folder.exists();
+    let removal = Removal {
+        owner: task.to_string(),
+        folder,
+        branch: BranchName::parse(&place.branch).map_err(regatta_git::Error::from)?,
         base: orders::to_git(&place.base)?,
         merged_into: BranchName::parse(&place.target).map_err(regatta_git::Error::from)?,
-        prefix: prefix.clone(),
-        ignore: project.config().copy.clone(),
-        author: orders::ourselves(at),
+        at,
         message: format!("Salvage of task #{task}\n\nWhat was not merged when its worktree was removed.\n"),
     };
-    let was_there = folder.exists();
-    let salvage = repository.salvage(&request).await?;
-    crash::point("remove_worktree.salvaged");
-    repository.remove_worktree(&folder, &branch).await?;
-    match salvage.map(to_core) {
-        None if !was_there => find_unreported(project, task, &prefix).await,
+    match set_aside_and_remove(project, &removal).await? {
+        None if !was_there => find_unreported(project, task).await,
         salvage => Ok(salvage),
     }
 }
 
 /// Finds what an engine set aside that was killed after it had removed the worktree and before it could say so.
-async fn find_unreported(
-    project: &Project,
-    task: TaskId,
-    prefix: &RefName,
-) -> Result<Option<Salvage>, Error> {
+async fn find_unreported(project: &Project, task: TaskId) -> Result<Option<Salvage>, Error> {
     let reported = orders::get_task(project, task).await?.salvages;
-    let mut found = project.repository().list_salvages(prefix).await?.into_iter().map(to_core);
+    let mut found = find_salvages(project, &task.to_string()).await?.into_iter();
     Ok(found.rfind(|salvage| !reported.contains(salvage)))
-}
-
-fn to_core(salvage: regatta_git::Salvage) -> Salvage {
-    Salvage { name: salvage.name.to_string(), commit: orders::from_git(&salvage.commit) }
 }
 
 fn explain(task: TaskId, error: &regatta_git::Error) -> Failure {

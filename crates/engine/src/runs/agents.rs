@@ -16,8 +16,9 @@ use crate::keeper;
 use crate::orders::{self, Order};
 use crate::perform::{session_entry, sessions};
 use crate::prompt;
+use crate::salvage::{Removal, set_aside_and_remove};
 use regatta_agents::{Outcome as Ending, ResultIs, Session, StopReason};
-use regatta_git::{BranchName, RefName, SalvageRequest};
+use regatta_git::BranchName;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -360,22 +361,16 @@ async fn clear_away(
     branch: &BranchName,
     base: &regatta_git::CommitId,
 ) -> Result<(), Error> {
-    let project = ask.project;
-    let prefix = RefName::parse(&format!("refs/regatta/salvage/run-{}", ask.run.id))
-        .map_err(regatta_git::Error::from)?;
-    let request = SalvageRequest {
-        worktree: folder.to_owned(),
+    let removal = Removal {
+        owner: format!("run-{}", ask.run.id),
+        folder: folder.to_owned(),
         branch: branch.clone(),
         base: base.clone(),
-        merged_into: project.config().default_branch.clone(),
-        prefix,
-        ignore: project.config().copy.clone(),
-        author: orders::ourselves(ask.work.at),
+        merged_into: ask.project.config().default_branch.clone(),
+        at: ask.work.at,
         message: format!("Salvage of run {}, step {}\n", ask.run.id, ask.run.step),
     };
-    project.repository().salvage(&request).await?;
-    project.repository().remove_worktree(folder, branch).await?;
-    Ok(())
+    set_aside_and_remove(ask.project, &removal).await.map(|_| ())
 }
 
 fn answer(ask: &Ask<'_>, acted: Acted, transcript: &Path) -> Played {
