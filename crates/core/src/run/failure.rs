@@ -23,7 +23,8 @@ pub(super) fn of_step(run: RunId, node: &NodeName, fault: &StepFault) -> Failure
     };
     let why = reasons(fault);
     let next = format!(
-        "mend the workflow (`regatta workflow check`), then `regatta run fork {run}` goes on from the last good step"
+        "mend the workflow (`regatta workflow check`), then `{}` goes on from the last good step",
+        fork_with(run)
     );
     let what = format!("run {run} stopped after node `{node}`");
     let mut problem = Problem { why, ..Problem::new(code, what, "", next) }.with("node", node.as_str());
@@ -58,7 +59,8 @@ pub(super) fn stalled(run: RunId, node: &NodeName, tried: &[Tried]) -> Failure {
             format!("run {run} cannot go on from node `{node}`"),
             why,
             format!(
-                "see what the edges saw with `regatta run show {run}`; give the node an edge for this case"
+                "see what the edges saw with `regatta run show {run}`; give the node an edge for this case, then `{}`",
+                fork_with(run)
             ),
         )
         .with("node", node.as_str())
@@ -75,7 +77,8 @@ pub(super) fn exhausted(run: RunId, edge: &EdgeId, scope: &str) -> Failure {
             format!("run {run} gave up"),
             format!("edge `{edge}` was taken as often as it may be{whose}"),
             format!(
-                "look at the work with `regatta run show {run}`; `regatta run fork {run}` tries again from a step of yours"
+                "look at the work with `regatta run show {run}`; `regatta run fork {run} --at STEP` tries again, and by \
+                 a changed workflow with `--with WORKFLOW`"
             ),
         )
         .with("edge", edge.as_str())
@@ -117,7 +120,8 @@ pub(super) fn output_invalid(run: RunId, node: &NodeName, faults: &[String]) -> 
             format!("run {run} has no usable answer at node `{node}`"),
             format!("the role was asked again and still returned: {}", faults.join("; ")),
             format!(
-                "read the transcript; then `regatta run fork {run}`, perhaps with another agent for the role"
+                "read the transcript; then `regatta run fork {run}`, perhaps with another agent for the role, or with \
+                 `--with WORKFLOW` after mending its schema"
             ),
         )
         .with("node", node.as_str())
@@ -141,7 +145,7 @@ pub(super) fn not_on_board(run: RunId, item: &str) -> Failure {
         Code::RunFailed,
         format!("run {run} cannot put `{item}` up for approval"),
         "no task on the board has that key",
-        "mend `submit` in the workflow, or the keys of its board",
+        format!("mend `submit` in the workflow, or the keys of its board, then `{}`", fork_with(run)),
     ))
 }
 
@@ -151,6 +155,11 @@ pub(super) fn no_way_back(run: RunId, edge: &EdgeId) -> Failure {
         Code::RunFailed,
         format!("run {run} cannot go on"),
         format!("its task was sent back, and edge `{edge}` has no `rejected` route"),
-        "give the edge a route, or finish the task by hand",
+        format!("give the edge a route, then `{}`; or finish the task by hand", fork_with(run)),
     ))
+}
+
+/// A run plays the definition that it began with, and so does its fork: only another definition makes a difference.
+fn fork_with(run: RunId) -> String {
+    format!("regatta run fork {run} --with WORKFLOW")
 }

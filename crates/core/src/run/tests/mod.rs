@@ -8,6 +8,7 @@ mod checks;
 mod failed_tasks;
 mod faults;
 mod forks;
+mod hints;
 mod holds;
 mod landings;
 mod levels;

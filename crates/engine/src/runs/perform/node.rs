@@ -144,7 +144,9 @@ fn gone(run: RunId) -> Failure {
         Code::RunFailed,
         format!("run {run} has no such node to perform"),
         "its definition does not have the node that it is at",
-        format!("see `regatta run show {run}`"),
+        format!(
+            "see `regatta run show {run}`; `regatta run fork {run} --with WORKFLOW` goes on with a definition that has it"
+        ),
     ))
 }
 
@@ -153,7 +155,7 @@ fn no_task(run: RunId) -> Failure {
         Code::RunFailed,
         format!("run {run} cannot run the checks"),
         "the node names no task, or the task has no worktree",
-        "give the node a `task` that is on the board",
+        format!("give the node a `task` that is on the board, then `regatta run fork {run} --with WORKFLOW`"),
     ))
 }
 

@@ -1,0 +1,48 @@
+//! What a failed run says to do next: where only another definition helps, `run fork --with` is named.
+
+use super::script::played;
+use super::workflows::{Example, plain_state, small, speckit};
+use crate::run::Phase;
+use expect_test::{Expect, expect};
+
+fn check_hint(example: &Example, given: &str, expected: Expect) {
+    let Phase::Failed { error } = played(example, given).run.phase else { panic!("the run has not failed") };
+    expected.assert_eq(&error.hint);
+}
+
+fn one_edge(edge: &str) -> Example {
+    let toml = format!(
+        "name = \"one\"\nstart = \"work\"\n[nodes.work]\nkind = \"agent\"\nrole = \"worker\"\n\
+         [nodes.done]\nkind = \"end\"\n[[edges]]\nid = \"out\"\nfrom = \"work\"\nto = \"done\"\n{edge}\n"
+    );
+    small(&toml, &plain_state(), &[])
+}
+
+#[test]
+fn an_expression_that_fails_is_mended_in_the_workflow() {
+    let next = expect![[r#"
+        mend the workflow (`regatta workflow check`), then `regatta run fork 1 --with WORKFLOW` goes on from the last good step"#]];
+    check_hint(&one_edge("when = \"'a' + 1\""), "begin; give 1", next);
+}
+
+#[test]
+fn a_run_that_stalls_needs_another_edge() {
+    let next = expect![[r#"
+        see what the edges saw with `regatta run show 1`; give the node an edge for this case, then `regatta run fork 1 --with WORKFLOW`"#]];
+    check_hint(&one_edge("when = \"false\""), "begin; give 1", next);
+}
+
+#[test]
+fn an_edge_that_is_used_up_can_be_given_another_cap() {
+    let next = expect![[r#"
+        look at the work with `regatta run show 1`; `regatta run fork 1 --at STEP` tries again, and by a changed workflow with `--with WORKFLOW`"#]];
+    check_hint(&speckit(), "begin; spec T001; coder fail; coder fail; coder fail; coder fail", next);
+}
+
+#[test]
+fn an_edge_can_be_given_a_way_back() {
+    let next = expect![[
+        "give the edge a route, then `regatta run fork 1 --with WORKFLOW`; or finish the task by hand"
+    ]];
+    check_hint(&speckit(), "begin board level=1; publish; coder pass; back no", next);
+}
