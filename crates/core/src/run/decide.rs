@@ -103,12 +103,16 @@ impl Player<'_> {
     }
 
     fn published(&mut self, step: u64, tasks: BTreeMap<String, TaskId>) -> Vec<Event> {
-        match self.run.phase {
-            Phase::Publishing if step == self.run.step && self.run.is_asked => {
-                vec![Event::RunPublished { run_id: self.run.id, step, tasks }]
-            }
-            _ => Vec::new(),
+        let run_id = self.run.id;
+        if self.run.phase != Phase::Publishing || step != self.run.step || !self.run.is_asked {
+            return Vec::new();
         }
+        let is_there = |item: &&String| tasks.contains_key(*item) || self.run.tasks.contains_key(*item);
+        let missing = self.run.item.as_ref().filter(|item| !is_there(item));
+        let failed = missing.map(|item| self.fail(failure::no_such_task(run_id, &self.run.node, item)));
+        let mut events = vec![Event::RunPublished { run_id, step, tasks }];
+        events.extend(failed);
+        events
     }
 
     fn performed(&mut self, step: u64, asks: u32, output: Value) -> Vec<Event> {

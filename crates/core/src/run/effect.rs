@@ -94,7 +94,9 @@ pub fn effects(was_asked: bool, run: &Run, event: &Event) -> Vec<Effect> {
         asked.extend(at_end(run));
         return asked;
     }
-    if run.is_asked && (begins(event) || !was_asked) {
+    // Its failure is the next event.
+    let is_lost = matches!(event, Event::RunPublished { .. }) && run.lacks_task();
+    if run.is_asked && (begins(event) || !was_asked) && !is_lost {
         asked.extend(of_phase(run));
     }
     asked

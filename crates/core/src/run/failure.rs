@@ -139,7 +139,24 @@ pub(super) fn stopped(run: RunId, reason: Option<&str>) -> Failure {
     ))
 }
 
-/// The workflow speaks of a task that is not on the board.
+/// A node is to work on a task that is not on the board, though all items have been put there.
+pub(super) fn no_such_task(run: RunId, node: &NodeName, item: &str) -> Failure {
+    Failure::from(
+        Problem::new(
+            Code::RunFailed,
+            format!("run {run} cannot work on `{item}` at node `{node}`"),
+            "no task on the board has that key",
+            format!(
+                "mend `task` of the node, or the keys of the workflow's board, then `{}`",
+                fork_with(run)
+            ),
+        )
+        .with("node", node.as_str())
+        .with("item", item),
+    )
+}
+
+/// An edge puts a task up for approval that is not on the board.
 pub(super) fn not_on_board(run: RunId, item: &str) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,

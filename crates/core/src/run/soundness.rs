@@ -37,9 +37,14 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
         Event::RunFailed { error, .. } if error.code == Code::RunStopped => {
             is_open && (is_stopping || !run.is_at_work())
         }
-        // What a node returned is kept if that is why it failed; otherwise an end says so, or what came of a task.
+        // What a node returned is kept if that is why it failed; otherwise an end says so, what came of a task, or
+        // that there is none.
         Event::RunFailed { output: Some(_), .. } => is_performed(run) && !is_stopping,
-        Event::RunFailed { output: None, .. } => matches!(run.phase, Phase::Ending | Phase::Landing { .. }),
+        Event::RunFailed { output: None, .. } => match run.phase {
+            Phase::Performing { .. } => run.lacks_task(),
+            Phase::Ending | Phase::Landing { .. } => true,
+            _ => false,
+        },
     }
 }
 

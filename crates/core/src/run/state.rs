@@ -208,6 +208,11 @@ impl Run {
         count(&self.visits, self.node.as_str(), self.item.as_deref().unwrap_or_default())
     }
 
+    /// Tells whether the current node works on an item that should be on the board and is not.
+    pub(super) fn lacks_task(&self) -> bool {
+        self.board && self.item.is_some() && self.find_task().is_none()
+    }
+
     /// Returns the task that the current node works on, if it is on the board.
     pub fn find_task(&self) -> Option<TaskId> {
         self.tasks.get(self.item.as_deref()?).copied()

@@ -1,7 +1,7 @@
 //! Items on the board: published before they are worked on, put up for approval, merged, sent back, given up.
 
 use super::check;
-use super::workflows::speckit;
+use super::workflows::{Example, plain_state, small, speckit};
 use expect_test::expect;
 
 #[test]
@@ -290,16 +290,105 @@ fn a_task_that_is_given_up_is_released_and_the_run_goes_on() {
 
 #[test]
 fn what_is_not_on_the_board_cannot_be_put_up_for_approval() {
+    let example = on_board("'T'", "'other'");
     check(
-        &speckit(),
-        "begin board; spec T001; publish T009=4; coder pass; publish T009=4",
-        "review yes",
+        &example,
+        "begin board; publish T=4",
+        "give 1",
         expect![[r#"
-            > review yes
-              run:failed RUN_FAILED: run 1 cannot put `T001` up for approval: no task on the board has that key
-              = failed RUN_FAILED
-        "#]],
+        > give 1
+          run:failed RUN_FAILED: run 1 cannot put `other` up for approval: no task on the board has that key
+          ! release_task #4 RUN_FAILED
+          = failed RUN_FAILED
+    "#]],
     );
+}
+
+#[test]
+fn a_node_whose_task_is_not_on_the_board_fails_the_run() {
+    let example = on_board("'T' & input.number", "'T'");
+    check(
+        &example,
+        "",
+        "begin board number=9; pause; publish T=4; tasks; again",
+        expect![[r#"
+        > begin board number=9
+          run:created level 1, step 1: perform work T9
+          ! publish_items step 1
+          = running, step 1 work T9: publishing
+        > pause
+          run:paused
+          = running, step 1 work T9: publishing, paused
+        > publish T=4
+          run:published 1 {"T":4}
+          run:failed RUN_FAILED: run 1 cannot work on `T9` at node `work`: no task on the board has that key
+          = failed RUN_FAILED
+        > tasks
+          tasks = {"T":4}, sent back {}
+        > again
+          = nothing; failed RUN_FAILED
+    "#]],
+    );
+    check(
+        &example,
+        "",
+        "begin number=9; give 1",
+        expect![[r#"
+        > begin number=9
+          run:created level 1, step 1: perform work T9
+          ! perform_node step 1
+          = running, step 1 work T9: performing
+        > give 1
+          run:stepped 1 work -[out]-> end done
+          run:completed null
+          = completed
+    "#]],
+    );
+    let nothing = on_board("input.task", "'T'");
+    check(
+        &nothing,
+        "",
+        "begin board; give 1",
+        expect![[r#"
+        > begin board
+          run:created level 1, step 1: perform work
+          ! perform_node step 1
+          = running, step 1 work: performing
+        > give 1
+          run:failed RUN_FAILED: run 1 cannot put `T` up for approval: no task on the board has that key
+          = failed RUN_FAILED
+    "#]],
+    );
+}
+
+#[test]
+fn an_item_that_is_on_the_board_already_is_found() {
+    let example = on_board("'T'", "'T'");
+    check(
+        &example,
+        "begin board; publish T=4; give 1; back no",
+        "give 2",
+        expect![[r#"
+        > give 2
+          run:stepped 2 work -[out]-> land T (#4)
+          ! land_task step 2 #4
+          = paused, step 2 work T: landing T (#4) along out
+    "#]],
+    );
+}
+
+/// A worker on one task, which is then put up for approval.
+fn on_board(task: &str, submit: &str) -> Example {
+    let toml = format!(
+        r#"name = "one"
+start = "work"
+board = {{ items = "[{{'id': 'T'}}]", key = "id" }}
+nodes.work = {{ kind = "agent", role = "worker", task = "{task}" }}
+nodes.done = {{ kind = "end" }}
+edges = [{{ id = "out", from = "work", to = "done", submit = "{submit}", rejected = {{ to = "work" }} }}]
+"#
+    );
+    small(&toml, &plain_state(), &[])
 }
 
 #[test]
