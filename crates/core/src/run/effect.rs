@@ -1,6 +1,6 @@
 //! What the world must be asked to do after a fact about a run.
 
-use super::{Event, Phase, Run};
+use super::{Event, Phase, Run, failure};
 use crate::{Failure, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 
@@ -84,10 +84,9 @@ pub fn effects(was_asked: bool, run: &Run, event: &Event) -> Vec<Effect> {
     if let Event::RunStopping { .. } = event {
         asked.push(Effect::StopRun { run: run.id });
     }
-    if let Event::RunStepped { choice, .. } = event
-        && let Some(task) = choice.fail.as_ref().and_then(|item| run.tasks.get(item))
+    if let Some((item, error)) = find_given_up(run, event)
+        && let Some(task) = run.tasks.get(item)
     {
-        let error = super::given_up(run.id, choice);
         asked.push(Effect::ReleaseTask { run: run.id, task: *task, error });
     }
     if run.is_over() {
@@ -100,6 +99,15 @@ pub fn effects(was_asked: bool, run: &Run, event: &Event) -> Vec<Effect> {
         asked.extend(of_phase(run));
     }
     asked
+}
+
+/// Returns the item that the workflow gives up with the event, and why.
+fn find_given_up<'e>(run: &Run, event: &'e Event) -> Option<(&'e String, Failure)> {
+    match event {
+        Event::RunStepped { choice, .. } => Some((choice.fail.as_ref()?, failure::given_up(run.id, choice))),
+        Event::RunSentBack { fail, .. } => Some((fail.as_ref()?, failure::sent_back_and_given_up(run.id))),
+        _ => None,
+    }
 }
 
 /// Tells whether what the run needs after the event is not what it may have needed before.

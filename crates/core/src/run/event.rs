@@ -52,6 +52,8 @@ pub enum Event {
         step: u64,
         task_id: TaskId,
         feedback: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fail: Option<String>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         set: Vec<Patch>,
         next: Next,

@@ -53,10 +53,7 @@ impl Run {
                 if let Phase::Asking { .. } = self.phase {
                     self.feedback = answered(output, self.item.as_deref());
                 }
-                // A task that was given up is no longer the run's.
-                if choice.fail == self.item {
-                    self.item = None;
-                }
+                self.give_up(choice.fail.as_ref());
                 self.go(next);
             }
             Event::RunOutputRefused { faults, asks, .. } => {
@@ -86,11 +83,12 @@ impl Run {
                 self.item = None;
                 self.go(next);
             }
-            Event::RunSentBack { feedback, set, next, .. } => {
+            Event::RunSentBack { feedback, fail, set, next, .. } => {
                 fits = self.assign(set, &Value::Null);
                 self.feedback = sent_back(feedback, self.item.as_deref());
                 let item = self.item.clone().unwrap_or_default();
                 *self.sent_back.entry(item).or_default() += 1;
+                self.give_up(fail.as_ref());
                 self.go(next);
             }
             Event::RunHeld { error, .. } => {
@@ -107,6 +105,13 @@ impl Run {
             Event::RunFailed { error, .. } => self.end(Phase::Failed { error: error.clone() }),
         }
         fits
+    }
+
+    /// A task that was given up is no longer the run's.
+    fn give_up(&mut self, item: Option<&String>) {
+        if self.item.as_ref() == item {
+            self.item = None;
+        }
     }
 
     fn count(&mut self, choice: &Choice) {

@@ -87,16 +87,21 @@ pub(super) fn exhausted(run: RunId, edge: &EdgeId, scope: &str) -> Failure {
 }
 
 /// A task that the run has given up is left to a person.
-pub(crate) fn given_up(run: RunId, choice: &Choice) -> Failure {
+pub(super) fn given_up(run: RunId, choice: &Choice) -> Failure {
     if choice.exhausted.is_some() {
         return exhausted(run, &choice.edge, &choice.scope);
     }
-    Failure::from(Problem::new(
-        Code::RunFailed,
-        format!("run {run} gave the task up"),
-        format!("edge `{}` of its workflow says so", choice.edge),
-        "see the work with `regatta task diff`; complete or cancel the task by hand",
-    ))
+    left_to_a_person(run, format!("edge `{}` of its workflow says so", choice.edge))
+}
+
+/// A task that was sent back, and that the route for this gives up.
+pub(super) fn sent_back_and_given_up(run: RunId) -> Failure {
+    left_to_a_person(run, "it was sent back, and its workflow gives it up then".to_owned())
+}
+
+fn left_to_a_person(run: RunId, why: String) -> Failure {
+    let next = "see the work with `regatta task diff`; complete or cancel the task by hand";
+    Failure::from(Problem::new(Code::RunFailed, format!("run {run} gave the task up"), why, next))
 }
 
 /// An end that says it failed.

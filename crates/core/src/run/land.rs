@@ -4,11 +4,25 @@ use super::evolve::sent_back;
 use super::step::{Player, end, enter, get_node, lend};
 use super::{Event, Next, Phase, Run, Situation, failure};
 use crate::TaskId;
-use regatta_flow::{self as flow, Assignment, EdgeId, NodeName, Patch, StepFault, Trial};
+use regatta_flow::{self as flow, Assignment, EdgeId, Expression, NodeName, Patch, StepFault, Trial};
 use serde_json::Value;
 
-/// What an end says: its result, or why it failed.
-type End = Option<Result<Value, Option<String>>>;
+/// What is followed: the edge itself, or its route for a task that was sent back.
+#[derive(Clone, Copy)]
+struct Way<'w> {
+    set: &'w [Assignment],
+    fail: Option<&'w Expression>,
+    to: &'w NodeName,
+}
+
+/// Where it leads.
+struct Followed {
+    fail: Option<String>,
+    set: Vec<Patch>,
+    next: Next,
+    /// What an end says: its result, or why it failed.
+    end: Option<Result<Value, Option<String>>>,
+}
 
 impl Player<'_> {
     /// Goes on along the edge.
@@ -16,8 +30,12 @@ impl Player<'_> {
         let Some((edge_id, task_id)) = self.find_landing(step) else { return Vec::new() };
         let Some(edge) = self.situation.workflow.find_edge(edge_id.as_str()) else { return Vec::new() };
         let run_id = self.run.id;
-        let landed = |set, next| Event::RunLanded { run_id, step, task_id, set, next };
-        self.go_on(Value::Null, &edge.set, &edge.to.name, landed)
+        let landed = |followed: Followed| {
+            let Followed { set, next, .. } = followed;
+            Event::RunLanded { run_id, step, task_id, set, next }
+        };
+        let way = Way { set: &edge.set, fail: None, to: &edge.to.name };
+        self.go_on(Value::Null, way, landed)
     }
 
     /// Takes the route that the edge has for it.
@@ -29,8 +47,11 @@ impl Player<'_> {
             return vec![self.fail(failure::no_way_back(run_id, &edge_id))];
         };
         let said = sent_back(&feedback, self.run.item.as_deref());
-        let event = |set, next| Event::RunSentBack { run_id, step, task_id, feedback, set, next };
-        self.go_on(said, &route.set, &route.to.name, event)
+        let event = |followed: Followed| {
+            let Followed { fail, set, next, .. } = followed;
+            Event::RunSentBack { run_id, step, task_id, feedback, fail, set, next }
+        };
+        self.go_on(said, Way { set: &route.set, fail: route.fail.as_ref(), to: &route.to.name }, event)
     }
 
     fn find_landing(&self, step: u64) -> Option<(EdgeId, TaskId)> {
@@ -40,44 +61,36 @@ impl Player<'_> {
         }
     }
 
-    fn go_on(
-        &mut self,
-        feedback: Value,
-        assignments: &[Assignment],
-        to: &NodeName,
-        event: impl FnOnce(Vec<Patch>, Next) -> Event,
-    ) -> Vec<Event> {
+    fn go_on(&mut self, feedback: Value, way: Way<'_>, event: impl FnOnce(Followed) -> Event) -> Vec<Event> {
         let run_id = self.run.id;
-        match self.follow(feedback, assignments, to) {
+        match self.follow(feedback, way) {
             Err(fault) => vec![self.fail(failure::of_step(run_id, &self.run.node, &fault))],
-            Ok((set, next, end)) => {
-                let ending = end.map(|end| match end {
+            Ok(mut followed) => {
+                let ending = followed.end.take().map(|end| match end {
                     Ok(result) => Event::RunCompleted { run_id, result },
-                    Err(reason) => self.fail(failure::ended(run_id, to, reason)),
+                    Err(reason) => self.fail(failure::ended(run_id, way.to, reason)),
                 });
-                let mut events = vec![event(set, next)];
+                let mut events = vec![event(followed)];
                 events.extend(ending);
                 events
             }
         }
     }
 
-    fn follow(
-        &mut self,
-        said: Value,
-        assignments: &[Assignment],
-        to: &NodeName,
-    ) -> Result<(Vec<Patch>, Next, End), StepFault> {
+    fn follow(&mut self, said: Value, way: Way<'_>) -> Result<Followed, StepFault> {
         let Situation { workflow, now_millis } = self.situation;
         let Run { state, input, feedback, level, parent, .. } = &mut *self.run;
         let mut given = lend(input, feedback, Value::Null);
         let before = std::mem::replace(&mut given.feedback, said);
         let followed = (|| {
             let mut trial = Trial::begin(state, &mut given, now_millis);
-            let set = flow::follow(workflow, *level, assignments, &mut trial)?;
+            // Before its `set`, as on any other edge.
+            let fail = way.fail.map(|fail| flow::evaluate_text(&trial.look(workflow), fail)).transpose()?;
+            let set = flow::follow(workflow, *level, way.set, &mut trial)?;
             let look = trial.look(workflow);
-            let node = get_node(workflow, to)?;
-            Ok((set, enter(&look, node)?, end(&look, node, parent.is_some())?))
+            let node = get_node(workflow, way.to)?;
+            let end = end(&look, node, parent.is_some())?;
+            Ok(Followed { fail: fail.flatten(), set, next: enter(&look, node)?, end })
         })();
         (*input, *feedback) = (given.input, before);
         followed

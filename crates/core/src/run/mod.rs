@@ -24,6 +24,5 @@ pub use decide::{Command, Situation, decide, decide_step};
 pub use effect::{Effect, effects};
 pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent};
 pub use failure::explain_step;
-pub(crate) use failure::given_up;
 pub use index::Index;
 pub use state::{Child, Hold, Mapping, Phase, Run, Status};

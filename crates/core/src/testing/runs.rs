@@ -46,6 +46,7 @@ pub(crate) fn run_samples() -> Vec<Event> {
             step: 2,
             task_id,
             feedback: "Slow".into(),
+            fail: Some("T001".into()),
             set: vec![patch(Assigned::Value(Value::Null))],
             next: perform(),
         },

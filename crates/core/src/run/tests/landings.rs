@@ -180,3 +180,41 @@ fn without_a_board_there_is_nobody_to_wait_for() {
     "#]],
     );
 }
+
+#[test]
+fn a_route_for_what_was_sent_back_can_give_the_task_up() {
+    let on = landing("to = \"done\"\n[edges.rejected]\nto = \"ask\"\nfail = \"feedback.task\"");
+    check(&on, "begin board; publish T=1; give 1", "back no; again; answer yes so be it", expect![[r#"
+        > back no
+          run:sent_back 1 #1 "no", fail T -> ask ask "What now? no"
+          ! release_task #1 RUN_FAILED
+          = paused, step 2 ask: asking "What now? no", not asked
+        > again
+          = nothing; paused, step 2 ask: asking "What now? no", not asked
+        > answer yes so be it
+          run:stepped 2 ask -[out]-> end done
+          run:completed 0
+          = completed
+    "#]]);
+    let end = landing("to = \"done\"\n[edges.rejected]\nto = \"refused\"\nfail = \"'T'\"");
+    check(&end, "begin board; publish T=1; give 1", "back no", expect![[r#"
+        > back no
+          run:sent_back 1 #1 "no", fail T -> end refused
+          run:failed RUN_FAILED: run 1 ended at node `refused`: T was refused: no
+          ! release_task #1 RUN_FAILED
+          = failed RUN_FAILED
+    "#]]);
+    let none = landing("to = \"done\"\n[edges.rejected]\nto = \"ask\"\nfail = \"feedback.nobody\"");
+    check(&none, "begin board; publish T=1; give 1", "back no", expect![[r#"
+        > back no
+          run:sent_back 1 #1 "no" -> ask ask "What now? no"
+          = paused, step 2 ask T: asking "What now? no", not asked
+    "#]]);
+    let broken = landing("to = \"done\"\n[edges.rejected]\nto = \"ask\"\nfail = \"'a' + 1\"");
+    check(&broken, "begin board; publish T=1; give 1", "back no", expect![[r#"
+        > back no
+          run:failed EDGE_EVALUATION_FAILED: run 1 stopped after node `work`: edge `submit`: `'a' + 1` could not be evaluated: The left side of the "+" operator must evaluate to a number
+          ! release_task #1 EDGE_EVALUATION_FAILED
+          = failed EDGE_EVALUATION_FAILED
+    "#]]);
+}

@@ -26,8 +26,9 @@ pub(super) fn describe_event(event: &Event) -> String {
         Event::RunLanded { step, task_id, next, .. } => {
             format!("{step} #{task_id} -> {}", describe_next(next))
         }
-        Event::RunSentBack { step, task_id, feedback, next, .. } => {
-            format!("{step} #{task_id} {feedback:?} -> {}", describe_next(next))
+        Event::RunSentBack { step, task_id, feedback, fail, next, .. } => {
+            let fail = fail.as_ref().map_or_else(String::new, |item| format!(", fail {item}"));
+            format!("{step} #{task_id} {feedback:?}{fail} -> {}", describe_next(next))
         }
         Event::RunHeld { step, error, .. } => format!("{step} {}", error.code),
         Event::RunPaused { .. } | Event::RunResumed { .. } => String::new(),

@@ -24,7 +24,7 @@ fn every_kind_survives_json_in_these_words() {
         {"type":"run:children_started","runId":4,"step":2,"children":{"a":5}}
         {"type":"run:child_ended","runId":4,"step":2,"item":"a","child":{"status":"skipped"}}
         {"type":"run:landed","runId":4,"step":2,"taskId":7,"next":{"do":"perform","node":"coder","item":"T001"}}
-        {"type":"run:sent_back","runId":4,"step":2,"taskId":7,"feedback":"Slow","set":[[["tasks",0],null]],"next":{"do":"perform","node":"coder","item":"T001"}}
+        {"type":"run:sent_back","runId":4,"step":2,"taskId":7,"feedback":"Slow","fail":"T001","set":[[["tasks",0],null]],"next":{"do":"perform","node":"coder","item":"T001"}}
         {"type":"run:held","runId":4,"step":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
         {"type":"run:paused","runId":4}
         {"type":"run:resumed","runId":4}
