@@ -55,6 +55,9 @@ impl Run {
                 }
                 self.give_up(choice.fail.as_ref());
                 self.go(next);
+                if let Phase::Landing { output: kept, .. } = &mut self.phase {
+                    kept.clone_from(output);
+                }
             }
             Event::RunOutputRefused { faults, asks, .. } => {
                 self.turn_to(Phase::Performing { asks: *asks, faults: faults.clone() });
@@ -78,13 +81,15 @@ impl Run {
                 }
             }
             Event::RunLanded { set, next, .. } => {
-                fits = self.assign(set, &Value::Null);
+                let output = self.take_output();
+                fits = self.assign(set, &output);
                 self.feedback = Value::Null;
                 self.item = None;
                 self.go(next);
             }
             Event::RunSentBack { feedback, fail, set, next, .. } => {
-                fits = self.assign(set, &Value::Null);
+                let output = self.take_output();
+                fits = self.assign(set, &output);
                 self.feedback = sent_back(feedback, self.item.as_deref());
                 let item = self.item.clone().unwrap_or_default();
                 *self.sent_back.entry(item).or_default() += 1;
@@ -128,6 +133,14 @@ impl Run {
         regatta_flow::apply(&mut self.state, patches, output).is_ok()
     }
 
+    /// Returns what the node returned whose task was up for approval.
+    fn take_output(&mut self) -> Value {
+        match &mut self.phase {
+            Phase::Landing { output, .. } => std::mem::take(output),
+            _ => Value::Null,
+        }
+    }
+
     fn go(&mut self, next: &Next) {
         if !matches!(next, Next::Land { .. }) {
             self.step += 1;
@@ -153,8 +166,9 @@ impl Run {
                 (node, None, Phase::Mapping(mapping))
             }
             Next::Land { node, edge, item, task_id } => {
-                let phase = Phase::Landing { edge: edge.clone(), item: item.clone(), task: *task_id };
-                (node, Some(item.clone()), phase)
+                let (edge, item) = (edge.clone(), item.clone());
+                let phase = Phase::Landing { edge, item: item.clone(), task: *task_id, output: Value::Null };
+                (node, Some(item), phase)
             }
             // A run that ends badly leaves the task that it worked on to a person.
             Next::End { node } => (node, self.item.clone(), Phase::Ending),

@@ -79,8 +79,10 @@ impl Player<'_> {
 
     fn follow(&mut self, said: Value, way: Way<'_>) -> Result<Followed, StepFault> {
         let Situation { workflow, now_millis } = self.situation;
-        let Run { state, input, feedback, level, parent, .. } = &mut *self.run;
-        let mut given = lend(input, feedback, Value::Null);
+        let Run { state, input, feedback, level, parent, phase, .. } = &mut *self.run;
+        let mut nothing = Value::Null;
+        let output = if let Phase::Landing { output, .. } = phase { output } else { &mut nothing };
+        let mut given = lend(input, feedback, std::mem::take(output));
         let before = std::mem::replace(&mut given.feedback, said);
         let followed = (|| {
             let mut trial = Trial::begin(state, &mut given, now_millis);
@@ -92,7 +94,7 @@ impl Player<'_> {
             let end = end(&look, node, parent.is_some())?;
             Ok(Followed { fail: fail.flatten(), set, next: enter(&look, node)?, end })
         })();
-        (*input, *feedback) = (given.input, before);
+        (*input, *output, *feedback) = (given.input, given.output, before);
         followed
     }
 }

@@ -88,6 +88,9 @@ pub enum Phase {
         item: String,
         /// The task.
         task: TaskId,
+        /// What the node returned that the edge leaves; its `set` sees it when the task has landed.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        output: Value,
     },
     /// The end was reached; the next event says how.
     Ending,

@@ -40,7 +40,8 @@ pub fn step(
 
 /// Makes the changes of a `set` and judges everything that the trial changed.
 ///
-/// This is also how an edge is followed whose task was merged, and its `rejected` route when it was sent back.
+/// This is also how an edge is followed whose task was merged, and its `rejected` route when it was sent back; the
+/// trial is then given the output of the node that the edge leaves once more.
 pub fn follow(
     workflow: &Workflow,
     level: u32,

@@ -184,7 +184,11 @@ fn without_a_board_there_is_nobody_to_wait_for() {
 #[test]
 fn a_route_for_what_was_sent_back_can_give_the_task_up() {
     let on = landing("to = \"done\"\n[edges.rejected]\nto = \"ask\"\nfail = \"feedback.task\"");
-    check(&on, "begin board; publish T=1; give 1", "back no; again; answer yes so be it", expect![[r#"
+    check(
+        &on,
+        "begin board; publish T=1; give 1",
+        "back no; again; answer yes so be it",
+        expect![[r#"
         > back no
           run:sent_back 1 #1 "no", fail T -> ask ask "What now? no"
           ! release_task #1 RUN_FAILED
@@ -195,26 +199,127 @@ fn a_route_for_what_was_sent_back_can_give_the_task_up() {
           run:stepped 2 ask -[out]-> end done
           run:completed 0
           = completed
-    "#]]);
+    "#]],
+    );
     let end = landing("to = \"done\"\n[edges.rejected]\nto = \"refused\"\nfail = \"'T'\"");
-    check(&end, "begin board; publish T=1; give 1", "back no", expect![[r#"
+    check(
+        &end,
+        "begin board; publish T=1; give 1",
+        "back no",
+        expect![[r#"
         > back no
           run:sent_back 1 #1 "no", fail T -> end refused
           run:failed RUN_FAILED: run 1 ended at node `refused`: T was refused: no
           ! release_task #1 RUN_FAILED
           = failed RUN_FAILED
-    "#]]);
+    "#]],
+    );
     let none = landing("to = \"done\"\n[edges.rejected]\nto = \"ask\"\nfail = \"feedback.nobody\"");
-    check(&none, "begin board; publish T=1; give 1", "back no", expect![[r#"
+    check(
+        &none,
+        "begin board; publish T=1; give 1",
+        "back no",
+        expect![[r#"
         > back no
           run:sent_back 1 #1 "no" -> ask ask "What now? no"
           = paused, step 2 ask T: asking "What now? no", not asked
-    "#]]);
+    "#]],
+    );
     let broken = landing("to = \"done\"\n[edges.rejected]\nto = \"ask\"\nfail = \"'a' + 1\"");
-    check(&broken, "begin board; publish T=1; give 1", "back no", expect![[r#"
+    check(
+        &broken,
+        "begin board; publish T=1; give 1",
+        "back no",
+        expect![[r#"
         > back no
           run:failed EDGE_EVALUATION_FAILED: run 1 stopped after node `work`: edge `submit`: `'a' + 1` could not be evaluated: The left side of the "+" operator must evaluate to a number
           ! release_task #1 EDGE_EVALUATION_FAILED
           = failed EDGE_EVALUATION_FAILED
-    "#]]);
+    "#]],
+    );
+}
+
+#[test]
+fn with_a_board_or_without_the_set_of_an_edge_sees_what_its_node_returned() {
+    let example = landing(
+        "to = \"done\"\nset = { count = \"output\", note = \"'got ' & output\" }\n[edges.rejected]\nto = \"work\"\n\
+         set = { note = \"'not ' & output & ': ' & feedback.text\" }",
+    );
+    check(
+        &example,
+        "begin",
+        "give 2; state count note",
+        expect![[r#"
+        > give 2
+          run:stepped 1 work -[submit]-> end done
+          run:completed 2
+          = completed
+        > state count note
+          count = 2
+          note = "got 2"
+    "#]],
+    );
+    check(
+        &example,
+        "begin board; publish T=1; give 2",
+        "land; state count note",
+        expect![[r#"
+        > land
+          run:landed 1 #1 -> end done
+          run:completed 2
+          = completed
+        > state count note
+          count = 2
+          note = "got 2"
+    "#]],
+    );
+    check(
+        &example,
+        "begin board; publish T=1; give 2",
+        "back no; state count note; give 3; land",
+        expect![[r#"
+            > back no
+              run:sent_back 1 #1 "no" -> perform work T
+              ! perform_node step 2 for #1
+              = running, step 2 work T: performing
+            > state count note
+              count = 0
+              note = "not 2: no"
+            > give 3
+              run:stepped 2 work -[submit]-> land T (#1)
+              ! land_task step 2 #1
+              = paused, step 2 work T: landing T (#1) along submit
+            > land
+              run:landed 2 #1 -> end done
+              run:completed 3
+              = completed
+        "#]],
+    );
+}
+
+#[test]
+fn what_follows_a_landing_sees_it_too() {
+    let example = landing("to = \"ask\"\n[edges.rejected]\nto = \"ask\"");
+    let toml = example.workflow.folder.files()["workflow.toml"].replace("feedback.text", "output.say");
+    let example = small(&toml, &plain_state(), &[]);
+    check(
+        &example,
+        "begin board; publish T=1; give {\"say\":\"good\"}",
+        "land",
+        expect![[r#"
+        > land
+          run:landed 1 #1 -> ask ask "What now? good"
+          = paused, step 2 ask: asking "What now? good", not asked
+    "#]],
+    );
+    check(
+        &example,
+        "begin board; publish T=1; give {\"say\":\"good\"}",
+        "back no",
+        expect![[r#"
+        > back no
+          run:sent_back 1 #1 "no" -> ask ask "What now? good"
+          = paused, step 2 ask T: asking "What now? good", not asked
+    "#]],
+    );
 }

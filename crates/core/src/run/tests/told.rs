@@ -76,7 +76,7 @@ pub(super) fn describe_run(run: &Run) -> String {
             };
             format!("mapping {}", mapping.children.iter().map(one).collect::<Vec<_>>().join(" "))
         }
-        Phase::Landing { edge, item, task } => format!("landing {item} (#{task}) along {edge}"),
+        Phase::Landing { edge, item, task, .. } => format!("landing {item} (#{task}) along {edge}"),
         Phase::Ending => "ending".to_owned(),
         Phase::Completed { .. } => return "completed".to_owned(),
         Phase::Failed { error } => return format!("failed {}", error.code),
