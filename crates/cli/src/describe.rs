@@ -94,6 +94,10 @@ fn describe_task(event: &Event) -> String {
         Event::AgentStopped { agent_id, .. } => format!("{agent_id} stopped"),
         Event::WorktreeSalvaged { salvage, .. } => format!("unmerged work kept as {}", salvage.name),
         Event::WorktreeRemoved { .. } => "worktree removed".to_owned(),
+        Event::TaskReleased { run_id, error: Some(error), .. } => {
+            format!("left by run {run_id}: {}: {}", error.code, error.message)
+        }
+        Event::TaskReleased { run_id, error: None, .. } => format!("run {run_id} is done with it"),
         Event::TaskCancelled { reason: Some(reason), .. } => format!("cancelled: {reason}"),
         Event::TaskCancelled { reason: None, .. } => "cancelled".to_owned(),
         Event::ChecksRan { results, .. } => {

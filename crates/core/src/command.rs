@@ -173,7 +173,7 @@ pub enum Outcome {
     RoleEnded { session: u32 },
     RoleBroke { session: u32, breakdown: Breakdown },
     WaitOver { session: u32 },
-    RunLeft(Failure),
+    RunOver { run: RunId, end: RunEnd },
     DiffRecorded,
     DiffNotRecorded(Failure),
     AgentPaused,
@@ -203,6 +203,15 @@ pub enum SessionEnd {
     Failed(Failure),
     /// Stopped by us.
     Stopped,
+}
+
+/// How the run ended that worked on a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEnd {
+    /// Well: everything is committed, and this is the diff.
+    Completed(Complete),
+    /// Badly.
+    Failed(Failure),
 }
 
 impl Command {

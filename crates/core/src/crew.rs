@@ -147,6 +147,7 @@ impl Crew {
             | Event::TaskCompleteFailed { .. }
             | Event::ApprovalRequestFailed { .. }
             | Event::AgentPauseFailed { .. } => self.mark(task, AgentState::Error),
+            Event::TaskReleased { error, .. } => self.release(task, error.is_some()),
             Event::AgentStopped { .. } | Event::AgentStopFailed { .. } => self.end_work(task),
             Event::WorktreeCreateFailed { .. }
             | Event::WorktreeRemoved { .. }
@@ -169,6 +170,15 @@ impl Crew {
     fn end_work(&mut self, task: TaskId) {
         if self.berths.get(&task).is_some_and(|berth| berth.state.is_working()) {
             self.mark(task, AgentState::Error);
+        }
+    }
+
+    /// What follows is a session of the agent's own.
+    fn release(&mut self, task: TaskId, is_bad: bool) {
+        let Some(berth) = self.berths.get_mut(&task) else { return };
+        berth.driven = false;
+        if is_bad {
+            berth.state = AgentState::Error;
         }
     }
 

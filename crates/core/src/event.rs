@@ -110,6 +110,13 @@ pub enum Event {
     },
     #[serde(rename = "task:complete:failed")]
     TaskCompleteFailed { task_id: TaskId, error: Failure },
+    #[serde(rename = "task:released")]
+    TaskReleased {
+        task_id: TaskId,
+        run_id: RunId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
+    },
     #[serde(rename = "approval:requested")]
     ApprovalRequested { task_id: TaskId, diff: String },
     #[serde(rename = "approval:request:failed")]
@@ -267,6 +274,7 @@ kinds! {
     AgentSessionFailed => "agent:session:failed",
     TaskCompleted => "task:completed",
     TaskCompleteFailed => "task:complete:failed",
+    TaskReleased => "task:released",
     ApprovalRequested => "approval:requested",
     ApprovalRequestFailed => "approval:request:failed",
     AgentPaused => "agent:paused",
@@ -323,6 +331,7 @@ impl Event {
                 | Event::AgentWoken { .. }
                 | Event::AgentSessionFailed { .. }
                 | Event::TaskCompleteFailed { .. }
+                | Event::TaskReleased { .. }
                 | Event::AgentStartFailed { .. }
                 | Event::ApprovalRequestFailed { .. }
                 | Event::AgentPauseFailed { .. }
@@ -424,6 +433,7 @@ mod tests {
             {"type":"agent:session:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person","checks":["test"]}
             {"type":"task:complete:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"task:released","taskId":7,"runId":1,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"approval:requested","taskId":7,"diff":"sha256:00"}
             {"type":"approval:request:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:paused","taskId":7,"agentId":"alpha","reason":"awaiting_approval"}

@@ -40,7 +40,7 @@ pub use actor::Actor;
 pub use code::Code;
 pub use command::{
     Approve, Assign, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault, Outcome,
-    Reject, Seen, SessionEnd, Start,
+    Reject, RunEnd, Seen, SessionEnd, Start,
 };
 pub use crew::{AgentState, Berth, Crew, Queued};
 pub use decide::{Answer, Decision, Situation, decide};

@@ -23,6 +23,8 @@ pub const POINTS: &[&str] = &[
     "run_session.ended",
     "run_session.after",
     "perform_node.played",
+    "release_task.before",
+    "release_task.after",
     "record_diff.before",
     "record_diff.after",
     "pause_agent.before",

@@ -373,7 +373,7 @@ async fn look_at(project: &Project, review: &Review) -> Result<Seen, Error> {
 
 /// Commits what is left in the worktree of a task and returns the diff from its base; an empty one when there is no
 /// work to put up, since the rule refuses before it looks at this.
-async fn see_work(project: &Project, id: TaskId) -> Result<Diff, Error> {
+pub(crate) async fn see_work(project: &Project, id: TaskId) -> Result<Diff, Error> {
     let Some(task) = find_work(project, id).await? else { return Ok(empty_diff()) };
     match commit_work(project, &task, &format!("Task #{id}: work up to its completion")).await {
         // It was cancelled while we looked: the rule says so better than git does.

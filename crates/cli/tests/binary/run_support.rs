@@ -148,6 +148,20 @@ to = "failed"
 when = "passed = false"
 "#;
 
+/// Has one task worked on and ends, well or badly, with nothing put up for approval.
+const PLAIN: &str = r#"
+name = "plain"
+start = "work"
+board = { items = "[{'id': 'T001', 'title': 'A task'}]", key = "id", title = "title" }
+nodes.work = { kind = "agent", role = "coder", task = "'T001'" }
+nodes.done = { kind = "end" }
+nodes.bad = { kind = "end", status = "failed" }
+edges = [
+    { id = "good", from = "work", to = "done", when = "input.good" },
+    { id = "bad", from = "work", to = "bad" },
+]
+"#;
+
 pub(crate) const PRD: &str = "# The plan\n\nMake two files.\n";
 
 /// Makes a project in which `worker` plays a script, with a document `plan.md` that becomes two tasks.
@@ -206,6 +220,16 @@ pub(crate) fn write_many(project: &TestProject) {
         "children/one/roles/coder.output.json",
         r#"{"type": "object", "required": ["selfValidation"], "properties": {"selfValidation": {"type": "object"}}}"#,
     );
+}
+
+/// Gives a project the workflow `plain`.
+pub(crate) fn write_plain(project: &TestProject) {
+    let write =
+        |name: &str, text: &str| project.repo.write(&format!(".regatta/workflows/plain/{name}"), text);
+    write("workflow.toml", PLAIN.trim_start());
+    write("state.schema.json", r#"{"type": "object", "properties": {}}"#);
+    write("roles/coder.md", "Work.\n");
+    write("roles/coder.output.json", "{}");
 }
 
 /// Lets the gated worker finish a step.

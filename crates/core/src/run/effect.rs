@@ -36,7 +36,8 @@ pub enum Effect {
     ReleaseTask {
         run: RunId,
         task: TaskId,
-        error: Failure,
+        /// Why it is given up; nothing when the run has completed.
+        error: Option<Failure>,
     },
     TellParent {
         run: RunId,
@@ -87,7 +88,7 @@ pub fn effects(was_asked: bool, run: &Run, event: &Event) -> Vec<Effect> {
     if let Some((item, error)) = find_given_up(run, event)
         && let Some(task) = run.tasks.get(item)
     {
-        asked.push(Effect::ReleaseTask { run: run.id, task: *task, error });
+        asked.push(Effect::ReleaseTask { run: run.id, task: *task, error: Some(error) });
     }
     if run.is_over() {
         asked.extend(at_end(run));
@@ -145,14 +146,15 @@ fn of_phase(run: &Run) -> Option<Effect> {
     }
 }
 
-/// A task that the run was working on is left to a person, and whoever waits for the run is told.
+/// The tasks that the run has taken up are let go of, and whoever waits for the run is told.
 fn at_end(run: &Run) -> Vec<Effect> {
-    let mut asked = Vec::new();
-    if let Phase::Failed { error } = &run.phase
-        && let Some(task) = run.find_task()
-    {
-        asked.push(Effect::ReleaseTask { run: run.id, task, error: error.clone() });
-    }
+    let error = match &run.phase {
+        Phase::Failed { error } => Some(error),
+        _ => None,
+    };
+    let release = |task: &TaskId| Effect::ReleaseTask { run: run.id, task: *task, error: error.cloned() };
+    let driven = run.driven.iter().filter_map(|item| run.tasks.get(item));
+    let mut asked: Vec<Effect> = driven.map(release).collect();
     if let Some(parent) = &run.parent {
         let item = parent.item.clone();
         asked.push(Effect::TellParent { run: run.id, parent: parent.run_id, item });

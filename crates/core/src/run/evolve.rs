@@ -9,7 +9,7 @@ use crate::{Fact, RunId};
 use jiff::Timestamp;
 use regatta_flow::Patch;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Run {
     /// Folds one fact into the run; `None` before it is created.
@@ -84,7 +84,9 @@ impl Run {
                 let output = self.take_output();
                 fits = self.assign(set, &output);
                 self.feedback = Value::Null;
-                self.item = None;
+                if let Some(item) = self.item.take() {
+                    self.driven.remove(&item);
+                }
                 self.go(next);
             }
             Event::RunSentBack { feedback, fail, set, next, .. } => {
@@ -114,9 +116,9 @@ impl Run {
 
     /// A task that was given up is no longer the run's.
     fn give_up(&mut self, item: Option<&String>) {
-        if self.item.as_ref() == item {
-            self.item = None;
-        }
+        let Some(item) = item else { return };
+        self.driven.remove(item);
+        self.item.take_if(|current| current == item);
     }
 
     fn count(&mut self, choice: &Choice) {
@@ -170,7 +172,6 @@ impl Run {
                 let phase = Phase::Landing { edge, item: item.clone(), task: *task_id, output: Value::Null };
                 (node, Some(item), phase)
             }
-            // A run that ends badly leaves the task that it worked on to a person.
             Next::End { node } => (node, self.item.clone(), Phase::Ending),
         };
         self.node = node.clone();
@@ -179,6 +180,9 @@ impl Run {
     }
 
     fn turn_to(&mut self, phase: Phase) {
+        if let (Phase::Performing { .. }, Some(_), Some(item)) = (&phase, self.find_task(), &self.item) {
+            self.driven.insert(item.clone());
+        }
         self.phase = phase;
         self.is_asked = false;
         self.ask_if_wanted();
@@ -235,6 +239,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         taken: plan.taken.clone(),
         visits: plan.visits.clone(),
         tasks: plan.tasks.clone(),
+        driven: BTreeSet::new(),
         sent_back: BTreeMap::new(),
         step: plan.step,
         node: plan.next.node().clone(),

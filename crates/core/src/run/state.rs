@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use regatta_flow::{EdgeId, NodeName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// One play of a workflow.
@@ -36,6 +36,9 @@ pub struct Run {
     pub visits: Counts,
     /// Its items that are on the board.
     pub tasks: BTreeMap<String, TaskId>,
+    /// Those of them that it has taken up, and has neither landed nor given up.
+    #[serde(default)]
+    pub driven: BTreeSet<String>,
     /// How often a person sent each of them back.
     pub sent_back: BTreeMap<String, u32>,
     /// The step that it is at, from 1.

@@ -1,7 +1,7 @@
 //! A task that a run works on: its sessions are steps of the run, which also says when the work is complete.
 //!
-//! Between two sessions the agent is free. A rejection hands the task back to the run, and a run that ends leaves it
-//! to a person.
+//! Between two sessions the agent is free. A rejection hands the task back to the run. What becomes of it when the run
+//! ends is in `release`.
 
 use super::Task;
 use super::park::broke;
@@ -26,12 +26,6 @@ pub(super) fn driven(
         (Some(session), Outcome::RoleBroke { session: ended, breakdown }) if session == *ended => {
             return Some(broke(settings, task, agent, session, breakdown));
         }
-        (session, Outcome::RunLeft(error)) => Event::AgentSessionFailed {
-            task_id,
-            agent_id: agent.clone(),
-            session: session.unwrap_or(task.sessions),
-            error: error.clone(),
-        },
         _ => return None,
     };
     Some(vec![event])
@@ -114,22 +108,6 @@ mod tests {
                 [agent:assigned]
                 #1 in_progress/driven, beta running, rejected 1
             "#]],
-        );
-    }
-
-    #[test]
-    fn a_run_that_ends_leaves_the_task_to_a_person() {
-        check(
-            "add; assign 1 alpha run; settle 1",
-            "report 1 run_left; complete 1",
-            expect![[r#"
-            > report 1 run_left
-            [agent:session:failed]
-            #1 in_progress/halted, alpha error, error INTERNAL
-            > complete 1
-            [task:completed] -> record_diff
-            #1 waiting_approval/recording, alpha error
-        "#]],
         );
     }
 

@@ -245,7 +245,20 @@ fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
             (Phase::Halted, ErrorChange::Set(error.clone()))
         }
         (Phase::Driven { .. }, Event::AgentSessionFailed { error, .. }) => {
+            task.run = None;
             (Phase::Halted, ErrorChange::Set(error.clone()))
+        }
+        (Phase::Driven { .. }, Event::TaskReleased { run_id, error, .. }) if task.run == Some(*run_id) => {
+            task.run = None;
+            (Phase::Halted, error.clone().map_or(ErrorChange::Keep, ErrorChange::Set))
+        }
+        // Whatever is under way goes on without the run; only a worktree that is being made is still for it.
+        (
+            Phase::Halted | Phase::Stopping { .. } | Phase::Removing { .. },
+            Event::TaskReleased { run_id, .. },
+        ) if task.run == Some(*run_id) => {
+            task.run = None;
+            (work.phase.clone(), ErrorChange::Keep)
         }
         (Phase::Preparing, Event::WorktreeCreated { .. }) => {
             task.sessions += 1;
@@ -353,6 +366,10 @@ fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
 fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
     use ReviewPhase as Phase;
     let (phase, error) = match (&review.phase, event) {
+        (_, Event::TaskReleased { run_id, .. }) if task.run == Some(*run_id) => {
+            task.run = None;
+            (review.phase.clone(), ErrorChange::Keep)
+        }
         (Phase::Recording, Event::ApprovalRequested { .. }) => (Phase::Pausing, ErrorChange::Keep),
         (Phase::Recording, Event::ApprovalRequestFailed { error, .. })
         | (Phase::Pausing, Event::AgentPauseFailed { error, .. }) => return halted(review, error),

@@ -16,6 +16,7 @@ mod evolve;
 mod outcome;
 mod park;
 mod reject;
+mod release;
 mod state;
 
 pub(crate) use approve::approve;

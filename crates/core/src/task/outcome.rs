@@ -6,6 +6,7 @@
 use super::checks::checked;
 use super::driven::driven;
 use super::park::{broke, wait_over};
+use super::release::release;
 use super::{Cleanup, Failure, Rejection, Review, ReviewPhase, Stage, Task, Work, WorkPhase, complete};
 use crate::{AgentId, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId};
 
@@ -13,6 +14,9 @@ use crate::{AgentId, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId
 pub(crate) fn report(settings: &Settings, task: &Task, outcome: &Outcome) -> Vec<Event> {
     if let Some(fact) = of_file(task.id, outcome) {
         return vec![fact];
+    }
+    if let Outcome::RunOver { run, end } = outcome {
+        return release(settings, task, *run, end).unwrap_or_default();
     }
     let facts = match &task.stage {
         Stage::Backlog => None,

@@ -4,7 +4,7 @@ use crate::session::Budget;
 use crate::{
     Actor, AgentId, Approval, Breakdown, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId,
     Event, Evidence, Failure, FailureClass, InputNote, Origin, Priority, Problem, ProgressNote, Retries,
-    Salvage, Settings, Splice, TaskId,
+    RunId, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,6 +121,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::AgentSessionFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
         completed(task_id),
         Event::TaskCompleteFailed { task_id, error: error.clone() },
+        Event::TaskReleased { task_id, run_id: RunId::FIRST, error: Some(error.clone()) },
         Event::ApprovalRequested { task_id, diff: diff.clone() },
         Event::ApprovalRequestFailed { task_id, error: error.clone() },
         Event::AgentPaused { task_id, agent_id: agent_id.clone(), reason: "awaiting_approval".into() },

@@ -16,8 +16,8 @@
 use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
-    Depend, FailureClass, Feedback, Outcome, Priority, Problem, Refusal, Reject, RunId, SessionEnd, Stage,
-    Start, Task, TaskId,
+    Depend, FailureClass, Feedback, Outcome, Priority, Problem, Refusal, Reject, RunEnd, RunId, SessionEnd,
+    Stage, Start, Task, TaskId,
 };
 use expect_test::Expect;
 use std::collections::BTreeSet;
@@ -309,7 +309,13 @@ fn parse_outcome(words: &[&str]) -> Outcome {
         "wait_over" => Outcome::WaitOver { session },
         "role_broke" => Outcome::RoleBroke { session, breakdown: breakdown(FailureClass::Network) },
         "role_ended" => Outcome::RoleEnded { session },
-        "run_left" => Outcome::RunLeft(failure(Code::Internal)),
+        "run_failed" => {
+            Outcome::RunOver { run: RunId::FIRST, end: RunEnd::Failed(failure(Code::RunStopped)) }
+        }
+        "run_completed" => {
+            let end = RunEnd::Completed(complete(u64::from(session > 0), commit(session)));
+            Outcome::RunOver { run: RunId::FIRST, end }
+        }
         "session_stopped" => Outcome::SessionEnded { session, end: SessionEnd::Stopped },
         "diff_recorded" => Outcome::DiffRecorded,
         "diff_not_recorded" => Outcome::DiffNotRecorded(failure(Code::GitFailed)),

@@ -17,7 +17,7 @@ pub(crate) mod run_checks;
 mod run_session;
 pub(crate) mod session_entry;
 pub(crate) mod sessions;
-mod stop_agent;
+pub(crate) mod stop_agent;
 mod wait;
 
 pub(crate) use control::Control;

@@ -25,7 +25,7 @@ pub(super) async fn perform(
 }
 
 /// Ends the session and everything that an earlier engine may have left of it.
-pub(super) async fn end(
+pub(crate) async fn end(
     project: &Project,
     task: TaskId,
     session: u32,

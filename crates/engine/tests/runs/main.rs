@@ -3,5 +3,6 @@
 
 mod board;
 mod children;
+mod release;
 mod support;
 mod tapes;

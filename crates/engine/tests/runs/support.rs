@@ -2,7 +2,7 @@
 
 use regatta_engine::core::Actor;
 use regatta_engine::core::run::Run;
-use regatta_engine::core::{RunId, TaskId};
+use regatta_engine::core::{RunId, Task, TaskId};
 use regatta_engine::orders::Giver;
 use regatta_engine::runs::{self, NewRun, Roles};
 use regatta_engine::{Helm, Project};
@@ -104,6 +104,14 @@ impl World {
         let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
         helm.release(|_| {}).await.unwrap();
         found
+    }
+
+    /// Has an engine work until nothing more happens to the task by itself.
+    pub(crate) async fn rest_task(&self, task: TaskId) -> Task {
+        let mut helm = Helm::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
+        let found = helm.rest(task, &mut |_| {}).await.unwrap();
+        helm.release(|_| {}).await.unwrap();
+        found.task
     }
 
     pub(crate) async fn rest_with(&self, run: RunId, roles: Arc<dyn Roles>) -> Run {

@@ -2,7 +2,6 @@
 
 use super::carry::Manner;
 use super::run_id;
-use super::show::print_rested;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
@@ -42,7 +41,11 @@ pub(super) async fn go_on(place: &Place, run: Option<RunId>, manner: Manner) -> 
     let project = place.open().await?;
     let found = runs::get_run(&project, run).await.map_err(|error| error.explain())?;
     if found.is_over() {
-        return print_rested(place, &project, run).await;
+        // A crash may have cut off what its end asked for: its tasks are let go of by an engine.
+        let order = async |_: &_, _: &_| Ok(run);
+        return manner
+            .carry_out(place, Arc::new(project), Some(run), &format!("run {run} has ended"), order)
+            .await;
     }
     resume(place, project, run, manner).await
 }

@@ -81,6 +81,7 @@ to = "test"
             > give {"passed": true}
               run:stepped 3 test -[good]-> end done
               run:completed null
+              ! release_task #3
               = completed
         "#]],
     );

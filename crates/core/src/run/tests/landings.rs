@@ -83,16 +83,17 @@ fn a_task_that_is_sent_back_can_lead_to_an_end_or_a_question() {
         "begin board; publish T=1; give 1",
         "back no; answer yes leave it; feedback",
         expect![[r#"
-        > back no
-          run:sent_back 1 #1 "no" -> ask ask "What now? no"
-          = paused, step 2 ask T: asking "What now? no", not asked
-        > answer yes leave it
-          run:stepped 2 ask -[out]-> end done
-          run:completed 0
-          = completed
-        > feedback
-          feedback = {"approved":true,"text":"leave it","task":"T"}
-    "#]],
+            > back no
+              run:sent_back 1 #1 "no" -> ask ask "What now? no"
+              = paused, step 2 ask T: asking "What now? no", not asked
+            > answer yes leave it
+              run:stepped 2 ask -[out]-> end done
+              run:completed 0
+              ! release_task #1
+              = completed
+            > feedback
+              feedback = {"approved":true,"text":"leave it","task":"T"}
+        "#]],
     );
 }
 

@@ -50,7 +50,8 @@ pub(super) fn describe_effect(effect: &Effect) -> String {
         }
         Effect::LandTask { step, task, .. } => format!("step {step} #{task}"),
         Effect::StopRun { .. } => String::new(),
-        Effect::ReleaseTask { task, error, .. } => format!("#{task} {}", error.code),
+        Effect::ReleaseTask { task, error: Some(error), .. } => format!("#{task} {}", error.code),
+        Effect::ReleaseTask { task, error: None, .. } => format!("#{task}"),
         Effect::TellParent { parent, item, .. } => format!("{parent} {item}"),
     };
     format!("{} {what}", effect.kind()).trim_end().to_owned()

@@ -41,7 +41,7 @@ pub(crate) async fn perform(
             landed
         }
         Effect::StopRun { run } => stop::perform(work, run, control).await,
-        Effect::ReleaseTask { task, error, .. } => release::perform(work, task, error).await,
+        Effect::ReleaseTask { run, task, error } => release::perform(work, run, task, error).await,
         Effect::TellParent { run, parent, .. } => tell::perform(work, run, parent).await,
     }
 }

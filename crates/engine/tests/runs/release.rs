@@ -1,0 +1,116 @@
+//! What becomes of a task when its run is over: nothing of it is lost, and it does not wait for the run.
+
+use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
+use regatta_engine::core::machine::Column;
+use regatta_engine::core::run::{Run, Status};
+use regatta_engine::core::{Code, Task};
+use regatta_engine::runs::{self, NewRun};
+use regatta_engine::{examine, orders};
+use serde_json::json;
+
+/// Has one task worked on, and asks what to do with it; nothing is put up for approval.
+const WORKFLOW: &str = r#"
+name = "plain"
+start = "work"
+board = { items = "[{'id': 'T', 'title': 'A task'}]", key = "id", title = "title" }
+nodes.work = { kind = "agent", role = "coder", task = "'T'" }
+nodes.ask = { kind = "approval", question = "'good?'" }
+nodes.done = { kind = "end" }
+nodes.bad = { kind = "end", status = "failed", reason = "'it is no good'" }
+edges = [
+    { id = "worked", from = "work", to = "ask" },
+    { id = "good", from = "ask", to = "done", when = "output.approved" },
+    { id = "bad", from = "ask", to = "bad" },
+]
+"#;
+
+const WRITES: &str = r#"
+[[session]]
+step = [{ write = { path = "work.txt", text = "work" } }, { result = {} }]
+"#;
+
+async fn asked(coder: &str, approval: &str) -> (World, Run) {
+    let world = World::new(approval, &[], coder, REVIEWER).await;
+    for (name, text) in [
+        ("workflow.toml", WORKFLOW),
+        ("state.schema.json", r#"{"type": "object", "properties": {}}"#),
+        ("roles/coder.md", "Work.\n"),
+        ("roles/coder.output.json", "{}"),
+    ] {
+        world.repo.write(&format!(".regatta/workflows/plain/{name}"), text);
+    }
+    let workflow = runs::find_workflow(Some(&world.project), "plain").unwrap();
+    let run = world.create(NewRun { workflow, level: None, input: json!({}), board: true }).await;
+    let run = world.rest(run).await;
+    assert_eq!(run.status(), Status::Paused, "{run:?}");
+    (world, run)
+}
+
+async fn answer(world: &World, run: &Run, approved: bool) -> (Run, Task) {
+    runs::answer(&world.project, &giver(), run.id, approved, String::new()).await.unwrap();
+    let run = world.rest(run.id).await;
+    (run, orders::get_task(&world.project, first_task()).await.unwrap())
+}
+
+#[tokio::test]
+async fn what_a_completed_run_leaves_is_put_up_for_approval() {
+    let (world, run) = asked(WRITES, "person").await;
+    let (run, task) = answer(&world, &run, true).await;
+    assert_eq!((run.status(), task.column(), task.run), (Status::Completed, Column::WaitingApproval, None));
+    assert_eq!(task.diff().map(|diff| diff.files_changed), Some(1));
+    world.rest_task(first_task()).await;
+    orders::approve(&world.project, &giver(), first_task(), None, None).await.unwrap();
+    assert_eq!(world.rest_task(first_task()).await.column(), Column::Verified);
+    assert_eq!(world.shown("work.txt"), "work");
+    assert!(examine(&world.project).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_completed_run_that_changed_nothing_says_so_on_its_task() {
+    let (world, run) = asked("[[session]]\nstep = [{ result = {} }]\n", "auto").await;
+    let (run, task) = answer(&world, &run, true).await;
+    assert_eq!((run.status(), task.column(), task.run), (Status::Completed, Column::InProgress, None));
+    assert_eq!(task.error.map(|error| error.code), Some(Code::TaskNoDiff));
+    orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+    assert_eq!(world.rest_task(first_task()).await.column(), Column::Backlog);
+}
+
+#[tokio::test]
+async fn what_a_failed_run_leaves_is_a_persons() {
+    let (world, run) = asked(WRITES, "auto").await;
+    let (run, task) = answer(&world, &run, false).await;
+    assert_eq!((run.status(), task.column(), task.run), (Status::Failed, Column::InProgress, None));
+    assert_eq!(task.error.as_ref().map(|error| error.code), Some(Code::RunFailed));
+    let folder = world.repo.path().join(&task.worktree().unwrap().path);
+    assert_eq!(std::fs::read_to_string(folder.join("work.txt")).unwrap(), "work");
+    assert!(examine(&world.project).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_stopped_run_leaves_is_a_persons() {
+    let (world, run) = asked(WRITES, "person").await;
+    runs::stop(&world.project, &giver(), run.id, None).await.unwrap();
+    world.rest(run.id).await;
+    let task = orders::get_task(&world.project, first_task()).await.unwrap();
+    assert_eq!((task.column(), task.run), (Column::InProgress, None));
+    assert_eq!(task.error.as_ref().map(|error| error.code), Some(Code::RunStopped));
+    orders::complete(&world.project, &giver(), first_task()).await.unwrap();
+    assert_eq!(world.rest_task(first_task()).await.column(), Column::WaitingApproval);
+    assert!(examine(&world.project).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_up_for_approval_when_the_run_is_stopped_stays_there() {
+    let world = World::new("person", &["T001"], CODER, &REVIEWER.replace("${item}", "T001")).await;
+    let run = world.begin(prd(), None).await;
+    world.rest(run).await;
+    runs::stop(&world.project, &giver(), run, None).await.unwrap();
+    assert_eq!(world.rest(run).await.status(), Status::Failed);
+    let task = orders::get_task(&world.project, first_task()).await.unwrap();
+    assert_eq!((task.column(), task.run), (Column::WaitingApproval, None));
+    let reason = "once more".to_owned();
+    orders::reject(&world.project, &giver(), first_task(), reason, None).await.unwrap();
+    let task = world.rest_task(first_task()).await;
+    assert_eq!((task.column(), task.sessions), (Column::WaitingApproval, 4), "the agent went on: {task:?}");
+    assert!(examine(&world.project).await.unwrap().is_empty());
+}
