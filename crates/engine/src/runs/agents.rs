@@ -6,6 +6,7 @@
 
 use super::roles::{Ask, Played, Playing, Roles};
 use super::tape::{self, Take, Tape};
+use super::tape_files::TapeFiles;
 use crate::core::run::{Phase, Run};
 use crate::core::{
     Actor, AgentId, Assign, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId, SessionEnd,
@@ -207,13 +208,11 @@ async fn keep(
     start: Option<&regatta_git::CommitId>,
     folder: &Path,
 ) -> Result<(), Error> {
-    let (mut written, mut removed) = (Vec::new(), Vec::new());
+    let mut files = TapeFiles::default();
     if let Some(start) = start {
         let head = ask.project.repository().head_of_worktree(folder).await?;
-        for file in ask.project.repository().diff(start, &head).await?.files {
-            let is_file = folder.join(&file.path).symlink_metadata().is_ok_and(|metadata| metadata.is_file());
-            if is_file { written.push(file.path) } else { removed.push(file.path) }
-        }
+        let changed = ask.project.repository().diff(start, &head).await?.files;
+        files = TapeFiles::look(folder, changed.into_iter().map(|file| file.path))?;
     }
     let take = Take {
         step: ask.run.step,
@@ -223,8 +222,7 @@ async fn keep(
         asks: asks_of(ask.run),
         prompt_digest: tape::digest_of(&ask.prompt),
         output: output.clone(),
-        written,
-        removed,
+        files,
     };
     tape.keep(&take, &ask.prompt, folder)
 }

@@ -16,6 +16,7 @@ mod seat;
 mod shipped;
 mod steps;
 mod tape;
+mod tape_files;
 mod view;
 
 pub use agents::AgentRoles;

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! run.json                   the workflow, its level, what the run was given, and the steps it made
-//! 0002-coder-T001.json       what the role returned, and the names of files
+//! 0002-coder-T001.json       what the role returned, the names of files, and where links lead
 //! 0002-coder-T001.md         what it was told
 //! 0002-coder-T001/…          the files as the role left them
 //! ```
 //!
-//! A tape may come from anywhere: names that lead out of the folder are refused, and nothing is read without bound.
+//! A tape may come from anywhere: no document of it is read without bound, and what it may name is in `tape_files`.
 
 use super::orders::load_facts;
+use super::tape_files::TapeFiles;
 use crate::core::RunId;
 use crate::core::run::{Event, Run};
 use crate::error::Error;
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 const HEAD: &str = "run.json";
 
@@ -48,10 +49,8 @@ pub(super) struct Take {
     pub(super) asks: u32,
     pub(super) prompt_digest: String,
     pub(super) output: Value,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) written: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) removed: Vec<String>,
+    #[serde(flatten)]
+    pub(super) files: TapeFiles,
 }
 
 /// What a tape says about its run as a whole.
@@ -153,14 +152,7 @@ impl Tape {
     /// Keeps a take, with the files that it left in a worktree.
     pub(super) fn keep(&self, take: &Take, prompt: &str, worktree: &Path) -> Result<(), Error> {
         let name = take.name();
-        for path in &take.written {
-            let from = worktree.join(checked(path)?);
-            let to = self.folder.join(&name).join(path);
-            if let Some(parent) = to.parent() {
-                std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-            }
-            std::fs::copy(&from, &to).map_err(Error::io("copy", &from))?;
-        }
+        take.files.keep(worktree, &self.folder.join(&name))?;
         write(&self.folder.join(format!("{name}.md")), prompt)?;
         // Last, so that a take that is cut off is not found.
         write(&self.folder.join(format!("{name}.json")), &to_pretty(take))
@@ -168,26 +160,7 @@ impl Tape {
 
     /// Leaves the files of a take in a worktree.
     pub(super) fn play(&self, take: &Take, worktree: &Path) -> Result<(), Error> {
-        for path in take.written.iter().chain(&take.removed) {
-            refuse_links(worktree, checked(path)?)?;
-        }
-        for path in &take.removed {
-            let target = worktree.join(path);
-            match std::fs::remove_file(&target) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::Io { action: "remove", path: target, source: error });
-                }
-                _ => {}
-            }
-        }
-        for path in &take.written {
-            let (from, to) = (self.folder.join(take.name()).join(path), worktree.join(path));
-            if let Some(parent) = to.parent() {
-                std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-            }
-            std::fs::copy(&from, &to).map_err(Error::io("copy", &from))?;
-        }
-        Ok(())
+        take.files.play(&self.folder.join(take.name()), worktree)
     }
 }
 
@@ -245,30 +218,6 @@ fn shown(step: Option<&TapeStep>) -> String {
     )
 }
 
-/// Returns a path that stays below the folder it is for.
-fn checked(path: &str) -> Result<&Path, Error> {
-    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    let is_git = path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
-    if plain && !path.is_empty() && !is_git {
-        return Ok(Path::new(path));
-    }
-    let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "a tape may not name it");
-    Err(Error::Io { action: "use", path: PathBuf::from(path), source })
-}
-
-/// Refuses a path that a link on its way would lead elsewhere.
-fn refuse_links(root: &Path, path: &Path) -> Result<(), Error> {
-    let mut place = root.to_owned();
-    for part in path.components() {
-        place.push(part);
-        if place.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
-            let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is a link");
-            return Err(Error::Io { action: "write through", path: place, source });
-        }
-    }
-    Ok(())
-}
-
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Error> {
     let metadata = std::fs::metadata(path).map_err(Error::io("read", path))?;
     let wrong = |why: String| Error::Io {
@@ -297,9 +246,16 @@ fn to_pretty(value: &impl Serialize) -> String {
 mod tests {
     use super::*;
 
-    fn take(written: &[&str], removed: &[&str]) -> Take {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        Take {
+    #[test]
+    fn what_is_kept_can_be_played() {
+        let place = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| place.path().join(name));
+        std::fs::create_dir_all(&from).unwrap();
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::write(from.join("a.txt"), "text").unwrap();
+        std::os::unix::fs::symlink("a.txt", from.join("b.txt")).unwrap();
+        let tape = Tape::create(&place.path().join("tape")).unwrap();
+        let take = Take {
             step: 2,
             node: "coder".to_owned(),
             item: Some("T/1".to_owned()),
@@ -307,40 +263,13 @@ mod tests {
             asks: 0,
             prompt_digest: digest_of("do it"),
             output: serde_json::json!({ "ok": true }),
-            written: names(written),
-            removed: names(removed),
-        }
-    }
-
-    #[test]
-    fn what_is_kept_can_be_played() {
-        let place = tempfile::tempdir().unwrap();
-        let (from, to) = (place.path().join("from"), place.path().join("to"));
-        std::fs::create_dir_all(from.join("src")).unwrap();
-        std::fs::create_dir_all(&to).unwrap();
-        std::fs::write(from.join("src/a.bin"), [0, 159, 146, 150]).unwrap();
-        std::fs::write(to.join("old.txt"), "old").unwrap();
-        let tape = Tape::create(&place.path().join("tape")).unwrap();
-        let take = take(&["src/a.bin"], &["old.txt", "never.txt"]);
+            files: TapeFiles::look(&from, ["a.txt", "b.txt", "c.txt"].map(str::to_owned)).unwrap(),
+        };
         tape.keep(&take, "do it", &from).unwrap();
         let tape = Tape::open(&place.path().join("tape")).unwrap();
         assert_eq!(tape.takes, std::slice::from_ref(&take));
         tape.play(&take, &to).unwrap();
-        assert_eq!(std::fs::read(to.join("src/a.bin")).unwrap(), [0, 159, 146, 150]);
-        assert!(!to.join("old.txt").exists());
+        assert_eq!(std::fs::read_to_string(to.join("b.txt")).unwrap(), "text");
         assert!(Tape::create(&place.path().join("tape")).is_err(), "a tape is not recorded over");
-    }
-
-    #[test]
-    fn names_that_lead_elsewhere_are_refused() {
-        let place = tempfile::tempdir().unwrap();
-        let tape = Tape::create(&place.path().join("tape")).unwrap();
-        let folder = place.path().join("worktree");
-        std::fs::create_dir_all(&folder).unwrap();
-        std::os::unix::fs::symlink("/tmp", folder.join("link")).unwrap();
-        for bad in ["../x", "/etc/x", "", "a/../../x", ".git/config", "sub/.GIT/hooks/x", "link/x"] {
-            assert!(tape.play(&take(&[bad], &[]), &folder).is_err(), "{bad}");
-            assert!(tape.play(&take(&[], &[bad]), &folder).is_err(), "{bad}");
-        }
     }
 }

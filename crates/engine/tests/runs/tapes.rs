@@ -1,6 +1,7 @@
 //! Recording a run and playing it again with no agent.
 
 use crate::support::{CODER, REVIEWER, World, prd};
+use regatta_engine::Project;
 use regatta_engine::core::run::Status;
 use regatta_engine::runs::{AgentRoles, Tape};
 use std::sync::Arc;
@@ -38,4 +39,43 @@ async fn a_recorded_run_can_be_played_without_agents() {
         lines,
         ["step 4: recorded `reviewer` -next-task-> `reviewer`, now `reviewer` -reviewed-> `reviewer`"]
     );
+}
+
+/// Leaves a file that can be executed, and a link to it.
+const SHELL: &str = r#"
+cat > /dev/null
+printf 'echo hello\n' > hello.sh
+chmod +x hello.sh
+ln -s hello.sh greet
+echo '{"code":"","taskId":"PRD","status":"complete","selfValidation":{"passed":true,"issues":[]}}'
+"#;
+
+#[tokio::test]
+async fn a_tape_keeps_links_and_what_can_be_executed() {
+    let world = World::new("auto", &[], CODER, REVIEWER).await;
+    let path = world.repo.path().join(".regatta/config.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    let scripted = "kind = \"scripted\"\nscript = \"scripts/coder.toml\"";
+    let shell = format!("kind = \"command\"\ncommand = [\"sh\", \"-c\", '''{SHELL}''']");
+    assert!(config.contains(scripted));
+    std::fs::write(&path, config.replace(scripted, &shell)).unwrap();
+    let project = Arc::new(Project::open(world.repo.path()).await.unwrap());
+    let world = World { project, ..world };
+    let folder = world.repo.outside().join("tape");
+    let tape = Tape::create(&folder).unwrap();
+    let run = world.begin(prd(), Some(1)).await;
+    let found = world.rest_with(run, Arc::new(AgentRoles::recording(tape.clone()))).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    tape.close(&world.project, run).await.unwrap();
+
+    let silent = "[[session]]\nstep = [{ exit = 3 }]\n";
+    let other = World::new("auto", &[], silent, silent).await;
+    let run = other.begin(prd(), Some(1)).await;
+    let roles = Arc::new(AgentRoles::replaying(Tape::open(&folder).unwrap()));
+    let found = other.rest_with(run, roles).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    let listed = |world: &World| world.repo.git(&["ls-tree", "main", "hello.sh", "greet"]);
+    let modes: Vec<String> = listed(&other).lines().map(|line| line[..6].to_owned()).collect();
+    assert_eq!(modes, ["120000", "100755"]);
+    assert_eq!(listed(&other), listed(&world));
 }

@@ -1,0 +1,350 @@
+//! The files of one take: what a role left in its worktree, kept on a tape and left there again.
+//!
+//! Contents are copied; whether a file can be executed, and where a link leads, stand in the take itself, so that a
+//! tape survives file systems and archives that know neither. A tape may come from anywhere: nothing is ever read or
+//! written through a link, on the tape or in the worktree.
+
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Component, Path, PathBuf};
+
+/// Git knows no more of a file's mode than whether its owner may execute it.
+const OWNER_EXECUTES: u32 = 0o100;
+const PLAIN: u32 = 0o644;
+const EXECUTABLE: u32 = 0o755;
+
+/// The files that a role wrote and removed, by their paths in the worktree.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct TapeFiles {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    written: Vec<String>,
+    /// Those of the written ones that can be executed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    executable: BTreeSet<String>,
+    /// Symbolic links, with what each says; nobody follows it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    linked: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    removed: Vec<String>,
+}
+
+impl TapeFiles {
+    /// Looks what has become of paths that changed.
+    pub(super) fn look(
+        worktree: &Path,
+        changed: impl IntoIterator<Item = String>,
+    ) -> Result<TapeFiles, Error> {
+        let mut files = TapeFiles::default();
+        for path in changed {
+            let place = worktree.join(checked(&path)?);
+            match place.symlink_metadata() {
+                // What a link leads to is none of the worktree's files.
+                _ if find_link(worktree, Path::new(&path)).is_some() => files.removed.push(path),
+                Ok(found) if found.is_symlink() => {
+                    files.linked.insert(path, read_link(&place)?);
+                }
+                Ok(found) if found.is_file() => {
+                    if found.permissions().mode() & OWNER_EXECUTES != 0 {
+                        files.executable.insert(path.clone());
+                    }
+                    files.written.push(path);
+                }
+                _ => files.removed.push(path),
+            }
+        }
+        Ok(files)
+    }
+
+    /// Copies the contents from the worktree to a folder of the tape.
+    pub(super) fn keep(&self, worktree: &Path, folder: &Path) -> Result<(), Error> {
+        self.written.iter().try_for_each(|path| copy(worktree, folder, checked(path)?, PLAIN))
+    }
+
+    /// Leaves everything in a worktree as it was kept.
+    pub(super) fn play(&self, folder: &Path, worktree: &Path) -> Result<(), Error> {
+        for path in &self.removed {
+            let path = checked(path)?;
+            if find_link(worktree, path).is_none() {
+                make_way(&worktree.join(path))?;
+                remove_empty_folders(worktree, path);
+            }
+        }
+        for path in &self.written {
+            let mode = if self.executable.contains(path) { EXECUTABLE } else { PLAIN };
+            copy(folder, worktree, checked(path)?, mode)?;
+        }
+        for (path, target) in &self.linked {
+            let path = checked(path)?;
+            let place = prepare(worktree, path)?;
+            symlink(target, &place).map_err(Error::io("link", &place))?;
+        }
+        Ok(())
+    }
+}
+
+fn copy(from: &Path, to: &Path, path: &Path, mode: u32) -> Result<(), Error> {
+    refuse_links(from, path)?;
+    let source = from.join(path);
+    let found = source.symlink_metadata().map_err(Error::io("copy", &source))?;
+    if !found.is_file() {
+        return Err(refused("copy", source, "it is no file"));
+    }
+    let place = prepare(to, path)?;
+    fs::copy(&source, &place).map_err(Error::io("copy", &source))?;
+    fs::set_permissions(&place, Permissions::from_mode(mode)).map_err(Error::io("write", &place))
+}
+
+/// Makes the folders for a path below a root, and clears away the file or link that is there.
+fn prepare(root: &Path, path: &Path) -> Result<PathBuf, Error> {
+    refuse_links(root, path)?;
+    let place = root.join(path);
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    }
+    make_way(&place)?;
+    Ok(place)
+}
+
+/// Removes a file, or a link and not what it leads to.
+fn make_way(place: &Path) -> Result<(), Error> {
+    match fs::remove_file(place) {
+        Ok(()) => Ok(()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(())
+        }
+        Err(error) => Err(Error::io("remove", place)(error)),
+    }
+}
+
+/// Git keeps no empty folders; one that stayed would stand in the way of a file of its name.
+fn remove_empty_folders(root: &Path, path: &Path) {
+    let is_removed = |folder: &Path| fs::remove_dir(root.join(folder)).is_ok();
+    folders_of(path).take_while(|folder| is_removed(folder)).for_each(drop);
+}
+
+fn read_link(place: &Path) -> Result<String, Error> {
+    let target = fs::read_link(place).map_err(Error::io("read", place))?;
+    let text = target.into_os_string().into_string();
+    text.map_err(|_| refused("record", place.to_owned(), "the link leads to a name that is no text"))
+}
+
+/// Returns a path that stays below the folder it is for.
+fn checked(path: &str) -> Result<&Path, Error> {
+    let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let is_git = path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
+    if is_plain && !path.is_empty() && !is_git {
+        return Ok(Path::new(path));
+    }
+    Err(refused("use", PathBuf::from(path), "a tape may not name it"))
+}
+
+/// Refuses a path that a link on its way would lead elsewhere; the last part may be one.
+fn refuse_links(root: &Path, path: &Path) -> Result<(), Error> {
+    match find_link(root, path) {
+        Some(link) => Err(refused("go through", link, "it is a link")),
+        None => Ok(()),
+    }
+}
+
+/// Finds a link among the folders that lead to a path.
+fn find_link(root: &Path, path: &Path) -> Option<PathBuf> {
+    let is_link = |place: &PathBuf| place.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    folders_of(path).map(|folder| root.join(folder)).find(is_link)
+}
+
+/// Returns the folders that lead to a path, innermost first.
+fn folders_of(path: &Path) -> impl Iterator<Item = &Path> {
+    path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty())
+}
+
+fn refused(action: &'static str, path: PathBuf, why: &'static str) -> Error {
+    Error::Io { action, path, source: io::Error::new(io::ErrorKind::InvalidInput, why) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A worktree, a folder of a tape, and another worktree to play in.
+    struct Places {
+        _folder: tempfile::TempDir,
+        from: PathBuf,
+        tape: PathBuf,
+        to: PathBuf,
+    }
+
+    fn places() -> Places {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, tape, to] = ["from", "tape", "to"].map(|name| folder.path().join(name));
+        for place in [&from, &tape, &to] {
+            fs::create_dir(place).unwrap();
+        }
+        Places { _folder: folder, from, tape, to }
+    }
+
+    impl Places {
+        /// Keeps what changed, in place of what was kept before.
+        fn record(&self, changed: &[&str]) -> TapeFiles {
+            fs::remove_dir_all(&self.tape).unwrap();
+            fs::create_dir(&self.tape).unwrap();
+            let files = TapeFiles::look(&self.from, changed.iter().map(|path| (*path).to_owned())).unwrap();
+            files.keep(&self.from, &self.tape).unwrap();
+            files
+        }
+
+        fn take_over(&self, changed: &[&str]) {
+            self.record(changed).play(&self.tape, &self.to).unwrap();
+        }
+
+        fn write(&self, path: &str, text: &str, mode: u32) {
+            let place = self.from.join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(&place, text).unwrap();
+            fs::set_permissions(&place, Permissions::from_mode(mode)).unwrap();
+        }
+
+        fn mode(&self, path: &str) -> u32 {
+            fs::metadata(self.to.join(path)).unwrap().permissions().mode() & 0o7777
+        }
+
+        fn text(&self, path: &str) -> String {
+            fs::read_to_string(self.to.join(path)).unwrap()
+        }
+    }
+
+    #[test]
+    fn contents_and_removals_are_taken_over() {
+        let places = places();
+        places.write("src/a.bin", "\u{0}\u{7f}", PLAIN);
+        fs::write(places.to.join("old.txt"), "old").unwrap();
+        places.take_over(&["src/a.bin", "old.txt", "never.txt"]);
+        assert_eq!(places.text("src/a.bin"), "\u{0}\u{7f}");
+        assert!(!places.to.join("old.txt").exists());
+    }
+
+    #[test]
+    fn what_can_be_executed_can_be_executed_again_and_nothing_more() {
+        let places = places();
+        places.write("run.sh", "#!/bin/sh\n", 0o700);
+        places.write("secret.txt", "text", 0o600);
+        places.write("strange.txt", "text", 0o4744);
+        places.take_over(&["run.sh", "secret.txt", "strange.txt"]);
+        assert_eq!([places.mode("run.sh"), places.mode("secret.txt")], [EXECUTABLE, PLAIN]);
+        assert_eq!(places.mode("strange.txt"), EXECUTABLE, "only what git knows of a mode");
+        assert_eq!(fs::metadata(places.tape.join("run.sh")).unwrap().permissions().mode() & 0o777, PLAIN);
+        places.write("run.sh", "#!/bin/sh\n", PLAIN);
+        places.take_over(&["run.sh"]);
+        assert_eq!(places.mode("run.sh"), PLAIN);
+    }
+
+    #[test]
+    fn a_link_is_made_again_and_never_followed() {
+        let places = places();
+        let outside = places.from.with_file_name("outside.txt");
+        fs::write(&outside, "untouched").unwrap();
+        for (name, target) in [("near", "src/a.txt"), ("far", "../outside.txt"), ("lost", "/nowhere/at/all")]
+        {
+            symlink(target, places.from.join(name)).unwrap();
+        }
+        let files = places.record(&["near", "far", "lost"]);
+        assert!(fs::read_dir(&places.tape).unwrap().next().is_none(), "no content of theirs is kept");
+        // Played twice: the second time the links are there.
+        files.play(&places.tape, &places.to).unwrap();
+        files.play(&places.tape, &places.to).unwrap();
+        assert_eq!(fs::read_link(places.to.join("far")).unwrap(), Path::new("../outside.txt"));
+        assert_eq!(fs::read_link(places.to.join("lost")).unwrap(), Path::new("/nowhere/at/all"));
+        // A file in place of the link, and the other way round.
+        fs::remove_file(places.from.join("far")).unwrap();
+        places.write("far", "a file", PLAIN);
+        places.take_over(&["far"]);
+        assert_eq!(
+            (places.text("far"), fs::read_to_string(&outside).unwrap()),
+            ("a file".into(), "untouched".into())
+        );
+        fs::remove_file(places.from.join("far")).unwrap();
+        symlink("near", places.from.join("far")).unwrap();
+        places.take_over(&["far"]);
+        assert_eq!(fs::read_link(places.to.join("far")).unwrap(), Path::new("near"));
+    }
+
+    #[test]
+    fn folders_links_and_files_can_take_the_place_of_each_other() {
+        let places = places();
+        let outside = places.from.with_file_name("outside");
+        fs::create_dir(&outside).unwrap();
+        symlink("../outside", places.from.join("a")).unwrap();
+        places.take_over(&["a"]);
+        fs::remove_file(places.from.join("a")).unwrap();
+        places.write("a/b/c.txt", "deep", PLAIN);
+        assert!(
+            places.record(&["a/b/c.txt"]).play(&places.tape, &places.to).is_err(),
+            "the link is in the way"
+        );
+        places.take_over(&["a", "a/b/c.txt"]);
+        assert_eq!(places.text("a/b/c.txt"), "deep");
+        fs::remove_dir_all(places.from.join("a")).unwrap();
+        fs::write(outside.join("c.txt"), "not ours").unwrap();
+        fs::create_dir(outside.join("b")).unwrap();
+        fs::write(outside.join("b/c.txt"), "not ours").unwrap();
+        symlink("../outside", places.from.join("a")).unwrap();
+        let files = places.record(&["a", "a/b/c.txt"]);
+        // Twice, as after a crash.
+        files.play(&places.tape, &places.to).unwrap();
+        files.play(&places.tape, &places.to).unwrap();
+        assert_eq!(fs::read_link(places.to.join("a")).unwrap(), Path::new("../outside"));
+        assert_eq!(fs::read_to_string(outside.join("b/c.txt")).unwrap(), "not ours");
+        fs::remove_file(places.from.join("a")).unwrap();
+        places.write("a", "flat", PLAIN);
+        places.take_over(&["a"]);
+        assert_eq!(places.text("a"), "flat");
+    }
+
+    #[test]
+    fn an_empty_folder_does_not_stand_in_the_way_of_a_file() {
+        let places = places();
+        places.write("a/b/c.txt", "deep", PLAIN);
+        places.take_over(&["a/b/c.txt"]);
+        fs::remove_dir_all(places.from.join("a")).unwrap();
+        places.write("a", "flat", PLAIN);
+        places.take_over(&["a", "a/b/c.txt"]);
+        assert_eq!(places.text("a"), "flat");
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        let places = places();
+        symlink("/tmp", places.to.join("link")).unwrap();
+        for bad in ["../x", "/etc/x", "", "a/../../x", ".git/config", "sub/.GIT/hooks/x", "link/x"] {
+            let written = TapeFiles { written: vec![bad.to_owned()], ..TapeFiles::default() };
+            let linked = BTreeMap::from([(bad.to_owned(), "x".to_owned())]);
+            for files in [written, TapeFiles { linked, ..TapeFiles::default() }] {
+                assert!(files.play(&places.tape, &places.to).is_err(), "{bad}: {files:?}");
+            }
+            let removed = TapeFiles { removed: vec![bad.to_owned()], ..TapeFiles::default() };
+            let played = removed.play(&places.tape, &places.to);
+            assert_eq!(
+                played.is_err(),
+                bad != "link/x",
+                "{bad}: what is behind a link is not the worktree's"
+            );
+        }
+    }
+
+    #[test]
+    fn a_tape_with_links_of_its_own_is_not_followed() {
+        let places = places();
+        let outside = places.from.with_file_name("secret");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("key"), "secret").unwrap();
+        symlink(outside.join("key"), places.tape.join("a")).unwrap();
+        symlink(&outside, places.tape.join("folder")).unwrap();
+        for path in ["a", "folder/key"] {
+            let files = TapeFiles { written: vec![path.to_owned()], ..TapeFiles::default() };
+            assert!(files.play(&places.tape, &places.to).is_err(), "{path}");
+        }
+    }
+}
