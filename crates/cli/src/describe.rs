@@ -42,6 +42,9 @@ fn describe_document(event: &document::Event) -> String {
 fn describe_session(event: &session::Event) -> String {
     match event {
         session::Event::SessionOpened { subject, .. } => format!("session {} opened", subject.number),
+        session::Event::SessionParked { class, until, attempt, .. } => {
+            format!("parked until {until}: {class} (try {attempt})")
+        }
         session::Event::SessionClosed { subject, usage, .. } => {
             let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
             let cost =

@@ -43,6 +43,10 @@ impl Family {
         }
         match &entry.event {
             Happening::Run(event) => self.take_in_run(event),
+            Happening::Session(event) => {
+                let run = event.subject().run_id.filter(|run| self.items.contains_key(run));
+                run.map(|_| Kin { item: None })
+            }
             other => other.find_task().filter(|task| self.tasks.contains(task)).map(|_| Kin { item: None }),
         }
     }

@@ -4,11 +4,12 @@
 
 use expect_test::expect_file;
 use regatta_core::machine::Column;
+use regatta_core::session::{self, Account, Scope};
 use regatta_core::{
     EpicId, Event, Fact, Happening, PrdSlug, RunId, Stage, Task, TaskId, document, replay_catalogue,
     replay_crew, replay_epic, replay_plan, replay_prd, replay_run, replay_task, run,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -59,14 +60,33 @@ fn parse_fact(line: &str) -> Result<Fact<Happening>, serde_json::Error> {
 
 fn render(log: &[Fact<Happening>]) -> String {
     let (mut tasks, mut documents, mut runs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sessions = Vec::new();
     for Fact { at, actor, event } in log.iter().cloned() {
         match event {
             Happening::Task(event) => tasks.push(Fact { at, actor, event }),
             Happening::Document(event) => documents.push(Fact { at, actor, event }),
             Happening::Run(event) => runs.push(Fact { at, actor, event }),
+            Happening::Session(event) => sessions.push(Fact { at, actor, event }),
         }
     }
-    format!("{}{}{}", render_documents(&documents), render_tasks(&tasks), render_runs(&runs))
+    let work = format!("{}{}{}", render_documents(&documents), render_tasks(&tasks), render_runs(&runs));
+    format!("{work}{}", render_sessions(&sessions))
+}
+
+fn render_sessions(facts: &[Fact<session::Event>]) -> String {
+    let mut accounts: BTreeMap<Scope, Account> = BTreeMap::new();
+    for fact in facts {
+        for scope in fact.event.subject().scopes() {
+            let account = accounts.remove(&scope).unwrap_or_default();
+            accounts.insert(scope, account.evolve(fact));
+        }
+    }
+    let mut text = String::new();
+    for (scope, account) in accounts {
+        let _ = writeln!(text, "account of {scope}: {:?}", account.spent);
+        let _ = writeln!(text, "    held {:?}, resumable {:?}", account.held, account.resumable);
+    }
+    text
 }
 
 fn render_runs(facts: &[Fact<run::Event>]) -> String {

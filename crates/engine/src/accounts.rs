@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::round;
+use jiff::Timestamp;
 use regatta_store::{Append, CommandKey, LeaseToken, StreamName};
 
 /// What a session is told when it is opened.
@@ -54,6 +55,18 @@ pub(crate) async fn close(
     round::take(project, &Turn { token, subject, deed: Deed::Close(closing) }).await.map(|_| ())
 }
 
+/// Records that a session which broke off, and is for no task, is tried again later.
+pub(crate) async fn park(
+    project: &Project,
+    token: LeaseToken,
+    subject: &Subject,
+    (class, attempt, until): (FailureClass, u32, Timestamp),
+) -> Result<(), Error> {
+    round::take(project, &Turn { token, subject, deed: Deed::Park { class, attempt, until } })
+        .await
+        .map(|_| ())
+}
+
 /// Returns an account as it stands.
 pub async fn get_account(project: &Project, scope: Scope) -> Result<Account, Error> {
     let loaded = project.store().load(&log::account_stream(scope), SNAPSHOT_FORMAT).await?;
@@ -95,6 +108,7 @@ pub(crate) async fn close_lost(project: &Project, token: LeaseToken, task: TaskI
 
 enum Deed {
     Open,
+    Park { class: FailureClass, attempt: u32, until: Timestamp },
     Close(Closing),
 }
 
@@ -130,6 +144,10 @@ impl round::Turn for Turn<'_> {
                 let budget = &project.config().settings.budget;
                 session::open(budget, &accounts, self.subject, resumes.as_ref().map(|own| own.name.as_str()))
                     .map_err(Error::Refused)?
+            }
+            Deed::Park { class, attempt, until } => {
+                let (subject, class, attempt, until) = (self.subject.clone(), *class, *attempt, *until);
+                vec![Event::SessionParked { subject, class, attempt, until }]
             }
             Deed::Close(closing) => session::close(
                 &accounts,

@@ -86,6 +86,7 @@ impl Account {
             Event::SessionOpened { subject, reserved, .. } => {
                 self.held.insert(subject.session.clone(), *reserved);
             }
+            Event::SessionParked { .. } => {}
             Event::SessionClosed { subject, usage, agent_session, .. } => {
                 self.held.remove(&subject.session);
                 self.spent = self.spent.plus(usage);

@@ -2,6 +2,7 @@
 
 use super::{Allowance, Scope, Usage};
 use crate::{AgentId, FailureClass, RunId, TaskId};
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,14 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resumes: Option<String>,
     },
+    #[serde(rename = "session:parked")]
+    SessionParked {
+        #[serde(flatten)]
+        subject: Subject,
+        class: FailureClass,
+        attempt: u32,
+        until: Timestamp,
+    },
     #[serde(rename = "session:closed")]
     SessionClosed {
         #[serde(flatten)]
@@ -72,7 +81,7 @@ pub enum Ending {
 
 impl Event {
     /// Every kind of event, by its name in the log.
-    pub const KINDS: &'static [&'static str] = &["session:opened", "session:closed"];
+    pub const KINDS: &'static [&'static str] = &["session:opened", "session:parked", "session:closed"];
 
     /// The subjects with which the names of these kinds begin.
     pub const SUBJECTS: &'static [&'static str] = &["session"];
@@ -81,6 +90,7 @@ impl Event {
     pub fn kind(&self) -> &'static str {
         match self {
             Event::SessionOpened { .. } => "session:opened",
+            Event::SessionParked { .. } => "session:parked",
             Event::SessionClosed { .. } => "session:closed",
         }
     }
@@ -88,7 +98,9 @@ impl Event {
     /// Returns what the session is for.
     pub fn subject(&self) -> &Subject {
         match self {
-            Event::SessionOpened { subject, .. } | Event::SessionClosed { subject, .. } => subject,
+            Event::SessionOpened { subject, .. }
+            | Event::SessionParked { subject, .. }
+            | Event::SessionClosed { subject, .. } => subject,
         }
     }
 }

@@ -24,7 +24,14 @@ pub(super) fn driven(
             Event::AgentPaused { task_id, agent_id: agent.clone(), reason: "step_done".to_owned() }
         }
         (Some(session), Outcome::RoleBroke { session: ended, breakdown }) if session == *ended => {
-            return Some(broke(settings, task, agent, session, breakdown));
+            let parked = broke(settings, task, agent, session, breakdown);
+            match parked.first() {
+                Some(Event::AgentParked { .. }) => return Some(parked),
+                // The task stays with its run, which is told.
+                _ => {
+                    Event::AgentPaused { task_id, agent_id: agent.clone(), reason: "step_failed".to_owned() }
+                }
+            }
         }
         _ => return None,
     };
@@ -65,6 +72,28 @@ mod tests {
                 > settle 1
                 [approval:requested, agent:paused] -> pause_agent
                 #1 waiting_approval/ready, beta paused
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_session_that_broke_off_is_tried_again_by_its_run_and_stays_its_own() {
+        check(
+            "retries 1; add; assign 1 alpha run; settle 1; report 1 role_started 1 alpha",
+            "report 1 role_broke 1; report 1 role_broke 1; report 1 role_started 2 alpha; report 1 role_broke 2",
+            expect![[r#"
+                > report 1 role_broke 1
+                [agent:parked]
+                #1 in_progress/driven, alpha paused, error AGENT_SESSION_FAILED
+                > report 1 role_broke 1
+                []
+                #1 in_progress/driven, alpha paused, error AGENT_SESSION_FAILED
+                > report 1 role_started 2 alpha
+                [agent:assigned]
+                #1 in_progress/driven, alpha running
+                > report 1 role_broke 2
+                [agent:paused]
+                #1 in_progress/driven, alpha paused
             "#]],
         );
     }

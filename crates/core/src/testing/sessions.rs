@@ -3,6 +3,7 @@
 use super::{agent, id};
 use crate::session::{Allowance, Ending, Event, Subject, Usage};
 use crate::{FailureClass, RunId};
+use jiff::Timestamp;
 
 /// One of each kind of event, in the order of [`Event::KINDS`].
 pub(crate) fn session_samples() -> Vec<Event> {
@@ -25,6 +26,12 @@ pub(crate) fn session_samples() -> Vec<Event> {
     };
     vec![
         Event::SessionOpened { subject: subject.clone(), reserved, resumes: Some("own-1".to_owned()) },
+        Event::SessionParked {
+            subject: subject.clone(),
+            class: FailureClass::Network,
+            attempt: 1,
+            until: Timestamp::from_second(1_767_225_600).unwrap(),
+        },
         Event::SessionClosed {
             subject,
             ending: Ending::Failed,

@@ -100,7 +100,8 @@ impl RawAgent {
             let length = model.chars().count();
             let is_plain = !model.starts_with('-') && !model.chars().any(char::is_control);
             if !takes_model || !is_plain || !(1..=MODEL_CHARACTERS_MAX).contains(&length) {
-                let message = format!("`{key}.model` must be the name of a model, for an agent that takes one");
+                let message =
+                    format!("`{key}.model` must be the name of a model, for an agent that takes one");
                 return Err(fault("model", message));
             }
         }
@@ -117,7 +118,9 @@ impl RawAgent {
     fn program(&self, key: &str) -> Result<Program, Fault> {
         let wrong = |needs: &str| Err(fault(key, format!("`{key}` is {needs}")));
         let kind = match (self.kind, &self.command, &self.script) {
-            (RawKind::Scripted, None, Some(script)) => return Ok(Program::Scripted { script: script.clone() }),
+            (RawKind::Scripted, None, Some(script)) => {
+                return Ok(Program::Scripted { script: script.clone() });
+            }
             (RawKind::Scripted, ..) => return wrong("scripted: it needs `script` and takes no `command`"),
             (RawKind::Command, Some(command), None) => {
                 return Ok(Program::Command { command: command.split(key)? });

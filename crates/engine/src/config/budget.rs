@@ -42,18 +42,8 @@ impl RawBudget {
 
 impl RawAllowance {
     fn check(&self, scope: &str) -> Result<Allowance, Fault> {
-        let cost_micros = match self.cost {
-            None => None,
-            Some(cost) if cost.is_finite() && (0.0..=COST_MAX).contains(&cost) =>
-            {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
-                Some((cost * 1_000_000.0).round() as u64)
-            }
-            Some(cost) => {
-                let message = format!("`budget.{scope}.cost` must be an amount of US dollars, not `{cost}`");
-                return Err(fault("cost", message));
-            }
-        };
+        let name = format!("budget.{scope}.cost");
+        let cost_micros = self.cost.map(|cost| micros(&name, cost)).transpose()?;
         let wall = match &self.wall {
             Some(text) => Some(span("wall", Some(text), Duration::ZERO)?),
             None => None,
@@ -61,6 +51,15 @@ impl RawAllowance {
         let milliseconds = wall.map(|wall| u64::try_from(wall.as_millis()).unwrap_or(u64::MAX));
         Ok(Allowance { tokens: self.tokens, cost_micros, milliseconds })
     }
+}
+
+/// Reads an amount of US dollars.
+pub(super) fn micros(name: &str, cost: f64) -> Result<u64, Fault> {
+    if !cost.is_finite() || !(0.0..=COST_MAX).contains(&cost) {
+        return Err(fault("cost", format!("`{name}` must be an amount of US dollars, not `{cost}`")));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+    Ok((cost * 1_000_000.0).round() as u64)
 }
 
 #[cfg(test)]

@@ -2,9 +2,13 @@
 //!
 //! Read strictly: a key that is not known is an error that names the nearest known one, with its line and column.
 
+mod agent;
 mod budget;
 
+pub use agent::{AgentEntry, Program};
+
 use crate::core::{AgentId, AgentSettings, Approval, Retries, Settings, find_nearest};
+use agent::{AGENTS_MAX, RawAgent};
 use budget::RawBudget;
 use regatta_agents::Limits;
 use regatta_git::{BranchName, RelativePath};
@@ -15,8 +19,6 @@ use std::time::Duration;
 
 /// As many agents as a laptop bears, when the config does not say.
 const CONCURRENT_AGENTS_DEFAULT: u32 = 3;
-/// More are a mistake in the config rather than a wish.
-const CONCURRENT_AGENTS_MAX: u32 = 1_000;
 /// A set-up that installs packages takes minutes, not hours.
 const SETUP_WALL_DEFAULT: Duration = Duration::from_secs(600);
 
@@ -55,34 +57,6 @@ pub struct Config {
     pub archives: PathBuf,
     /// The folder of transcripts, from the project's root unless absolute.
     pub sessions: PathBuf,
-}
-
-/// One agent of the config.
-#[derive(Debug, Clone)]
-pub struct AgentEntry {
-    /// What is started.
-    pub program: Program,
-    /// How many tasks it may work on at the same time.
-    pub instances: u32,
-    /// The variables of our own environment that it gets to see.
-    pub environment: Vec<String>,
-    /// When its sessions are ended.
-    pub limits: Limits,
-}
-
-/// What an agent is.
-#[derive(Debug, Clone)]
-pub enum Program {
-    /// Plays a script; no model.
-    Scripted {
-        /// The script, from the project's root unless absolute.
-        script: PathBuf,
-    },
-    /// Any program: prompt in, JSON out.
-    Command {
-        /// Program and arguments.
-        command: Vec<String>,
-    },
 }
 
 /// Why the config cannot be used.
@@ -157,27 +131,6 @@ struct RawProject {
     members: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawAgent {
-    kind: RawKind,
-    command: Option<Words>,
-    script: Option<PathBuf>,
-    #[serde(default = "one")]
-    instances: u32,
-    #[serde(default)]
-    env: Vec<String>,
-    #[serde(default)]
-    limits: RawLimits,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum RawKind {
-    Scripted,
-    Command,
-}
-
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct RawWorktree {
@@ -201,6 +154,10 @@ struct RawLimits {
     wall: Option<String>,
     silence: Option<String>,
     grace: Option<String>,
+    turns: Option<u32>,
+    tokens: Option<u64>,
+    /// In US dollars.
+    cost: Option<f64>,
 }
 
 /// The limits of the whole project: those of sessions, for agents that say nothing else, and that of checks.
@@ -210,6 +167,7 @@ struct RawGeneralLimits {
     wall: Option<String>,
     silence: Option<String>,
     grace: Option<String>,
+    turns: Option<u32>,
     check_wall: Option<String>,
     retries: Option<u32>,
     retry_pause: Option<String>,
@@ -217,7 +175,8 @@ struct RawGeneralLimits {
 
 impl RawGeneralLimits {
     fn of_sessions(&self) -> RawLimits {
-        RawLimits { wall: self.wall.clone(), silence: self.silence.clone(), grace: self.grace.clone() }
+        let (wall, silence, grace) = (self.wall.clone(), self.silence.clone(), self.grace.clone());
+        RawLimits { wall, silence, grace, turns: self.turns, tokens: None, cost: None }
     }
 
     fn retries(&self) -> Result<Retries, Fault> {
@@ -266,10 +225,6 @@ impl Default for RawPaths {
     }
 }
 
-fn one() -> u32 {
-    1
-}
-
 /// Something wrong that has no span of its own; it is located by the key it is about.
 struct Fault {
     key: String,
@@ -295,9 +250,8 @@ impl Raw {
         let default_branch = BranchName::parse(&self.project.default_branch)
             .map_err(|error| fault("default_branch", format!("`default_branch`: {error}")))?;
         let count = self.project.max_concurrent_agents;
-        if !(1..=CONCURRENT_AGENTS_MAX).contains(&count) {
-            let message =
-                format!("`max_concurrent_agents` must be 1 to {CONCURRENT_AGENTS_MAX}, not {count}");
+        if !(1..=AGENTS_MAX).contains(&count) {
+            let message = format!("`max_concurrent_agents` must be 1 to {AGENTS_MAX}, not {count}");
             return Err(fault("max_concurrent_agents", message));
         }
         // Checked even when no agent uses them.
@@ -354,40 +308,6 @@ impl Raw {
     }
 }
 
-impl RawAgent {
-    fn check(&self, name: &str, defaults: &RawLimits) -> Result<AgentEntry, Fault> {
-        let key = format!("agents.{name}");
-        if !(1..=CONCURRENT_AGENTS_MAX).contains(&self.instances) {
-            return Err(fault(
-                "instances",
-                format!("`{key}.instances` must be 1 to {CONCURRENT_AGENTS_MAX}"),
-            ));
-        }
-        let program = match (self.kind, &self.command, &self.script) {
-            (RawKind::Scripted, None, Some(script)) => Program::Scripted { script: script.clone() },
-            (RawKind::Scripted, ..) => {
-                return Err(fault(
-                    &key,
-                    format!("`{key}` is scripted: it needs `script` and takes no `command`"),
-                ));
-            }
-            (RawKind::Command, Some(command), None) => Program::Command { command: command.split(&key)? },
-            (RawKind::Command, ..) => {
-                return Err(fault(
-                    &key,
-                    format!("`{key}` is a command: it needs `command` and takes no `script`"),
-                ));
-            }
-        };
-        Ok(AgentEntry {
-            program,
-            instances: self.instances,
-            environment: self.env.clone(),
-            limits: limits(&self.limits, defaults)?,
-        })
-    }
-}
-
 impl Words {
     /// Splits a line as a shell would, but without a shell.
     fn split(&self, key: &str) -> Result<Vec<String>, Fault> {
@@ -420,6 +340,9 @@ fn limits(own: &RawLimits, defaults: &RawLimits) -> Result<Limits, Fault> {
         wall: span("wall", pick(&own.wall, &defaults.wall).as_deref(), standard.wall)?,
         silence: span("silence", pick(&own.silence, &defaults.silence).as_deref(), standard.silence)?,
         grace: span("grace", pick(&own.grace, &defaults.grace).as_deref(), standard.grace)?,
+        turns_max: own.turns.or(defaults.turns),
+        tokens_max: own.tokens,
+        cost_micros_max: own.cost.map(|cost| budget::micros("limits.cost", cost)).transpose()?,
         ..standard
     })
 }

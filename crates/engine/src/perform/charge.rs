@@ -6,6 +6,7 @@ use crate::clock;
 use crate::core::session::{Ending, Subject, Usage};
 use crate::core::{AgentId, Breakdown, Failure, FailureClass, RunId, TaskId};
 use crate::error::Error;
+use jiff::Timestamp;
 use regatta_agents::{Ended, Limits, Outcome};
 use std::time::Duration;
 
@@ -68,13 +69,24 @@ impl Charge {
         self.opened.allowed.milliseconds.map_or(Duration::MAX, Duration::from_millis)
     }
 
+    /// Records when a session that is for no task is tried again.
+    pub(crate) async fn park(
+        &self,
+        work: &Work,
+        class: FailureClass,
+        attempt: u32,
+        until: Timestamp,
+    ) -> Result<(), Error> {
+        accounts::park(&work.project, work.token, &self.subject, (class, attempt, until)).await
+    }
+
     /// Closes a session that never began.
-    pub(crate) async fn abandon(self, work: &Work) -> Result<(), Error> {
+    pub(crate) async fn abandon(&self, work: &Work) -> Result<(), Error> {
         accounts::close(&work.project, work.token, &self.subject, Closing::lost()).await
     }
 
     /// Closes a session that ended.
-    pub(crate) async fn close(self, work: &Work, ended: &Ended) -> Result<(), Error> {
+    pub(crate) async fn close(&self, work: &Work, ended: &Ended) -> Result<(), Error> {
         let (ending, class) = match &ended.outcome {
             Outcome::Finished => (Ending::Finished, None),
             Outcome::Stopped(_) => (Ending::Stopped, None),

@@ -7,7 +7,7 @@ use crate::core::{AgentId, Code, Problem, Task};
 use crate::error::chain;
 use crate::keeper;
 use crate::project::Project;
-use regatta_agents::{Ended, Permissions, ResultIs, Script, Session, Start};
+use regatta_agents::{Ended, ResultIs, Script, Session, Start};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -58,6 +58,10 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
         .map_err(|error| failed(chain(&error), "end those processes by hand, then try again".to_owned()))?;
     let program = match &entry.program {
         Program::Command { command } => regatta_agents::Program::Command(command.clone()),
+        Program::Headless { kind, command } => {
+            regatta_agents::Program::Headless { kind: *kind, command: command.clone() }
+        }
+        Program::Acp { .. } => return Err(failed(Vec::new(), mend())),
         Program::Scripted { script } => {
             let script =
                 Script::load(&project.place(script)).map_err(|error| failed(chain(&error), mend()))?;
@@ -80,11 +84,11 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
         prompt: request.prompt,
         environment: allowed.chain(request.own).collect(),
         variables: request.variables,
-        model: None,
+        model: entry.model.clone(),
         resume: resumes.map(|own| own.name.clone()),
         resumed_usage: resumes.map(|own| charge::to_agents(&own.usage)),
         tools: None,
-        permissions: Permissions::default(),
+        permissions: entry.permissions,
         secrets: Vec::new(),
         sandbox: None,
         private: request.transcript.parent().unwrap_or(project.root()).to_owned(),

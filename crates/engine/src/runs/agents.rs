@@ -7,18 +7,21 @@
 use super::roles::{Ask, Played, Playing, Roles};
 use super::tape::{self, Take, Tape};
 use super::tape_files::TapeFiles;
+use crate::clock;
 use crate::core::run::{Phase, Run};
 use crate::core::{
-    Actor, AgentId, Assign, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId, SessionEnd,
-    Stage, Task, TaskId, Work, WorkPhase,
+    Actor, AgentId, Assign, Breakdown, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId,
+    SessionEnd, Stage, Task, TaskId, Work, WorkPhase, find_next_try,
 };
 use crate::error::Error;
 use crate::keeper;
 use crate::orders::{self, Order};
+use crate::perform::charge::{self, Charge, Purpose};
 use crate::perform::{session_entry, sessions};
 use crate::prompt;
 use crate::salvage::{Removal, set_aside_and_remove};
-use regatta_agents::{Outcome as Ending, ResultIs, Session, StopReason};
+use jiff::Timestamp;
+use regatta_agents::{FailureClass, Outcome as Ending, ResultIs, Session, StopReason};
 use regatta_git::BranchName;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -93,6 +96,15 @@ enum Act<'a> {
 struct Acted {
     ending: Ending,
     result: Option<Value>,
+    /// How it broke off, if it did.
+    broke: Option<Breakdown>,
+}
+
+/// One try to have a role play.
+enum Try {
+    Played(Played),
+    /// It broke off, and is to be tried again.
+    Later,
 }
 
 /// Has an agent begin, unless a tape is played.
@@ -108,15 +120,34 @@ async fn begin<'a>(
     begun.map(Act::Session).map_err(|problem| Box::new(Failure::from(*problem)))
 }
 
-async fn finish(ask: &Ask<'_>, act: Act<'_>, folder: &Path) -> Result<Acted, Error> {
+async fn finish(
+    ask: &Ask<'_>,
+    act: Act<'_>,
+    folder: &Path,
+    (agent, charge): (&AgentId, &Charge),
+    transcript: &Path,
+) -> Result<Acted, Error> {
     match act {
         Act::Session(session) => {
-            let ended = sessions::watch(session, ask.control).await;
-            Ok(Acted { ending: ended.outcome, result: ended.result })
+            let mut ended = sessions::watch(session, ask.control).await;
+            if let Some(entry) = ask.project.config().agents.get(agent) {
+                charge.judge(&entry.limits, &mut ended);
+            }
+            // One that goes on with the next engine stays open.
+            if ended.outcome != Ending::Stopped(StopReason::Shutdown) {
+                charge.close(ask.work, &ended).await?;
+            }
+            let broke = match &ended.outcome {
+                Ending::Failed(failure) => {
+                    Some(charge::breakdown(failure, explain(ask, failure, transcript)))
+                }
+                _ => None,
+            };
+            Ok(Acted { ending: ended.outcome, result: ended.result, broke })
         }
         Act::Take(tape, take) => {
             tape.play(take, folder)?;
-            Ok(Acted { ending: Ending::Finished, result: Some(take.output.clone()) })
+            Ok(Acted { ending: Ending::Finished, result: Some(take.output.clone()), broke: None })
         }
     }
 }
@@ -144,12 +175,22 @@ fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
     })
 }
 
-/// Plays in the worktree of a task.
+/// Plays in the worktree of a task, again and again while it breaks off for a reason that passes.
 async fn in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId, id: TaskId) -> Result<Played, Error> {
+    loop {
+        match try_in_task(roles, ask, &agent, id).await? {
+            Try::Played(played) => return Ok(played),
+            Try::Later => {}
+        }
+    }
+}
+
+async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Try, Error> {
     let (project, work) = (ask.project, ask.work);
-    let task = match drive(ask, &agent, id).await? {
+    let played = |played| Ok(Try::Played(played));
+    let task = match drive(ask, agent, id).await? {
         Driven::Ready(task) => *task,
-        Driven::Not(played) => return Ok(played),
+        Driven::Not(other) => return played(other),
     };
     let number = match &task.stage {
         // An engine before this one was killed over it.
@@ -158,46 +199,72 @@ async fn in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId, id: TaskId) 
     };
     let _place = tokio::select! {
         biased;
-        reason = ask.control.asked() => return Ok(Played::Stopped(reason)),
-        place = work.places.take(&agent) => place,
+        reason = ask.control.asked() => return played(Played::Stopped(reason)),
+        place = work.places.take(agent) => place,
     };
     work.keep_file(id).await?;
     session_entry::archive_if_due(work, id).await?;
     let start = session_entry::find_start(project, &task).await;
     let folder = task.worktree().map(|worktree| project.place(&worktree.path)).unwrap_or_default();
+    let mark = project.session_mark(id, number);
+    let charge = match open(ask, agent, &mark, Some(id), number).await? {
+        Ok(charge) => charge,
+        Err(failure) => return played(Played::Failed(failure)),
+    };
+    let transcript = project.transcript(id, number);
     let request = sessions::Request {
-        mark: project.session_mark(id, number),
-        agent: &agent,
+        mark,
+        agent,
         subject: format!("task #{id}"),
         number: ask.run.count_visits() + 1,
         item: ask.run.item.clone(),
         result_is: ResultIs::Answer,
         folder: folder.clone(),
         prompt: format!("{}{}", ask.prompt, prompt::render_protocol(&task, &keeper::file_path(project, id))),
-        transcript: project.transcript(id, number),
-        own: [names_of_run(ask), sessions::names_of_task(project, &task, &agent, number)].concat(),
+        transcript: transcript.clone(),
+        own: [names_of_run(ask), sessions::names_of_task(project, &task, agent, number)].concat(),
         variables: variables(ask, Some(&task)),
-        charge: None,
+        charge: Some(&charge),
     };
     let act = match begin(roles, ask, request).await {
         Ok(act) => act,
-        Err(failure) => return Ok(Played::Failed(*failure)),
+        Err(failure) => {
+            charge.abandon(work).await?;
+            return played(Played::Failed(*failure));
+        }
     };
     work.note(id, Outcome::RoleStarted { agent: agent.clone(), session: number }).await?;
-    let acted = finish(ask, act, &folder).await?;
-    let ending = acted.ending.clone();
-    let (played, end) = match answer(ask, acted, &project.transcript(id, number)) {
-        Played::Stopped(StopReason::Shutdown) => return Ok(Played::Stopped(StopReason::Shutdown)),
+    let acted = finish(ask, act, &folder, (agent, &charge), &transcript).await?;
+    let (ending, broke) = (acted.ending.clone(), acted.broke.clone());
+    let (answered, end) = match answer(acted) {
+        Played::Stopped(StopReason::Shutdown) => return played(Played::Stopped(StopReason::Shutdown)),
         Played::Returned(output) => commit(ask, id, number, output).await?,
         Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
         Played::Stopped(reason) => (Played::Stopped(reason), SessionEnd::Stopped),
     };
-    if let (Some(tape), Played::Returned(output)) = (&roles.record, &played) {
+    if let (Some(tape), Played::Returned(output)) = (&roles.record, &answered) {
         keep(ask, tape, output, start.as_ref(), &folder).await?;
     }
     session_entry::remember(work, &task, number, start.as_ref(), (&ending, &end)).await?;
-    work.note(id, Outcome::RoleEnded { session: number }).await?;
-    Ok(played)
+    let Some(breakdown) = broke else {
+        work.note(id, Outcome::RoleEnded { session: number }).await?;
+        return played(answered);
+    };
+    work.note(id, Outcome::RoleBroke { session: number, breakdown }).await?;
+    let is_parked = orders::get_task(project, id).await?.find_park().is_some();
+    if is_parked { Ok(Try::Later) } else { played(answered) }
+}
+
+/// Opens a session for a role.
+async fn open(
+    ask: &Ask<'_>,
+    agent: &AgentId,
+    mark: &str,
+    task: Option<TaskId>,
+    number: u32,
+) -> Result<Result<Charge, Failure>, Error> {
+    let (run, role) = (Some(ask.run.id), Some(ask.role));
+    charge::open(ask.work, Purpose { mark, agent, task, run, role, number }).await
 }
 
 /// Records an answer with the files that changed since a commit.
@@ -266,7 +333,12 @@ async fn drive(ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Err
         let is_mine = task.run == Some(run);
         match &task.stage {
             Stage::InProgress(work) if is_mine => match work.phase {
-                WorkPhase::Driven { .. } => return Ok(Driven::Ready(Box::new(task))),
+                WorkPhase::Driven { .. }
+                    if task.find_park().is_none_or(|park| park.until <= clock::now()) =>
+                {
+                    return Ok(Driven::Ready(Box::new(task)));
+                }
+                WorkPhase::Driven { .. } => {}
                 WorkPhase::Preparing => {}
                 _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
             },
@@ -311,46 +383,96 @@ fn taken(run: RunId, task: &Task) -> Failure {
 
 /// Plays in a worktree that is made for the step and removed after it.
 async fn alone(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> Result<Played, Error> {
-    let (project, work) = (ask.project, ask.work);
+    let project = ask.project;
     let name = format!("run-{}-step-{}", ask.run.id, ask.run.step);
     let folder = project.place(&project.config().worktrees).join(&name);
     let branch = BranchName::parse(&format!("run/{}-{}", ask.run.id, ask.run.step))
         .map_err(regatta_git::Error::from)?;
     let start = orders::see_start(project).await?;
     let base = orders::to_git(&start.base)?;
-    let _place = tokio::select! {
-        biased;
-        reason = ask.control.asked() => return Ok(Played::Stopped(reason)),
-        place = work.places.take(&agent) => place,
-    };
-    let repository = project.repository();
-    if let Err(error) = repository.ensure_worktree(&folder, &branch, &base).await {
+    if let Err(error) = project.repository().ensure_worktree(&folder, &branch, &base).await {
         return Ok(Played::Failed(Failure::from(Error::Git(error).explain())));
     }
     let transcript = project.place(&project.config().sessions).join(format!("{name}.jsonl"));
-    let request = sessions::Request {
-        mark: project.run_mark(ask.run.id, ask.run.step),
-        agent: &agent,
-        subject: format!("run {}", ask.run.id),
-        number: ask.run.count_visits() + 1,
-        item: ask.run.item.clone(),
-        result_is: ResultIs::Answer,
-        folder: folder.clone(),
-        prompt: ask.prompt.clone(),
-        transcript: transcript.clone(),
-        own: names_of_run(ask),
-        variables: variables(ask, None),
-        charge: None,
-    };
-    let played = match begin(roles, ask, request).await {
-        Ok(act) => answer(ask, finish(ask, act, &folder).await?, &transcript),
-        Err(failure) => Played::Failed(*failure),
+    let mut attempt = 1;
+    let played = loop {
+        match try_alone(roles, ask, &agent, (&folder, &transcript), attempt).await? {
+            Try::Played(played) => break played,
+            Try::Later => attempt += 1,
+        }
     };
     if let (Some(tape), Played::Returned(output)) = (&roles.record, &played) {
         keep(ask, tape, output, None, &folder).await?;
     }
     clear_away(ask, &folder, &branch, &base).await?;
     Ok(played)
+}
+
+async fn try_alone(
+    roles: &AgentRoles,
+    ask: &Ask<'_>,
+    agent: &AgentId,
+    (folder, transcript): (&Path, &Path),
+    attempt: u32,
+) -> Result<Try, Error> {
+    let (project, work) = (ask.project, ask.work);
+    let held = tokio::select! {
+        biased;
+        reason = ask.control.asked() => return Ok(Try::Played(Played::Stopped(reason))),
+        place = work.places.take(agent) => place,
+    };
+    let number = ask.run.count_visits() + 1;
+    let mark = project.run_mark(ask.run.id, ask.run.step);
+    let charge = match open(ask, agent, &mark, None, number).await? {
+        Ok(charge) => charge,
+        Err(failure) => return Ok(Try::Played(Played::Failed(failure))),
+    };
+    let request = sessions::Request {
+        mark,
+        agent,
+        subject: format!("run {}", ask.run.id),
+        number,
+        item: ask.run.item.clone(),
+        result_is: ResultIs::Answer,
+        folder: folder.to_owned(),
+        prompt: ask.prompt.clone(),
+        transcript: transcript.to_owned(),
+        own: names_of_run(ask),
+        variables: variables(ask, None),
+        charge: Some(&charge),
+    };
+    let acted = match begin(roles, ask, request).await {
+        Ok(act) => finish(ask, act, folder, (agent, &charge), transcript).await?,
+        Err(failure) => {
+            charge.abandon(work).await?;
+            return Ok(Try::Played(Played::Failed(*failure)));
+        }
+    };
+    if let Some(broke) = &acted.broke
+        && let Some(until) = find_next_try(&project.config().settings.retries, attempt, broke)
+    {
+        charge.park(work, broke.class, attempt, until).await?;
+        drop(held);
+        return Ok(match wait_until(ask, until).await {
+            Some(reason) => Try::Played(Played::Stopped(reason)),
+            None => Try::Later,
+        });
+    }
+    Ok(Try::Played(answer(acted)))
+}
+
+/// Waits for a time, or until the step is stopped.
+async fn wait_until(ask: &Ask<'_>, until: Timestamp) -> Option<StopReason> {
+    loop {
+        let left = Duration::try_from(until.duration_since(clock::now())).unwrap_or(Duration::ZERO);
+        if left.is_zero() {
+            return None;
+        }
+        tokio::select! {
+            reason = ask.control.asked() => return Some(reason),
+            () = tokio::time::sleep(left.min(IDLE)) => {}
+        }
+    }
 }
 
 async fn clear_away(
@@ -371,24 +493,32 @@ async fn clear_away(
     set_aside_and_remove(ask.project, &removal).await.map(|_| ())
 }
 
-fn answer(ask: &Ask<'_>, acted: Acted, transcript: &Path) -> Played {
-    match acted.ending {
-        Ending::Stopped(reason) => Played::Stopped(reason),
+fn answer(acted: Acted) -> Played {
+    match (acted.ending, acted.broke) {
+        (_, Some(broke)) => Played::Failed(broke.failure),
+        (Ending::Stopped(reason), _) => Played::Stopped(reason),
         // What is no answer is judged as one: the role is told so, and asked again.
-        Ending::Finished => Played::Returned(acted.result.unwrap_or_default()),
-        Ending::Failed(failure) => {
-            let mut why = vec![failure.to_string()];
-            why.extend(Some(failure.tail.clone()).filter(|tail| !tail.is_empty()));
-            let (run, transcript) = (ask.run.id, transcript.display().to_string());
-            let problem = Problem::new(
-                Code::AgentSessionFailed,
-                format!("step {} of run {run} failed", ask.run.step),
-                "",
-                format!("read {transcript}; then `regatta run resume {run}` performs the step again"),
-            );
-            Played::Failed(Failure::from(Problem { why, ..problem }.with("transcript", transcript)))
-        }
+        (Ending::Finished | Ending::Failed(_), _) => Played::Returned(acted.result.unwrap_or_default()),
     }
+}
+
+fn explain(ask: &Ask<'_>, failure: &regatta_agents::Failure, transcript: &Path) -> Failure {
+    let code = match failure.class {
+        FailureClass::RateLimit => Code::RateLimited,
+        FailureClass::Budget => Code::BudgetExceeded,
+        _ => Code::AgentSessionFailed,
+    };
+    let mut why = vec![failure.to_string()];
+    why.extend(Some(failure.tail.clone()).filter(|tail| !tail.is_empty()));
+    let (run, transcript) = (ask.run.id, transcript.display().to_string());
+    let problem = Problem::new(
+        code,
+        format!("step {} of run {run} failed", ask.run.step),
+        "",
+        format!("read {transcript}; then `regatta run resume {run}` performs the step again"),
+    );
+    let problem = Problem { why, ..problem };
+    Failure::from(problem.with("class", failure.class.name()).with("transcript", transcript))
 }
 
 fn not_recorded(run: &Run) -> Failure {
