@@ -1,7 +1,8 @@
 //! The store itself: the writer, the readers and the heads they announce.
 //!
-//! It only sends work to where it is done. Dropping the last clone waits for the writer thread, and so for
-//! what was already ordered; after that this handle no longer has the file open.
+//! It only sends work to where it is done, which for an append may be the thread that asks. Dropping the last clone
+//! waits for the writer thread, and so for what was already ordered; after that this handle no longer has the file
+//! open.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -175,6 +176,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_lock_held_too_long_is_an_error_and_the_next_append_goes_on() {
+        wait_for_a_lock().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_append_on_the_thread_of_its_caller_waits_for_a_lock_all_the_same() {
+        let meant = tokio::spawn(wait_for_a_lock());
+        meant.await.unwrap();
+    }
+
+    async fn wait_for_a_lock() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.db");
         let patience = Duration::from_millis(20);

@@ -1,12 +1,19 @@
 //! The one connection of a handle that writes, and its thread.
 //!
 //! The thread takes what is waiting, does it all in one transaction, and answers when that is on disk: one fsync for
-//! many appends.
+//! many appends. An append that is alone is not worth the way to another thread and back, which costs about as much
+//! as its SQL. It is committed on the thread that asks, under three conditions: nobody else is waiting, the lock of
+//! the file is free at once, and the runtime has another worker to go on with. So at most one worker is ever held up,
+//! for the time of one commit. There is no wait within it, so a caller that goes away cannot leave it half done; a
+//! panic within it poisons the lock, and the store answers from then on that it has stopped.
 
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::Connection;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{Append, Appended, Error, Seq};
@@ -37,6 +44,10 @@ struct Desk {
     place: Arc<Place>,
     heads: Arc<watch::Sender<Seq>>,
     connection: Mutex<Connection>,
+    /// How many orders are on their way to the thread.
+    waiting: AtomicUsize,
+    /// Whether orders have been coming one at a time.
+    is_quiet: AtomicBool,
 }
 
 impl Writer {
@@ -48,7 +59,13 @@ impl Writer {
     ) -> Result<Self, Error> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         let (orders, queue) = mpsc::channel(QUEUE_ORDERS_MAX);
-        let desk = Arc::new(Desk { place, heads, connection: Mutex::new(connection) });
+        let desk = Arc::new(Desk {
+            place,
+            heads,
+            connection: Mutex::new(connection),
+            waiting: AtomicUsize::new(0),
+            is_quiet: AtomicBool::new(true),
+        });
         let own = Arc::clone(&desk);
         let named = std::thread::Builder::new().name("regatta-store".to_owned());
         let thread = named
@@ -57,9 +74,12 @@ impl Writer {
         Ok(Self { desk, orders: Some(orders), thread: Some(thread) })
     }
 
-    /// Stores an append.
+    /// Stores an append, on this thread if it can be.
     pub(super) async fn append(&self, append: Append) -> Result<Appended, Error> {
-        self.order(|reply| Order::Append(Box::new(append), reply)).await
+        match self.desk.append_here(append) {
+            Ok(answer) => answer,
+            Err(append) => self.order(|reply| Order::Append(append, reply)).await,
+        }
     }
 
     /// Sends an order to the thread and waits for its answer.
@@ -68,6 +88,7 @@ impl Writer {
         let stopped = || self.desk.stopped();
         let orders = self.orders.as_ref().ok_or_else(stopped)?;
         let permit = orders.reserve().await.map_err(|_| stopped())?;
+        self.desk.waiting.fetch_add(1, Ordering::Relaxed);
         permit.send(make(reply));
         answer.await.map_err(|_| stopped())?
     }
@@ -89,16 +110,58 @@ impl Desk {
         let mut group = Vec::with_capacity(GROUP_ORDERS_MAX);
         while let Some(first) = queue.blocking_recv() {
             group.push(first);
+            // Whoever commits on a thread of its own may be at it; meanwhile more may come.
             let Ok(connection) = self.connection.lock() else { return };
             while group.len() < GROUP_ORDERS_MAX
                 && let Ok(next) = queue.try_recv()
             {
                 group.push(next);
             }
+            self.waiting.fetch_sub(group.len(), Ordering::Relaxed);
+            self.is_quiet.store(group.len() == 1, Ordering::Relaxed);
             let mut transaction = self.transaction(&connection, group.len() == 1);
             let begun = transaction.begin();
             transaction.commit(begun, &mut group);
         }
+    }
+
+    /// Commits an append on this thread, or returns it when it must go through the queue.
+    fn append_here(&self, append: Append) -> Result<Result<Appended, Error>, Box<Append>> {
+        let append = Box::new(append);
+        let is_quiet = self.is_quiet.load(Ordering::Relaxed) && self.waiting.load(Ordering::Relaxed) == 0;
+        if !is_quiet || !can_spare_this_thread() {
+            return Err(append);
+        }
+        let connection = match self.connection.try_lock() {
+            Ok(connection) => connection,
+            Err(TryLockError::WouldBlock) => return Err(append),
+            Err(TryLockError::Poisoned(_)) => return Ok(Err(self.stopped())),
+        };
+        let mut transaction = self.transaction(&connection, true);
+        let begun = match self.without_waiting(&connection, || transaction.begin()) {
+            Err(Error::Busy { .. }) if connection.is_autocommit() => return Err(append),
+            begun => begun,
+        };
+        let (reply, mut answer) = oneshot::channel();
+        transaction.commit(begun, &mut vec![Order::Append(append, reply)]);
+        Ok(answer.try_recv().unwrap_or_else(|_| Err(self.stopped())))
+    }
+
+    /// Has a lock that another process holds be an answer at once: a worker of the runtime may not wait for it.
+    fn without_waiting<T>(
+        &self,
+        connection: &Connection,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let wait = |patience: Duration| {
+            connection
+                .busy_timeout(patience)
+                .map_err(|error| self.place.explain("set the patience of", error))
+        };
+        wait(Duration::ZERO)?;
+        let done = work();
+        wait(self.place.busy_wait_max)?;
+        done
     }
 
     fn transaction<'c>(&'c self, connection: &'c Connection, is_alone: bool) -> Transaction<'c> {
@@ -108,4 +171,11 @@ impl Desk {
     fn stopped(&self) -> Error {
         Error::Stopped { path: self.place.path.clone() }
     }
+}
+
+/// Tells whether this thread belongs to a runtime that has another worker to go on with.
+fn can_spare_this_thread() -> bool {
+    Handle::try_current().is_ok_and(|runtime| {
+        runtime.runtime_flavor() == RuntimeFlavor::MultiThread && runtime.metrics().num_workers() > 1
+    })
 }
