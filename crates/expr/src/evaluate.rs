@@ -1,7 +1,8 @@
 //! Evaluates an expression within its limits.
 //!
 //! The input is read in place, field by field, so the cost is that of what the expression looks at. Variables are
-//! copied: pass what is small, and lend what is large ([`lend_field`](crate::lend_field)).
+//! copied: pass what is small, and lend what is large ([`lend_field`](crate::lend_field)). What edges mostly say does
+//! not need the engine at all, see `direct.rs`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -68,6 +69,11 @@ impl Expression {
         limits: &Limits,
         account: Option<Account>,
     ) -> (Result<Option<Value>, Fault>, Option<Account>) {
+        if let (Some(input), Some(direct), None) = (input, self.direct(), &account)
+            && let Some(result) = direct.evaluate(input, bindings, limits)
+        {
+            return (Ok(result), None);
+        }
         let bindings: Bindings =
             bindings.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
         let limits = &narrow(limits, self.hazards());

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::direct::Direct;
 use crate::facts::{self, Comparison, Reads};
 use crate::fault::Fault;
 use crate::hazards::{Hazards, Names};
@@ -24,6 +25,7 @@ struct Inner {
     evaluated: jlens_core::Expression,
     insertions: Insertions,
     hazards: Hazards,
+    direct: Option<Direct>,
 }
 
 impl Expression {
@@ -48,7 +50,8 @@ impl Expression {
         } else {
             compile(&insertions.apply(text)).map_err(|fault| fault.moved(|span| insertions.map_back(span)))?
         };
-        Ok(Expression { inner: Arc::new(Inner { written, evaluated, insertions, hazards }) })
+        let direct = Direct::find(&written.ast().root, &names);
+        Ok(Expression { inner: Arc::new(Inner { written, evaluated, insertions, hazards, direct }) })
     }
 
     /// Returns the text it was compiled from.
@@ -78,6 +81,11 @@ impl Expression {
 
     pub(crate) fn insertions(&self) -> &Insertions {
         &self.inner.insertions
+    }
+
+    /// Returns how it is evaluated without the engine, if it can be.
+    pub(crate) fn direct(&self) -> Option<&Direct> {
+        self.inner.direct.as_ref()
     }
 
     pub(crate) fn hazards(&self) -> Hazards {

@@ -11,6 +11,7 @@
 compile_error!("an evaluation over its limits is left by unwinding, see ledger.rs");
 
 mod account;
+mod direct;
 mod evaluate;
 mod explanation;
 mod expression;
