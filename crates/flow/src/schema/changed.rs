@@ -10,9 +10,8 @@
 
 use serde_json::Value;
 
-use crate::path::{PathStep, ResolvedPath};
-use crate::schema::defaults::find_referred;
-use crate::schema::keywords::{are_local, children_max};
+use crate::path::{PathStep, ResolvedPath, find_along};
+use crate::schema::chart::{Chart, PartId, Ways};
 
 /// The most schemas that speak of one place; each reference adds one.
 const CURSORS_MAX: usize = 64;
@@ -29,96 +28,75 @@ pub struct Changed<'a> {
 /// What has to be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// The value at the first `depth` steps of the place, by the schema at a pointer such as `#/properties/tasks`.
-    Whole { depth: usize, pointer: String },
+    /// The value at the first `depth` steps of the place, by a part of the schema.
+    Whole { depth: usize, part: PartId },
     /// Too many children at that depth.
     TooMany { depth: usize, count: usize, max: u64 },
 }
 
 /// Returns what has to be judged of a state after a change.
-pub(crate) fn find_judgements(document: &Value, state: &Value, changed: Changed<'_>) -> Vec<Judgement> {
+pub(crate) fn find_judgements(chart: &Chart, state: &Value, changed: Changed<'_>) -> Vec<Judgement> {
     let steps = changed.place.steps();
-    let mut walk = Walk { document, found: Vec::new() };
-    let mut cursors = vec!["#".to_owned()];
-    let mut value = Some(state);
+    let mut walk = Walk { chart, found: Vec::new() };
+    let mut cursors = vec![Chart::ROOT];
     for (depth, step) in steps.iter().enumerate() {
-        let parent = value;
         let added = changed.added && depth + 1 == steps.len();
-        cursors = walk.descend(cursors, depth, step, parent.filter(|_| added));
-        value = parent.and_then(|parent| crate::path::find_along(parent, std::slice::from_ref(step)));
+        let grown = if added { find_along(state, &steps[..depth]) } else { None };
+        cursors = walk.descend(cursors, depth, step, grown);
     }
     let depth = steps.len();
-    walk.found.extend(cursors.into_iter().map(|pointer| Judgement::Whole { depth, pointer }));
+    walk.found.extend(cursors.into_iter().map(|part| Judgement::Whole { depth, part }));
     walk.found
 }
 
 struct Walk<'a> {
-    document: &'a Value,
+    chart: &'a Chart,
     found: Vec<Judgement>,
 }
 
 impl Walk<'_> {
-    /// Leads the schemas of a value to those of one child. `grown` is the value if the child was added to it.
+    /// Leads the parts that speak of a value to those of one child. `grown` is the value if the child was added to it.
     fn descend(
         &mut self,
-        cursors: Vec<String>,
+        cursors: Vec<PartId>,
         depth: usize,
         step: &PathStep,
         grown: Option<&Value>,
-    ) -> Vec<String> {
+    ) -> Vec<PartId> {
         let mut pending = cursors;
         let mut next = Vec::new();
-        let mut seen: Vec<String> = Vec::new();
-        while let Some(pointer) = pending.pop() {
-            if seen.contains(&pointer) {
+        let mut seen = Vec::new();
+        while let Some(part) = pending.pop() {
+            if seen.contains(&part) {
                 continue;
             }
-            let Some(Value::Object(schema)) = find_referred(self.document, &pointer) else {
-                // `true` allows whatever comes, and `false` nothing: both are judged like any other schema.
-                self.found.push(Judgement::Whole { depth, pointer });
+            let Some(ways) = self.chart.part(part).ways.as_ref().filter(|_| seen.len() < CURSORS_MAX) else {
+                self.found.push(Judgement::Whole { depth, part });
                 continue;
             };
-            let referred = schema.get("$ref").and_then(Value::as_str);
-            let leads = referred
-                .is_none_or(|name| !name.contains('%') && find_referred(self.document, name).is_some());
-            if !are_local(schema, pointer == "#") || !leads || seen.len() >= CURSORS_MAX {
-                self.found.push(Judgement::Whole { depth, pointer });
-                continue;
-            }
-            if let Some((count, max)) = grown.and_then(|value| children_max(schema, value))
+            if let Some((count, max)) = grown.and_then(|value| children_max(ways, value))
                 && count as u64 > max
             {
                 self.found.push(Judgement::TooMany { depth, count, max });
             }
-            pending.extend(referred.map(str::to_owned));
-            next.extend(find_child(schema, &pointer, step));
-            seen.push(pointer);
+            pending.extend(ways.referred);
+            next.extend(match step {
+                PathStep::Key(name) => ways.find_field(name),
+                PathStep::Index(index) => ways.find_item(*index),
+            });
+            seen.push(part);
         }
         next
     }
 }
 
-/// Returns the pointer to the schema of a child.
-fn find_child(schema: &serde_json::Map<String, Value>, pointer: &str, step: &PathStep) -> Option<String> {
-    match step {
-        PathStep::Key(name) => {
-            let is_property =
-                schema.get("properties").is_some_and(|properties| properties.get(name).is_some());
-            let rest = || {
-                schema.contains_key("additionalProperties").then(|| format!("{pointer}/additionalProperties"))
-            };
-            if is_property { Some(format!("{pointer}/properties/{}", escape(name))) } else { rest() }
-        }
-        PathStep::Index(index) => {
-            let has_own = schema.get("prefixItems").is_some_and(|items| items.get(index).is_some());
-            let rest = || schema.contains_key("items").then(|| format!("{pointer}/items"));
-            if has_own { Some(format!("{pointer}/prefixItems/{index}")) } else { rest() }
-        }
+/// Returns how many children a value has, and the most that a schema allows one of its kind.
+fn children_max(ways: &Ways, value: &Value) -> Option<(usize, u64)> {
+    match value {
+        Value::Array(items) => Some((items.len(), ways.items_max?)),
+        Value::Object(fields) => Some((fields.len(), ways.fields_max?)),
+        _ => None,
     }
-}
-
-fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]
@@ -133,11 +111,12 @@ mod tests {
         let mut after = state.clone();
         let before = crate::patch::set(&mut after, &place, json!(0)).unwrap();
         let changed = Changed { place: &place, added: before.is_none() };
-        let told = find_judgements(&schema, &after, changed);
+        let chart = Chart::draw(&schema);
+        let told = find_judgements(&chart, &after, changed);
         let told: Vec<String> = told
             .iter()
             .map(|judgement| match judgement {
-                Judgement::Whole { depth, pointer } => format!("{depth} {pointer}"),
+                Judgement::Whole { depth, part } => format!("{depth} {}", chart.part(*part).pointer),
                 Judgement::TooMany { depth, count, max } => format!("{depth} {count} of {max}"),
             })
             .collect();

@@ -53,13 +53,3 @@ pub(crate) fn are_local(schema: &Map<String, Value>, is_root: bool) -> bool {
     };
     schema.keys().all(|word| is_local(word))
 }
-
-/// Returns the most children that a schema allows a value of its kind.
-pub(crate) fn children_max(schema: &Map<String, Value>, value: &Value) -> Option<(usize, u64)> {
-    let (count, word) = match value {
-        Value::Array(items) => (items.len(), "maxItems"),
-        Value::Object(fields) => (fields.len(), "maxProperties"),
-        _ => return None,
-    };
-    Some((count, schema.get(word)?.as_u64()?))
-}

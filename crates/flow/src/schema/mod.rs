@@ -4,6 +4,7 @@
 //! tell a difference. Schemas refer to themselves only: nothing is fetched.
 
 mod changed;
+mod chart;
 mod compiled;
 mod defaults;
 mod fault;

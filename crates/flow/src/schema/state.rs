@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::path::{ResolvedPath, find_along};
 use crate::schema::changed::{Changed, Judgement, find_judgements};
+use crate::schema::chart::Chart;
 use crate::schema::compiled::options;
 use crate::schema::defaults;
 use crate::schema::fault::{SCHEMA_FAULTS_MAX, SchemaFault, tell};
@@ -21,6 +22,7 @@ pub struct StateSchema {
     document: Value,
     whole: Validator,
     parts: ValidatorMap,
+    chart: Chart,
     /// Whether the schema is of the draft whose words the walk knows.
     is_walked: bool,
 }
@@ -32,7 +34,8 @@ impl StateSchema {
         let parts = options().build_map(&document)?;
         let draft = document.get("$schema").and_then(Value::as_str);
         let is_walked = draft.is_none_or(|draft| draft.trim_end_matches('#') == DRAFT);
-        Ok(StateSchema { document, whole, parts, is_walked })
+        let chart = Chart::draw(&document);
+        Ok(StateSchema { document, whole, parts, chart, is_walked })
     }
 
     /// Returns the schema as it is written.
@@ -71,9 +74,9 @@ impl StateSchema {
 
     fn find_judgements(&self, after: &Value, changed: Changed<'_>) -> Vec<Judgement> {
         if self.is_walked {
-            find_judgements(&self.document, after, changed)
+            find_judgements(&self.chart, after, changed)
         } else {
-            vec![Judgement::Whole { depth: 0, pointer: "#".to_owned() }]
+            vec![Judgement::Whole { depth: 0, part: Chart::ROOT }]
         }
     }
 
@@ -83,9 +86,9 @@ impl StateSchema {
                 let path = ResolvedPath(place.steps()[..*depth].to_vec()).to_string();
                 vec![SchemaFault { path, message: format!("has {count} parts, more than the {max} allowed") }]
             }
-            Judgement::Whole { depth, pointer } => {
+            Judgement::Whole { depth, part } => {
                 let within = &place.steps()[..*depth];
-                match (self.parts.get(pointer), find_along(after, within)) {
+                match (self.parts.get(&self.chart.part(*part).pointer), find_along(after, within)) {
                     (Some(part), Some(value)) => judge(part, value, within).err().unwrap_or_default(),
                     // A part that could not be compiled by itself is judged with all the rest.
                     _ => self.check_whole(after).err().unwrap_or_default(),
