@@ -248,7 +248,7 @@ impl Board {
         let decision = decided.map_err(|refusal| Error::Refused { why: refusal.explain().why })?;
         for event in decision.events {
             let fact = Fact { at, actor: actor.clone(), event };
-            *task = Task::evolve(task.take(), &fact);
+            Task::evolve_in_place(task, &fact);
             if fact.event.concerns_crew() {
                 self.crew = std::mem::take(&mut self.crew).evolve(&fact);
             }

@@ -95,54 +95,55 @@ pub(crate) trait State: Sized + Serialize + DeserializeOwned {
     /// The family.
     type Event: Logged;
 
-    fn fold(state: Self, fact: &Fact<Self::Event>) -> Self;
+    /// Folds one fact into the state.
+    fn fold(&mut self, fact: &Fact<Self::Event>);
 }
 
 impl State for Option<Task> {
     type Event = Event;
 
-    fn fold(state: Self, fact: &Fact) -> Self {
-        Task::evolve(state, fact)
+    fn fold(&mut self, fact: &Fact) {
+        Task::evolve_in_place(self, fact);
     }
 }
 
 impl State for Crew {
     type Event = Event;
 
-    fn fold(state: Self, fact: &Fact) -> Self {
-        state.evolve(fact)
+    fn fold(&mut self, fact: &Fact) {
+        *self = std::mem::take(self).evolve(fact);
     }
 }
 
 impl State for FileText {
     type Event = Event;
 
-    fn fold(state: Self, fact: &Fact) -> Self {
-        state.evolve(fact)
+    fn fold(&mut self, fact: &Fact) {
+        *self = std::mem::take(self).evolve(fact);
     }
 }
 
 impl State for Plan {
     type Event = Event;
 
-    fn fold(state: Self, fact: &Fact) -> Self {
-        state.evolve(fact)
+    fn fold(&mut self, fact: &Fact) {
+        *self = std::mem::take(self).evolve(fact);
     }
 }
 
 impl State for Option<Run> {
     type Event = run::Event;
 
-    fn fold(state: Self, fact: &Fact<run::Event>) -> Self {
-        Run::evolve(state, fact)
+    fn fold(&mut self, fact: &Fact<run::Event>) {
+        *self = Run::evolve(self.take(), fact);
     }
 }
 
 impl State for run::Index {
     type Event = run::Event;
 
-    fn fold(state: Self, fact: &Fact<run::Event>) -> Self {
-        state.evolve(fact)
+    fn fold(&mut self, fact: &Fact<run::Event>) {
+        *self = std::mem::take(self).evolve(fact);
     }
 }
 
@@ -157,24 +158,24 @@ impl State for Account {
 impl State for Option<Epic> {
     type Event = document::Event;
 
-    fn fold(state: Self, fact: &Fact<document::Event>) -> Self {
-        Epic::evolve(state, fact)
+    fn fold(&mut self, fact: &Fact<document::Event>) {
+        *self = Epic::evolve(self.take(), fact);
     }
 }
 
 impl State for Option<Prd> {
     type Event = document::Event;
 
-    fn fold(state: Self, fact: &Fact<document::Event>) -> Self {
-        Prd::evolve(state, fact)
+    fn fold(&mut self, fact: &Fact<document::Event>) {
+        *self = Prd::evolve(self.take(), fact);
     }
 }
 
 impl State for Catalogue {
     type Event = document::Event;
 
-    fn fold(state: Self, fact: &Fact<document::Event>) -> Self {
-        state.evolve(fact)
+    fn fold(&mut self, fact: &Fact<document::Event>) {
+        *self = std::mem::take(self).evolve(fact);
     }
 }
 
@@ -197,7 +198,7 @@ impl<S: State + Default> Folded<S> {
     pub(crate) fn from_loaded(loaded: Loaded) -> Result<Self, Error> {
         let Loaded { stream, version, snapshot, tail } = loaded;
         let snapshot_bytes = snapshot.as_ref().map_or(0, |snapshot| snapshot.data.len());
-        let mut state = match snapshot {
+        let mut state: S = match snapshot {
             None => S::default(),
             Some(snapshot) => serde_json::from_str(&snapshot.data).map_err(|error| Error::LogUnsound {
                 seq: snapshot.version.0,
@@ -207,14 +208,14 @@ impl<S: State + Default> Folded<S> {
         let mut tail_bytes = 0;
         for recorded in &tail {
             tail_bytes += recorded.data.len();
-            state = S::fold(state, &fact_of(recorded)?);
+            state.fold(&fact_of(recorded)?);
         }
         Ok(Folded { stream, version, state, snapshot_bytes, tail_bytes })
     }
 
     /// Folds a new fact that is about to be appended.
     pub(crate) fn push(&mut self, fact: &Fact<S::Event>, bytes: usize) {
-        self.state = S::fold(std::mem::take(&mut self.state), fact);
+        self.state.fold(fact);
         self.tail_bytes += bytes;
     }
 

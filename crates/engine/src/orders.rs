@@ -357,7 +357,7 @@ async fn see_worktree(project: &Project, id: TaskId) -> Result<Seen, Error> {
 
 async fn find_review(project: &Project, id: TaskId) -> Result<Option<Review>, Error> {
     Ok(match get_task(project, id).await?.stage {
-        Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready => Some(review),
+        Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready => Some(*review),
         _ => None,
     })
 }

@@ -3,11 +3,6 @@
 //! Facts are never refused: [`Task::evolve`] leaves a task as it is when a fact does not fit, and only `replay`
 //! asks [`try_evolve`] whether each fitted.
 
-#![allow(
-    clippy::result_large_err,
-    reason = "what does not fit is handed back whole, which spares every fold a copy"
-)]
-
 use super::state::{Review, Task, Work};
 use super::{
     Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewPhase,
@@ -17,22 +12,31 @@ use crate::{CriterionNote, Event, Fact};
 
 impl Task {
     /// Folds one fact into the task; `None` before it is created.
-    pub fn evolve(task: Option<Task>, fact: &Fact) -> Option<Task> {
-        fold(task, fact).map_or_else(|kept| kept, Some)
+    pub fn evolve(mut task: Option<Task>, fact: &Fact) -> Option<Task> {
+        fold(&mut task, fact);
+        task
+    }
+
+    /// Does what [`Task::evolve`] does where the task stands: a task is large, and most facts change little of it.
+    pub fn evolve_in_place(task: &mut Option<Task>, fact: &Fact) {
+        fold(task, fact);
     }
 }
 
 /// Folds one fact into the task, or returns `None` when the task cannot carry it.
-pub(crate) fn try_evolve(task: Option<Task>, fact: &Fact) -> Option<Task> {
-    fold(task, fact).ok()
+pub(crate) fn try_evolve(mut task: Option<Task>, fact: &Fact) -> Option<Task> {
+    if fold(&mut task, fact) { task } else { None }
 }
 
-/// Folds one fact into the task, in place; a task that cannot carry it is given back.
-fn fold(task: Option<Task>, fact: &Fact) -> Result<Task, Option<Task>> {
-    let mut task = match (task, &fact.event) {
-        (None, Event::TaskCreated { .. }) => return created(fact).ok_or(None),
+/// Folds one fact into the task; a task that cannot carry it stays as it is, and that is said.
+fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
+    let task = match (task, &fact.event) {
+        (none @ None, Event::TaskCreated { .. }) => {
+            *none = created(fact);
+            return none.is_some();
+        }
         (Some(task), event) if task.id == event.task() => task,
-        (task, _) => return Err(task),
+        _ => return false,
     };
     match &fact.event {
         Event::TaskDependenciesSet { dependencies, .. } if matches!(task.stage, Stage::Backlog) => {
@@ -45,14 +49,14 @@ fn fold(task: Option<Task>, fact: &Fact) -> Result<Task, Option<Task>> {
             task.salvages.push(salvage.clone())
         }
         Event::ApprovalRejected { .. } if is_ready(&task.stage) => {}
-        event if remember(&mut task, event) => {}
-        event if advance(&mut task, event) => {}
-        _ => return Err(Some(task)),
+        event if remember(task, event) => {}
+        event if advance(task, event) => {}
+        _ => return false,
     }
     if !fact.event.is_of_file() {
         task.updated_at = fact.at;
     }
-    Ok(task)
+    true
 }
 
 /// Takes in what the task file says; possible in every stage, since people may write in it at any time.
@@ -188,10 +192,10 @@ fn from_backlog(task: &mut Task, event: &Event) -> Step {
     let worktree =
         Worktree { branch: branch.clone(), target: target.clone(), base: base.clone(), path: path.clone() };
     let work = Work { agent: agent_id.clone(), worktree, phase: WorkPhase::Preparing };
-    Ok((Stage::InProgress(work), ErrorChange::Clear))
+    Ok((Stage::InProgress(Box::new(work)), ErrorChange::Clear))
 }
 
-fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
+fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
     use WorkPhase as Phase;
     let (phase, error) = match (&work.phase, event) {
         (Phase::Preparing, Event::WorktreeCreated { .. }) if task.run.is_some() => {
@@ -279,7 +283,8 @@ fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
             (Phase::Unwinding, ErrorChange::Set(error.clone()))
         }
         (Phase::Starting { rejection: Some(rejection), .. }, Event::AgentResumeFailed { error, .. }) => {
-            return Ok((Stage::WaitingApproval(rejection.review.clone()), ErrorChange::Set(error.clone())));
+            let review = Box::new(rejection.review.clone());
+            return Ok((Stage::WaitingApproval(review), ErrorChange::Set(error.clone())));
         }
         (
             Phase::Running { .. },
@@ -331,7 +336,7 @@ fn from_work(task: &mut Task, mut work: Work, event: &Event) -> Step {
     Ok((Stage::InProgress(work), error))
 }
 
-fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
+fn completed(task: &mut Task, work: Box<Work>, event: &Event) -> Step {
     let Event::TaskCompleted { diff, base, head, turn_count, summary, approval, .. } = event else {
         return Err(Stage::InProgress(work));
     };
@@ -349,9 +354,10 @@ fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
         base: base.clone(),
         head: head.clone(),
     };
+    let Work { agent, worktree, .. } = *work;
     let review = Review {
-        agent: work.agent,
-        worktree: work.worktree,
+        agent,
+        worktree,
         diff,
         turn_count: *turn_count,
         summary: summary.clone(),
@@ -360,10 +366,10 @@ fn completed(task: &mut Task, work: Work, event: &Event) -> Step {
         paused: false,
         phase: ReviewPhase::Recording,
     };
-    Ok((Stage::WaitingApproval(review), ErrorChange::Clear))
+    Ok((Stage::WaitingApproval(Box::new(review)), ErrorChange::Clear))
 }
 
-fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
+fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step {
     use ReviewPhase as Phase;
     let (phase, error) = match (&review.phase, event) {
         (_, Event::TaskReleased { run_id, .. }) if task.run == Some(*run_id) => {
@@ -372,7 +378,7 @@ fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
         }
         (Phase::Recording, Event::ApprovalRequested { .. }) => (Phase::Pausing, ErrorChange::Keep),
         (Phase::Recording, Event::ApprovalRequestFailed { error, .. })
-        | (Phase::Pausing, Event::AgentPauseFailed { error, .. }) => return halted(review, error),
+        | (Phase::Pausing, Event::AgentPauseFailed { error, .. }) => return halted(*review, error),
         (Phase::Pausing, Event::AgentPaused { .. }) => {
             review.paused = true;
             let phase = if review.checks.is_empty() { Phase::Ready } else { Phase::Checking };
@@ -394,17 +400,18 @@ fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
         }
         (Phase::Merging { approver }, Event::WorktreeMerged { commit, .. }) => {
             let approver = approver.clone();
-            return Ok((Stage::Verified(landed(review, commit.clone(), approver)), ErrorChange::Clear));
+            let landed = landed(*review, commit.clone(), approver);
+            return Ok((Stage::Verified(Box::new(landed)), ErrorChange::Clear));
         }
         (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, .. }) => {
             task.rejection_count = *rejection_count;
             task.told = Some(Told { reason: reason.clone(), feedback: feedback.clone() });
             if task.run.is_some() {
                 let words = [Some(reason.clone()), feedback.clone()];
-                return handed_back(review, words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
+                return handed_back(*review, words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
             }
             task.sessions += 1;
-            return rejected(task.sessions, reason.clone(), review);
+            return rejected(task.sessions, reason.clone(), *review);
         }
         (
             Phase::Recording | Phase::Pausing | Phase::Checking | Phase::Ready,
@@ -416,7 +423,7 @@ fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
         (Phase::Stopping { .. }, Event::AgentStopFailed { error, .. })
         | (Phase::Removing { .. }, Event::WorktreeRemoveFailed { error, .. }) => {
             if !review.paused {
-                return halted(review, error);
+                return halted(*review, error);
             }
             (Phase::Ready, ErrorChange::Set(error.clone()))
         }
@@ -432,14 +439,14 @@ fn from_review(task: &mut Task, mut review: Review, event: &Event) -> Step {
 
 fn halted(review: Review, error: &Failure) -> Step {
     let work = Work { agent: review.agent, worktree: review.worktree, phase: WorkPhase::Halted };
-    Ok((Stage::InProgress(work), ErrorChange::Set(error.clone())))
+    Ok((Stage::InProgress(Box::new(work)), ErrorChange::Set(error.clone())))
 }
 
 /// A run goes on with the work itself.
 fn handed_back(review: Review, feedback: String) -> Step {
     let phase = WorkPhase::Driven { session: None, feedback: Some(feedback), park: None };
     let work = Work { agent: review.agent, worktree: review.worktree, phase };
-    Ok((Stage::InProgress(work), ErrorChange::Clear))
+    Ok((Stage::InProgress(Box::new(work)), ErrorChange::Clear))
 }
 
 fn rejected(session: u32, reason: String, review: Review) -> Step {
@@ -447,7 +454,7 @@ fn rejected(session: u32, reason: String, review: Review) -> Step {
     let worktree = review.worktree.clone();
     let rejection = Some(Box::new(Rejection { reason, review }));
     let phase = WorkPhase::Starting { session, rejection, woken: false };
-    Ok((Stage::InProgress(Work { agent, worktree, phase }), ErrorChange::Clear))
+    Ok((Stage::InProgress(Box::new(Work { agent, worktree, phase })), ErrorChange::Clear))
 }
 
 fn landed(review: Review, commit: crate::CommitId, approver: String) -> Landed {
@@ -463,7 +470,7 @@ fn landed(review: Review, commit: crate::CommitId, approver: String) -> Landed {
     }
 }
 
-fn from_landed(mut landed: Landed, event: &Event) -> Step {
+fn from_landed(mut landed: Box<Landed>, event: &Event) -> Step {
     let error = match (landed.cleanup, event) {
         (Cleanup::Pending, Event::TaskApproved { .. }) => ErrorChange::Keep,
         (Cleanup::Pending | Cleanup::Failed, Event::WorktreeRemoved { .. }) => {

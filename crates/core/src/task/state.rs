@@ -65,18 +65,18 @@ pub struct Task {
     pub stage: Stage,
 }
 
-/// Where a task stands.
+/// Where a task stands. What a stage holds is boxed, so that going from one to the next moves a pointer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "snake_case")]
 pub enum Stage {
     /// Waits to be assigned, or for a free place.
     Backlog,
     /// An agent has it.
-    InProgress(Work),
+    InProgress(Box<Work>),
     /// A diff waits for a decision.
-    WaitingApproval(Review),
+    WaitingApproval(Box<Review>),
     /// Merged. Final.
-    Verified(Landed),
+    Verified(Box<Landed>),
 }
 
 /// The branch and folder that a task has to itself.

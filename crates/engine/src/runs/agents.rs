@@ -11,7 +11,7 @@ use crate::clock;
 use crate::core::run::{Phase, Run};
 use crate::core::{
     Actor, AgentId, Assign, Breakdown, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId,
-    SessionEnd, Stage, Task, TaskId, Work, WorkPhase, find_next_try,
+    SessionEnd, Stage, Task, TaskId, WorkPhase, find_next_try,
 };
 use crate::error::Error;
 use crate::keeper;
@@ -193,8 +193,11 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         Driven::Not(other) => return played(other),
     };
     let number = match &task.stage {
-        // An engine before this one was killed over it.
-        Stage::InProgress(Work { phase: WorkPhase::Driven { session: Some(session), .. }, .. }) => *session,
+        Stage::InProgress(work) => match work.phase {
+            // An engine before this one was killed over it.
+            WorkPhase::Driven { session: Some(session), .. } => session,
+            _ => task.sessions + 1,
+        },
         _ => task.sessions + 1,
     };
     let _place = tokio::select! {
