@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use regatta_store::{Loaded, NewEvent, NewIntent, NewSnapshot, Recorded, StreamName, Version};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use uuid::Uuid;
 
 /// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
@@ -307,7 +308,7 @@ pub(crate) fn happening_of(recorded: &Recorded) -> Result<Fact<Happening>, Error
 fn read_row<E: DeserializeOwned>(recorded: &Recorded) -> Result<Fact<E>, Error> {
     let unsound =
         |error: serde_json::Error| Error::LogUnsound { seq: recorded.seq.0, why: error.to_string() };
-    let event: E = serde_json::from_str(&recorded.data).map_err(unsound)?;
+    let event: E = serde_json::from_str(&with_kind(&recorded.kind, &recorded.data)).map_err(unsound)?;
     let actor: Actor = serde_json::from_str(&recorded.actor).map_err(unsound)?;
     Ok(Fact { at: recorded.at, actor, event })
 }
@@ -320,7 +321,42 @@ pub(crate) fn row_of<E: Logged>(fact: &Fact<E>) -> NewEvent {
         kind: fact.event.kind().to_owned(),
         actor: serde_json::to_string(&fact.actor).expect("an actor is plain data"),
         streams: fact.event.streams(),
-        data: serde_json::to_string(&fact.event).expect("an event is plain data"),
+        data: without_kind(fact.event.kind(), text_of(&fact.event)),
+    }
+}
+
+/// Renders an event as JSON text.
+fn text_of<E: Serialize>(event: &E) -> String {
+    /// Most events fit without growing, and none is kept at that size.
+    const EVENT_BYTES_USUAL: usize = 2_048;
+    let mut bytes = Vec::with_capacity(EVENT_BYTES_USUAL);
+    serde_json::to_writer(&mut bytes, event).expect("an event is plain data");
+    String::from_utf8(bytes).expect("JSON is text")
+}
+
+/// What an event begins with in JSON, whose kind the row says already.
+fn kind_field(kind: &str) -> String {
+    format!("\"type\":\"{kind}\"")
+}
+
+/// Takes the kind off the text of an event.
+fn without_kind(kind: &str, mut text: String) -> String {
+    let field = kind_field(kind);
+    if text[1..].starts_with(&field) {
+        let end = 1 + field.len();
+        let end = if text[end..].starts_with(',') { end + 1 } else { end };
+        text.replace_range(1..end, "");
+    }
+    text
+}
+
+/// Puts the kind of an event back.
+fn with_kind<'t>(kind: &str, text: &'t str) -> Cow<'t, str> {
+    let field = kind_field(kind);
+    match text.strip_prefix('{') {
+        Some("}") => Cow::Owned(format!("{{{field}}}")),
+        Some(rest) if !rest.starts_with(&field) => Cow::Owned(format!("{{{field},{rest}")),
+        _ => Cow::Borrowed(text),
     }
 }
 
@@ -363,4 +399,28 @@ pub(crate) fn intent_of_run(effect: &run::Effect, event: usize) -> NewIntent {
 /// Makes facts of events that were decided together.
 pub(crate) fn facts<E>(events: Vec<E>, actor: &Actor, at: Timestamp) -> Vec<Fact<E>> {
     events.into_iter().map(|event| Fact { at, actor: actor.clone(), event }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_an_event_is_in_its_row_once() {
+        for (whole, kept) in [
+            (r#"{"type":"run:paused","runId":1}"#, r#"{"runId":1}"#),
+            (r#"{"type":"run:paused"}"#, "{}"),
+            (r#"{"type":"run:paused2"}"#, r#"{"type":"run:paused2"}"#),
+        ] {
+            assert_eq!(without_kind("run:paused", whole.to_owned()), kept);
+        }
+        for (kept, whole) in [
+            (r#"{"runId":1}"#, r#"{"type":"run:paused","runId":1}"#),
+            ("{}", r#"{"type":"run:paused"}"#),
+            (r#"{"type":"run:paused","runId":1}"#, r#"{"type":"run:paused","runId":1}"#),
+            ("no JSON", "no JSON"),
+        ] {
+            assert_eq!(with_kind("run:paused", kept), whole);
+        }
+    }
 }

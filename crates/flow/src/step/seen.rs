@@ -3,7 +3,7 @@
 //! Shortening looks at the first bytes of a text and at the length of a list: a state of any size is told at the
 //! same cost.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::expression::Expression;
@@ -21,8 +21,8 @@ const SEEN_MAX: usize = 16;
 pub struct Seen(pub String, pub Value);
 
 /// An edge that was looked at. In the log it is a short list: the edge, whether it held, and what it saw.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(EdgeId, bool, Vec<Seen>)", into = "(EdgeId, bool, Vec<Seen>)")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "(EdgeId, bool, Vec<Seen>)")]
 pub struct Tried {
     /// The edge.
     pub edge: EdgeId,
@@ -38,9 +38,9 @@ impl From<(EdgeId, bool, Vec<Seen>)> for Tried {
     }
 }
 
-impl From<Tried> for (EdgeId, bool, Vec<Seen>) {
-    fn from(tried: Tried) -> Self {
-        (tried.edge, tried.held, tried.saw)
+impl Serialize for Tried {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.edge, self.held, &self.saw).serialize(serializer)
     }
 }
 
