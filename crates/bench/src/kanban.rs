@@ -107,8 +107,12 @@ impl Script {
             BTreeSet::new(),
             Priority::Medium,
         );
-        let start =
-            Start { target: "main".to_owned(), base: base.clone(), folder: ".regatta/worktrees".to_owned() };
+        let start = Start {
+            target: "main".to_owned(),
+            base: base.clone(),
+            from: None,
+            folder: ".regatta/worktrees".to_owned(),
+        };
         let assign = Assign { agent: agent(), priority: None, start, run: None };
         let diff = Diff {
             files_changed: 1,

@@ -68,6 +68,9 @@ fn describe_task(event: &Event) -> String {
         Event::TaskQueued { working, limit, .. } => {
             format!("queued: {working} of {limit} agents are at work")
         }
+        Event::TaskAssigned { agent_id, from: Some(from), .. } => {
+            format!("assigned to {agent_id}, to go on from {}", from.short())
+        }
         Event::TaskAssigned { agent_id, .. } => format!("assigned to {agent_id}"),
         Event::WorktreeCreated { path, .. } => format!("worktree made: {path}"),
         Event::AgentAssigned { agent_id, session, .. } => format!("{agent_id} works (session {session})"),

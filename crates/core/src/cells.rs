@@ -129,7 +129,7 @@ fn script(column: Column) -> &'static str {
 }
 
 fn order(world: &World, command: CommandKind) -> Command {
-    let start = Start { target: "main".to_owned(), base: commit(0), folder: "trees".to_owned() };
+    let start = Start { target: "main".to_owned(), base: commit(0), from: None, folder: "trees".to_owned() };
     match command {
         CommandKind::Assign => {
             Command::Assign(Assign { agent: agent("alpha"), priority: None, start, run: None })

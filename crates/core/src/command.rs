@@ -97,8 +97,10 @@ pub struct Assign {
 pub struct Start {
     /// The branch to merge into.
     pub target: String,
-    /// That branch's head.
+    /// That branch's head, or the commit at which the two part if the work begins elsewhere.
     pub base: CommitId,
+    /// The commit to begin with, if work was begun before; otherwise the base.
+    pub from: Option<CommitId>,
     /// The folder that holds all worktrees.
     pub folder: String,
 }

@@ -119,7 +119,7 @@ pub fn effects(task: &Task, event: &Event) -> Vec<Effect> {
     let effect = match &task.stage {
         Stage::Backlog => None,
         Stage::InProgress(work) => match (event, &work.phase) {
-            (Event::TaskAssigned { .. }, _) => Some(create_worktree(task)),
+            (Event::TaskAssigned { from, .. }, _) => Some(create_worktree(task, from.as_ref())),
             (Event::WorktreeCreated { .. }, WorkPhase::Starting { session, .. }) => {
                 Some(run_session(task, &work.agent, *session, None))
             }
@@ -176,14 +176,9 @@ pub fn effects(task: &Task, event: &Event) -> Vec<Effect> {
     effect.into_iter().collect()
 }
 
-fn create_worktree(task: &Task) -> Effect {
-    let worktree = worktree(task);
-    Effect::CreateWorktree {
-        task: task.id,
-        branch: worktree.branch,
-        path: worktree.path,
-        base: worktree.base,
-    }
+fn create_worktree(task: &Task, from: Option<&CommitId>) -> Effect {
+    let crate::Worktree { branch, path, base, .. } = worktree(task);
+    Effect::CreateWorktree { task: task.id, branch, path, base: from.cloned().unwrap_or(base) }
 }
 
 fn run_session(task: &Task, agent: &AgentId, session: u32, resume: Option<Resume>) -> Effect {

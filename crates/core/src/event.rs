@@ -81,6 +81,8 @@ pub enum Event {
         limit: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         run_id: Option<RunId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<CommitId>,
     },
     #[serde(rename = "worktree:created")]
     WorktreeCreated { task_id: TaskId, branch: String, path: String },
@@ -425,7 +427,7 @@ mod tests {
             {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth"}
             {"type":"task:dependencies_set","taskId":7,"dependencies":[1,2]}
             {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2}
-            {"type":"task:assigned","taskId":7,"agentId":"alpha","priority":"medium","branch":"task/7","target":"main","base":"0000000000000000000000000000000000000000","path":"trees/task-7","attempt":1,"working":0,"limit":2}
+            {"type":"task:assigned","taskId":7,"agentId":"alpha","priority":"medium","branch":"task/7","target":"main","base":"0000000000000000000000000000000000000000","path":"trees/task-7","attempt":1,"working":0,"limit":2,"from":"0000002000000000000000000000000000000000"}
             {"type":"worktree:created","taskId":7,"branch":"task/7","path":"trees/task-7"}
             {"type":"worktree:create:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:assigned","taskId":7,"agentId":"alpha","session":2}

@@ -325,7 +325,7 @@ fn any_actor() -> impl Strategy<Value = Actor> {
 
 fn any_command() -> impl Strategy<Value = Command> {
     let tasks = || btree_set(any_task(), 0..3);
-    let start = Start { target: "main".to_owned(), base: commit(0), folder: "trees".to_owned() };
+    let start = Start { target: "main".to_owned(), base: commit(0), from: None, folder: "trees".to_owned() };
     let names = prop::sample::select(vec!["alpha", "beta", "nobody"]);
     let create = tasks().prop_map(|dependencies| {
         Command::Create(

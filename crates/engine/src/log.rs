@@ -151,8 +151,8 @@ impl State for run::Index {
 impl State for Account {
     type Event = session::Event;
 
-    fn fold(state: Self, fact: &Fact<session::Event>) -> Self {
-        state.evolve(fact)
+    fn fold(&mut self, fact: &Fact<session::Event>) {
+        *self = std::mem::take(self).evolve(fact);
     }
 }
 

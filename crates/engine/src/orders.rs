@@ -341,7 +341,7 @@ pub(crate) async fn see_start(project: &Project) -> Result<Start, Error> {
     let head = project.repository().find_branch(target).await?;
     let head = head.ok_or_else(|| Error::TargetMissing { branch: target.to_string() })?;
     let folder = project.config().worktrees.to_string_lossy().into_owned();
-    Ok(Start { target: target.to_string(), base: from_git(&head), folder })
+    Ok(Start { target: target.to_string(), base: from_git(&head), from: None, folder })
 }
 
 /// Looks at the work under review; at nothing when there is none, since the rule refuses before it looks at this.

@@ -70,6 +70,16 @@ impl Repository {
         self.git().args(["merge-base", "--is-ancestor", older.as_str(), newer.as_str()]).answer().await
     }
 
+    /// Returns the commit at which two lines of work parted, or nothing when they have none in common.
+    pub async fn find_merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, Error> {
+        let finished = self.git().args(["merge-base", one.as_str(), other.as_str()]).run().await?;
+        match finished.code {
+            Some(0) => parse_commit(&finished).map(Some),
+            Some(1) => Ok(None),
+            _ => Err(finished.into_error()),
+        }
+    }
+
     /// Lists the branches whose name begins with the prefix, in the order of their names.
     pub async fn list_branches(&self, prefix: &str) -> Result<Vec<(BranchName, CommitId)>, Error> {
         let refs = self.list_refs("refs/heads/").await?;

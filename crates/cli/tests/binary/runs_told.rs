@@ -193,3 +193,19 @@ fn an_interrupted_run_says_how_it_goes_on() {
     open(&project, 2);
     assert_eq!(project.json(&["run", "--resume"])["status"], "completed");
 }
+
+#[test]
+fn a_fork_says_which_items_it_begins_anew() {
+    let project = scripted("person", HOPELESS);
+    assert_eq!(project.run(&["run", "speckit", "--prd", "plan.md"]).code, Some(1));
+    project.json(&["task", "cancel", "1"]);
+    for name in project.repo.git(&["for-each-ref", "--format=%(refname)", "refs/regatta"]).lines() {
+        project.repo.git(&["update-ref", "-d", name]);
+    }
+    project.repo.git(&["reflog", "expire", "--expire=now", "--all"]);
+    project.repo.git(&["gc", "--quiet", "--prune=now"]);
+    let forked = project.run(&["run", "fork", "1", "--no-wait"]);
+    let line = "anew       T001, from the target branch: the commit that it stood at is not known";
+    assert!(forked.stdout.contains(line), "{forked:?}");
+    assert_eq!(project.json(&["run", "show", "2"])["anew"], json!(["T001"]));
+}

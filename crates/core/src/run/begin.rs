@@ -2,7 +2,7 @@
 
 use super::step::{end, enter, get_node};
 use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, failure};
-use crate::{FieldFault, Refusal, RunId, TaskId};
+use crate::{CommitId, FieldFault, Refusal, RunId, TaskId};
 use regatta_flow::{Given, StepFault, Trial};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -52,6 +52,8 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
         taken: Counts::new(),
         visits: Counts::new(),
         tasks: BTreeMap::new(),
+        heads: BTreeMap::new(),
+        anew: Vec::new(),
         step: 1,
         next,
         parent: order.parent,
@@ -68,8 +70,20 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
     Ok(events)
 }
 
-/// Begins a run where another stood before a step. `tasks` are those of its items that are merged already.
-pub fn fork(id: RunId, from: &Run, tasks: BTreeMap<String, TaskId>) -> Event {
+/// What a fork takes over of the items of the other run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Those that are merged already, with their tasks.
+    pub merged: BTreeMap<String, TaskId>,
+    /// What the others stood at that had been begun.
+    pub heads: BTreeMap<String, CommitId>,
+    /// Those of them for which that is not known.
+    pub anew: Vec<String>,
+}
+
+/// Begins a run where another stood before a step.
+pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
+    let Taken { merged, heads, anew } = taken;
     let next = match &from.phase {
         Phase::Asking { question } => Next::Ask { node: from.node.clone(), question: question.clone() },
         Phase::Mapping(mapping) => Next::Map {
@@ -91,7 +105,9 @@ pub fn fork(id: RunId, from: &Run, tasks: BTreeMap<String, TaskId>) -> Event {
         feedback: from.feedback.clone(),
         taken: from.taken.clone(),
         visits: from.visits.clone(),
-        tasks,
+        tasks: merged,
+        heads,
+        anew,
         step: from.step,
         next,
         parent: None,

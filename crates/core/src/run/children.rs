@@ -15,7 +15,7 @@ impl Player<'_> {
         }
         if mapping.is_over() {
             let output = gather(mapping);
-            return self.step(output);
+            return self.step(output, None);
         }
         let children: BTreeMap<String, RunId> =
             children.into_iter().filter(|(key, _)| mapping.is_waiting(key)).collect();
@@ -52,7 +52,7 @@ impl Player<'_> {
         }
         // With the last one ended the step is made; a run that is held makes it when it is resumed.
         if mapping.is_over() && self.run.hold.is_none() {
-            events.extend(self.step(gather(&mapping)));
+            events.extend(self.step(gather(&mapping), None));
         }
         events
     }

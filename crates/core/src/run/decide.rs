@@ -2,7 +2,7 @@
 
 use super::step::Player;
 use super::{ChildEnd, Event, Hold, Phase, Run, Status, failure};
-use crate::{Failure, Refusal, RunId, TaskId};
+use crate::{CommitId, Failure, Refusal, RunId, TaskId};
 use regatta_flow::Workflow;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub enum Command {
     Stop { reason: Option<String> },
     Answer { approved: bool, text: String },
     Published { step: u64, tasks: BTreeMap<String, TaskId> },
-    Performed { step: u64, asks: u32, output: Value },
+    Performed { step: u64, asks: u32, output: Value, head: Option<CommitId> },
     NotPerformed { step: u64, failure: Failure },
     Stopped,
     ChildrenStarted { step: u64, children: BTreeMap<String, RunId> },
@@ -53,7 +53,7 @@ pub fn decide(situation: Situation<'_>, run: &mut Run, command: Command) -> Resu
             Ok(Vec::new())
         }
         Command::Published { step, tasks } => Ok(player.published(step, tasks)),
-        Command::Performed { step, asks, output } => Ok(player.performed(step, asks, output)),
+        Command::Performed { step, asks, output, head } => Ok(player.performed(step, asks, output, head)),
         Command::NotPerformed { step, failure } => Ok(player.not_performed(step, failure)),
         Command::Stopped => Ok(player.stopped()),
         Command::ChildrenStarted { step, children } => Ok(player.children_started(step, children)),
@@ -65,7 +65,7 @@ pub fn decide(situation: Situation<'_>, run: &mut Run, command: Command) -> Resu
 
 /// Decides what follows the node that a run is at, as if it had just returned `output`; for replaying a run.
 pub fn decide_step(situation: Situation<'_>, run: &mut Run, output: Value) -> Vec<Event> {
-    Player { situation, run }.step(output)
+    Player { situation, run }.step(output, None)
 }
 
 impl Player<'_> {
@@ -97,7 +97,7 @@ impl Player<'_> {
 
     fn answer(&mut self, approved: bool, text: &str) -> Result<Vec<Event>, Refusal> {
         match self.run.phase {
-            Phase::Asking { .. } => Ok(self.step(json!({ "approved": approved, "text": text }))),
+            Phase::Asking { .. } => Ok(self.step(json!({ "approved": approved, "text": text }), None)),
             _ => Err(self.refusal("take an answer")),
         }
     }
@@ -115,7 +115,7 @@ impl Player<'_> {
         events
     }
 
-    fn performed(&mut self, step: u64, asks: u32, output: Value) -> Vec<Event> {
+    fn performed(&mut self, step: u64, asks: u32, output: Value, head: Option<CommitId>) -> Vec<Event> {
         let is_wanted = matches!(self.run.phase, Phase::Performing { asks: now, .. } if now == asks);
         if !is_wanted || step != self.run.step || !self.run.is_asked {
             return Vec::new();
@@ -124,7 +124,7 @@ impl Player<'_> {
             return vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))];
         }
         match self.find_output_faults(&output) {
-            faults if faults.is_empty() => self.step(output),
+            faults if faults.is_empty() => self.step(output, head),
             faults if asks < ASKS_MAX => {
                 vec![Event::RunOutputRefused { run_id: self.run.id, step, faults, asks: asks + 1 }]
             }

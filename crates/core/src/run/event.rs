@@ -3,7 +3,7 @@
 //! A step is one event: what the node returned, what was assigned, which edges were looked at and what they saw, and
 //! where the run goes next. Whoever folds it needs neither the workflow nor an expression.
 
-use crate::{Failure, RunId, TaskId};
+use crate::{CommitId, Failure, RunId, TaskId};
 use regatta_flow::{EdgeId, NodeName, Patch, Tried};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -26,6 +26,9 @@ pub enum Event {
         step: u64,
         node: NodeName,
         output: Value,
+        /// What the branch of the node's task stood at afterwards.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<CommitId>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         set: Vec<Patch>,
         choice: Choice,
@@ -112,6 +115,12 @@ pub struct Begin {
     /// Its items that are on the board already.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tasks: BTreeMap<String, TaskId>,
+    /// The commits that its other items stood at, when it was forked in the middle of them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub heads: BTreeMap<String, CommitId>,
+    /// Those of them for which no commit is known, so that they begin anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anew: Vec<String>,
     /// The step that it begins with.
     pub step: u64,
     /// What it does first.

@@ -47,8 +47,11 @@ impl Run {
                 self.tasks.extend(tasks.iter().map(|(key, task)| (key.clone(), *task)));
                 self.turn_to(Phase::performing());
             }
-            Event::RunStepped { output, set, choice, next, .. } => {
+            Event::RunStepped { output, head, set, choice, next, .. } => {
                 self.count(choice);
+                if let (Some(item), Some(head)) = (&self.item, head) {
+                    self.heads.insert(item.clone(), head.clone());
+                }
                 fits = self.assign(set, output);
                 if let Phase::Asking { .. } = self.phase {
                     self.feedback = answered(output, self.item.as_deref());
@@ -86,6 +89,7 @@ impl Run {
                 self.feedback = Value::Null;
                 if let Some(item) = self.item.take() {
                     self.driven.remove(&item);
+                    self.heads.remove(&item);
                 }
                 self.go(next);
             }
@@ -240,6 +244,8 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         visits: plan.visits.clone(),
         tasks: plan.tasks.clone(),
         driven: BTreeSet::new(),
+        heads: plan.heads.clone(),
+        anew: plan.anew.clone(),
         sent_back: BTreeMap::new(),
         step: plan.step,
         node: plan.next.node().clone(),

@@ -19,7 +19,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use begin::{Order, begin, fork};
+pub use begin::{Order, Taken, begin, fork};
 pub use decide::{Command, Situation, decide, decide_step};
 pub use effect::{Effect, effects};
 pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent};

@@ -1,7 +1,7 @@
 //! A run: where it stands, its state, and what it has counted.
 
 use super::{ChildEnd, Counts, Fork, Item, Parent};
-use crate::{Failure, RunId, TaskId};
+use crate::{CommitId, Failure, RunId, TaskId};
 use jiff::Timestamp;
 use regatta_flow::{EdgeId, NodeName};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,12 @@ pub struct Run {
     /// Those of them that it has taken up, and has neither landed nor given up.
     #[serde(default)]
     pub driven: BTreeSet<String>,
+    /// What the branch of each stood at after the last node that worked on it.
+    #[serde(default)]
+    pub heads: BTreeMap<String, CommitId>,
+    /// Those that a fork begins anew, though work on them had begun.
+    #[serde(default)]
+    pub anew: Vec<String>,
     /// How often a person sent each of them back.
     pub sent_back: BTreeMap<String, u32>,
     /// The step that it is at, from 1.
@@ -212,6 +218,11 @@ impl Run {
     /// Returns how often the current node was performed for its item before.
     pub fn count_visits(&self) -> u32 {
         count(&self.visits, self.node.as_str(), self.item.as_deref().unwrap_or_default())
+    }
+
+    /// Tells whether a node has worked on an item.
+    pub fn has_begun(&self, item: &str) -> bool {
+        self.visits.values().any(|items| items.contains_key(item))
     }
 
     /// Tells whether the current node works on an item that should be on the board and is not.

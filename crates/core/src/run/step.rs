@@ -3,7 +3,7 @@
 use super::evolve::answered;
 use super::items::find_items;
 use super::{Choice, Event, Next, Phase, Run, Situation, failure};
-use crate::TaskId;
+use crate::{CommitId, TaskId};
 use regatta_flow::{
     self as flow, EndStatus, Given, Look, Node, NodeKind, NodeName, Patch, StepFault, Trial, Workflow,
 };
@@ -41,8 +41,8 @@ impl Player<'_> {
         faults.iter().take(FAULTS_MAX).map(ToString::to_string).collect()
     }
 
-    /// Makes the step that follows the current node.
-    pub(super) fn step(&mut self, output: Value) -> Vec<Event> {
+    /// Makes the step that follows the current node, whose work stands at `head`.
+    pub(super) fn step(&mut self, output: Value, head: Option<CommitId>) -> Vec<Event> {
         let (run_id, step, node) = (self.run.id, self.run.step, self.run.node.clone());
         let (led, output) = self.lead(output);
         let failed = |error, output| vec![Event::RunFailed { run_id, error, output: Some(output) }];
@@ -75,7 +75,7 @@ impl Player<'_> {
             }
             (Err(reason), _) => self.fail(failure::ended(run_id, next.node(), reason)),
         });
-        let mut events = vec![Event::RunStepped { run_id, step, node, output, set, choice, next }];
+        let mut events = vec![Event::RunStepped { run_id, step, node, output, head, set, choice, next }];
         events.extend(ending);
         events
     }

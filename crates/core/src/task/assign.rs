@@ -40,6 +40,7 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
         working,
         limit,
         run_id: assign.run,
+        from: assign.start.from.clone(),
     };
     Ok(Decision { events: vec![event], answer: Answer::Accepted })
 }
@@ -77,8 +78,21 @@ fn check_agent_is_free(situation: &Situation<'_>, agent: &AgentId) -> Result<(),
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::check;
+    use crate::testing::{World, agent, check, commit, id, user};
+    use crate::{Assign, Command, Effect, Start};
     use expect_test::expect;
+
+    #[test]
+    fn work_that_was_begun_before_goes_on_from_its_commit() {
+        let mut world = World::given("add");
+        let start =
+            Start { target: "main".into(), base: commit(0), from: Some(commit(5)), folder: "trees".into() };
+        let assign = Assign { agent: agent("alpha"), priority: None, start, run: None };
+        let step = world.give(id(1), &user(), &Command::Assign(assign)).unwrap();
+        let [Effect::CreateWorktree { base, .. }] = &step.effects[..] else { panic!("{step:?}") };
+        let worktree = world.tasks[&id(1)].worktree().unwrap();
+        assert_eq!((base, &worktree.base), (&commit(5), &commit(0)), "the diff shows all of the work");
+    }
 
     #[test]
     fn an_unknown_agent_is_refused_with_the_known_ones() {

@@ -1,6 +1,6 @@
 //! One sample of every event of runs and their workflows.
 
-use super::{failure, id};
+use super::{commit, failure, id};
 use crate::run::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent};
 use crate::{Code, RunId};
 use regatta_flow::{Assigned, EdgeId, NodeName, PathStep, ResolvedPath, Seen, Tried};
@@ -24,6 +24,7 @@ pub(crate) fn run_samples() -> Vec<Event> {
             step: 2,
             node: node.clone(),
             output: json!({ "passed": false, "weight": 0.1 }),
+            head: Some(commit(1)),
             set: vec![patch(Assigned::Output(ResolvedPath::default())), patch(Assigned::Value(json!(1)))],
             choice: choice(),
             next: Next::Land {
@@ -74,6 +75,8 @@ fn begin() -> Begin {
         taken: counts.clone(),
         visits: counts,
         tasks: BTreeMap::from([("T001".into(), id(7))]),
+        heads: BTreeMap::from([("T002".into(), commit(1))]),
+        anew: vec!["T003".into()],
         step: 3,
         next: Next::Map {
             node: NodeName::parse("all").unwrap(),

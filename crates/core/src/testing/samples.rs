@@ -113,6 +113,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             working: 0,
             limit: 2,
             run_id: None,
+            from: Some(commit(2)),
         },
         Event::WorktreeCreated { task_id, branch: branch.clone(), path: "trees/task-7".into() },
         Event::WorktreeCreateFailed { task_id, error: error.clone() },

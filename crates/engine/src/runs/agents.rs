@@ -11,7 +11,7 @@ use crate::clock;
 use crate::core::run::{Phase, Run};
 use crate::core::{
     Actor, AgentId, Assign, Breakdown, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId,
-    SessionEnd, Stage, Task, TaskId, WorkPhase, find_next_try,
+    SessionEnd, Stage, Start, Task, TaskId, WorkPhase, find_next_try,
 };
 use crate::error::Error;
 use crate::keeper;
@@ -241,11 +241,11 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     let (ending, broke) = (acted.ending.clone(), acted.broke.clone());
     let (answered, end) = match answer(acted) {
         Played::Stopped(StopReason::Shutdown) => return played(Played::Stopped(StopReason::Shutdown)),
-        Played::Returned(output) => commit(ask, id, number, output).await?,
+        Played::Returned(output) | Played::Committed(output, _) => commit(ask, id, number, output).await?,
         Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
         Played::Stopped(reason) => (Played::Stopped(reason), SessionEnd::Stopped),
     };
-    if let (Some(tape), Played::Returned(output)) = (&roles.record, &answered) {
+    if let (Some(tape), Played::Committed(output, _)) = (&roles.record, &answered) {
         keep(ask, tape, output, start.as_ref(), &folder).await?;
     }
     session_entry::remember(work, &task, number, start.as_ref(), (&ending, &end)).await?;
@@ -315,8 +315,9 @@ async fn commit(
         Ok(diff) => diff,
         Err(error) => return Ok(failed(Failure::from(error.explain()))),
     };
+    let head = diff.head.clone();
     Ok(match Complete::new(diff, 1, None) {
-        Ok(complete) => (Played::Returned(output), SessionEnd::Finished(complete)),
+        Ok(complete) => (Played::Committed(output, head), SessionEnd::Finished(complete)),
         Err(faults) => failed(Failure::from(orders::invalid(faults).explain())),
     })
 }
@@ -350,7 +351,7 @@ async fn drive(ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Err
                 let failure = task.error.clone().unwrap_or_else(|| taken(run, &task));
                 return Ok(Driven::Not(Played::Failed(failure)));
             }
-            Stage::Backlog => match assign(ask, agent, id).await {
+            Stage::Backlog => match assign(ask, agent, &task).await {
                 Ok(()) => is_asked = true,
                 // Somebody else is at work; it is this run's turn when they are done.
                 Err(Error::Refused(Refusal::AgentAlreadyRunning { .. } | Refusal::NoPlace { .. })) => {}
@@ -365,11 +366,23 @@ async fn drive(ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Err
     }
 }
 
-async fn assign(ask: &Ask<'_>, agent: &AgentId, task: TaskId) -> Result<(), Error> {
-    let start = orders::see_start(ask.project).await?;
+async fn assign(ask: &Ask<'_>, agent: &AgentId, task: &Task) -> Result<(), Error> {
+    let start = find_start(ask, task).await?;
     let assign = Assign { agent: agent.clone(), priority: None, start, run: Some(ask.run.id) };
-    let order = Order { fence: Some(ask.work.token), ..Order::new(Some(task), &Actor::Engine) };
+    let order = Order { fence: Some(ask.work.token), ..Order::new(Some(task.id), &Actor::Engine) };
     orders::give(ask.project, order, Command::Assign(assign)).await.map(|_| ())
+}
+
+/// A fork goes on with an item from the commit that the other run had come to; work that was cancelled does not.
+async fn find_start(ask: &Ask<'_>, task: &Task) -> Result<Start, Error> {
+    let start = orders::see_start(ask.project).await?;
+    let head = ask.run.item.as_ref().and_then(|item| ask.run.heads.get(item));
+    let Some(head) = head.filter(|_| task.sessions == 0) else { return Ok(start) };
+    let (target, begun) = (orders::to_git(&start.base)?, orders::to_git(head)?);
+    Ok(match ask.project.repository().find_merge_base(&target, &begun).await? {
+        Some(base) => Start { base: orders::from_git(&base), from: Some(head.clone()), ..start },
+        None => start,
+    })
 }
 
 fn taken(run: RunId, task: &Task) -> Failure {

@@ -2,10 +2,11 @@
 //!
 //! What was merged later belongs to a future that the fork does not have: it works on those items anew.
 
-use crate::core::run::{Event, Phase, Run};
+use crate::core::run::{Event, Phase, Run, Taken};
 use crate::core::{Fact, FieldFault, RunId, TaskId};
 use crate::error::Error;
-use crate::orders::invalid;
+use crate::orders::{from_git, invalid};
+use crate::project::Project;
 use regatta_flow::Workflow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,6 +20,24 @@ pub(super) struct ForkPoint {
 }
 
 impl ForkPoint {
+    /// Finds what the fork takes over of each item, as far as the repository still has it.
+    pub(super) async fn find_taken(&self, project: &Project) -> Result<Taken, Error> {
+        let mut taken = Taken { merged: self.merged.clone(), ..Taken::default() };
+        let known: BTreeSet<&String> = self.run.tasks.keys().chain(self.run.heads.keys()).collect();
+        let is_open = |item: &&String| !self.merged.contains_key(*item) && self.run.has_begun(item);
+        for item in known.into_iter().filter(is_open) {
+            let head = match self.run.heads.get(item) {
+                Some(head) => project.repository().resolve_commit(head.as_str()).await?,
+                None => None,
+            };
+            match head {
+                Some(head) => drop(taken.heads.insert(item.clone(), from_git(&head))),
+                None => taken.anew.push(item.clone()),
+            }
+        }
+        Ok(taken)
+    }
+
     /// Has the fork play another definition, if that can go on from here.
     pub(super) fn turn_to(&mut self, definition: Arc<Workflow>) -> Result<Arc<Workflow>, Error> {
         let Run { node, level, within, .. } = &self.run;

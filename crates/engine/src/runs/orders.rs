@@ -103,12 +103,13 @@ pub async fn fork(
         Some(listed) => Some(point.turn_to(project.book().compile(&listed.name, &listed.folder)?)?),
         None => None,
     };
+    let taken = point.find_taken(project).await?;
     for _ in 0..TRIES_MAX {
         let mut batch = Batch::open(project).await?;
         if let Some(definition) = &definition {
             batch.keep(project, definition, &point.run.digest, &giver.actor).await?;
         }
-        let id = batch.add(|id| Ok(vec![run::fork(id, &point.run, point.merged.clone())]), &giver.actor)?;
+        let id = batch.add(|id| Ok(vec![run::fork(id, &point.run, taken.clone())]), &giver.actor)?;
         if batch.append(project).await? {
             return Ok(id);
         }

@@ -1,7 +1,7 @@
 //! Who plays the roles of a workflow: agents in sessions, or something else that answers in their place.
 
-use crate::core::Failure;
 use crate::core::run::Run;
+use crate::core::{CommitId, Failure};
 use crate::perform::{Control, Work};
 use crate::project::Project;
 use regatta_agents::StopReason;
@@ -33,6 +33,8 @@ pub struct Ask<'a> {
 pub enum Played {
     /// Its result, not yet judged.
     Returned(Value),
+    /// Its result, and the commit that the branch of its task stands at.
+    Committed(Value, CommitId),
     /// It could not answer.
     Failed(Failure),
     /// It was stopped.

@@ -51,6 +51,9 @@ pub struct RunView {
     pub parent: Option<RunId>,
     /// The run that it was forked from.
     pub forked_from: Option<RunId>,
+    /// The items that it began anew as a fork, because the commit that they stood at is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub anew: Vec<String>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When something last happened to it.
@@ -127,6 +130,7 @@ fn view_of(run: &Run) -> RunView {
         taken: run.taken.clone(),
         parent: run.parent.as_ref().map(|parent| parent.run_id),
         forked_from: run.forked.map(|fork| fork.run_id),
+        anew: run.anew.clone(),
         created_at: run.created_at,
         updated_at: run.updated_at,
     }

@@ -3,6 +3,7 @@
 
 mod board;
 mod children;
+mod forks;
 mod release;
 mod support;
 mod tapes;

@@ -180,3 +180,25 @@ async fn whatever_parses_as_a_branch_is_one_for_git() {
         assert!(status.expect("git runs").success(), "{text:?}");
     }
 }
+
+#[tokio::test]
+async fn two_lines_of_work_have_a_commit_at_which_they_part() {
+    let world = World::new().await;
+    let disk = &world.disk;
+    let base = commit(&disk.git(&["rev-parse", "HEAD"]));
+    disk.git(&["checkout", "--quiet", "-b", "one"]);
+    disk.write("one", "1");
+    let one = commit(&disk.commit("one"));
+    disk.git(&["checkout", "--quiet", "--orphan", "alone"]);
+    disk.write("alone", "1");
+    let alone = commit(&disk.commit("alone"));
+    disk.git(&["checkout", "--quiet", "-b", "two", base.as_str()]);
+    disk.write("two", "2");
+    let two = commit(&disk.commit("two"));
+    let find = async |one, other| world.repository.find_merge_base(one, other).await.expect("a look-up");
+    assert_eq!(find(&one, &two).await, Some(base.clone()));
+    assert_eq!(find(&base, &two).await, Some(base));
+    assert_eq!(find(&one, &alone).await, None);
+    let missing = commit(&"1".repeat(40));
+    assert!(world.repository.find_merge_base(&one, &missing).await.is_err());
+}

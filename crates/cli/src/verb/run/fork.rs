@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 /// Begins a new run where another stood before a step, and follows it.
 ///
-/// Items that were merged by then stay merged; the others become new tasks.
+/// Items that were merged by then stay merged; the others become new tasks. One that had been begun starts from the commit
+/// that the step saw; where that is not known, it starts anew, and the answer says so.
 #[derive(Args)]
 pub(crate) struct Fork {
     /// The number of the run to begin from.

@@ -97,6 +97,10 @@ fn render(run: &RunView) -> String {
     if let Some(fork) = run.forked_from {
         field("fork of", format!("run {fork}"));
     }
+    if !run.anew.is_empty() {
+        let items = run.anew.join(", ");
+        field("anew", format!("{items}, from the target branch: the commit that it stood at is not known"));
+    }
     if !run.tasks.is_empty() {
         let tasks: Vec<String> = run.tasks.iter().map(|(key, task)| format!("{key} is #{task}")).collect();
         field("tasks", tasks.join(", "));

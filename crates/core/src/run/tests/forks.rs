@@ -1,20 +1,21 @@
 //! A fork begins where another run stood, with its state and counters, and goes its own way.
 
 use super::play::{Play, RUN};
-use super::script::{carry_out, played};
+use super::script::{carry_out, coder_output, played, review_output};
 use super::told::{describe_effect, describe_event, describe_run};
 use super::workflows::{Example, speckit};
 use crate::RunId;
-use crate::run::{Event, Run, Situation, decide_step, fork};
-use crate::testing::id;
+use crate::run::{Command, Event, Run, Situation, Taken, decide_step, fork};
+use crate::testing::{commit, id};
 use expect_test::{Expect, expect};
 use std::collections::BTreeMap;
 
 fn check_fork(given: &str, merged: &[(&str, u32)], when: &str, expected: Expect) {
     let example: Example = speckit();
     let from = played(&example, given);
-    let tasks: BTreeMap<_, _> = merged.iter().map(|(key, task)| ((*key).to_owned(), id(*task))).collect();
-    let event = fork(RunId::new(2).unwrap(), &from.run, tasks);
+    let merged = merged.iter().map(|(key, task)| ((*key).to_owned(), id(*task))).collect();
+    let taken = Taken { merged, ..Taken::default() };
+    let event = fork(RunId::new(2).unwrap(), &from.run, taken);
     let (play, told) = Play::of(&example, vec![event]);
     let mut text = format!("  {}\n", describe_event(&told.events[0]));
     for effect in &told.effects {
@@ -151,6 +152,33 @@ fn what_a_person_said_goes_along() {
           feedback = {"approved":true,"text":"this","task":"T001"}
     "#]],
     );
+}
+
+/// Each item is known by the commit that its last node left, until it is merged; a fork hands that on.
+#[test]
+fn a_run_knows_the_commit_that_each_item_stands_at() {
+    let given = "begin board; spec T001,T002; publish";
+    let mut play = played(&speckit(), given);
+    let heads = |run: &Run| run.heads.values().cloned().collect::<Vec<_>>();
+    let mut perform = |how: &str, number: u32| {
+        let output = match play.run.node.as_str() {
+            "coder" => coder_output(play.run.item.as_deref().unwrap(), how),
+            _ => review_output(play.run.item.as_deref().unwrap(), how),
+        };
+        let step = play.run.step;
+        play.tell(Command::Performed { step, asks: 0, output, head: Some(commit(number)) }).unwrap();
+        (heads(&play.run), play.run.has_begun("T001"), play.run.has_begun("T002"))
+    };
+    assert_eq!(perform("fail", 1), (vec![commit(1)], true, false));
+    assert_eq!(perform("pass", 2), (vec![commit(2)], true, false));
+    assert_eq!(perform("yes", 3), (vec![commit(3)], true, false));
+    let step = play.run.step;
+    play.tell(Command::Landed { step }).unwrap();
+    assert_eq!(heads(&play.run), []);
+    let heads = BTreeMap::from([("T002".to_owned(), commit(9))]);
+    let taken = Taken { heads: heads.clone(), anew: vec!["T003".to_owned()], ..Taken::default() };
+    let (fork, _) = Play::of(&speckit(), vec![fork(RunId::new(2).unwrap(), &play.run, taken)]);
+    assert_eq!((fork.run.heads, fork.run.anew), (heads, vec!["T003".to_owned()]));
 }
 
 /// A recorded step that is decided once more, on the run as it was before it, is the same.

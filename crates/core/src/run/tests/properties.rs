@@ -106,7 +106,9 @@ fn choose(play: &Play, terms: &Terms, number: Option<u8>) -> Command {
         Some(16..=31) => return Command::Resume,
         Some(32) => return Command::Stop { reason: None },
         Some(33..=48) => return Command::NotPerformed { step: run.step, failure: failure(Code::IoFailed) },
-        Some(49..=56) => return Command::Performed { step: run.step, asks: 7, output: true.into() },
+        Some(49..=56) => {
+            return Command::Performed { step: run.step, asks: 7, output: true.into(), head: None };
+        }
         Some(57..=64) => return Command::Landed { step: run.step.saturating_sub(1) },
         Some(65..=72) => return Command::Answer { approved: false, text: String::new() },
         _ => {}
@@ -124,7 +126,7 @@ fn choose(play: &Play, terms: &Terms, number: Option<u8>) -> Command {
         _ if !run.is_asked => Command::Resume,
         Phase::Publishing => Command::Published { step, tasks: tasks(terms) },
         Phase::Performing { asks, .. } => {
-            Command::Performed { step, asks: *asks, output: output(play, terms, number) }
+            Command::Performed { step, asks: *asks, output: output(play, terms, number), head: None }
         }
         other => panic!("nothing can be told to {other:?}"),
     }

@@ -152,7 +152,9 @@ fn parse(play: &Play, verb: &str, rest: &[&str]) -> Command {
 
 fn make_late(command: Command) -> Command {
     match command {
-        Command::Performed { step, asks, output } => Command::Performed { step: step - 1, asks, output },
+        Command::Performed { step, asks, output, head } => {
+            Command::Performed { step: step - 1, asks, output, head }
+        }
         Command::NotPerformed { step, failure } => Command::NotPerformed { step: step - 1, failure },
         Command::Published { step, tasks } => Command::Published { step: step - 1, tasks },
         Command::ChildrenStarted { step, children } => Command::ChildrenStarted { step: step - 1, children },
@@ -167,7 +169,7 @@ fn perform(play: &Play, output: Value) -> Command {
         Phase::Performing { asks, .. } => asks,
         _ => 0,
     };
-    Command::Performed { step: play.run.step, asks, output }
+    Command::Performed { step: play.run.step, asks, output, head: None }
 }
 
 fn item_of(play: &Play) -> String {

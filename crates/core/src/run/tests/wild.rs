@@ -107,7 +107,7 @@ fn play_to_the_end(
             break;
         }
         let step = play.run.step;
-        play.tell(Command::Performed { step, asks: 0, output: json!(output) }).unwrap();
+        play.tell(Command::Performed { step, asks: 0, output: json!(output), head: None }).unwrap();
     }
     match &play.run.phase {
         Phase::Completed { .. } => prop_assert_eq!(play.run.node.as_str(), format!("n{}", shape.nodes - 1)),

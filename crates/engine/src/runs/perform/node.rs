@@ -61,7 +61,8 @@ async fn play(
         None => Played::Failed(gone(seat.run().id)),
     };
     Ok(match played {
-        Played::Returned(output) => Some(Command::Performed { step, asks, output }),
+        Played::Returned(output) => Some(Command::Performed { step, asks, output, head: None }),
+        Played::Committed(output, head) => Some(Command::Performed { step, asks, output, head: Some(head) }),
         Played::Failed(failure) => Some(Command::NotPerformed { step, failure }),
         Played::Stopped(StopReason::Shutdown) => None,
         Played::Stopped(_) => {
