@@ -43,8 +43,12 @@ pub(crate) fn record(installed: &Installed) {
     let session = run(&mut world, installed, &repo, "edit", &edit);
     let load = Case { prompt: cases::resume(), choice: "allow", loads: session, ..Case::default() };
     run(&mut world, installed, &repo, "load", &load);
-    let asking =
-        |choice| Case { prompt: cases::edit(), permissions: Permissions::Ask, choice, ..Case::default() };
+    let asking = |choice| Case {
+        prompt: cases::edit_asking(),
+        permissions: Permissions::Ask,
+        choice,
+        ..Case::default()
+    };
     let simple = |prompt| Case { prompt, choice: "allow", ..Case::default() };
     let mut all = vec![
         ("permission-allow", asking("allow")),

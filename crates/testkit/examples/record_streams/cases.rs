@@ -8,7 +8,17 @@ const RESULT: &str = "The greeting is there.\n\n```json\n{\"status\": \"complete
 
 /// Writes a file, runs a command, and says a result.
 pub(crate) fn edit() -> String {
-    let write = json!({"write": {"path": "src/greeting.txt", "content": "hello\nworld\n"}, "escalate": true});
+    edit_with(false)
+}
+
+/// The same, asking to leave a sandbox for the write: Codex asks nobody otherwise.
+pub(crate) fn edit_asking() -> String {
+    edit_with(true)
+}
+
+fn edit_with(escalates: bool) -> String {
+    let write =
+        json!({"write": {"path": "src/greeting.txt", "content": "hello\nworld\n"}, "escalate": escalates});
     let shell = json!({"shell": "cat src/greeting.txt && git status --short"});
     with(&json!([write, shell, {"say": RESULT, "usage": {"input": 1200, "output": 80, "cached": 1000}}]))
 }
@@ -22,6 +32,12 @@ pub(crate) fn resume() -> String {
 /// Calls the tool of an MCP server.
 pub(crate) fn mcp() -> String {
     with(&json!([{"tool": {"name": "tick", "args": {"criterion": 2}}}, {"say": "Ticked."}]))
+}
+
+/// Edits by a patch that is given to the shell, which Codex takes for a change of files.
+pub(crate) fn patch() -> String {
+    let patch = "apply_patch <<'PATCH'\n*** Begin Patch\n*** Add File: src/greeting.txt\n+hello\n*** End Patch\nPATCH\n";
+    with(&json!([{"shell": patch}, {"say": "The greeting is there."}]))
 }
 
 /// The cases that need nothing but a script.

@@ -12,7 +12,7 @@ use crate::fixture::World;
 use crate::process::{Start, read_all};
 
 /// Longer than any program takes, but for those that try again for minutes.
-const RUN_MAX: Duration = Duration::from_secs(120);
+const RUN_MAX: Duration = Duration::from_secs(90);
 
 /// The name that goose gives a session; the others make up ids.
 const SESSION_NAME: &str = "recorded";
@@ -37,6 +37,10 @@ pub(crate) fn record(installed: &Installed) {
     for (name, prompt) in cases::simple() {
         let repo = world.make_repo();
         run(&mut world, installed, &repo, name, &Run { prompt, ..Run::default() });
+    }
+    if installed.agent() == Agent::Codex {
+        let repo = world.make_repo();
+        run(&mut world, installed, &repo, "patch", &Run { prompt: cases::patch(), ..Run::default() });
     }
     let repo = world.make_repo();
     let denied = Run { prompt: cases::edit(), permissions: Permissions::Ask, ..Run::default() };
