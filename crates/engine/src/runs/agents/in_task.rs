@@ -1,0 +1,200 @@
+//! A role that works in the worktree of a task.
+
+use super::{AgentRoles, IDLE, Try, answer, begin, finish, keep, names_of_run, open, variables};
+use crate::clock;
+use crate::core::{
+    Actor, AgentId, Assign, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId, SessionEnd,
+    Stage, Start, Task, TaskId, WorkPhase,
+};
+use crate::error::Error;
+use crate::keeper;
+use crate::orders::{self, Order};
+use crate::perform::{session_entry, sessions};
+use crate::prompt;
+use crate::runs::roles::{Ask, Played};
+use regatta_agents::{ResultIs, StopReason};
+use serde_json::Value;
+
+/// Plays in the worktree of a task, again and again while it breaks off for a reason that passes.
+pub(super) async fn play(
+    roles: &AgentRoles,
+    ask: &Ask<'_>,
+    agent: AgentId,
+    id: TaskId,
+) -> Result<Played, Error> {
+    loop {
+        match try_in_task(roles, ask, &agent, id).await? {
+            Try::Played(played) => return Ok(played),
+            Try::Later => {}
+        }
+    }
+}
+
+async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Try, Error> {
+    let (project, work) = (ask.project, ask.work);
+    let played = |played| Ok(Try::Played(played));
+    let task = match drive(ask, agent, id).await? {
+        Driven::Ready(task) => *task,
+        Driven::Not(other) => return played(other),
+    };
+    let number = match &task.stage {
+        Stage::InProgress(work) => match work.phase {
+            // An engine before this one was killed over it.
+            WorkPhase::Driven { session: Some(session), .. } => session,
+            _ => task.sessions + 1,
+        },
+        _ => task.sessions + 1,
+    };
+    let _place = tokio::select! {
+        biased;
+        reason = ask.control.asked() => return played(Played::Stopped(reason)),
+        place = work.places.take(agent) => place,
+    };
+    work.keep_file(id).await?;
+    session_entry::archive_if_due(work, id).await?;
+    let start = session_entry::find_start(project, &task).await;
+    let folder = task.worktree().map(|worktree| project.place(&worktree.path)).unwrap_or_default();
+    let mark = project.session_mark(id, number);
+    let charge = match open(ask, agent, &mark, Some(id), number).await? {
+        Ok(charge) => charge,
+        Err(failure) => return played(Played::Failed(failure)),
+    };
+    let transcript = project.transcript(id, number);
+    let request = sessions::Request {
+        mark,
+        agent,
+        subject: format!("task #{id}"),
+        number: ask.run.count_visits() + 1,
+        item: ask.run.item.clone(),
+        result_is: ResultIs::Answer,
+        folder: folder.clone(),
+        prompt: format!("{}{}", ask.prompt, prompt::render_protocol(&task, &keeper::file_path(project, id))),
+        transcript: transcript.clone(),
+        own: [names_of_run(ask), sessions::names_of_task(project, &task, agent, number)].concat(),
+        variables: variables(ask, Some(&task)),
+        charge: Some(&charge),
+    };
+    let act = match begin(roles, ask, request).await {
+        Ok(act) => act,
+        Err(failure) => {
+            charge.abandon(work).await?;
+            return played(Played::Failed(*failure));
+        }
+    };
+    work.note(id, Outcome::RoleStarted { agent: agent.clone(), session: number }).await?;
+    let acted = finish(ask, act, &folder, (agent, &charge), &transcript).await?;
+    let (ending, broke) = (acted.ending.clone(), acted.broke.clone());
+    let (answered, end) = match answer(acted) {
+        Played::Stopped(StopReason::Shutdown) => return played(Played::Stopped(StopReason::Shutdown)),
+        Played::Returned(output) | Played::Committed(output, _) => commit(ask, id, number, output).await?,
+        Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
+        Played::Stopped(reason) => (Played::Stopped(reason), SessionEnd::Stopped),
+    };
+    if let (Some(tape), Played::Committed(output, _)) = (&roles.record, &answered) {
+        keep(ask, tape, output, start.as_ref(), &folder).await?;
+    }
+    session_entry::remember(work, &task, number, start.as_ref(), (&ending, &end)).await?;
+    let Some(breakdown) = broke else {
+        work.note(id, Outcome::RoleEnded { session: number }).await?;
+        return played(answered);
+    };
+    work.note(id, Outcome::RoleBroke { session: number, breakdown }).await?;
+    let is_parked = orders::get_task(project, id).await?.find_park().is_some();
+    if is_parked { Ok(Try::Later) } else { played(answered) }
+}
+
+/// Commits what the agent left; an answer whose work cannot be kept is none.
+async fn commit(
+    ask: &Ask<'_>,
+    id: TaskId,
+    number: u32,
+    output: Value,
+) -> Result<(Played, SessionEnd), Error> {
+    let found = orders::get_task(ask.project, id).await?;
+    let message = format!("Task #{id}: work of session {number} ({})", ask.role);
+    let failed = |failure: Failure| (Played::Failed(failure.clone()), SessionEnd::Failed(failure));
+    let diff = match orders::commit_work(ask.project, &found, &message).await {
+        Ok(diff) => diff,
+        Err(error) => return Ok(failed(Failure::from(error.explain()))),
+    };
+    let head = diff.head.clone();
+    Ok(match Complete::new(diff, 1, None) {
+        Ok(complete) => (Played::Committed(output, head), SessionEnd::Finished(complete)),
+        Err(faults) => failed(Failure::from(orders::invalid(faults).explain())),
+    })
+}
+
+enum Driven {
+    Ready(Box<Task>),
+    Not(Played),
+}
+
+/// Makes sure that the task is this run's, and has its worktree.
+async fn drive(ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Error> {
+    let (project, run) = (ask.project, ask.run.id);
+    let mut seen = project.store().head().await?;
+    let mut is_asked = false;
+    loop {
+        let task = orders::get_task(project, id).await?;
+        let is_mine = task.run == Some(run);
+        match &task.stage {
+            Stage::InProgress(work) if is_mine => match work.phase {
+                WorkPhase::Driven { .. }
+                    if task.find_park().is_none_or(|park| park.until <= clock::now()) =>
+                {
+                    return Ok(Driven::Ready(Box::new(task)));
+                }
+                WorkPhase::Driven { .. } => {}
+                WorkPhase::Preparing => {}
+                _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
+            },
+            // It was tried, and is back with the error.
+            Stage::Backlog if is_asked && task.error.is_some() => {
+                let failure = task.error.clone().unwrap_or_else(|| taken(run, &task));
+                return Ok(Driven::Not(Played::Failed(failure)));
+            }
+            Stage::Backlog => match assign(ask, agent, &task).await {
+                Ok(()) => is_asked = true,
+                // Somebody else is at work; it is this run's turn when they are done.
+                Err(Error::Refused(Refusal::AgentAlreadyRunning { .. } | Refusal::NoPlace { .. })) => {}
+                Err(error) => return Ok(Driven::Not(Played::Failed(Failure::from(error.explain())))),
+            },
+            _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
+        }
+        tokio::select! {
+            reason = ask.control.asked() => return Ok(Driven::Not(Played::Stopped(reason))),
+            head = project.store().wait_past(seen, IDLE) => seen = head?,
+        }
+    }
+}
+
+async fn assign(ask: &Ask<'_>, agent: &AgentId, task: &Task) -> Result<(), Error> {
+    let start = find_start(ask, task).await?;
+    let assign = Assign { agent: agent.clone(), priority: None, start, run: Some(ask.run.id) };
+    let order = Order { fence: Some(ask.work.token), ..Order::new(Some(task.id), &Actor::Engine) };
+    orders::give(ask.project, order, Command::Assign(assign)).await.map(|_| ())
+}
+
+/// A fork goes on with an item from the commit that the other run had come to; work that was cancelled does not.
+async fn find_start(ask: &Ask<'_>, task: &Task) -> Result<Start, Error> {
+    let start = orders::see_start(ask.project).await?;
+    let head = ask.run.item.as_ref().and_then(|item| ask.run.heads.get(item));
+    let Some(head) = head.filter(|_| task.sessions == 0) else { return Ok(start) };
+    let (target, begun) = (orders::to_git(&start.base)?, orders::to_git(head)?);
+    Ok(match ask.project.repository().find_merge_base(&target, &begun).await? {
+        Some(base) => Start { base: orders::from_git(&base), from: Some(head.clone()), ..start },
+        None => start,
+    })
+}
+
+fn taken(run: RunId, task: &Task) -> Failure {
+    Failure::from(
+        Problem::new(
+            Code::TaskBusy,
+            format!("run {run} cannot work on task #{}", task.id),
+            format!("it is in {}, and not in the hands of this run", task.column()),
+            format!("see `regatta task show {}`; then `regatta run resume {run}`", task.id),
+        )
+        .with("taskId", task.id.number()),
+    )
+}

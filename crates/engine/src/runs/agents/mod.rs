@@ -1,0 +1,274 @@
+//! Roles played by the agents of the config: each answer is one session.
+//!
+//! A node with a task works in the task's worktree, which the run has assigned to it; what the agent leaves uncommitted
+//! there is committed. A node without one works in a worktree of its own, which is thrown away afterwards, with a
+//! salvage if something was changed in it.
+
+mod alone;
+mod in_task;
+
+use super::roles::{Ask, Played, Playing, Roles};
+use super::tape::{self, Take, Tape};
+use super::tape_files::TapeFiles;
+use crate::core::run::{Phase, Run};
+use crate::core::{AgentId, Breakdown, Code, Failure, Problem, Task, TaskId};
+use crate::error::Error;
+use crate::perform::charge::{self, Charge, Purpose};
+use crate::perform::sessions;
+use regatta_agents::{FailureClass, Outcome as Ending, Session, StopReason};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long it sleeps when nothing happens; it wakes at once when the log moves.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Plays roles by sessions of agents, or from a tape; what they do may be recorded on another.
+#[derive(Debug, Default)]
+pub struct AgentRoles {
+    replay: Option<Tape>,
+    record: Option<Tape>,
+    differences: Mutex<Vec<String>>,
+}
+
+impl AgentRoles {
+    /// Keeps what the agents do on a tape.
+    pub fn recording(tape: Tape) -> Self {
+        AgentRoles { record: Some(tape), ..AgentRoles::default() }
+    }
+
+    /// Has no agent work: every answer is on the tape.
+    pub fn replaying(tape: Tape) -> Self {
+        AgentRoles { replay: Some(tape), ..AgentRoles::default() }
+    }
+
+    /// Returns what the roles were told differently than on the tape, a line each.
+    pub fn differences(&self) -> Vec<String> {
+        self.differences.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Finds what is on the tape for this question.
+    fn find_take(&self, ask: &Ask<'_>) -> Result<Option<(&Tape, &Take)>, Box<Failure>> {
+        let Some(tape) = &self.replay else { return Ok(None) };
+        let asks = asks_of(ask.run);
+        let take = tape.find(ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run)))?;
+        if take.prompt_digest != tape::digest_of(&ask.prompt) {
+            let line = format!("step {}: `{}` would be told something else", ask.run.step, ask.run.node);
+            self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        }
+        Ok(Some((tape, take)))
+    }
+}
+
+impl Roles for AgentRoles {
+    fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a> {
+        Box::pin(play(self, ask))
+    }
+}
+
+async fn play(roles: &AgentRoles, ask: Ask<'_>) -> Result<Played, Error> {
+    let agent = match find_agent(&ask) {
+        Ok(agent) => agent,
+        Err(problem) => return Ok(Played::Failed(Failure::from(*problem))),
+    };
+    match ask.run.find_task() {
+        Some(task) => in_task::play(roles, &ask, agent, task).await,
+        None => alone::play(roles, &ask, agent).await,
+    }
+}
+
+/// A session under way, or what a tape has in its place.
+enum Act<'a> {
+    Session(Session),
+    Take(&'a Tape, &'a Take),
+}
+
+/// What came of it.
+struct Acted {
+    ending: Ending,
+    result: Option<Value>,
+    /// How it broke off, if it did.
+    broke: Option<Breakdown>,
+}
+
+/// One try to have a role play.
+enum Try {
+    Played(Played),
+    /// It broke off, and is to be tried again.
+    Later,
+}
+
+/// Has an agent begin, unless a tape is played.
+async fn begin<'a>(
+    roles: &'a AgentRoles,
+    ask: &Ask<'_>,
+    request: sessions::Request<'_>,
+) -> Result<Act<'a>, Box<Failure>> {
+    if let Some((tape, take)) = roles.find_take(ask)? {
+        return Ok(Act::Take(tape, take));
+    }
+    let begun = sessions::begin(ask.work, request).await;
+    begun.map(Act::Session).map_err(|problem| Box::new(Failure::from(*problem)))
+}
+
+async fn finish(
+    ask: &Ask<'_>,
+    act: Act<'_>,
+    folder: &Path,
+    (agent, charge): (&AgentId, &Charge),
+    transcript: &Path,
+) -> Result<Acted, Error> {
+    match act {
+        Act::Session(session) => {
+            let mut ended = sessions::watch(session, ask.control).await;
+            if let Some(entry) = ask.project.config().agents.get(agent) {
+                charge.judge(&entry.limits, &mut ended);
+            }
+            // One that goes on with the next engine stays open.
+            if ended.outcome != Ending::Stopped(StopReason::Shutdown) {
+                charge.close(ask.work, &ended).await?;
+            }
+            let broke = match &ended.outcome {
+                Ending::Failed(failure) => {
+                    Some(charge::breakdown(failure, explain(ask, failure, transcript)))
+                }
+                _ => None,
+            };
+            Ok(Acted { ending: ended.outcome, result: ended.result, broke })
+        }
+        Act::Take(tape, take) => {
+            tape.play(take, folder)?;
+            Ok(Acted { ending: Ending::Finished, result: Some(take.output.clone()), broke: None })
+        }
+    }
+}
+
+/// Finds the agent of a role: the one that `[roles]` names, or one of the role's own name.
+fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
+    let config = ask.project.config();
+    let named = config.roles.get(ask.role).cloned();
+    let own = || config.agents.keys().find(|agent| agent.as_str() == ask.role).cloned();
+    named.or_else(own).ok_or_else(|| {
+        let why = format!("`[roles]` in the config names no agent for `{}`", ask.role);
+        let known: Vec<&str> = config.agents.keys().map(AgentId::as_str).collect();
+        let next = format!(
+            "add `{} = \"…\"` to `[roles]` (agents: {}), then `regatta run resume {}`",
+            ask.role,
+            known.join(", "),
+            ask.run.id
+        );
+        Box::new(Problem::new(
+            Code::AgentNotFound,
+            format!("nobody plays the role `{}`", ask.role),
+            why,
+            next,
+        ))
+    })
+}
+
+/// Opens a session for a role.
+async fn open(
+    ask: &Ask<'_>,
+    agent: &AgentId,
+    mark: &str,
+    task: Option<TaskId>,
+    number: u32,
+) -> Result<Result<Charge, Failure>, Error> {
+    let (run, role) = (Some(ask.run.id), Some(ask.role));
+    charge::open(ask.work, Purpose { mark, agent, task, run, role, number }).await
+}
+
+/// Records an answer with the files that changed since a commit.
+async fn keep(
+    ask: &Ask<'_>,
+    tape: &Tape,
+    output: &Value,
+    start: Option<&regatta_git::CommitId>,
+    folder: &Path,
+) -> Result<(), Error> {
+    let mut files = TapeFiles::default();
+    if let Some(start) = start {
+        let head = ask.project.repository().head_of_worktree(folder).await?;
+        let changed = ask.project.repository().diff(start, &head).await?.files;
+        files = TapeFiles::look(folder, changed.into_iter().map(|file| file.path))?;
+    }
+    let take = Take {
+        step: ask.run.step,
+        node: ask.run.node.to_string(),
+        item: ask.run.item.clone(),
+        visit: ask.run.count_visits() + 1,
+        asks: asks_of(ask.run),
+        prompt_digest: tape::digest_of(&ask.prompt),
+        output: output.clone(),
+        files,
+    };
+    tape.keep(&take, &ask.prompt, folder)
+}
+
+fn asks_of(run: &Run) -> u32 {
+    if let Phase::Performing { asks, .. } = run.phase { asks } else { 0 }
+}
+
+fn answer(acted: Acted) -> Played {
+    match (acted.ending, acted.broke) {
+        (_, Some(broke)) => Played::Failed(broke.failure),
+        (Ending::Stopped(reason), _) => Played::Stopped(reason),
+        // What is no answer is judged as one: the role is told so, and asked again.
+        (Ending::Finished | Ending::Failed(_), _) => Played::Returned(acted.result.unwrap_or_default()),
+    }
+}
+
+fn explain(ask: &Ask<'_>, failure: &regatta_agents::Failure, transcript: &Path) -> Failure {
+    let code = match failure.class {
+        FailureClass::RateLimit => Code::RateLimited,
+        FailureClass::Budget => Code::BudgetExceeded,
+        _ => Code::AgentSessionFailed,
+    };
+    let mut why = vec![failure.to_string()];
+    why.extend(Some(failure.tail.clone()).filter(|tail| !tail.is_empty()));
+    let (run, transcript) = (ask.run.id, transcript.display().to_string());
+    let problem = Problem::new(
+        code,
+        format!("step {} of run {run} failed", ask.run.step),
+        "",
+        format!("read {transcript}; then `regatta run resume {run}` performs the step again"),
+    );
+    let problem = Problem { why, ..problem };
+    Failure::from(problem.with("class", failure.class.name()).with("transcript", transcript))
+}
+
+fn not_recorded(run: &Run) -> Failure {
+    let item = run.item.as_ref().map_or_else(String::new, |item| format!(" for {item}"));
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("step {} of run {} cannot be replayed", run.step, run.id),
+        format!("the tape has no answer {} of `{}`{item}", run.count_visits() + 1, run.node),
+        "the workflow decides otherwise than when it was recorded; record it again if that is meant",
+    ))
+}
+
+fn names_of_run(ask: &Ask<'_>) -> Vec<(String, String)> {
+    let pairs = [
+        ("REGATTA_RUN_ID", ask.run.id.to_string()),
+        ("REGATTA_STEP", ask.run.step.to_string()),
+        ("REGATTA_ROLE", ask.role.to_owned()),
+        ("REGATTA_ITEM", ask.run.item.clone().unwrap_or_default()),
+        ("REGATTA_PROJECT", ask.project.root().display().to_string()),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+fn variables(ask: &Ask<'_>, task: Option<&Task>) -> BTreeMap<String, String> {
+    let pairs = [
+        ("run", ask.run.id.to_string()),
+        ("step", ask.run.step.to_string()),
+        ("role", ask.role.to_owned()),
+        ("item", ask.run.item.clone().unwrap_or_default()),
+        ("visit", (ask.run.count_visits() + 1).to_string()),
+        ("task", task.map_or_else(String::new, |task| task.id.to_string())),
+        ("title", task.map_or_else(String::new, |task| task.title.clone())),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value)).into()
+}
