@@ -22,7 +22,7 @@ const STATUS_WORD_BYTES: usize = 24;
 const RESET_MAX: SignedDuration = SignedDuration::from_hours(24 * 40);
 
 /// Texts, in small letters, and the class they mean; the first that is found counts.
-const RATE_LIMIT_TEXTS: [&str; 11] = [
+const RATE_LIMIT_TEXTS: [&str; 13] = [
     "rate limit",
     "rate_limit",
     "ratelimit",
@@ -31,12 +31,14 @@ const RATE_LIMIT_TEXTS: [&str; 11] = [
     "usage limit",
     "hit your limit",
     "quota exceeded",
+    "daily quota",
+    "exceeded your quota",
     "exceeded your current quota",
     "resource_exhausted",
     "resource has been exhausted",
 ];
 
-const OTHER_TEXTS: [(&str, FailureClass); 38] = [
+const OTHER_TEXTS: [(&str, FailureClass); 39] = [
     ("credit balance is too low", FailureClass::Refused),
     ("overloaded", FailureClass::Network),
     ("connection refused", FailureClass::Network),
@@ -55,6 +57,7 @@ const OTHER_TEXTS: [(&str, FailureClass); 38] = [
     ("network error", FailureClass::Network),
     ("network is unreachable", FailureClass::Network),
     ("fetch failed", FailureClass::Network),
+    ("error: terminated", FailureClass::Network),
     ("socket hang up", FailureClass::Network),
     ("request timed out", FailureClass::Network),
     ("econnrefused", FailureClass::Network),
@@ -114,7 +117,8 @@ impl Verdict {
 /// Returns what an error text means; nothing if it says nothing that is known.
 pub(crate) fn classify(text: &str, now: Timestamp) -> Option<Verdict> {
     let searched = &text[..cut_length(text, SEARCHED_BYTES_MAX)];
-    let small = searched.to_ascii_lowercase();
+    // That it is an error is known, so a number at its beginning is a status.
+    let small = format!("error: {}", searched.trim_start().to_ascii_lowercase());
     let class = if RATE_LIMIT_TEXTS.iter().any(|known| small.contains(known)) {
         FailureClass::RateLimit
     } else {
@@ -272,7 +276,9 @@ mod tests {
                 "Ran into this error: Server error: Server error (500 Internal Server Error) at http://127.0.0.1:8099/v1",
                 "HTTP status 529: x",
                 "error sending request for url (http://127.0.0.1:8099/v1): connection refused",
-                "401 is a number, and 4290 too; http 42.429",
+                "it happened in room number 401, and error 4290; http 42.429",
+                "503 come back later",
+                "terminated",
                 "Your credit balance is too low to access the API",
                 "Invalid API key · Please run /login",
                 "something broke",
@@ -288,7 +294,9 @@ mod tests {
                 network: Ran into this error: Server error: Server error (500 Internal Server Error) at http://127.0.0.1:8099/v1
                 network: HTTP status 529: x
                 network: error sending request for url (http://127.0.0.1:8099/v1): connection refused
-                unknown: 401 is a number, and 4290 too; http 42.429
+                unknown: it happened in room number 401, and error 4290; http 42.429
+                network: 503 come back later
+                network: terminated
                 refused: Your credit balance is too low to access the API
                 refused: Invalid API key · Please run /login
                 unknown: something broke

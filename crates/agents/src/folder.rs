@@ -19,6 +19,8 @@ pub(crate) enum PathFault {
     Empty,
     #[error("it is absolute")]
     Absolute,
+    #[error("it is not text")]
+    NotText,
     #[error("it holds `.` or `..`")]
     Dots,
     #[error("it is git's own")]
@@ -41,6 +43,43 @@ impl Folder {
     /// Returns the real place of a file that is to be read or written; it need not exist.
     pub(crate) fn resolve(&self, path: &str) -> Result<PathBuf, PathFault> {
         self.follow(&split(path)?)
+    }
+
+    /// Returns the real place of a file that is named from the folder, or from the root of the machine.
+    pub(crate) fn resolve_any(&self, path: &Path) -> Result<PathBuf, PathFault> {
+        let inside = if path.is_absolute() { self.strip(path).ok_or(PathFault::Absolute)? } else { path };
+        self.resolve(inside.to_str().ok_or(PathFault::NotText)?)
+    }
+
+    /// Tells whether a path leads into the folder, or is the folder; git's own files count as inside.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        let mut place = self.root.clone();
+        for component in path.components() {
+            match component {
+                Component::RootDir | Component::Prefix(_) => place = PathBuf::from("/"),
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    place.pop();
+                }
+                Component::Normal(name) => {
+                    place.push(name);
+                    if place.is_symlink() {
+                        match place.canonicalize() {
+                            Ok(real) => place = real,
+                            Err(_) => return false,
+                        }
+                    }
+                }
+            }
+        }
+        place.starts_with(&self.root)
+    }
+
+    /// Returns the path from the folder on; both may be named by way of a link.
+    fn strip<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+        let is_root = |above: &Path| above.canonicalize().is_ok_and(|real| real == self.root);
+        let above = path.ancestors().find(|above| is_root(above))?;
+        path.strip_prefix(above).ok()
     }
 
     /// Returns the place of an entry that is to be removed: a link itself and not what it leads to.

@@ -39,6 +39,8 @@ pub(crate) struct Heard {
     usage: Usage,
     resumed: Usage,
     failure: Option<Failure>,
+    /// The last that was heard, if it is that the provider limits the rate.
+    waiting: Option<Verdict>,
     /// When the provider's limit is over, as far as it was said apart from an error.
     reset: Option<Timestamp>,
     is_over: bool,
@@ -69,6 +71,7 @@ impl Heard {
             usage: Usage::default(),
             resumed: resumed.unwrap_or_default(),
             failure: None,
+            waiting: None,
             reset: None,
             is_over: false,
         }
@@ -135,6 +138,7 @@ impl Heard {
     /// A tool is called.
     pub(crate) fn call_tool(&mut self, id: &str, name: &str, input: &Value) {
         self.end_message();
+        self.waiting = None;
         let input = match input {
             Value::Null => String::new(),
             input => excerpt(&input.to_string()),
@@ -196,6 +200,11 @@ impl Heard {
         }
     }
 
+    /// Returns what this start has used so far.
+    pub(crate) fn usage(&self) -> Usage {
+        self.usage
+    }
+
     /// What was used in addition.
     pub(crate) fn use_more(&mut self, more: Usage) {
         self.use_total(self.usage.plus(&more));
@@ -213,7 +222,9 @@ impl Heard {
 
     /// The provider asks to come back later; the agent may go on by itself.
     pub(crate) fn limit_rate(&mut self, message: &str, until: Option<Timestamp>) {
-        self.pieces.push(Output::RateLimited { message: excerpt(message), until });
+        let message = excerpt(message);
+        self.waiting = Some(Verdict { class: FailureClass::RateLimit, message: message.clone(), until });
+        self.pieces.push(Output::RateLimited { message, until });
     }
 
     /// The provider asks to come back later, and the agent waits for a while.
@@ -270,6 +281,11 @@ impl Heard {
         self.failure.as_ref()
     }
 
+    /// Returns the limit of the provider that the agent is waiting for.
+    pub(crate) fn find_awaited_limit(&self) -> Option<&Verdict> {
+        self.waiting.as_ref()
+    }
+
     /// Tells whether the stream has come to an end of its own.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
@@ -304,6 +320,7 @@ impl Heard {
     }
 
     fn push_text(&mut self, text: &str, make: impl Fn(String) -> Output) {
+        self.waiting = None;
         let mut rest = text;
         while !rest.is_empty() {
             let (piece, later) = rest.split_at(cut_length(rest, PIECE_BYTES_MAX));

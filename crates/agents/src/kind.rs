@@ -14,6 +14,8 @@ pub enum Kind {
     Scripted,
     /// Runs any program: prompt on its standard input, result on its standard output.
     Command,
+    /// Runs a program that speaks the Agent Client Protocol on standard input and output.
+    Acp,
     /// Runs Claude Code without a terminal.
     Claude,
     /// Runs Codex without a terminal.
@@ -44,6 +46,7 @@ impl Kind {
         match self {
             Kind::Scripted => "scripted",
             Kind::Command => "command",
+            Kind::Acp => "acp",
             Kind::Claude => "claude",
             Kind::Codex => "codex",
             Kind::Gemini => "gemini",

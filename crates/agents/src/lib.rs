@@ -5,6 +5,7 @@
 //! this one vocabulary. The room knows nothing of tasks, git worktrees or the store. Start reading at
 //! [`start`], then `process` for how a whole tree of processes is found and ended.
 
+mod acp;
 mod classify;
 mod command;
 mod failure;
@@ -19,6 +20,7 @@ mod outcome;
 mod output;
 mod permission;
 mod process;
+mod question;
 mod record;
 mod report;
 mod result_file;
@@ -44,6 +46,7 @@ pub use outcome::{Ended, Outcome, ResultFrom};
 pub use output::{Output, PermissionAnswer, PlanState, PlanStep};
 pub use permission::Permissions;
 pub use process::{Leftover, MARKER, StillAlive, end_leftovers, find_leftovers};
+pub use question::{Asker, Question, Questions};
 pub use result_file::RESULT_FILE;
 pub use run::{RunReport, run_to_end};
 pub use sandbox::{Replacement, Sandbox, Sandboxing, Workplace, probe};

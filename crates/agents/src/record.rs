@@ -41,6 +41,7 @@ pub(crate) struct Recorder {
     thought: Redactor,
     secrets: Secrets,
     last_lines: Tail,
+    last_errors: Tail,
     last_out: Tail,
     output_bytes: u64,
     started: Instant,
@@ -105,6 +106,7 @@ impl Recorder {
             said: Redactor::new(&secrets),
             thought: Redactor::new(&secrets),
             last_lines: Tail::new(FAILURE_TAIL_BYTES_MAX),
+            last_errors: Tail::new(FAILURE_TAIL_BYTES_MAX),
             last_out: Tail::new(start.limits.result_bytes_max),
             output_bytes: 0,
             started: Instant::now(),
@@ -131,6 +133,12 @@ impl Recorder {
         self.is_out_kept = true;
         let text = self.out.push(bytes);
         self.write(LineStream::Out, &text);
+    }
+
+    /// Takes down what the agent was sent while it ran.
+    pub(crate) fn sent(&mut self, line: &str) {
+        let line = self.secrets.clean(line.to_owned());
+        self.write(LineStream::In, &line);
     }
 
     /// Passes on what the session says or does.
@@ -170,9 +178,9 @@ impl Recorder {
         self.write(LineStream::Note, &text);
     }
 
-    /// Returns the end of what was shown, for who must find out why a program failed.
-    pub(crate) fn last_lines(&mut self) -> String {
-        self.last_lines.lines()
+    /// Returns the end of standard error, for who must find out why a program failed.
+    pub(crate) fn last_errors(&mut self) -> String {
+        self.last_errors.lines()
     }
 
     /// Returns the result: of the result file, or at the end of what was printed.
@@ -270,6 +278,7 @@ impl Recorder {
                 self.feed.push(Output::Text(text));
             }
             Stream::Error => {
+                self.last_errors.push(text.as_bytes());
                 self.write(LineStream::Err, &text);
                 self.feed.push(Output::Error(text));
             }

@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
+use crate::acp;
 use crate::command;
 use crate::feed::feed_pair;
 use crate::headless;
 use crate::kind::{HeadlessKind, Kind};
 use crate::limits::Limits;
 use crate::permission::Permissions;
+use crate::question::Asker;
 use crate::record::Recorder;
 use crate::result_file::{self, RESULT_FILE};
 use crate::sandbox::Sandbox;
@@ -37,6 +39,8 @@ pub enum Program {
         /// Its program and the user's own arguments; what the session needs is added after them.
         command: Vec<String>,
     },
+    /// Runs a program that speaks the Agent Client Protocol: its name or path, then its arguments.
+    Acp(Vec<String>),
 }
 
 impl Program {
@@ -46,6 +50,7 @@ impl Program {
             Program::Scripted(_) => Kind::Scripted,
             Program::Command(_) => Kind::Command,
             Program::Headless { kind, .. } => kind.kind(),
+            Program::Acp(_) => Kind::Acp,
         }
     }
 }
@@ -100,6 +105,8 @@ pub struct Start {
     pub tools: Option<ToolServer>,
     /// What the agent is answered when it asks for leave.
     pub permissions: Permissions,
+    /// Whom [`Permissions::Ask`] asks; without it, what has to be asked is denied.
+    pub asker: Option<Asker>,
     /// Names of variables of the environment whose values are secret although their names do not look like it.
     pub secrets: Vec<String>,
     /// What the agent sees of the machine; without it, all that the user sees.
@@ -190,6 +197,11 @@ pub async fn start(start: Start) -> Result<Session, StartError> {
             let pid = running.pid();
             let driving = headless::drive(running, reader, start.limits, recorder, stopper.clone(), signal);
             (Some(pid), tokio::spawn(driving))
+        }
+        Program::Acp(command) => {
+            let running = acp::spawn(&start, command)?;
+            let pid = running.pid();
+            (Some(pid), tokio::spawn(acp::drive(running, start, recorder, signal)))
         }
         Program::Scripted(script) => {
             let part = script.part(start.number, start.item.as_deref()).clone();

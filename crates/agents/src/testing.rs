@@ -25,6 +25,7 @@ pub(crate) fn start_for(folder: &Path) -> Start {
         resumed_usage: None,
         tools: None,
         permissions: Permissions::Worktree,
+        asker: None,
         secrets: Vec::new(),
         sandbox: None,
         private: Path::new("/private").to_owned(),

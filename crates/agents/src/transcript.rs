@@ -1,6 +1,6 @@
 //! Writes down on disk what a session was told, said and did: one JSON object per line.
 //!
-//! `{"at":"…","stream":"prompt|out|err|note|edit|commit","text":"…"}`. The file is only ever appended to, also
+//! `{"at":"…","stream":"prompt|in|out|err|note|edit|commit","text":"…"}`. The file is only ever appended to, also
 //! when an interrupted session is played again, and its size is bounded. A disk that fails does not end the
 //! session: the fault is reported once and the rest is not kept.
 
@@ -22,6 +22,7 @@ const LINE_TEXT_BYTES_MAX: usize = 64 * 1024;
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LineStream {
     Prompt,
+    In,
     Out,
     Err,
     Note,

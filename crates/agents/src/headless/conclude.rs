@@ -10,7 +10,7 @@ use crate::failure::{Failure, FailureClass};
 use crate::heard::Heard;
 use crate::outcome::Outcome;
 
-/// Judges a session; `outcome` is how the program ended, `tail` the end of what it showed.
+/// Judges a session; `outcome` is how the program ended, `tail` the end of its standard error.
 pub(crate) fn conclude(
     outcome: Outcome,
     passed_limit: Option<Failure>,
@@ -34,11 +34,22 @@ pub(crate) fn conclude(
         Outcome::Failed(failure) if failure.class == FailureClass::Crash => {
             Outcome::Failed(explain(failure, heard, tail, now))
         }
-        failed => failed,
+        Outcome::Failed(failure) => Outcome::Failed(name_awaited_limit(failure, heard)),
     }
 }
 
-/// Finds out why a program exited with an error: its stream knows, or else the end of what it showed.
+/// An agent that was only waiting for the provider when its time was up did not hang.
+fn name_awaited_limit(failure: Failure, heard: &Heard) -> Failure {
+    match heard.find_awaited_limit() {
+        Some(limit) if matches!(failure.class, FailureClass::Timeout | FailureClass::Silence) => {
+            let message = format!("{}, waiting for the provider: {}", failure.message, limit.message);
+            Failure { class: FailureClass::RateLimit, message, until: limit.until, ..failure }
+        }
+        _ => failure,
+    }
+}
+
+/// Finds out why a program exited with an error: its stream knows, or else its standard error.
 fn explain(failure: Failure, heard: &Heard, tail: &str, now: Timestamp) -> Failure {
     if let Some(known) = heard.failure() {
         return Failure { exit: failure.exit, signal: failure.signal, ..known.clone() };
@@ -107,6 +118,16 @@ mod tests {
         let expected = "failed: budget: used 2 tokens, and may use 1";
         assert_eq!(show(stopped, Some(limit), "", failing), expected);
         let silent = Outcome::Failed(Failure::new(FailureClass::Silence, "printed nothing"));
-        assert_eq!(show(silent, None, "", failing), "failed: silence: printed nothing");
+        assert_eq!(show(silent.clone(), None, "", failing), "failed: silence: printed nothing");
+        let limited = |heard: &mut Heard| heard.limit_rate("try 3 fails", None);
+        assert_eq!(
+            show(silent.clone(), None, "", limited),
+            "failed: rate_limit: printed nothing, waiting for the provider: try 3 fails"
+        );
+        let going_on = |heard: &mut Heard| {
+            limited(heard);
+            heard.say("it works again");
+        };
+        assert_eq!(show(silent, None, "", going_on), "failed: silence: printed nothing");
     }
 }

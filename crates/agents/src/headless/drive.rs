@@ -72,7 +72,7 @@ pub(crate) async fn drive(
         recorder.pass(piece);
     }
     let heard = reader.into_heard();
-    let tail = recorder.last_lines();
+    let tail = recorder.last_errors();
     let outcome = conclude(judge(&watched, &limits), passed_limit, &heard, &tail, Timestamp::now());
     let Told { mut message, session, turns, usage } = heard.into_told();
     let text = String::from_utf8_lossy(message.read().0).into_owned();

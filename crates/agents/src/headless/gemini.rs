@@ -75,7 +75,7 @@ impl Dialect for Gemini {
     }
 
     fn read_error(&mut self, line: &str, heard: &mut Heard) {
-        if line.starts_with("Attempt ") && line.contains("failed with status") {
+        if line.starts_with("Attempt ") && line.contains(" failed") {
             let verdict =
                 classify(line, heard.now()).filter(|verdict| verdict.class == FailureClass::RateLimit);
             if let Some(verdict) = verdict {

@@ -15,10 +15,13 @@ use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
 
 /// How a message begins that is an error and not the agent's.
-const ERROR_BEGINNINGS: [&str; 2] = ["Ran into this error:", "Error: "];
+const ERROR_BEGINNINGS: [&str; 3] = ["Ran into this error:", "Network error:", "Error: "];
 
 /// What it adds to such a message for a person.
-const ERROR_ADVICE: &str = "Please retry if you think this is a transient or recoverable error.";
+const ERROR_ADVICE: [&str; 2] = [
+    "Please retry if you think this is a transient or recoverable error.",
+    "Please resend your message to try again.",
+];
 
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
@@ -66,7 +69,7 @@ impl Dialect for Goose {
                 heard.name_session(&self.session);
                 self.read_message(&event["message"], heard);
             }
-            "error" => heard.fail(text(event, "/error")),
+            "error" => fail(text(event, "/error"), heard),
             "complete" => {
                 heard.use_since_beginning(read_usage(event));
                 heard.finish();
@@ -96,6 +99,7 @@ impl Goose {
         for block in list(message, "/content") {
             match text(block, "/type") {
                 "text" if is_assistant => say(text(block, "/text"), is_new, heard),
+                "error" => fail(text(block, "/message"), heard),
                 "thinking" => heard.think(text(block, "/thinking")),
                 "toolRequest" => self.read_call(block, heard),
                 "toolResponse" => self.read_return(block, heard),
@@ -132,11 +136,19 @@ impl Goose {
 /// An error is a whole message; the same words in the middle of one are the agent's own.
 fn say(said: &str, is_new: bool, heard: &mut Heard) {
     if is_new && ERROR_BEGINNINGS.iter().any(|beginning| said.starts_with(beginning)) {
-        heard.fail(said.trim().trim_end_matches(ERROR_ADVICE).trim_end());
+        fail(said, heard);
     } else {
         heard.recover();
         heard.say(said);
     }
+}
+
+fn fail(said: &str, heard: &mut Heard) {
+    let mut said = said.trim();
+    for advice in ERROR_ADVICE {
+        said = said.trim_end_matches(advice).trim_end();
+    }
+    heard.fail(said);
 }
 
 /// Returns the server as one text, `name:program argument …`, quoted as for a shell.

@@ -8,7 +8,7 @@ mod claude;
 mod codex;
 mod conclude;
 mod drive;
-mod event;
+pub(crate) mod event;
 mod gemini;
 mod goose;
 #[cfg(test)]
@@ -24,7 +24,9 @@ use std::fmt;
 
 use serde_json::Value;
 
+pub(crate) use conclude::conclude;
 pub(crate) use drive::{drive, spawn};
+pub(crate) use lines::{Line, Lines};
 use plan::Plan;
 
 use crate::heard::Heard;

@@ -24,10 +24,6 @@ use crate::process::{Cause, Stream, Watched};
 use crate::testing::start_for;
 use crate::usage::Usage;
 
-/// What the session of every recorded `resume` had used before: that of the case `edit`.
-const RESUMED: Usage =
-    Usage { input_tokens: 3000, cached_tokens: 0, output_tokens: 150, cost_micros: Some(15_000) };
-
 /// Pieces of this size cut events in the middle.
 const PIECE_BYTES: usize = 777;
 
@@ -51,17 +47,19 @@ fn check(kind: HeadlessKind) {
     let cases = cases(kind);
     assert!(!cases.is_empty(), "there are no recorded streams of {kind:?}");
     for case in cases {
-        let shown = play(kind, &case);
+        // What was recorded as `resume` goes on with the session of `edit`.
+        let is_resumed = case.file_stem().is_some_and(|stem| stem == "resume");
+        let resumed = is_resumed.then(|| play(kind, &case.with_file_name("edit.jsonl"), None).1);
+        let (shown, _) = play(kind, &case, resumed);
         expect_file![case.with_extension("expected")].assert_eq(&shown);
     }
 }
 
-fn play(kind: HeadlessKind, case: &Path) -> String {
+fn play(kind: HeadlessKind, case: &Path, resumed: Option<Usage>) -> (String, Usage) {
     let meta: Value =
         serde_json::from_slice(&std::fs::read(case.with_extension("meta.json")).unwrap()).unwrap();
-    let is_resumed = case.file_stem().is_some_and(|stem| stem == "resume");
     let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
-    let heard = Heard::new(Path::new("/project"), &Limits::default(), is_resumed.then_some(RESUMED), now);
+    let heard = Heard::new(Path::new("/project"), &Limits::default(), resumed, now);
     let mut dialect = dialect_of(kind);
     dialect.plan(&start_for(Path::new("/project")), &["agent".to_owned()]);
     let mut reader = Reader::new(dialect, heard);
@@ -74,15 +72,21 @@ fn play(kind: HeadlessKind, case: &Path) -> String {
     let tail = lines.join("\n");
     outputs.extend(reader.push(Stream::Error, tail.as_bytes(), now));
     outputs.extend(reader.finish());
-    let exit = i32::try_from(meta["exitCode"].as_i64().unwrap()).unwrap();
-    let watched =
-        Watched { cause: Cause::Exited, status: Some(ExitStatus::from_raw(exit << 8)), still_alive: None };
+    let watched = watched(&meta);
     let heard = reader.into_heard();
     let outcome = conclude(judge(&watched, &Limits::default()), None, &heard, &tail, now);
     render(&outputs, &outcome, heard)
 }
 
-fn render(outputs: &[Output], outcome: &Outcome, heard: Heard) -> String {
+/// Returns how the program ended; one that took too long was killed by who recorded it.
+fn watched(meta: &Value) -> Watched {
+    let exit = meta["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok());
+    let status = ExitStatus::from_raw(exit.map_or(9, |code| code << 8));
+    let cause = if meta["timedOut"] == true { Cause::Timeout } else { Cause::Exited };
+    Watched { cause, status: Some(status), still_alive: None }
+}
+
+fn render(outputs: &[Output], outcome: &Outcome, heard: Heard) -> (String, Usage) {
     let mut shown = String::new();
     for output in outputs {
         writeln!(shown, "{output:?}").unwrap();
@@ -97,7 +101,7 @@ fn render(outputs: &[Output], outcome: &Outcome, heard: Heard) -> String {
     writeln!(shown, "session {:?}, turns {:?}", told.session, told.turns).unwrap();
     writeln!(shown, "{:?}", told.usage).unwrap();
     writeln!(shown, "last message {:?}", String::from_utf8_lossy(told.message.read().0)).unwrap();
-    shown
+    (shown, told.usage)
 }
 
 #[test]
@@ -108,4 +112,19 @@ fn claude() {
 #[test]
 fn codex() {
     check(HeadlessKind::Codex);
+}
+
+#[test]
+fn gemini() {
+    check(HeadlessKind::Gemini);
+}
+
+#[test]
+fn opencode() {
+    check(HeadlessKind::Opencode);
+}
+
+#[test]
+fn goose() {
+    check(HeadlessKind::Goose);
 }

@@ -88,8 +88,24 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a program in its own process group.
+    /// Starts a program in its own process group, and gives it its input.
     pub(crate) fn start(launch: &Launch<'_>) -> Result<Running, StartError> {
+        let mut running = Running::spawn(launch, launch.input.is_some())?;
+        let stdin = running.child.stdin.take();
+        running.feeding = stdin.zip(launch.input).map(|(stdin, input)| feed(stdin, input.to_owned()));
+        Ok(running)
+    }
+
+    /// Starts a program in its own process group, with an input that the caller writes to.
+    pub(crate) fn start_with_open_input(launch: &Launch<'_>) -> Result<(Running, ChildStdin), StartError> {
+        let mut running = Running::spawn(launch, true)?;
+        let program = || launch.command.first().cloned().unwrap_or_default();
+        let no_pipe = || StartError::Spawn { program: program(), source: io::ErrorKind::BrokenPipe.into() };
+        let stdin = running.child.stdin.take().ok_or_else(no_pipe)?;
+        Ok((running, stdin))
+    }
+
+    fn spawn(launch: &Launch<'_>, has_input: bool) -> Result<Running, StartError> {
         let Some(program) = launch.command.first() else {
             return Err(StartError::EmptyCommand);
         };
@@ -104,7 +120,7 @@ impl Running {
             .current_dir(launch.folder)
             .env_clear()
             .envs(environment)
-            .stdin(if launch.input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdin(if has_input { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
@@ -114,9 +130,7 @@ impl Running {
         let pid = child.id().unwrap_or_default();
         let tree = Tree::of_child(launch.session, pid, launch.sandbox.is_some());
         let pipes = Pipes::new(child.stdout.take(), child.stderr.take());
-        let feeding =
-            child.stdin.take().zip(launch.input).map(|(stdin, input)| feed(stdin, input.to_owned()));
-        Ok(Running { child, pipes, tree, pid, feeding, has_ended: false })
+        Ok(Running { child, pipes, tree, pid, feeding: None, has_ended: false })
     }
 
     /// Returns the process id of the program.

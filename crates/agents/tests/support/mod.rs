@@ -57,6 +57,7 @@ impl Place {
             resumed_usage: None,
             tools: None,
             permissions: Permissions::default(),
+            asker: None,
             secrets: Vec::new(),
             sandbox: None,
             private: self.root().to_owned(),

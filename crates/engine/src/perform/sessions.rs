@@ -61,7 +61,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
         Program::Headless { kind, command } => {
             regatta_agents::Program::Headless { kind: *kind, command: command.clone() }
         }
-        Program::Acp { .. } => return Err(failed(Vec::new(), mend())),
+        Program::Acp { command } => regatta_agents::Program::Acp(command.clone()),
         Program::Scripted { script } => {
             let script =
                 Script::load(&project.place(script)).map_err(|error| failed(chain(&error), mend()))?;
@@ -89,6 +89,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
         resumed_usage: resumes.map(|own| charge::to_agents(&own.usage)),
         tools: None,
         permissions: entry.permissions,
+        asker: None,
         secrets: Vec::new(),
         sandbox: None,
         private: request.transcript.parent().unwrap_or(project.root()).to_owned(),

@@ -1,0 +1,165 @@
+//! Every recorded conversation, heard again, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
+//!
+//! Only the agent's side is played: its answers are given the ids of our requests, by the method they answer. What the
+//! recorded client did is not compared. `UPDATE_EXPECT=1` writes the expected files anew.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect_file;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::conversation::{Act, Conversation};
+use crate::folder::Folder;
+use crate::headless::conclude;
+use crate::heard::Heard;
+use crate::limits::Limits;
+use crate::outcome::Outcome;
+use crate::testing::start_for;
+
+/// The folder in which all was recorded.
+const PROJECT: &str = "/project";
+
+fn cases(agent: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(agent);
+    let mut cases: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
+    cases.sort();
+    assert!(!cases.is_empty());
+    cases
+}
+
+fn check(agent: &str) {
+    for case in cases(agent) {
+        expect_file![case.with_extension("expected")].assert_eq(&play(&case));
+    }
+}
+
+fn play(case: &Path) -> String {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = Folder::new(temporary.path()).unwrap();
+    let root = folder.root().to_str().unwrap().to_owned();
+    let recorded = std::fs::read_to_string(case).unwrap();
+    let lines: Vec<Value> =
+        recorded.lines().map(|line| serde_json::from_str(&line.replace(PROJECT, &root)).unwrap()).collect();
+    let mut start = start_for(temporary.path());
+    start.resume = find_loaded(&lines);
+    let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
+    let mut heard = Heard::new(folder.root(), &Limits::default(), None, now);
+    let mut conversation = Conversation::new(&start, folder);
+    let mut shown = String::new();
+    let mut ids = BTreeMap::new();
+    let mut methods = BTreeMap::new();
+    show_act(&mut shown, &conversation.begin(), &mut ids);
+    for line in &lines {
+        let message = &line["message"];
+        if line["from"] == "client" {
+            note_method(&mut methods, message);
+            match message["method"].as_str() {
+                Some("session/cancel") => show_acts(&mut shown, conversation.cancel(), &mut ids),
+                // The recorded client did not wait: what gemini tells late of its history is taken for news here.
+                Some("session/prompt") => show_acts(&mut shown, conversation.settle(), &mut ids),
+                _ => {}
+            }
+            continue;
+        }
+        let Some(message) = with_our_id(message, &methods, &ids) else { continue };
+        let acts = conversation.hear(&message, &mut heard);
+        for piece in heard.take_pieces() {
+            writeln!(shown, "{piece:?}").unwrap();
+        }
+        show_acts(&mut shown, acts, &mut ids);
+    }
+    finish(&mut shown, &conversation, heard, now);
+    shown.replace(&root, PROJECT)
+}
+
+fn find_loaded(lines: &[Value]) -> Option<String> {
+    let load = lines.iter().find(|line| line["message"]["method"] == "session/load")?;
+    load["message"]["params"]["sessionId"].as_str().map(str::to_owned)
+}
+
+fn note_method(methods: &mut BTreeMap<String, String>, message: &Value) {
+    if let (Some(method), false) = (message["method"].as_str(), message["id"].is_null()) {
+        methods.insert(message["id"].to_string(), method.to_owned());
+    }
+}
+
+/// Gives an answer the id of our own request; nothing for an answer to what we do not ask.
+fn with_our_id(
+    message: &Value,
+    methods: &BTreeMap<String, String>,
+    ids: &BTreeMap<String, Value>,
+) -> Option<Value> {
+    let mut message = message.clone();
+    if message["method"].is_null() {
+        let method = methods.get(&message["id"].to_string())?;
+        message["id"] = ids.get(method)?.clone();
+    }
+    Some(message)
+}
+
+fn show_acts(shown: &mut String, acts: Vec<Act>, ids: &mut BTreeMap<String, Value>) {
+    for act in &acts {
+        show_act(shown, act, ids);
+    }
+}
+
+fn show_act(shown: &mut String, act: &Act, ids: &mut BTreeMap<String, Value>) {
+    match act {
+        Act::Send(message) => match message["method"].as_str() {
+            Some(method) => {
+                ids.insert(method.to_owned(), message["id"].clone());
+                writeln!(shown, "-> {method}").unwrap();
+            }
+            None => {
+                let answer = if message["error"].is_null() { &message["result"] } else { &message["error"] };
+                writeln!(shown, "-> answer {answer}").unwrap();
+            }
+        },
+        other => writeln!(shown, "{other:?}").unwrap(),
+    }
+}
+
+fn finish(shown: &mut String, conversation: &Conversation, heard: Heard, now: Timestamp) {
+    let outcome = if conversation.is_over() {
+        conclude(Outcome::Finished, None, &heard, "", now).to_string()
+    } else {
+        "the conversation is not over".to_owned()
+    };
+    writeln!(shown, "---\n{outcome}").unwrap();
+    let mut told = heard.into_told();
+    writeln!(shown, "session {:?}, turns {:?}", told.session, told.turns).unwrap();
+    writeln!(shown, "{:?}", told.usage).unwrap();
+    writeln!(shown, "last message {}", json!(String::from_utf8_lossy(told.message.read().0))).unwrap();
+}
+
+#[test]
+fn claude() {
+    check("acp-claude");
+}
+
+#[test]
+fn codex() {
+    check("acp-codex");
+}
+
+#[test]
+fn gemini() {
+    check("acp-gemini");
+}
+
+#[test]
+fn goose() {
+    check("acp-goose");
+}
+
+#[test]
+fn opencode() {
+    check("acp-opencode");
+}
