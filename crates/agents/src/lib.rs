@@ -8,6 +8,7 @@
 mod acp;
 mod classify;
 mod command;
+mod detect;
 mod failure;
 mod feed;
 mod folder;
@@ -39,6 +40,7 @@ mod text;
 mod transcript;
 mod usage;
 
+pub use detect::{Detected, detect};
 pub use failure::{Failure, FailureClass};
 pub use kind::{HeadlessKind, Kind};
 pub use limits::Limits;
