@@ -7,7 +7,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use regatta_agents::{FailureClass, Kind, Outcome, Output, Script, ScriptError, StopReason};
+use regatta_agents::{
+    Asker, FailureClass, Kind, Outcome, Output, PermissionAnswer, Permissions, Script, ScriptError,
+    StopReason, Usage,
+};
 use serde_json::json;
 use support::{Place, failure, is_alive, read_pid, run, text_of, until, within};
 
@@ -253,4 +256,63 @@ fn a_script_is_loaded_from_a_file() {
 fn a_scripted_agent_says_what_it_is() {
     assert_eq!(Kind::Scripted.says(), "scripted (plays a script, no model)");
     assert_eq!(serde_json::to_string(&Kind::Scripted).unwrap(), format!("\"{}\"", Kind::Scripted));
+}
+
+#[tokio::test]
+async fn a_script_uses_tokens_until_a_limit_is_passed() {
+    let place = Place::new();
+    let text = "[[session]]\nagent_session = \"again\"\nstep = [\n\
+        { usage = { input = 100, output = 20, cost_micros = 7 } },\n\
+        { usage = { input = 100, cached = 50 } },\n\
+        { say = \"resumed: ${resumed}\" },\n]\n";
+    let mut start = place.script(text);
+    start.resume = Some("again".to_owned());
+    let (outputs, ended) = run(start).await;
+    let used = Usage { input_tokens: 200, cached_tokens: 50, output_tokens: 20, cost_micros: Some(7) };
+    assert_eq!((ended.usage, ended.agent_session.as_deref()), (used, Some("again")));
+    assert!(outputs.contains(&Output::Used(used)), "{outputs:?}");
+    assert_eq!(text_of(&outputs), "resumed: again\n");
+
+    let mut start = place.script(text);
+    start.limits.tokens_max = Some(150);
+    let (outputs, ended) = run(start).await;
+    assert_eq!(text_of(&outputs), "");
+    assert_eq!(failure(ended).class, FailureClass::Budget);
+}
+
+#[tokio::test]
+async fn a_script_asks_for_leave_and_goes_on() {
+    let place = Place::new();
+    let text = step("ask = \"look outside\"") + "[[session.step]]\nsay = \"after\"\n";
+    let asked = |answer, by: &str| Output::PermissionAsked {
+        what: "look outside".to_owned(),
+        answer,
+        by: by.to_owned(),
+    };
+    let (outputs, ended) = run(place.script(&text)).await;
+    assert_eq!((ended.outcome, text_of(&outputs).as_str()), (Outcome::Finished, "before\nafter\n"));
+    assert!(outputs.contains(&asked(PermissionAnswer::Denied, "policy")), "{outputs:?}");
+
+    let (asker, mut questions) = Asker::pair();
+    let mut start = place.script(&text);
+    start.permissions = Permissions::Ask;
+    start.asker = Some(asker);
+    let running = tokio::spawn(run(start));
+    within(questions.next()).await.unwrap().answer(PermissionAnswer::Allowed, "user");
+    let (outputs, _) = within(running).await.unwrap();
+    assert!(outputs.contains(&asked(PermissionAnswer::Allowed, "user")), "{outputs:?}");
+}
+
+#[tokio::test]
+async fn a_rate_limit_may_say_when_it_is_over() {
+    let place = Place::new();
+    let (outputs, ended) = run(place.script(&step("fault = \"rate_limit\"\nreset = \"90s\""))).await;
+    let limited = failure(ended);
+    assert_eq!(limited.class, FailureClass::RateLimit);
+    let until = limited.until.unwrap();
+    assert!(
+        outputs
+            .iter()
+            .any(|output| matches!(output, Output::RateLimited { until: Some(told), .. } if *told == until))
+    );
 }

@@ -128,6 +128,9 @@ pub enum FaultKind {
     /// A size for something other than a flood.
     #[error("`bytes` belongs to `fault = \"flood\"`")]
     BytesWithoutFlood,
+    /// A time for something other than a rate limit.
+    #[error("`reset` belongs to `fault = \"rate_limit\"`")]
+    ResetWithoutLimit,
 }
 
 struct Hint<'a> {

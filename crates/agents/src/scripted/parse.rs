@@ -51,8 +51,11 @@ fn read_parts(value: &Value<'_>, faults: &mut Faults<'_>) -> Vec<Option<Part>> {
 
 fn read_part(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Part> {
     let table = faults.table("session", value)?;
-    let mut fields = Fields::read(table, value.span(), &["item", "turns", "step"], faults);
+    let mut fields = Fields::read(table, value.span(), &["item", "turns", "agent_session", "step"], faults);
     let item = fields.take("item").and_then(|item| faults.string("item", item)).map(str::to_owned);
+    let agent_session = fields.take("agent_session");
+    let agent_session =
+        agent_session.and_then(|name| faults.string("agent_session", name)).map(str::to_owned);
     let turns =
         fields.take("turns").map(|turns| faults.integer("turns", turns, 1..=u32::MAX.into(), "1 or more"));
     // Read to the end before a bad one counts, so that all faults are told at once.
@@ -61,7 +64,7 @@ fn read_part(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Part> {
         None => Vec::new(),
     };
     let turns = turns.flatten().and_then(|turns| u32::try_from(turns).ok());
-    Some(Part { item, turns, steps: steps.into_iter().collect::<Option<_>>()? })
+    Some(Part { item, turns, agent_session, steps: steps.into_iter().collect::<Option<_>>()? })
 }
 
 /// The faults found so far.
@@ -254,7 +257,7 @@ mod tests {
         check(
             "[[session]]\n[[session.step]]\n",
             expect![
-                "line 2, column 1: a step needs one of: say, write, append, replace, remove, commit, delay, fault, run, exit, result"
+                "line 2, column 1: a step needs one of: say, write, append, replace, remove, commit, delay, fault, run, exit, result, usage, ask"
             ],
         );
         check(
@@ -270,7 +273,7 @@ mod tests {
         check(
             "[[session]]\n[[session.step]]\nwhatever = 1\n",
             expect![
-                "line 3, column 1: unknown key `whatever`; known are: say, write, append, replace, remove, commit, delay, fault, run, exit, result, bytes"
+                "line 3, column 1: unknown key `whatever`; known are: say, write, append, replace, remove, commit, delay, fault, run, exit, result, usage, ask, bytes, reset"
             ],
         );
         check(
@@ -318,6 +321,16 @@ mod tests {
         check(
             &step("fault = \"crash\"\nbytes = 5"),
             expect![[r#"line 4, column 9: `bytes` belongs to `fault = "flood"`"#]],
+        );
+        check(
+            &step("fault = \"crash\"\nreset = \"5s\""),
+            expect![[r#"line 4, column 9: `reset` belongs to `fault = "rate_limit"`"#]],
+        );
+        check(
+            &step("usage = { input = -1, tokens = 2 }"),
+            expect![[r#"
+                line 3, column 19: `input` must be 0 or more, and is `-1`
+                line 3, column 23: unknown key `tokens`; known are: input, cached, output, cost_micros"#]],
         );
         check(
             &step("fault = \"flood\"\nbytes = -5"),
@@ -380,6 +393,7 @@ mod tests {
         let text = r#"
             [[session]]
             turns = 3
+            agent_session = "again"
               [[session.step]]
               say = "hello"
               [[session.step]]
@@ -387,6 +401,13 @@ mod tests {
               [[session.step]]
               fault = "flood"
               bytes = 0x10
+              [[session.step]]
+              fault = "rate_limit"
+              reset = "2s"
+              [[session.step]]
+              usage = { input = 10, cost_micros = 5 }
+              [[session.step]]
+              ask = "look outside"
               [[session.step]]
               run = ["ls", "-l"]
               [[session.step]]
@@ -397,7 +418,7 @@ mod tests {
         check(
             text,
             expect![[
-                r#"Script { parts: [Part { item: None, turns: Some(3), steps: [Say(Template { parts: [Text("hello")] }), Delay(120s), Mishap(Flood { bytes: 16 }), Run([Template { parts: [Text("ls")] }, Template { parts: [Text("-l")] }]), Exit(7), Result(Object {"z": Number(1), "a": Array [Bool(true), Number(1.5), Object {"b": String("x")}], "at": String("2020-01-01")})] }] }"#
+                r#"Script { parts: [Part { item: None, turns: Some(3), agent_session: Some("again"), steps: [Say(Template { parts: [Text("hello")] }), Delay(120s), Mishap(Flood { bytes: 16 }), Mishap(RateLimit { reset: Some(2s) }), Use(Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 0, cost_micros: Some(5) }), Ask(Template { parts: [Text("look outside")] }), Run([Template { parts: [Text("ls")] }, Template { parts: [Text("-l")] }]), Exit(7), Result(Object {"z": Number(1), "a": Array [Bool(true), Number(1.5), Object {"b": String("x")}], "at": String("2020-01-01")})] }] }"#
             ]],
         );
     }

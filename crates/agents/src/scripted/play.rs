@@ -7,6 +7,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::commit;
@@ -15,13 +16,17 @@ use super::script::{Mishap, Part, Step};
 use super::template::{ExpandError, Template, expand_value};
 use crate::failure::{Failure, FailureClass};
 use crate::folder::Folder;
+use crate::heard::Heard;
 use crate::judge::{judge, timed_out, was_silent};
 use crate::limits::Limits;
 use crate::outcome::{Ended, Outcome, ResultFrom};
+use crate::permission::Permissions;
 use crate::process::{Bounds, Cause, Launch, Running, Stream, Watched};
+use crate::question::Answer;
 use crate::record::{Closing, Found, Recorder};
 use crate::start::Start;
 use crate::stop::StopSignal;
+use crate::usage::Usage;
 
 /// A moment that does not come while this runs, for limits too long to be added to a clock.
 const FAR_AWAY: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
@@ -36,13 +41,18 @@ const FLOOD_PIECE_BYTES: u64 = 64 * 1024;
 pub(crate) async fn play(part: Part, start: Start, recorder: Recorder, stop: StopSignal) -> Ended {
     let now = Instant::now();
     let wall_end = after(now, start.limits.wall);
-    let mut player = Player { start, recorder, stop, wall_end, last_output: now, result: None };
+    let mut start = start;
+    start.variables.insert("resumed".to_owned(), start.resume.clone().unwrap_or_default());
+    let heard = Heard::new(&start.folder, &start.limits, None, Timestamp::now());
+    let mut player =
+        Player { start, recorder, stop, wall_end, last_output: now, result: None, heard, questions: 0 };
     let outcome = match player.play_steps(&part.steps).await {
         Break(outcome) => outcome,
         Continue(()) => Outcome::Finished,
     };
-    let Player { recorder, result, .. } = player;
-    recorder.finish(Closing { turns: part.turns, ..Closing::new(outcome) }, result).await
+    let Player { recorder, result, heard, .. } = player;
+    let (turns, agent_session, usage) = (part.turns, part.agent_session, heard.usage());
+    recorder.finish(Closing { turns, agent_session, usage, ..Closing::new(outcome) }, result).await
 }
 
 type Flow<T = ()> = ControlFlow<Outcome, T>;
@@ -54,6 +64,8 @@ struct Player {
     wall_end: Instant,
     last_output: Instant,
     result: Option<Found>,
+    heard: Heard,
+    questions: u64,
 }
 
 impl Player {
@@ -91,6 +103,11 @@ impl Player {
                     command.push(self.expand(word)?);
                 }
                 self.run(&command).await
+            }
+            Step::Use(usage) => self.use_up(usage),
+            Step::Ask(what) => {
+                let what = self.expand(what)?;
+                self.ask(what).await
             }
             Step::Exit(0) => Break(Outcome::Finished),
             Step::Exit(code) => Break(exited(*code)),
@@ -214,12 +231,62 @@ impl Player {
             Mishap::Hang => return Break(self.interrupted().await),
             Mishap::Flood { bytes } => return self.flood(bytes).await,
             Mishap::Crash => return Break(exited(1)),
-            Mishap::RateLimit => (FailureClass::RateLimit, "the script plays a rate limit"),
+            Mishap::RateLimit { reset } => return Break(self.limit_rate(reset)),
             Mishap::Network => (FailureClass::Network, "the script plays a broken network"),
             Mishap::Refused => (FailureClass::Refused, "the script plays an agent that declines"),
             Mishap::InvalidOutput => (FailureClass::InvalidOutput, "the script plays output without meaning"),
         };
         Break(Outcome::Failed(Failure::new(class, message)))
+    }
+
+    fn limit_rate(&mut self, reset: Option<Duration>) -> Outcome {
+        let until = reset.and_then(|reset| Timestamp::now().checked_add(reset).ok());
+        let message = "the script plays a rate limit";
+        self.heard.limit_rate(message, until);
+        self.pass_heard();
+        let failure = Failure::new(FailureClass::RateLimit, message);
+        Outcome::Failed(Failure { until, ..failure })
+    }
+
+    fn use_up(&mut self, usage: &Usage) -> Flow {
+        self.heard.use_more(*usage);
+        self.pass_heard();
+        match self.heard.find_passed_limit() {
+            Some(failure) => Break(Outcome::Failed(failure)),
+            None => Continue(()),
+        }
+    }
+
+    /// Asks for leave by the policy of the session; a script goes on either way.
+    async fn ask(&mut self, what: String) -> Flow {
+        let answer = match (self.start.permissions, self.start.asker.clone()) {
+            (Permissions::Ask, Some(asker)) => {
+                self.questions += 1;
+                let session = self.start.session.clone();
+                let asking = asker.ask(self.questions, session, what.clone(), Vec::new());
+                tokio::select! {
+                    biased;
+                    reason = self.stop.stopped() => return Break(Outcome::Stopped(reason)),
+                    () = sleep_until(self.wall_end) => {
+                        return Break(Outcome::Failed(timed_out(&self.start.limits)));
+                    }
+                    answer = asking => answer,
+                }
+            }
+            _ => Answer::denied("policy"),
+        };
+        self.last_output = Instant::now();
+        self.recorder.note(&format!("asked for leave: {what}: {:?} by {}", answer.answer, answer.by));
+        self.heard.ask(&what, answer.answer, &answer.by);
+        self.pass_heard();
+        Continue(())
+    }
+
+    fn pass_heard(&mut self) {
+        self.last_output = Instant::now();
+        for piece in self.heard.take_pieces() {
+            self.recorder.pass(piece);
+        }
     }
 
     async fn flood(&mut self, bytes: u64) -> Flow {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::fault::ScriptError;
 use super::parse::parse;
 use super::template::Template;
+use crate::usage::Usage;
 
 /// Largest script file; a script is written by hand.
 const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
@@ -25,6 +26,8 @@ pub(crate) struct Part {
     /// The one item that it is for.
     pub(super) item: Option<String>,
     pub(super) turns: Option<u32>,
+    /// The name by which the session can be taken up again.
+    pub(super) agent_session: Option<String>,
     pub(super) steps: Vec<Step>,
 }
 
@@ -49,6 +52,10 @@ pub(super) enum Step {
     Commit(Template),
     Delay(Duration),
     Mishap(Mishap),
+    /// Uses tokens and money, in addition to what was used before.
+    Use(Usage),
+    /// Asks for leave to do something outside of the working folder, and goes on whatever the answer is.
+    Ask(Template),
     Run(Vec<Template>),
     Exit(i32),
     /// The strings within are templates.
@@ -60,11 +67,16 @@ pub(super) enum Step {
 pub(super) enum Mishap {
     Crash,
     Hang,
-    RateLimit,
+    /// The provider asks to come back, if it says so after that time.
+    RateLimit {
+        reset: Option<Duration>,
+    },
     Network,
     Refused,
     InvalidOutput,
-    Flood { bytes: u64 },
+    Flood {
+        bytes: u64,
+    },
 }
 
 impl Script {

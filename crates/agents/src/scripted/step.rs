@@ -9,14 +9,19 @@ use super::fault::FaultKind;
 use super::parse::{Faults, Fields, Value, find_nearest};
 use super::script::{Mishap, Step};
 use super::template::Template;
+use crate::usage::Usage;
 
-const ACTIONS: &[&str] =
-    &["say", "write", "append", "replace", "remove", "commit", "delay", "fault", "run", "exit", "result"];
+const ACTIONS: &[&str] = &[
+    "say", "write", "append", "replace", "remove", "commit", "delay", "fault", "run", "exit", "result",
+    "usage", "ask",
+];
 
 const KEYS: &[&str] = &[
     "say", "write", "append", "replace", "remove", "commit", "delay", "fault", "run", "exit", "result",
-    "bytes",
+    "usage", "ask", "bytes", "reset",
 ];
+
+const USAGE_KEYS: &[&str] = &["input", "cached", "output", "cost_micros"];
 
 const MISHAPS: &[&str] = &["crash", "hang", "rate_limit", "network", "refused", "invalid_output", "flood"];
 
@@ -27,13 +32,13 @@ const FLOOD_BYTES_DEFAULT: u64 = 10_000_000;
 pub(super) fn read_step(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Step> {
     let table = faults.table("step", value)?;
     let mut fields = Fields::read(table, value.span(), KEYS, faults);
-    let bytes = fields.take("bytes");
+    let (bytes, reset) = (fields.take("bytes"), fields.take("reset"));
     let mut actions: Vec<&'static str> = ACTIONS.to_vec();
     actions.retain(|action| fields.names().any(|name| name == *action));
     let [action] = actions[..] else {
         if !actions.is_empty() {
             faults.add(fields.span(), FaultKind::SeveralActions { actions });
-        } else if table.len() == usize::from(bytes.is_some()) {
+        } else if table.len() == usize::from(bytes.is_some()) + usize::from(reset.is_some()) {
             // With an unknown key in it, the step most likely has a mistyped action, which is reported already.
             faults.add(fields.span(), FaultKind::NoAction { known: ACTIONS });
         }
@@ -41,9 +46,10 @@ pub(super) fn read_step(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<St
     };
     let argument = fields.take(action)?;
     let step = read_action(action, argument, faults);
-    match bytes {
-        None => step,
-        Some(bytes) => read_flood(step?, bytes, faults),
+    match (bytes, reset) {
+        (None, None) => step,
+        (Some(bytes), None) => read_flood(step?, bytes, faults),
+        (_, Some(reset)) => read_reset(step?, reset, faults),
     }
 }
 
@@ -64,7 +70,9 @@ fn read_action(action: &'static str, value: &Value<'_>, faults: &mut Faults<'_>)
             let [path, from, to] = read_templates(action, value, &["path", "from", "to"], faults)?;
             Some(Step::Replace { path, from, to })
         }
-        "delay" => read_delay(value, faults).map(Step::Delay),
+        "delay" => read_span("delay", value, faults).map(Step::Delay),
+        "usage" => read_usage(value, faults).map(Step::Use),
+        "ask" => faults.template(action, value).map(Step::Ask),
         "fault" => read_mishap(value, faults).map(Step::Mishap),
         "run" => read_command(value, faults).map(Step::Run),
         "exit" => {
@@ -111,12 +119,12 @@ fn read_command(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Vec<Templa
     command.filter(|command| !command.is_empty())
 }
 
-fn read_delay(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Duration> {
-    let text = faults.string("delay", value)?;
+fn read_span(key: &'static str, value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Duration> {
+    let text = faults.string(key, value)?;
     let duration = parse_duration(text);
     if duration.is_none() {
         let expected = "a time such as 200ms, 5s or 2m";
-        faults.add(value.span(), FaultKind::NotAllowed { key: "delay", expected, found: text.to_owned() });
+        faults.add(value.span(), FaultKind::NotAllowed { key, expected, found: text.to_owned() });
     }
     duration
 }
@@ -138,7 +146,7 @@ fn read_mishap(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Mishap> {
     let mishap = match name {
         "crash" => Mishap::Crash,
         "hang" => Mishap::Hang,
-        "rate_limit" => Mishap::RateLimit,
+        "rate_limit" => Mishap::RateLimit { reset: None },
         "network" => Mishap::Network,
         "refused" => Mishap::Refused,
         "invalid_output" => Mishap::InvalidOutput,
@@ -160,6 +168,31 @@ fn read_flood(step: Step, bytes: &Value<'_>, faults: &mut Faults<'_>) -> Option<
     }
     let bytes = faults.integer("bytes", bytes, 0..=i64::MAX, "0 or more")?;
     Some(Step::Mishap(Mishap::Flood { bytes: bytes.unsigned_abs() }))
+}
+
+fn read_reset(step: Step, reset: &Value<'_>, faults: &mut Faults<'_>) -> Option<Step> {
+    if !matches!(step, Step::Mishap(Mishap::RateLimit { .. })) {
+        faults.add(reset.span(), FaultKind::ResetWithoutLimit);
+        return None;
+    }
+    let reset = read_span("reset", reset, faults)?;
+    Some(Step::Mishap(Mishap::RateLimit { reset: Some(reset) }))
+}
+
+fn read_usage(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Usage> {
+    let table = faults.table("usage", value)?;
+    let mut fields = Fields::read(table, value.span(), USAGE_KEYS, faults);
+    let mut read = |key| {
+        let count = fields.take(key).map(|count| faults.integer(key, count, 0..=i64::MAX, "0 or more"));
+        // A bad one is told, and then left out.
+        count.flatten().map(i64::unsigned_abs)
+    };
+    Some(Usage {
+        input_tokens: read("input").unwrap_or_default(),
+        cached_tokens: read("cached").unwrap_or_default(),
+        output_tokens: read("output").unwrap_or_default(),
+        cost_micros: read("cost_micros"),
+    })
 }
 
 /// Turns a table into JSON, in the order of the text; its strings are checked as templates.
