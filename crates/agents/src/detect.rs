@@ -78,7 +78,8 @@ fn find_program(path: &OsString, name: &str) -> Option<PathBuf> {
 
 async fn ask_version(program: &Path, environment: &[(String, String)]) -> Option<String> {
     let command = [program.to_str()?.to_owned(), "--version".to_owned()];
-    let asked = run_to_end(&command, Path::new("/"), environment, VERSION_WAIT_MAX, VERSION_BYTES_MAX).await;
+    let asked =
+        run_to_end(&command, Path::new("/"), environment, None, VERSION_WAIT_MAX, VERSION_BYTES_MAX).await;
     let report = asked.ok().filter(|report| report.exit == Some(0))?;
     parse_version(&report.tail)
 }

@@ -44,23 +44,33 @@ pub struct SampleTask {
 
 /// Makes the repository and the project in a folder that is empty or not there yet.
 pub async fn create_sample(folder: &Path) -> Result<Project, Error> {
-    create(folder, FILES, "A greeting, and a project around it\n").await
+    create(folder, &main_branch()?, FILES, "A greeting, and a project around it\n").await
 }
 
 /// Makes the repository and the project for a run of the workflow `speckit`, and returns the document to run it on.
 pub async fn create_speckit_sample(folder: &Path) -> Result<(Project, &'static str), Error> {
-    let project =
-        create(folder, SPECKIT_FILES, "A tool that cannot count yet, and what it is to count\n").await?;
+    let project = create(
+        folder,
+        &main_branch()?,
+        SPECKIT_FILES,
+        "A tool that cannot count yet, and what it is to count\n",
+    )
+    .await?;
     Ok((project, SPECKIT_PRD))
 }
 
-async fn create(folder: &Path, files: &[(&str, &str)], message: &str) -> Result<Project, Error> {
+/// Makes a repository with these files and opens the project in it.
+pub(crate) async fn create(
+    folder: &Path,
+    branch: &BranchName,
+    files: &[(&str, &str)],
+    message: &str,
+) -> Result<Project, Error> {
     let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     if !is_empty {
         return Err(Error::ProjectExists(folder.to_owned()));
     }
-    let main = BranchName::parse("main").map_err(regatta_git::Error::from)?;
-    let repository = Repository::init(folder, &main).await?;
+    let repository = Repository::init(folder, branch).await?;
     for (name, text) in files {
         let path = folder.join(name);
         let parent = path.parent().unwrap_or(folder);
@@ -70,6 +80,10 @@ async fn create(folder: &Path, files: &[(&str, &str)], message: &str) -> Result<
     let author = orders::ourselves(clock::now());
     repository.commit_all(folder, &[], &author, &author, message).await?;
     Project::open(folder).await
+}
+
+fn main_branch() -> Result<BranchName, Error> {
+    Ok(BranchName::parse("main").map_err(regatta_git::Error::from)?)
 }
 
 /// Adds the three tasks: the second depends on the first, and the third is meant to be rejected once.

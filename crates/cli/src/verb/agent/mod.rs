@@ -1,5 +1,8 @@
 //! `regatta agent …`.
 
+mod attempt;
+mod detect;
+
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::DIM;
@@ -13,21 +16,30 @@ use regatta_engine::{AgentView, list_agents};
 pub(crate) enum Agent {
     /// Lists the agents of the config with what they are doing.
     List,
+    Detect(detect::Detect),
+    Try(attempt::Try),
 }
 
 impl Agent {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let Agent::List = self;
-        let project = place.open().await?;
-        let agents = list_agents(&project).await.map_err(|error| error.explain())?;
-        place.screen.data(&agents, |agents| render(agents));
-        Ok(Exit::Done)
+        match self {
+            Agent::List => list(place).await,
+            Agent::Detect(verb) => verb.run(place).await,
+            Agent::Try(verb) => verb.run(place).await,
+        }
     }
+}
+
+async fn list(place: &Place) -> Result<Exit, Problem> {
+    let project = place.open().await?;
+    let agents = list_agents(&project).await.map_err(|error| error.explain())?;
+    place.screen.data(&agents, |agents| render(agents));
+    Ok(Exit::Done)
 }
 
 fn render(agents: &[AgentView]) -> String {
     if agents.is_empty() {
-        return format!("{DIM}no agents yet; add an `[agents.NAME]` entry to .regatta/config.toml{DIM:#}\n");
+        return format!("{DIM}no agents yet; `regatta agent detect` finds those that are installed{DIM:#}\n");
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -1,0 +1,78 @@
+//! `regatta agent try`.
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::screen::{BOLD, DIM};
+use crate::verb::carry::{interruption, problem_of};
+use crate::verb::task::show;
+use clap::Args;
+use regatta_engine::core::{AgentId, Code, Problem, TaskId};
+use regatta_engine::{Error, Helm, Project, begin_trial, create_trial};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Has an agent do a one-line task in a scratch repository, and shows what came back.
+///
+/// The scratch repository has your config, and is kept, so that you can look at it.
+#[derive(Args)]
+pub(crate) struct Try {
+    /// The agent's name in the config.
+    #[arg(value_name = "ID")]
+    agent: AgentId,
+    /// Where to make the repository, instead of a new folder for temporary files.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl Try {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let folder = self.folder()?;
+        let scratch = create_trial(&project, &folder, &self.agent).await.map_err(explain)?;
+        let scratch = Arc::new(scratch);
+        let where_to = scratch.root().display();
+        place.screen.say(&format!("{BOLD}trying {}{BOLD:#} in {where_to}", self.agent));
+        let task = play(place, &scratch, self.agent).await?;
+        let transcript = scratch.root().join(format!(".regatta/sessions/task-{task}-session-1.jsonl"));
+        place.screen.say(&format!("{DIM}what it said is in {}{DIM:#}", transcript.display()));
+        show::print(place, &scratch, task).await
+    }
+
+    fn folder(&self) -> Result<PathBuf, Problem> {
+        if let Some(folder) = &self.dir {
+            return Ok(folder.clone());
+        }
+        let made = tempfile::Builder::new().prefix("regatta-try-").tempdir();
+        made.map(tempfile::TempDir::keep).map_err(|error| {
+            let next = "choose a folder yourself with `--dir DIR`";
+            Problem::new(Code::IoFailed, "no folder was made", error.to_string(), next)
+        })
+    }
+}
+
+async fn play(place: &Place, scratch: &Arc<Project>, agent: AgentId) -> Result<TaskId, Problem> {
+    let interrupt = interruption();
+    let mut helm = Helm::take(Arc::clone(scratch), interrupt).await.map_err(explain)?;
+    let progress = Progress::new(place.screen, "a one-line task");
+    let played = async {
+        let task = begin_trial(scratch, &crate::identity::giver(None), agent).await?;
+        helm.rest(task, &mut |entry| progress.show(entry)).await
+    }
+    .await;
+    drop(progress);
+    let released = match &played {
+        Ok(_) => helm.release(|_| {}).await,
+        Err(_) => helm.abandon().await,
+    };
+    let carried = played.map_err(explain)?;
+    released.map_err(explain)?;
+    match carried.task.error {
+        Some(failure) => Err(problem_of(failure)),
+        None => Ok(carried.task.id),
+    }
+}
+
+fn explain(error: Error) -> Problem {
+    error.explain()
+}
