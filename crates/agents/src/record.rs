@@ -178,9 +178,10 @@ impl Recorder {
         self.write(LineStream::Note, &text);
     }
 
-    /// Returns the end of standard error, for who must find out why a program failed.
+    /// Returns the end of standard error, or else of what was shown, for who must find out why a program failed.
     pub(crate) fn last_errors(&mut self) -> String {
-        self.last_errors.lines()
+        let errors = self.last_errors.lines();
+        if errors.trim().is_empty() { self.last_lines.lines() } else { errors }
     }
 
     /// Returns the result: of the result file, or at the end of what was printed.

@@ -100,6 +100,9 @@ async fn an_error_before_the_stream_begins_is_explained() {
     assert_eq!(ended.agent_session, None);
     let failed = failure(ended);
     assert_eq!((failed.class, failed.exit), (FailureClass::Crash, Some(1)));
+    let printed = "echo 'error: Failed to collect extensions'; exit 1";
+    let explained = failure(run(agent(&place, HeadlessKind::Goose, printed)).await.1);
+    assert_eq!(explained.message, "exited with code 1: error: Failed to collect extensions");
     assert!(failed.message.contains("no rollout found") && failed.tail.contains("no rollout"), "{failed:?}");
 }
 

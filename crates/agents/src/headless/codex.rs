@@ -79,6 +79,8 @@ fn set_server(plan: &mut Plan, server: &ToolServer) {
     let Some((program, arguments)) = server.command.split_first() else { return };
     set(plan, &format!("mcp_servers.{}.command", server.name), &json!(program));
     set(plan, &format!("mcp_servers.{}.args", server.name), &json!(arguments));
+    // Otherwise each call would have to be approved, and there is nobody to do it.
+    set(plan, &format!("mcp_servers.{}.default_tools_approval_mode", server.name), &json!("approve"));
 }
 
 fn start_item(item: &Value, heard: &mut Heard) {

@@ -10,6 +10,7 @@ use super::Dialect;
 use super::event::{count, flat_text, is_set, list, text};
 use super::plan::Plan;
 use crate::heard::Heard;
+use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
@@ -22,6 +23,9 @@ const ERROR_ADVICE: [&str; 2] = [
     "Please retry if you think this is a transient or recoverable error.",
     "Please resend your message to try again.",
 ];
+
+/// What a tool returns that was not run because the session may only talk.
+const SKIPPED: &str = "skipped in goose chat mode";
 
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
@@ -48,7 +52,7 @@ impl Dialect for Goose {
             plan.arguments(["--resume"]);
         }
         if let Some(server) = &start.tools {
-            plan.arguments(["--with-extension", &extension(server)]);
+            plan.arguments(["--with-extension", &extension(server, start)]);
         }
         if let Some(model) = &start.model {
             plan.arguments(["--model", model]);
@@ -120,10 +124,14 @@ impl Goose {
     fn read_return(&mut self, block: &Value, heard: &mut Heard) {
         let id = text(block, "/id");
         let result = &block["toolResult"];
-        let is_error = text(result, "/status") == "error" || is_set(result, "/value/isError");
         let answer = flat_text(result.pointer("/value/content").unwrap_or_default());
+        let is_skipped = answer.contains(SKIPPED);
+        let is_error = text(result, "/status") == "error" || is_set(result, "/value/isError") || is_skipped;
         let said = if answer.is_empty() { text(result, "/error").to_owned() } else { answer };
         heard.return_tool(id, is_error, &said);
+        if is_skipped {
+            heard.ask("call a tool", PermissionAnswer::Denied, "goose");
+        }
         if let Some(place) = self.open_edits.iter().position(|(open, _)| open == id) {
             let (_, path) = self.open_edits.swap_remove(place);
             if !is_error {
@@ -152,9 +160,20 @@ fn fail(said: &str, heard: &mut Heard) {
 }
 
 /// Returns the server as one text, `name:program argument …`, quoted as for a shell.
-fn extension(server: &ToolServer) -> String {
+///
+/// A resumed session still has the server of its earlier start, which is gone; a name can be taken only once.
+fn extension(server: &ToolServer, start: &Start) -> String {
     let words: Vec<String> = server.command.iter().map(|word| quote(word)).collect();
-    format!("{}:{}", server.name, words.join(" "))
+    let mut name = server.name.clone();
+    if start.resume.is_some() {
+        name += &format!("_{:08x}", digest(start.session.as_str()));
+    }
+    format!("{name}:{}", words.join(" "))
+}
+
+/// Returns a short number for a text (FNV-1a): providers bound the length of a tool's name.
+fn digest(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |digest, byte| (digest ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 fn quote(word: &str) -> String {

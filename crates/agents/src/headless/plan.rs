@@ -107,6 +107,7 @@ mod tests {
             resume: Some("agent-session".to_owned()),
             resumed_usage: Some(Usage { cost_micros: Some(500_000), ..Usage::default() }),
             sandbox: Some(Sandbox::default()),
+            tools: first.tools.clone(),
             ..plain.clone()
         };
         resumed.limits.cost_micros_max = Some(2_000_000);
@@ -135,14 +136,16 @@ mod tests {
         check(
             HeadlessKind::Claude,
             expect![[r#"
-            agent --mine -p --output-format stream-json --verbose --permission-mode acceptEdits --mcp-config /private/claude-mcp.json --allowedTools=Bash,mcp__regatta --model model-1
-              ENABLE_TOOL_SEARCH=false
-              claude-mcp.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"]}}}
+                agent --mine -p --output-format stream-json --verbose --permission-mode acceptEdits --mcp-config /private/claude-mcp.json --allowedTools=Bash,mcp__regatta --model model-1
+                  ENABLE_TOOL_SEARCH=false
+                  claude-mcp.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"]}}}
 
-            agent --mine -p --output-format stream-json --verbose --permission-mode acceptEdits --allowedTools=Bash --resume agent-session --max-budget-usd 2.5
+                agent --mine -p --output-format stream-json --verbose --permission-mode acceptEdits --mcp-config /private/claude-mcp.json --allowedTools=Bash,mcp__regatta --resume agent-session --max-budget-usd 2.5
+                  ENABLE_TOOL_SEARCH=false
+                  claude-mcp.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"]}}}
 
-            agent --mine -p --output-format stream-json --verbose --permission-mode default
-        "#]],
+                agent --mine -p --output-format stream-json --verbose --permission-mode default
+            "#]],
         );
     }
 
@@ -151,12 +154,12 @@ mod tests {
         check(
             HeadlessKind::Codex,
             expect![[r#"
-            agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="workspace-write" -c mcp_servers.regatta.command="regatta" -c mcp_servers.regatta.args=["mcp","--session","/private folder"] -m model-1 -
+                agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="workspace-write" -c mcp_servers.regatta.command="regatta" -c mcp_servers.regatta.args=["mcp","--session","/private folder"] -c mcp_servers.regatta.default_tools_approval_mode="approve" -m model-1 -
 
-            agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="danger-full-access" resume agent-session -
+                agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="danger-full-access" -c mcp_servers.regatta.command="regatta" -c mcp_servers.regatta.args=["mcp","--session","/private folder"] -c mcp_servers.regatta.default_tools_approval_mode="approve" resume agent-session -
 
-            agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="read-only" -
-        "#]],
+                agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="read-only" -
+            "#]],
         );
     }
 
@@ -165,14 +168,16 @@ mod tests {
         check(
             HeadlessKind::Gemini,
             expect![[r#"
-            agent --mine --output-format stream-json --skip-trust --approval-mode yolo --model model-1
-              GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
-              gemini-settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
+                agent --mine --output-format stream-json --skip-trust --approval-mode yolo --model model-1
+                  GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
+                  gemini-settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
 
-            agent --mine --output-format stream-json --skip-trust --approval-mode yolo --resume agent-session
+                agent --mine --output-format stream-json --skip-trust --approval-mode yolo --resume agent-session
+                  GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
+                  gemini-settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
 
-            agent --mine --output-format stream-json --skip-trust --approval-mode default
-        "#]],
+                agent --mine --output-format stream-json --skip-trust --approval-mode default
+            "#]],
         );
     }
 
@@ -181,18 +186,18 @@ mod tests {
         check(
             HeadlessKind::Opencode,
             expect![[r#"
-            agent --mine run --format json --model model-1
-              OPENCODE_CONFIG=/private/opencode.json
-              opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"deny"},"mcp":{"regatta":{"type":"local","command":["regatta","mcp","--session","/private folder"],"enabled":true}}}
+                agent --mine run --format json --model model-1
+                  OPENCODE_CONFIG=/private/opencode.json
+                  opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"deny"},"mcp":{"regatta":{"type":"local","command":["regatta","mcp","--session","/private folder"],"enabled":true}}}
 
-            agent --mine run --format json --session agent-session
-              OPENCODE_CONFIG=/private/opencode.json
-              opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"deny"}}
+                agent --mine run --format json --session agent-session
+                  OPENCODE_CONFIG=/private/opencode.json
+                  opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"deny"},"mcp":{"regatta":{"type":"local","command":["regatta","mcp","--session","/private folder"],"enabled":true}}}
 
-            agent --mine run --format json
-              OPENCODE_CONFIG=/private/opencode.json
-              opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"deny","bash":"deny","webfetch":"deny","external_directory":"deny"}}
-        "#]],
+                agent --mine run --format json
+                  OPENCODE_CONFIG=/private/opencode.json
+                  opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"deny","bash":"deny","webfetch":"deny","external_directory":"deny"}}
+            "#]],
         );
     }
 
@@ -201,15 +206,15 @@ mod tests {
         check(
             HeadlessKind::Goose,
             expect![[r#"
-            agent --mine run --output-format stream-json --quiet --name session-1 --with-extension regatta:regatta mcp --session '/private folder' --model model-1 --instructions -
-              GOOSE_MODE=auto
+                agent --mine run --output-format stream-json --quiet --name session-1 --with-extension regatta:regatta mcp --session '/private folder' --model model-1 --instructions -
+                  GOOSE_MODE=auto
 
-            agent --mine run --output-format stream-json --quiet --name agent-session --resume --instructions -
-              GOOSE_MODE=auto
+                agent --mine run --output-format stream-json --quiet --name agent-session --resume --with-extension regatta_736a51cd:regatta mcp --session '/private folder' --instructions -
+                  GOOSE_MODE=auto
 
-            agent --mine run --output-format stream-json --quiet --name session-1 --instructions -
-              GOOSE_MODE=chat
-        "#]],
+                agent --mine run --output-format stream-json --quiet --name session-1 --instructions -
+                  GOOSE_MODE=chat
+            "#]],
         );
     }
 
