@@ -61,6 +61,7 @@ codes! {
     PrdNotFound = "PRD_NOT_FOUND": "There is no PRD of that slug.",
     ProjectExists = "PROJECT_EXISTS": "The folder has a Regatta project already.",
     ProjectNotFound = "PROJECT_NOT_FOUND": "Neither this folder nor one above it has a Regatta project.",
+    QuestionNotFound = "QUESTION_NOT_FOUND": "No agent waits for an answer to that question.",
     RateLimited = "RATE_LIMITED": "The provider of the agent's model asks to come back later.",
     RunFailed = "RUN_FAILED": "The run reached an end that says it failed.",
     RunInvalidTransition = "RUN_INVALID_TRANSITION": "The command is not legal for the run as it stands.",

@@ -30,6 +30,8 @@ pub enum Refusal {
     EpicNotFound { epic: EpicId },
     PrdNotFound { prd: PrdSlug, known: Vec<PrdSlug> },
     PrdExists { prd: PrdSlug },
+    AnswererNotAllowed { name: String, actor: Actor },
+    QuestionNotFound { name: String, open: Vec<String> },
     BudgetExceeded { scope: Scope, measure: Measure, limit: u64, spent: u64, held: u64 },
 }
 
@@ -57,6 +59,8 @@ impl Refusal {
             Refusal::PrdNotFound { .. } => Code::PrdNotFound,
             Refusal::PrdExists { .. } => Code::PrdExists,
             Refusal::BudgetExceeded { .. } => Code::BudgetExceeded,
+            Refusal::AnswererNotAllowed { .. } => Code::ApproverNotAllowed,
+            Refusal::QuestionNotFound { .. } => Code::QuestionNotFound,
         }
     }
 
@@ -116,6 +120,22 @@ impl Refusal {
             Refusal::AgentAlreadyRunning { agent, tasks, instances } => {
                 already_running(agent, tasks, *instances)
             }
+            Refusal::AnswererNotAllowed { name, actor } => Problem::new(
+                self.code(),
+                format!("the question `{name}` was not answered"),
+                format!("{actor} may not give leave"),
+                "a person answers: `regatta agent questions`",
+            ),
+            Refusal::QuestionNotFound { name, open } => Problem::new(
+                self.code(),
+                format!("there is no question `{name}`"),
+                if open.is_empty() {
+                    "no agent waits for an answer".to_owned()
+                } else {
+                    format!("agents wait for answers to {}", open.join(", "))
+                },
+                "see `regatta agent questions`",
+            ),
             Refusal::BudgetExceeded { scope, measure, limit, spent, held } => {
                 over_budget(*scope, *measure, *limit, (*spent, *held))
             }

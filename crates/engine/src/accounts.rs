@@ -4,7 +4,7 @@
 
 use crate::clock;
 use crate::core::session::{
-    self, Account, Allowance, Charged, Ending, Event, Resumable, Scope, Subject, Usage,
+    self, Account, Allowance, Charged, Ending, Event, Leave, Resumable, Scope, Subject, Usage,
 };
 use crate::core::{Actor, Fact, FailureClass, TaskId};
 use crate::error::Error;
@@ -67,6 +67,28 @@ pub(crate) async fn park(
         .map(|_| ())
 }
 
+/// Puts a question of an agent to a person.
+pub(crate) async fn ask(
+    project: &Project,
+    token: LeaseToken,
+    subject: &Subject,
+    (question, what, paths): (u64, String, Vec<String>),
+) -> Result<(), Error> {
+    round::take(project, &Turn { token, subject, deed: Deed::Ask { question, what, paths } })
+        .await
+        .map(|_| ())
+}
+
+/// Records what an agent was answered without a person.
+pub(crate) async fn note(
+    project: &Project,
+    token: LeaseToken,
+    subject: &Subject,
+    (what, answer, by): (String, Leave, String),
+) -> Result<(), Error> {
+    round::take(project, &Turn { token, subject, deed: Deed::Note { what, answer, by } }).await.map(|_| ())
+}
+
 /// Returns an account as it stands.
 pub async fn get_account(project: &Project, scope: Scope) -> Result<Account, Error> {
     let loaded = project.store().load(&log::account_stream(scope), SNAPSHOT_FORMAT).await?;
@@ -109,6 +131,8 @@ pub(crate) async fn close_lost(project: &Project, token: LeaseToken, task: TaskI
 enum Deed {
     Open,
     Park { class: FailureClass, attempt: u32, until: Timestamp },
+    Ask { question: u64, what: String, paths: Vec<String> },
+    Note { what: String, answer: Leave, by: String },
     Close(Closing),
 }
 
@@ -149,6 +173,10 @@ impl round::Turn for Turn<'_> {
                 let (subject, class, attempt, until) = (self.subject.clone(), *class, *attempt, *until);
                 vec![Event::SessionParked { subject, class, attempt, until }]
             }
+            Deed::Ask { question, what, paths } => {
+                session::ask(&accounts, self.subject, *question, what, paths)
+            }
+            Deed::Note { what, answer, by } => vec![session::note(self.subject, what, *answer, by)],
             Deed::Close(closing) => session::close(
                 &accounts,
                 self.subject,

@@ -1,6 +1,6 @@
 //! What one task, one run, one day or the project has used, and what is set aside for sessions under way.
 
-use super::{Allowance, Budget, Event, Measure, Spent, Usage};
+use super::{Allowance, Budget, Event, Measure, Spent, Subject, Usage};
 use crate::{Fact, RunId, TaskId};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,22 @@ pub struct Account {
     pub held: BTreeMap<String, Allowance>,
     /// The agents' own sessions that can be taken up again, by [`Subject::seat`](super::Subject::seat).
     pub resumable: BTreeMap<String, Resumable>,
+    /// What agents wait for a person to answer, by [`Subject::name_question`](super::Subject::name_question).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub questions: BTreeMap<String, Asked>,
+}
+
+/// A question that waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The session that asks.
+    pub subject: Subject,
+    /// Its number in that session.
+    pub question: u64,
+    /// What the agent wants to do.
+    pub what: String,
+    /// The files it is about, as the agent names them.
+    pub paths: Vec<String>,
 }
 
 /// An agent's own session.
@@ -87,8 +103,23 @@ impl Account {
                 self.held.insert(subject.session.clone(), *reserved);
             }
             Event::SessionParked { .. } => {}
+            Event::SessionAsked { subject, question, what, paths } => {
+                let asked = Asked {
+                    subject: subject.clone(),
+                    question: *question,
+                    what: what.clone(),
+                    paths: paths.clone(),
+                };
+                self.questions.insert(subject.name_question(*question), asked);
+            }
+            Event::SessionAnswered { subject, question, .. } => {
+                if let Some(question) = question {
+                    self.questions.remove(&subject.name_question(*question));
+                }
+            }
             Event::SessionClosed { subject, usage, agent_session, .. } => {
                 self.held.remove(&subject.session);
+                self.questions.retain(|_, asked| asked.subject.session != subject.session);
                 self.spent = self.spent.plus(usage);
                 if let Some(name) = agent_session {
                     let before = self.resumable.remove(&subject.seat());

@@ -43,6 +43,25 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resumes: Option<String>,
     },
+    #[serde(rename = "session:asked")]
+    SessionAsked {
+        #[serde(flatten)]
+        subject: Subject,
+        question: u64,
+        what: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        paths: Vec<String>,
+    },
+    #[serde(rename = "session:answered")]
+    SessionAnswered {
+        #[serde(flatten)]
+        subject: Subject,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<u64>,
+        what: String,
+        answer: Leave,
+        by: String,
+    },
     #[serde(rename = "session:parked")]
     SessionParked {
         #[serde(flatten)]
@@ -65,6 +84,15 @@ pub enum Event {
     },
 }
 
+/// What an agent that asked for leave was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Leave {
+    Allowed,
+    Denied,
+}
+
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -81,7 +109,8 @@ pub enum Ending {
 
 impl Event {
     /// Every kind of event, by its name in the log.
-    pub const KINDS: &'static [&'static str] = &["session:opened", "session:parked", "session:closed"];
+    pub const KINDS: &'static [&'static str] =
+        &["session:opened", "session:asked", "session:answered", "session:parked", "session:closed"];
 
     /// The subjects with which the names of these kinds begin.
     pub const SUBJECTS: &'static [&'static str] = &["session"];
@@ -90,6 +119,8 @@ impl Event {
     pub fn kind(&self) -> &'static str {
         match self {
             Event::SessionOpened { .. } => "session:opened",
+            Event::SessionAsked { .. } => "session:asked",
+            Event::SessionAnswered { .. } => "session:answered",
             Event::SessionParked { .. } => "session:parked",
             Event::SessionClosed { .. } => "session:closed",
         }
@@ -99,6 +130,8 @@ impl Event {
     pub fn subject(&self) -> &Subject {
         match self {
             Event::SessionOpened { subject, .. }
+            | Event::SessionAsked { subject, .. }
+            | Event::SessionAnswered { subject, .. }
             | Event::SessionParked { subject, .. }
             | Event::SessionClosed { subject, .. } => subject,
         }
@@ -112,6 +145,11 @@ impl Subject {
         scopes.extend(self.task_id.map(Scope::Task));
         scopes.extend(self.run_id.map(Scope::Run));
         scopes
+    }
+
+    /// Names one of its questions among all of the project.
+    pub fn name_question(&self, question: u64) -> String {
+        format!("{}/{question}", self.session)
     }
 
     /// Returns under what its agent's own session is remembered: the next session of the same agent in the same role

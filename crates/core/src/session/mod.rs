@@ -7,14 +7,16 @@
 
 mod account;
 mod allowance;
+mod ask;
 mod close;
 mod event;
 mod open;
 mod usage;
 
-pub use account::{Account, Resumable, Scope};
+pub use account::{Account, Asked, Resumable, Scope};
 pub use allowance::{Allowance, Budget, Measure};
+pub use ask::{answer, ask, note};
 pub use close::close;
-pub use event::{Ending, Event, Subject};
+pub use event::{Ending, Event, Leave, Subject};
 pub use open::{Charged, find_reserved, open};
 pub use usage::{Spent, Usage};

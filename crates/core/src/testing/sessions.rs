@@ -1,7 +1,7 @@
 //! Samples of what happens to sessions.
 
 use super::{agent, id};
-use crate::session::{Allowance, Ending, Event, Subject, Usage};
+use crate::session::{Allowance, Ending, Event, Leave, Subject, Usage};
 use crate::{FailureClass, RunId};
 use jiff::Timestamp;
 
@@ -26,6 +26,19 @@ pub(crate) fn session_samples() -> Vec<Event> {
     };
     vec![
         Event::SessionOpened { subject: subject.clone(), reserved, resumes: Some("own-1".to_owned()) },
+        Event::SessionAsked {
+            subject: subject.clone(),
+            question: 1,
+            what: "write to /etc/hosts".to_owned(),
+            paths: vec!["/etc/hosts".to_owned()],
+        },
+        Event::SessionAnswered {
+            subject: subject.clone(),
+            question: Some(1),
+            what: "write to /etc/hosts".to_owned(),
+            answer: Leave::Denied,
+            by: "local".to_owned(),
+        },
         Event::SessionParked {
             subject: subject.clone(),
             class: FailureClass::Network,

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod detect;
+mod questions;
 
 use crate::arguments::Place;
 use crate::exit::Exit;
@@ -18,6 +19,8 @@ pub(crate) enum Agent {
     List,
     Detect(detect::Detect),
     Try(attempt::Try),
+    Questions(questions::Questions),
+    Answer(questions::Answer),
 }
 
 impl Agent {
@@ -26,6 +29,8 @@ impl Agent {
             Agent::List => list(place).await,
             Agent::Detect(verb) => verb.run(place).await,
             Agent::Try(verb) => verb.run(place).await,
+            Agent::Questions(verb) => verb.run(place).await,
+            Agent::Answer(verb) => verb.run(place).await,
         }
     }
 }
