@@ -5,7 +5,7 @@ use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
 use crate::verb::cost::render_cost;
 use anstyle::Style;
 use regatta_engine::Entry;
-use regatta_engine::core::{CheckoutNote, Event, Evidence, Happening, Origin, document, session};
+use regatta_engine::core::{CheckoutNote, Event, Evidence, Happening, Origin, document, message, session};
 
 /// Says what happened, in one line without colour.
 pub(crate) fn describe(happening: &Happening) -> String {
@@ -19,6 +19,7 @@ pub(crate) fn describe_about(happening: &Happening, item: Option<&str>) -> Strin
         Happening::Document(event) => describe_document(event),
         Happening::Run(event) => describe_run(event, item),
         Happening::Session(event) => describe_session(event),
+        Happening::Message(event) => describe_message(event),
     };
     // A reason or an error may have several lines; an event has one.
     clean(&text).trim_end().replace('\n', " ")
@@ -57,6 +58,16 @@ fn describe_session(event: &session::Event) -> String {
             let used = if tokens == 0 { String::new() } else { format!(": {tokens} tokens{cost}") };
             format!("session {} closed{used}", subject.number)
         }
+    }
+}
+
+fn describe_message(event: &message::Event) -> String {
+    match event {
+        message::Event::MessageSent { message_id, letter } => {
+            let said = letter.subject.as_deref().or_else(|| letter.body.lines().next()).unwrap_or_default();
+            format!("message {message_id} from {} to {}: {said}", letter.from, letter.to)
+        }
+        message::Event::MessageRead { message_id, by, .. } => format!("message {message_id} read by {by}"),
     }
 }
 
@@ -103,6 +114,7 @@ fn describe_task(event: &Event) -> String {
         Event::AgentWoken { agent_id, .. } => format!("{agent_id} goes on"),
         Event::AgentStopping { agent_id, .. } => format!("stopping {agent_id}"),
         Event::AgentStopped { agent_id, .. } => format!("{agent_id} stopped"),
+        Event::AgentRefused { agent_id, what, .. } => format!("{agent_id} was refused {what}"),
         Event::WorktreeSalvaged { salvage, .. } => format!("unmerged work kept as {}", salvage.name),
         Event::WorktreeRemoved { .. } => "worktree removed".to_owned(),
         Event::TaskReleased { run_id, error: Some(error), .. } => {
@@ -190,7 +202,7 @@ fn style_of(happening: &Happening) -> Style {
     let event = match happening {
         Happening::Task(event) => event,
         Happening::Run(event) => return style_of_run(event),
-        Happening::Document(_) | Happening::Session(_) => return Style::new(),
+        Happening::Document(_) | Happening::Message(_) | Happening::Session(_) => return Style::new(),
     };
     match event {
         event if event.kind().ends_with(":failed") => RED,
@@ -198,7 +210,8 @@ fn style_of(happening: &Happening) -> Style {
         Event::ApprovalRequested { .. }
         | Event::ApprovalRejected { .. }
         | Event::AgentParked { .. }
-        | Event::TaskQueued { .. } => YELLOW,
+        | Event::TaskQueued { .. }
+        | Event::AgentRefused { .. } => YELLOW,
         _ => Style::new(),
     }
 }

@@ -44,6 +44,7 @@ fn say(event: &Event, item: Option<&str>) -> String {
         Event::RunOutputRefused { step, faults, asks, .. } => {
             format!("step {step}: the answer does not fit its schema, asked again ({asks}): {}", list(faults))
         }
+        Event::RunAgentRefused { agent_id, what, .. } => format!("{agent_id} was refused {what}"),
         Event::RunChildrenStarted { children, .. } => {
             format!("children: {}", list(children.iter().map(|(key, run)| format!("{key} is run {run}"))))
         }
@@ -74,6 +75,7 @@ pub(crate) fn style_of_run(event: &Event) -> Style {
         Event::RunStepped { next: Next::Ask { .. } | Next::Land { .. }, .. }
         | Event::RunSentBack { .. }
         | Event::RunOutputRefused { .. }
+        | Event::RunAgentRefused { .. }
         | Event::RunPaused { .. }
         | Event::RunStopping { .. } => YELLOW,
         _ => Style::new(),

@@ -45,6 +45,8 @@ pub enum Command {
     Resume(Feedback),
     /// Take note of a change of the task file.
     Edit(Edit),
+    /// Take note that an agent asked for what it may not have.
+    NoteRefused(Refused),
     /// Take note of what came of an effect.
     Report(Outcome),
 }
@@ -162,6 +164,17 @@ pub struct Breakdown {
     pub at: Timestamp,
 }
 
+/// Something that an agent asked for and may not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The agent.
+    pub agent: AgentId,
+    /// Its session.
+    pub session: u32,
+    /// What it asked for.
+    pub what: String,
+}
+
 /// What came of an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant is the outcome of the effect of the same subject")]
@@ -229,6 +242,7 @@ impl Command {
             | Command::Depend(_)
             | Command::Resume(_)
             | Command::Edit(_)
+            | Command::NoteRefused(_)
             | Command::Report(_) => return None,
         })
     }
@@ -354,13 +368,13 @@ impl Faults {
         self.0
     }
 
-    fn require(&mut self, field: &'static str, holds: bool, problem: &str) {
+    pub(crate) fn require(&mut self, field: &'static str, holds: bool, problem: &str) {
         if !holds {
             self.0.push(FieldFault { field, problem: problem.to_owned() });
         }
     }
 
-    fn length(&mut self, field: &'static str, text: &str, min: usize, max: usize) {
+    pub(crate) fn length(&mut self, field: &'static str, text: &str, min: usize, max: usize) {
         let count = text.chars().count();
         if !(min..=max).contains(&count) {
             let problem = format!("must have {min} to {max} characters, not {count}");

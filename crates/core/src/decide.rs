@@ -73,6 +73,7 @@ pub fn decide(
         Command::Cancel(cancel) => task::cancel(existing()?, cancel).map(accepted),
         Command::Resume(feedback) => task::resume(existing()?, feedback.text.as_deref()).map(accepted),
         Command::Edit(edit) => Ok(accepted(file::edit(existing()?.id, edit))),
+        Command::NoteRefused(refused) => Ok(accepted(vec![task::note_refused(existing()?.id, refused)])),
         Command::Report(outcome) => Ok(accepted(task::report(situation.settings, existing()?, outcome))),
     }
 }

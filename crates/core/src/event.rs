@@ -203,6 +203,8 @@ pub enum Event {
     AgentStopped { task_id: TaskId, agent_id: AgentId },
     #[serde(rename = "agent:stop:failed")]
     AgentStopFailed { task_id: TaskId, agent_id: AgentId, error: Failure },
+    #[serde(rename = "agent:refused")]
+    AgentRefused { task_id: TaskId, agent_id: AgentId, session: u32, what: String },
     #[serde(rename = "worktree:salvaged")]
     WorktreeSalvaged { task_id: TaskId, salvage: Salvage },
     #[serde(rename = "worktree:removed")]
@@ -297,6 +299,7 @@ kinds! {
     AgentStopping => "agent:stopping",
     AgentStopped => "agent:stopped",
     AgentStopFailed => "agent:stop:failed",
+    AgentRefused => "agent:refused",
     WorktreeSalvaged => "worktree:salvaged",
     WorktreeRemoved => "worktree:removed",
     WorktreeRemoveFailed => "worktree:remove:failed",
@@ -456,6 +459,7 @@ mod tests {
             {"type":"agent:stopping","taskId":7,"agentId":"alpha","reason":"because"}
             {"type":"agent:stopped","taskId":7,"agentId":"alpha"}
             {"type":"agent:stop:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"agent:refused","taskId":7,"agentId":"alpha","session":2,"what":"the tool approve_task"}
             {"type":"worktree:salvaged","taskId":7,"salvage":{"ref":"refs/regatta/salvage/7/1","commit":"0000003000000000000000000000000000000000"}}
             {"type":"worktree:removed","taskId":7,"branch":"task/7"}
             {"type":"worktree:remove:failed","taskId":7,"branch":"task/7","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}

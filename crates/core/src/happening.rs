@@ -3,7 +3,7 @@
 //! Each family folds only its own events; this union is for whoever reads the log as a whole. It looks the same in
 //! JSON as the event itself, and which family an event is of is told by the subject that its kind begins with.
 
-use crate::{Event, RunId, TaskId, document, run, session};
+use crate::{Event, RunId, TaskId, document, message, run, session};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -20,15 +20,23 @@ pub enum Happening {
     Run(run::Event),
     /// A session was opened or closed.
     Session(session::Event),
+    /// Something happened to a message.
+    Message(message::Event),
 }
 
 impl Happening {
     /// Returns every kind of event, family by family.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
-        [Event::KINDS, document::Event::KINDS, run::Event::KINDS, session::Event::KINDS]
-            .into_iter()
-            .flatten()
-            .copied()
+        [
+            Event::KINDS,
+            document::Event::KINDS,
+            run::Event::KINDS,
+            session::Event::KINDS,
+            message::Event::KINDS,
+        ]
+        .into_iter()
+        .flatten()
+        .copied()
     }
 
     /// Returns the name of the event's kind.
@@ -38,6 +46,7 @@ impl Happening {
             Happening::Document(event) => event.kind(),
             Happening::Run(event) => event.kind(),
             Happening::Session(event) => event.kind(),
+            Happening::Message(event) => event.kind(),
         }
     }
 
@@ -46,7 +55,7 @@ impl Happening {
         match self {
             Happening::Task(event) => Some(event.task()),
             Happening::Session(event) => event.subject().task_id,
-            Happening::Document(_) | Happening::Run(_) => None,
+            Happening::Document(_) | Happening::Run(_) | Happening::Message(_) => None,
         }
     }
 
@@ -55,7 +64,7 @@ impl Happening {
         match self {
             Happening::Run(event) => event.find_run(),
             Happening::Session(event) => event.subject().run_id,
-            Happening::Task(_) | Happening::Document(_) => None,
+            Happening::Task(_) | Happening::Document(_) | Happening::Message(_) => None,
         }
     }
 }
@@ -73,6 +82,9 @@ impl<'de> Deserialize<'de> for Happening {
         }
         if session::Event::SUBJECTS.contains(&subject) {
             return serde_json::from_value(value).map(Happening::Session).map_err(D::Error::custom);
+        }
+        if message::Event::SUBJECTS.contains(&subject) {
+            return serde_json::from_value(value).map(Happening::Message).map_err(D::Error::custom);
         }
         serde_json::from_value(value).map(Happening::Task).map_err(D::Error::custom)
     }
@@ -96,6 +108,12 @@ impl From<run::Event> for Happening {
     }
 }
 
+impl From<message::Event> for Happening {
+    fn from(event: message::Event) -> Self {
+        Happening::Message(event)
+    }
+}
+
 impl From<document::Event> for Happening {
     fn from(event: document::Event) -> Self {
         Happening::Document(event)
@@ -105,7 +123,7 @@ impl From<document::Event> for Happening {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{document_samples, id, run_samples, samples, session_samples};
+    use crate::testing::{document_samples, id, message_samples, run_samples, samples, session_samples};
     use std::collections::BTreeSet;
 
     #[test]
@@ -114,13 +132,15 @@ mod tests {
         let documents = document_samples().into_iter().map(Happening::Document);
         let runs = run_samples().into_iter().map(Happening::Run);
         let sessions = session_samples().into_iter().map(Happening::Session);
-        for happening in tasks.chain(documents).chain(runs).chain(sessions) {
+        let messages = message_samples().into_iter().map(Happening::Message);
+        for happening in tasks.chain(documents).chain(runs).chain(sessions).chain(messages) {
             let text = serde_json::to_string(&happening).unwrap();
             let alone = match &happening {
                 Happening::Task(event) => serde_json::to_string(event).unwrap(),
                 Happening::Document(event) => serde_json::to_string(event).unwrap(),
                 Happening::Run(event) => serde_json::to_string(event).unwrap(),
                 Happening::Session(event) => serde_json::to_string(event).unwrap(),
+                Happening::Message(event) => serde_json::to_string(event).unwrap(),
             };
             assert_eq!(text, alone);
             assert_eq!(serde_json::from_str::<Happening>(&text).unwrap(), happening);
@@ -136,6 +156,7 @@ mod tests {
             (document::Event::KINDS, document::Event::SUBJECTS),
             (run::Event::KINDS, run::Event::SUBJECTS),
             (session::Event::KINDS, session::Event::SUBJECTS),
+            (message::Event::KINDS, message::Event::SUBJECTS),
         ];
         let mut taken = subjects(Event::KINDS);
         for (kinds, named) in others {

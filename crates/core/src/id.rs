@@ -24,6 +24,11 @@ pub struct RunId(u32);
 #[serde(try_from = "u32", into = "u32")]
 pub struct EpicId(u32);
 
+/// The number of a message, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct MessageId(u32);
+
 /// The name of a PRD in links and commands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -51,6 +56,9 @@ pub enum Id {
     /// The text is not the number of an epic.
     #[error("`{0}` is not the number of an epic; epics are 1, 2, 3 …")]
     Epic(String),
+    /// The text is not the number of a message.
+    #[error("`{0}` is not the number of a message; messages are 1, 2, 3 …")]
+    Message(String),
     /// The text is not the slug of a PRD.
     #[error(
         "`{0}` is not the slug of a PRD; use lower-case letters, digits and `-`, at most 64, a letter or digit first and last"
@@ -216,6 +224,7 @@ macro_rules! text_id {
 number_id!(TaskId, Id::Task);
 number_id!(RunId, Id::Run);
 number_id!(EpicId, Id::Epic);
+number_id!(MessageId, Id::Message);
 text_id!(AgentId);
 text_id!(PrdSlug);
 text_id!(CommitId);

@@ -20,6 +20,7 @@ mod happening;
 mod id;
 mod likeness;
 pub mod machine;
+pub mod message;
 mod plan;
 mod problem;
 mod refusal;
@@ -40,7 +41,7 @@ pub use actor::Actor;
 pub use code::Code;
 pub use command::{
     Approve, Assign, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault, Outcome,
-    Reject, RunEnd, Seen, SessionEnd, Start,
+    Refused, Reject, RunEnd, Seen, SessionEnd, Start,
 };
 pub use crew::{AgentState, Berth, Crew, Queued};
 pub use decide::{Answer, Decision, Situation, decide};
@@ -51,13 +52,14 @@ pub use file::{
     CriterionNote, Edit, EditStep, FileText, FileVersion, InputNote, News, Origin, ProgressNote, Splice,
 };
 pub use happening::Happening;
-pub use id::{AgentId, CommitId, EpicId, Id, PrdSlug, RunId, TaskId};
+pub use id::{AgentId, CommitId, EpicId, Id, MessageId, PrdSlug, RunId, TaskId};
 pub use likeness::find_nearest;
 pub use plan::Plan;
 pub use problem::Problem;
 pub use refusal::Refusal;
 pub use replay::{
-    Unsound, replay_catalogue, replay_crew, replay_epic, replay_plan, replay_prd, replay_run, replay_task,
+    Unsound, replay_catalogue, replay_crew, replay_epic, replay_inbox, replay_plan, replay_prd, replay_run,
+    replay_task,
 };
 pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{

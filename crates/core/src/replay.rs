@@ -1,6 +1,7 @@
 //! Whether a log adds up: the one place where facts are doubted.
 
 use crate::document::{self, Catalogue, Epic, Prd};
+use crate::message::{self, Inbox};
 use crate::run::{self, Run};
 use crate::{Crew, Fact, Plan, Task, task};
 
@@ -64,6 +65,17 @@ pub fn replay_prd<'a>(
         state = Some(next.ok_or(Unsound { index, kind: fact.event.kind() })?);
     }
     Ok(state)
+}
+
+/// Folds the facts of one inbox, and names the first that does not fit.
+pub fn replay_inbox<'a>(facts: impl IntoIterator<Item = &'a Fact<message::Event>>) -> Result<Inbox, Unsound> {
+    let mut inbox = Inbox::default();
+    for (index, fact) in facts.into_iter().enumerate() {
+        if !inbox.try_evolve(fact) {
+            return Err(Unsound { index, kind: fact.event.kind() });
+        }
+    }
+    Ok(inbox)
 }
 
 /// Folds the facts of all epics and PRDs, and names the first that does not fit.
@@ -197,6 +209,10 @@ mod tests {
         .assert_eq(&text);
     }
 
+    fn is_of_any_stage(event: &Event) -> bool {
+        event.is_of_file() || matches!(event, Event::AgentRefused { .. })
+    }
+
     fn followers(given: &str) -> String {
         let world = World::given(given);
         let task = &world.tasks[&id(1)];
@@ -206,7 +222,7 @@ mod tests {
             task::try_evolve(Some(task.clone()), &fact).is_some()
         };
         let (of_file, others): (Vec<Event>, Vec<Event>) =
-            samples(id(1), task.sessions).into_iter().partition(Event::is_of_file);
+            samples(id(1), task.sessions).into_iter().partition(is_of_any_stage);
         assert!(of_file.iter().all(fits), "what the task file says may follow anything");
         let kinds: Vec<&str> = others.iter().filter(|event| fits(event)).map(|event| event.kind()).collect();
         if kinds.is_empty() { "nothing".to_owned() } else { kinds.join(", ") }

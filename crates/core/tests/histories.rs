@@ -4,10 +4,11 @@
 
 use expect_test::expect_file;
 use regatta_core::machine::Column;
+use regatta_core::message::{self, Party};
 use regatta_core::session::{self, Account, Scope};
 use regatta_core::{
     EpicId, Event, Fact, Happening, PrdSlug, RunId, Stage, Task, TaskId, document, replay_catalogue,
-    replay_crew, replay_epic, replay_plan, replay_prd, replay_run, replay_task, run,
+    replay_crew, replay_epic, replay_inbox, replay_plan, replay_prd, replay_run, replay_task, run,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -61,16 +62,18 @@ fn parse_fact(line: &str) -> Result<Fact<Happening>, serde_json::Error> {
 fn render(log: &[Fact<Happening>]) -> String {
     let (mut tasks, mut documents, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     let mut sessions = Vec::new();
+    let mut messages = Vec::new();
     for Fact { at, actor, event } in log.iter().cloned() {
         match event {
             Happening::Task(event) => tasks.push(Fact { at, actor, event }),
             Happening::Document(event) => documents.push(Fact { at, actor, event }),
             Happening::Run(event) => runs.push(Fact { at, actor, event }),
             Happening::Session(event) => sessions.push(Fact { at, actor, event }),
+            Happening::Message(event) => messages.push(Fact { at, actor, event }),
         }
     }
     let work = format!("{}{}{}", render_documents(&documents), render_tasks(&tasks), render_runs(&runs));
-    format!("{work}{}", render_sessions(&sessions))
+    format!("{work}{}{}", render_sessions(&sessions), render_messages(&messages))
 }
 
 fn render_sessions(facts: &[Fact<session::Event>]) -> String {
@@ -85,6 +88,20 @@ fn render_sessions(facts: &[Fact<session::Event>]) -> String {
     for (scope, account) in accounts {
         let _ = writeln!(text, "account of {scope}: {:?}", account.spent);
         let _ = writeln!(text, "    held {:?}, resumable {:?}", account.held, account.resumable);
+    }
+    text
+}
+
+fn render_messages(facts: &[Fact<message::Event>]) -> String {
+    let mut text = String::new();
+    let parties: BTreeSet<&Party> = facts.iter().map(|fact| fact.event.to()).collect();
+    for party in parties {
+        let inbox = replay_inbox(facts.iter().filter(|fact| fact.event.to() == party));
+        for (id, kept) in inbox.expect("the history is sound").messages() {
+            let _ = writeln!(text, "message {id} in {party}, sent {} by {}", kept.sent_at, kept.actor);
+            let _ = writeln!(text, "    read {:?}", kept.read_at);
+            let _ = writeln!(text, "    {}", serde_json::to_string(&kept.letter).expect("it is plain data"));
+        }
     }
     text
 }

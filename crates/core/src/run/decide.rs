@@ -2,7 +2,8 @@
 
 use super::step::Player;
 use super::{ChildEnd, Event, Hold, Phase, Run, Status, failure};
-use crate::{CommitId, Failure, Refusal, RunId, TaskId};
+use crate::task::one_line;
+use crate::{AgentId, CommitId, Failure, Refusal, RunId, TaskId};
 use regatta_flow::Workflow;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub enum Command {
     Stop { reason: Option<String> },
     Answer { approved: bool, text: String },
     Published { step: u64, tasks: BTreeMap<String, TaskId> },
+    AgentRefused { step: u64, agent: AgentId, what: String },
     Performed { step: u64, asks: u32, output: Value, head: Option<CommitId> },
     NotPerformed { step: u64, failure: Failure },
     Stopped,
@@ -53,6 +55,7 @@ pub fn decide(situation: Situation<'_>, run: &mut Run, command: Command) -> Resu
             Ok(Vec::new())
         }
         Command::Published { step, tasks } => Ok(player.published(step, tasks)),
+        Command::AgentRefused { step, agent, what } => Ok(player.agent_refused(step, agent, &what)),
         Command::Performed { step, asks, output, head } => Ok(player.performed(step, asks, output, head)),
         Command::NotPerformed { step, failure } => Ok(player.not_performed(step, failure)),
         Command::Stopped => Ok(player.stopped()),
@@ -113,6 +116,13 @@ impl Player<'_> {
         let mut events = vec![Event::RunPublished { run_id, step, tasks }];
         events.extend(failed);
         events
+    }
+
+    fn agent_refused(&self, step: u64, agent_id: AgentId, what: &str) -> Vec<Event> {
+        if step != self.run.step {
+            return Vec::new();
+        }
+        vec![Event::RunAgentRefused { run_id: self.run.id, step, agent_id, what: one_line(what) }]
     }
 
     fn performed(&mut self, step: u64, asks: u32, output: Value, head: Option<CommitId>) -> Vec<Event> {

@@ -123,6 +123,7 @@ fn begins(event: &Event) -> bool {
         | Event::RunSentBack { .. } => true,
         // What is under way stays under way.
         Event::WorkflowKept { .. }
+        | Event::RunAgentRefused { .. }
         | Event::RunChildEnded { .. }
         | Event::RunHeld { .. }
         | Event::RunPaused { .. }

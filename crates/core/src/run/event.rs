@@ -3,7 +3,7 @@
 //! A step is one event: what the node returned, what was assigned, which edges were looked at and what they saw, and
 //! where the run goes next. Whoever folds it needs neither the workflow nor an expression.
 
-use crate::{CommitId, Failure, RunId, TaskId};
+use crate::{AgentId, CommitId, Failure, RunId, TaskId};
 use regatta_flow::{EdgeId, NodeName, Patch, Tried};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -36,6 +36,8 @@ pub enum Event {
     },
     #[serde(rename = "run:output_refused")]
     RunOutputRefused { run_id: RunId, step: u64, faults: Vec<String>, asks: u32 },
+    #[serde(rename = "run:agent_refused")]
+    RunAgentRefused { run_id: RunId, step: u64, agent_id: AgentId, what: String },
     #[serde(rename = "run:children_started")]
     RunChildrenStarted { run_id: RunId, step: u64, children: BTreeMap<String, RunId> },
     #[serde(rename = "run:child_ended")]
@@ -273,6 +275,7 @@ kinds! {
     RunPublished => "run:published",
     RunStepped => "run:stepped",
     RunOutputRefused => "run:output_refused",
+    RunAgentRefused => "run:agent_refused",
     RunChildrenStarted => "run:children_started",
     RunChildEnded => "run:child_ended",
     RunLanded => "run:landed",
@@ -302,6 +305,7 @@ impl Event {
             | Event::RunPublished { run_id, .. }
             | Event::RunStepped { run_id, .. }
             | Event::RunOutputRefused { run_id, .. }
+            | Event::RunAgentRefused { run_id, .. }
             | Event::RunChildrenStarted { run_id, .. }
             | Event::RunChildEnded { run_id, .. }
             | Event::RunLanded { run_id, .. }

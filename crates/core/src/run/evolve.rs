@@ -42,7 +42,7 @@ impl Run {
     fn take_in(&mut self, event: &Event) -> bool {
         let mut fits = true;
         match event {
-            Event::WorkflowKept { .. } | Event::RunCreated { .. } => {}
+            Event::WorkflowKept { .. } | Event::RunCreated { .. } | Event::RunAgentRefused { .. } => {}
             Event::RunPublished { tasks, .. } => {
                 self.tasks.extend(tasks.iter().map(|(key, task)| (key.clone(), *task)));
                 self.turn_to(Phase::performing());

@@ -14,6 +14,7 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
     let is_open = !run.is_over() && run.phase != Phase::Ending;
     match event {
         Event::WorkflowKept { .. } | Event::RunCreated { .. } => false,
+        Event::RunAgentRefused { step, .. } => at(step) && !run.is_over(),
         Event::RunPublished { step, .. } => at(step) && run.phase == Phase::Publishing && run.is_asked,
         Event::RunStepped { step, node, next, .. } => {
             at(step) && *node == run.node && is_performed(run) && !is_stopping && leads_on(run, next)

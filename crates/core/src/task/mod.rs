@@ -15,6 +15,7 @@ mod driven;
 mod evolve;
 mod outcome;
 mod park;
+mod refused;
 mod reject;
 mod release;
 mod state;
@@ -29,6 +30,7 @@ pub(crate) use evolve::try_evolve;
 pub(crate) use outcome::report;
 pub use park::find_next_try;
 pub(crate) use park::resume;
+pub(crate) use refused::{note_refused, one_line};
 pub(crate) use reject::reject;
 pub use state::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,

@@ -4,6 +4,7 @@
 //! lines of text and compares the text that comes out. Tests of rules go through these two and nothing else.
 
 mod documents;
+mod messages;
 mod runs;
 mod samples;
 mod script;
@@ -11,10 +12,11 @@ mod sessions;
 mod world;
 
 pub(crate) use documents::{check_documents, document_facts, document_samples};
+pub(crate) use messages::{check_messages, message_fact, message_samples};
 pub(crate) use runs::run_samples;
 pub(crate) use samples::{
     agent, breakdown, commit, complete, diff, evidence, failure, id, progress, samples, user,
 };
-pub(crate) use script::{check, run};
+pub(crate) use script::{check, render_refusal, run};
 pub(crate) use sessions::session_samples;
 pub(crate) use world::{Step, World};

@@ -35,6 +35,12 @@ pub(crate) fn run_samples() -> Vec<Event> {
             },
         },
         Event::RunOutputRefused { run_id, step: 2, faults: vec!["`code` is missing".into()], asks: 1 },
+        Event::RunAgentRefused {
+            run_id,
+            step: 2,
+            agent_id: super::agent("alpha"),
+            what: "the tool approve_task".into(),
+        },
         Event::RunChildrenStarted {
             run_id,
             step: 2,

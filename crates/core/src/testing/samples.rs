@@ -172,7 +172,8 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::AgentWoken { task_id, agent_id: agent_id.clone(), session, feedback: Some("Go on".into()) },
         Event::AgentStopping { task_id, agent_id: agent_id.clone(), reason: Some(reason.clone()) },
         Event::AgentStopped { task_id, agent_id: agent_id.clone() },
-        Event::AgentStopFailed { task_id, agent_id, error: error.clone() },
+        Event::AgentStopFailed { task_id, agent_id: agent_id.clone(), error: error.clone() },
+        Event::AgentRefused { task_id, agent_id, session, what: "the tool approve_task".into() },
         Event::WorktreeSalvaged {
             task_id,
             salvage: Salvage { name: "refs/regatta/salvage/7/1".into(), commit: commit(3) },

@@ -232,7 +232,7 @@ impl World {
 }
 
 /// Renders a refusal as a terminal shows it.
-pub(super) fn render_refusal(refusal: &Refusal) -> String {
+pub(crate) fn render_refusal(refusal: &Refusal) -> String {
     let Problem { code, what, why, next, .. } = refusal.explain();
     assert_eq!(code, refusal.code());
     let why: String = why.iter().map(|line| format!("  why:  {line}\n")).collect();

@@ -21,6 +21,7 @@ pub(super) fn describe_event(event: &Event) -> String {
         Event::RunOutputRefused { step, faults, asks, .. } => {
             format!("{step} asked {asks}: {}", faults.join("; "))
         }
+        Event::RunAgentRefused { step, agent_id, what, .. } => format!("{step} {agent_id}: {what}"),
         Event::RunChildrenStarted { step, children, .. } => format!("{step} {}", json!(children)),
         Event::RunChildEnded { step, item, child, .. } => format!("{step} {item} {}", describe_end(child)),
         Event::RunLanded { step, task_id, next, .. } => {

@@ -21,6 +21,7 @@ fn every_kind_survives_json_in_these_words() {
         {"type":"run:published","runId":4,"step":2,"tasks":{"T001":7}}
         {"type":"run:stepped","runId":4,"step":2,"node":"coder","output":{"passed":false,"weight":0.1},"head":"0000001000000000000000000000000000000000","set":[[["tasks",0],null,[]],[["tasks",0],1]],"choice":{"edge":"coder-retry","scope":"T001","exhausted":1,"fail":"T001","tried":[["coder-retry",true,[["output.passed",false]]]]},"next":{"do":"land","node":"coder","edge":"next-task","item":"T001","taskId":7}}
         {"type":"run:output_refused","runId":4,"step":2,"faults":["`code` is missing"],"asks":1}
+        {"type":"run:agent_refused","runId":4,"step":2,"agentId":"alpha","what":"the tool approve_task"}
         {"type":"run:children_started","runId":4,"step":2,"children":{"a":5}}
         {"type":"run:child_ended","runId":4,"step":2,"item":"a","child":{"status":"skipped"}}
         {"type":"run:landed","runId":4,"step":2,"taskId":7,"next":{"do":"perform","node":"coder","item":"T001"}}
