@@ -15,11 +15,12 @@ use crate::tree::Tree;
 const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["engine", "core", "flow", "expr"]),
     ("bench", &["engine", "store", "core", "flow"]),
-    ("engine", &["store", "files", "git", "agents", "core", "flow"]),
+    ("engine", &["store", "files", "git", "agents", "mcp", "core", "flow"]),
     ("store", &["core"]),
     ("files", &["core"]),
     ("git", &[]),
     ("agents", &[]),
+    ("mcp", &[]),
     ("core", &["flow"]),
     ("flow", &["expr"]),
     ("expr", &[]),

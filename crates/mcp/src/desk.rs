@@ -1,0 +1,79 @@
+//! What a session's agent may do, as calls with types.
+//!
+//! Whoever implements it knows which session it speaks for; the service only translates. Every verb may answer with a
+//! [`Fault`], which the agent reads as the error of its tool call.
+
+use crate::answer::{
+    InputsAnswer, MessagesAnswer, OutputAnswer, ProgressAnswer, ResultAnswer, SentAnswer, SignalsAnswer,
+    TaskAnswer,
+};
+use crate::argument::{AppendProgress, ReadMessages, SendMessage, TickCriterion};
+use crate::fault::{Fault, FieldFault};
+use serde_json::Value;
+use std::future::Future;
+
+/// Why a call was not passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    /// There is no such tool, or it is not an agent's to call.
+    Tool {
+        /// What was called.
+        name: String,
+    },
+    /// It names a task that is not the session's.
+    Task {
+        /// The tool.
+        tool: &'static str,
+        /// The task, as it was named.
+        task: String,
+    },
+    /// Its arguments cannot be understood, or pass their limits.
+    Arguments {
+        /// The tool.
+        tool: &'static str,
+        /// What is wrong, field by field.
+        faults: Vec<FieldFault>,
+    },
+}
+
+/// The verbs of one session.
+pub trait Desk: Send + Sync + 'static {
+    /// Returns the number of the session's task, if it is for one.
+    fn task(&self) -> Option<u32>;
+
+    /// Reads the session's task.
+    fn read_task(&self) -> impl Future<Output = Result<TaskAnswer, Fault>> + Send;
+
+    /// Reads what the tasks before it have to say.
+    fn read_inputs(&self) -> impl Future<Output = Result<InputsAnswer, Fault>> + Send;
+
+    /// Ticks or unticks a criterion.
+    fn tick_criterion(&self, tick: TickCriterion) -> impl Future<Output = Result<TaskAnswer, Fault>> + Send;
+
+    /// Appends an entry to the progress log.
+    fn append_progress(
+        &self,
+        entry: AppendProgress,
+    ) -> impl Future<Output = Result<ProgressAnswer, Fault>> + Send;
+
+    /// Writes what later tasks must know.
+    fn write_chain_output(&self, text: String) -> impl Future<Output = Result<OutputAnswer, Fault>> + Send;
+
+    /// Sends a message.
+    fn send_message(&self, message: SendMessage) -> impl Future<Output = Result<SentAnswer, Fault>> + Send;
+
+    /// Reads messages, and marks them as read.
+    fn read_messages(
+        &self,
+        which: ReadMessages,
+    ) -> impl Future<Output = Result<MessagesAnswer, Fault>> + Send;
+
+    /// Tells whether to go on, and how much is left.
+    fn check_signals(&self) -> impl Future<Output = Result<SignalsAnswer, Fault>> + Send;
+
+    /// Takes the result of the session; a later one replaces it.
+    fn submit_result(&self, result: Value) -> impl Future<Output = Result<ResultAnswer, Fault>> + Send;
+
+    /// Takes note of a call that was not passed on, and says how the agent is told.
+    fn refuse(&self, refused: Refused) -> impl Future<Output = Fault> + Send;
+}

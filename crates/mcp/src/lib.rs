@@ -1,0 +1,28 @@
+//! The verbs of an agent, as an MCP service.
+//!
+//! [`Service`] turns calls of tools into calls of a [`Desk`], with arguments that were checked, and answers and faults
+//! into what MCP sends. It keeps nothing between two calls and knows nothing of tasks, files or a log: whoever sits at
+//! the desk does. [`serve`] carries it over any pair of byte streams; the same service can be carried by HTTP.
+//!
+//! Start reading at [`Desk`], then [`Service`].
+
+mod answer;
+mod argument;
+mod desk;
+mod fault;
+mod serve;
+mod service;
+mod tool;
+
+pub use answer::{
+    BudgetLeft, CriterionAnswer, EvidenceAnswer, InputAnswer, InputsAnswer, MessageAnswer, MessagesAnswer,
+    OutputAnswer, ProgressAnswer, ResultAnswer, SentAnswer, Signal, SignalsAnswer, TaskAnswer,
+};
+pub use argument::{
+    AppendProgress, ReadMessages, SendMessage, SubmitResult, TickCriterion, Which, WriteChainOutput,
+};
+pub use desk::{Desk, Refused};
+pub use fault::{Fault, FieldFault};
+pub use serve::{Broken, serve};
+pub use service::{ARGUMENT_BYTES_MAX, Service};
+pub use tool::{NAMES as TOOL_NAMES, list_tools};

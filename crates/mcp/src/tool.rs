@@ -1,0 +1,113 @@
+//! The tools as a client lists them: names, descriptions, schemas and hints.
+
+use crate::argument::{
+    AppendProgress, Argument, Nothing, OfTask, ReadMessages, SendMessage, SubmitResult, TickCriterion,
+    WriteChainOutput,
+};
+use rmcp::handler::server::tool::schema_for_input;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use std::sync::Arc;
+
+/// The tools, by name.
+pub const NAMES: &[&str] = &[
+    "read_task",
+    "read_inputs",
+    "tick_criterion",
+    "append_progress",
+    "write_chain_output",
+    "send_message",
+    "read_messages",
+    "check_signals",
+    "submit_result",
+];
+
+/// What calling a tool does to the world.
+enum Touch {
+    /// Nothing.
+    Reads,
+    /// Sets something; twice is the same as once.
+    Sets,
+    /// Adds something each time.
+    Adds,
+}
+
+/// Returns the tools in the order of [`NAMES`].
+pub fn list_tools() -> Vec<Tool> {
+    vec![
+        tool::<OfTask>(
+            "read_task",
+            "Read the task",
+            "Returns your task: what to do, the acceptance criteria with who claims and what the project's checks have \
+             shown, where its file is, and what the last session left for you. Begin with this.",
+            Touch::Reads,
+        ),
+        tool::<OfTask>(
+            "read_inputs",
+            "Read what earlier tasks say",
+            "Returns what the tasks that yours depends on have written for you. `stale` means that it changed since \
+             your task began.",
+            Touch::Reads,
+        ),
+        tool::<TickCriterion>(
+            "tick_criterion",
+            "Tick a criterion",
+            "Claims that an acceptance criterion holds, or takes the claim back. Tick one only after you have seen that \
+             it holds: the project's checks are run after you.",
+            Touch::Sets,
+        ),
+        tool::<AppendProgress>(
+            "append_progress",
+            "Log progress",
+            "Appends an entry to the task's progress log: what you did, what stood in the way, what comes next. Do this \
+             before you end.",
+            Touch::Adds,
+        ),
+        tool::<WriteChainOutput>(
+            "write_chain_output",
+            "Write for later tasks",
+            "Writes what the tasks that depend on yours must know, in place of what was written before. Do this when all \
+             criteria hold.",
+            Touch::Sets,
+        ),
+        tool::<SendMessage>(
+            "send_message",
+            "Send a message",
+            "Sends a message to a role, an agent, a person, or whoever works on your task or one next to it.",
+            Touch::Adds,
+        ),
+        tool::<ReadMessages>(
+            "read_messages",
+            "Read messages",
+            "Returns the messages for you, your role and your task, oldest first, and marks them as read.",
+            Touch::Sets,
+        ),
+        tool::<Nothing>(
+            "check_signals",
+            "Check whether to go on",
+            "Tells whether to go on (none), to come to a good place and end (pause, stop), or to end at once \
+             (cancelled), and how much time is left. Look between two pieces of work.",
+            Touch::Reads,
+        ),
+        tool::<SubmitResult>(
+            "submit_result",
+            "Submit the result",
+            "Hands in the result of the session. If your prompt has a schema for it, faults are returned and you can \
+             submit again; the last one counts.",
+            Touch::Sets,
+        ),
+    ]
+}
+
+fn tool<A: Argument>(name: &'static str, title: &str, description: &'static str, touch: Touch) -> Tool {
+    let is_read = matches!(touch, Touch::Reads);
+    let hints = ToolAnnotations::with_title(title)
+        .read_only(is_read)
+        .destructive(false)
+        .idempotent(!matches!(touch, Touch::Adds))
+        .open_world(false);
+    Tool::new(name, description, schema_of::<A>()).with_title(title).with_annotations(hints)
+}
+
+fn schema_of<A: Argument>() -> Arc<JsonObject> {
+    schema_for_input::<A>().expect("the arguments of a verb are an object")
+}
