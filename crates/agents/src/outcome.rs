@@ -4,6 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::failure::Failure;
+use crate::report::read_claims;
+use crate::start::ResultIs;
 use crate::stop::StopReason;
 use crate::usage::Usage;
 
@@ -51,6 +53,25 @@ pub struct Ended {
     pub duration: Duration,
 }
 
+impl Ended {
+    /// Puts a result that the agent handed in by tool in the place of what it printed.
+    ///
+    /// A report may say that the work failed, whatever the program's exit says; an answer is the asker's to judge.
+    #[must_use]
+    pub fn with_submitted(mut self, result: serde_json::Value, result_is: ResultIs) -> Ended {
+        if result_is == ResultIs::Report {
+            let claims = read_claims(&result);
+            self.turns = claims.turns.unwrap_or(self.turns);
+            self.summary = claims.summary.or(self.summary);
+            if let (Outcome::Finished, Some(failure)) = (&self.outcome, claims.failure) {
+                self.outcome = Outcome::Failed(failure);
+            }
+        }
+        self.result = Some(result);
+        self
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -58,5 +79,40 @@ impl fmt::Display for Outcome {
             Outcome::Stopped(reason) => write!(formatter, "stopped: {reason}"),
             Outcome::Failed(failure) => write!(formatter, "failed: {failure}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::FailureClass;
+    use serde_json::json;
+
+    fn ended(outcome: Outcome) -> Ended {
+        Ended {
+            outcome,
+            turns: 3,
+            result: Some(json!({ "summary": "printed" })),
+            summary: Some("printed".to_owned()),
+            usage: Usage::default(),
+            agent_session: None,
+            output_bytes: 0,
+            duration: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn what_was_handed_in_wins_over_what_was_printed() {
+        let report =
+            ended(Outcome::Finished).with_submitted(json!({ "summary": "handed in" }), ResultIs::Report);
+        assert_eq!((report.turns, report.summary.as_deref()), (3, Some("handed in")));
+        assert_eq!(report.result, Some(json!({ "summary": "handed in" })));
+        let blocked = json!({ "status": "blocked", "message": "no key" });
+        let failed = ended(Outcome::Finished).with_submitted(blocked.clone(), ResultIs::Report);
+        assert_eq!(failed.outcome, Outcome::Failed(Failure::new(FailureClass::Refused, "no key")));
+        let answer = ended(Outcome::Finished).with_submitted(blocked.clone(), ResultIs::Answer);
+        assert_eq!((answer.outcome, answer.result), (Outcome::Finished, Some(blocked.clone())));
+        let stopped = Outcome::Stopped(StopReason::Paused);
+        assert_eq!(ended(stopped.clone()).with_submitted(blocked, ResultIs::Report).outcome, stopped);
     }
 }

@@ -1,9 +1,10 @@
 //! The arguments of the binary, and the way from them to a verb.
 
+use crate::allowed;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::verb;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use regatta_engine::Project;
 use regatta_engine::core::{Code, Problem};
 use std::path::{Path, PathBuf};
@@ -51,6 +52,7 @@ enum Verb {
     #[command(subcommand)]
     Agent(verb::agent::Agent),
     Cost(verb::cost::Cost),
+    Messages(verb::messages::Messages),
     Events(verb::events::Events),
     /// Reads state files.
     #[command(subcommand)]
@@ -58,11 +60,19 @@ enum Verb {
     /// Shows the task machine.
     #[command(subcommand)]
     Machine(verb::machine::Machine),
+    Mcp(verb::mcp::Mcp),
     Doctor(verb::doctor::Doctor),
     Completions(verb::completions::Completions),
 }
 
 impl Arguments {
+    /// Reads the arguments of the process, and refuses those that are not an agent's to give in its session.
+    pub(crate) fn read() -> Result<(Self, Result<(), Problem>), clap::Error> {
+        let matches = Self::command().try_get_matches()?;
+        let arguments = Self::from_arg_matches(&matches)?;
+        Ok((arguments, allowed::check(&matches)))
+    }
+
     pub(crate) async fn run(self, screen: &Screen) -> Result<Exit, Problem> {
         let folder = self.directory.unwrap_or_else(|| PathBuf::from("."));
         let place = Place { folder, screen: *screen };
@@ -78,6 +88,8 @@ impl Arguments {
             Verb::Prd(prd) => prd.run(&place).await,
             Verb::Agent(agent) => agent.run(&place).await,
             Verb::Cost(cost) => cost.run(&place).await,
+            Verb::Messages(messages) => messages.run(&place).await,
+            Verb::Mcp(mcp) => mcp.run(&place).await,
             Verb::Events(events) => events.run(&place).await,
             Verb::State(state) => state.run(&place),
             Verb::Machine(machine) => Ok(machine.run(&place)),
@@ -106,6 +118,11 @@ impl Place {
             ));
         }
         Ok(&self.folder)
+    }
+
+    /// Returns the place of a path that is given from the folder.
+    pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
+        self.folder.join(path)
     }
 
     /// Opens the project that the folder belongs to.

@@ -3,6 +3,7 @@
 //! One file per verb under `verb/`. Nothing is decided here: verbs translate arguments into calls of the engine,
 //! and answers into text or JSON. Data goes to stdout, everything else to stderr.
 
+mod allowed;
 mod arguments;
 mod describe;
 mod describe_run;
@@ -14,17 +15,20 @@ mod screen;
 mod verb;
 
 use arguments::Arguments;
-use clap::Parser;
 use exit::Exit;
 use screen::Screen;
 
 fn main() -> std::process::ExitCode {
     std::panic::set_hook(Box::new(exit::report_bug));
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let (arguments, allowed) = match Arguments::read() {
+        Ok(read) => read,
         Err(error) => return exit::wrong_usage(&error),
     };
     let screen = Screen::new(arguments.json);
+    if let Err(problem) = allowed {
+        screen.problem(&problem);
+        return Exit::Failed.into();
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return exit::no_runtime(&screen, &error),

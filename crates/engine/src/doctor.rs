@@ -4,9 +4,10 @@
 
 use crate::clock;
 use crate::core::document::{self, Catalogue, Epic, Prd};
+use crate::core::message::Inbox;
 use crate::core::{
     Actor, Cleanup, Command, Fact, Outcome, Salvage, Stage, Task, TaskId, Unsound, replay_catalogue,
-    replay_epic, replay_prd, replay_task,
+    replay_epic, replay_inbox, replay_prd, replay_task,
 };
 use crate::engine;
 use crate::error::Error;
@@ -123,6 +124,7 @@ async fn check_log(project: &Project) -> Result<Vec<Finding>, Error> {
     let mut findings = check_streams::<Option<Task>>(project, "task/", |facts| replay_task(facts)).await?;
     findings.extend(check_streams::<Option<Epic>>(project, "epic/", |facts| replay_epic(facts)).await?);
     findings.extend(check_streams::<Option<Prd>>(project, "prd/", |facts| replay_prd(facts)).await?);
+    findings.extend(check_streams::<Inbox>(project, log::INBOXES, |facts| replay_inbox(facts)).await?);
     let catalogue = log::catalogue_stream();
     let replay = |facts: &[Fact<document::Event>]| replay_catalogue(facts);
     findings.extend(check_streams::<Catalogue>(project, catalogue.as_str(), replay).await?);

@@ -13,6 +13,7 @@
 
 use crate::clock;
 use crate::core::Actor;
+use crate::desk;
 use crate::error::Error;
 use crate::holder::Holder;
 use crate::keeper;
@@ -64,6 +65,7 @@ impl Engine {
     /// Starts the engine of a project with somebody else to play the roles of its runs.
     pub async fn start_with(project: Arc<Project>, roles: Arc<dyn Roles>) -> Result<Self, Error> {
         let token = take_lease(&project).await?;
+        desk::sweep(&project);
         let (stop, stopped) = watch::channel(None);
         let (busy_sender, busy) = watch::channel(0);
         let task = tokio::spawn(async move {

@@ -115,6 +115,18 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The session is over, or was never there.
+    #[error("there is no session at {}", folder.display())]
+    SessionEnded {
+        /// Its private folder.
+        folder: PathBuf,
+    },
+    /// The desk of a session was not opened.
+    #[error("the desk of the session was not opened")]
+    DeskRefused {
+        /// The error that it answered with, in the words of every interface.
+        answer: serde_json::Value,
+    },
     /// The project has no commit to start from.
     #[error("the branch {branch} does not exist")]
     TargetMissing {
@@ -231,6 +243,13 @@ impl Error {
                 why,
                 "open it in an editor that shows bytes, or bring an older version back; it was not changed",
             ),
+            Error::SessionEnded { folder } => Problem::new(
+                Code::SessionEnded,
+                "there is no session to serve tools for",
+                format!("nobody answers in {}", folder.display()),
+                "an agent starts `regatta mcp` by itself inside of its session; outside of one use `regatta task`",
+            ),
+            Error::DeskRefused { answer } => desk_refused(answer),
             Error::TargetMissing { branch } => Problem::new(
                 Code::NotARepository,
                 "there is nothing to start from",
@@ -259,6 +278,13 @@ fn queued(task: crate::core::TaskId, place: u32, working: u32, limit: u32) -> Pr
     .with("queuePosition", place)
     .with("working", working)
     .with("limit", limit)
+}
+
+/// Tells what a desk answered as its own words.
+fn desk_refused(answer: &serde_json::Value) -> Problem {
+    let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+    let code = serde_json::from_value(answer["code"].clone()).unwrap_or(Code::Internal);
+    Problem { why: Vec::new(), ..Problem::new(code, text("message"), "", text("hint")) }
 }
 
 fn wait_ended(why: &str, task: Option<crate::core::TaskId>) -> Problem {

@@ -5,6 +5,7 @@
 //! another family are in streams of their own: a stream holds one family, and its state folds that family alone.
 
 use crate::core::document::{self, Catalogue, Epic, Prd};
+use crate::core::message::{self, Inbox, Party, Post};
 use crate::core::run::{self, Run};
 use crate::core::session::{self, Account, Scope};
 use crate::core::{
@@ -15,6 +16,7 @@ use jiff::Timestamp;
 use regatta_store::{Loaded, NewEvent, NewIntent, NewSnapshot, Recorded, StreamName, Version};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use uuid::Uuid;
 
@@ -64,6 +66,20 @@ impl Logged for document::Event {
         streams.extend(self.find_epic().map(epic_stream));
         streams.extend(self.find_prd().map(prd_stream));
         streams
+    }
+}
+
+impl Logged for message::Event {
+    fn kind(&self) -> &'static str {
+        message::Event::kind(self)
+    }
+
+    fn streams(&self) -> Vec<StreamName> {
+        let inbox = inbox_stream(self.to());
+        match self {
+            message::Event::MessageSent { .. } => vec![inbox, messages_stream()],
+            message::Event::MessageRead { .. } => vec![inbox],
+        }
     }
 }
 
@@ -152,6 +168,22 @@ impl State for Account {
     type Event = session::Event;
 
     fn fold(&mut self, fact: &Fact<session::Event>) {
+        *self = std::mem::take(self).evolve(fact);
+    }
+}
+
+impl State for Inbox {
+    type Event = message::Event;
+
+    fn fold(&mut self, fact: &Fact<message::Event>) {
+        *self = std::mem::take(self).evolve(fact);
+    }
+}
+
+impl State for Post {
+    type Event = message::Event;
+
+    fn fold(&mut self, fact: &Fact<message::Event>) {
         *self = std::mem::take(self).evolve(fact);
     }
 }
@@ -285,6 +317,23 @@ pub(crate) fn account_stream(scope: Scope) -> StreamName {
 
 pub(crate) fn runs_stream() -> StreamName {
     name("runs".to_owned())
+}
+
+pub(crate) fn messages_stream() -> StreamName {
+    name("messages".to_owned())
+}
+
+/// How the names of all inboxes begin.
+pub(crate) const INBOXES: &str = "inbox/";
+
+/// A name may have letters that a stream may not; its digest has not.
+pub(crate) fn inbox_stream(party: &Party) -> StreamName {
+    if let Party::Task(task) = party {
+        return name(format!("{INBOXES}task-{task}"));
+    }
+    let digest = Sha256::digest(party.to_string().as_bytes());
+    let begin = digest.iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    name(format!("{INBOXES}{}-{begin}", party.kind()))
 }
 
 pub(crate) fn workflow_stream(digest: &str) -> StreamName {

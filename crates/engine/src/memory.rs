@@ -66,6 +66,32 @@ pub async fn log_progress(
     refresh(project, giver, task).await
 }
 
+/// Appends an entry in the middle of a session; what is too large is archived after it.
+pub(crate) async fn log_in_session(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    progress: &Progress,
+) -> Result<TaskFile, Error> {
+    append(project, &giver.actor, task, progress, None).await?;
+    refresh(project, giver, task).await
+}
+
+/// Writes what later tasks must know, in place of what was written before.
+pub async fn write_output(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    text: &str,
+) -> Result<TaskFile, Error> {
+    let change = |file: &TaskFile| {
+        let changed = file.with_chain_output(text).map_err(|error| Error::FileEdit { task, error })?;
+        let news = keeper::news_between(file, &changed);
+        Ok((changed, news))
+    };
+    keeper::edit(project, task, &giver.actor, change).await.map(|kept| kept.file)
+}
+
 /// Appends an entry in the agent's place, marked as such.
 pub(crate) async fn log_for_agent(project: &Project, task: TaskId, progress: &Progress) -> Result<(), Error> {
     append(project, &Actor::Engine, task, progress, Some(keeper::BY_ENGINE)).await

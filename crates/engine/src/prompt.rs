@@ -72,6 +72,7 @@ pub(crate) fn render_protocol(task: &Task, file: &Path) -> String {
          3. Tick a criterion (`- [x]`) only after you have seen that it holds. The project's checks are run after you.\n\
          4. Before you end, append an entry to the progress log: what you did, what stood in the way, what comes next.\n\
          5. When all criteria are ticked, write the chain output: what later tasks must know.\n\n\
+         If you have the tools of `regatta` (read_task, tick_criterion, append_progress …), they do the same as edits of the file.\n\n\
          Change things rather than proposing changes. Do what the criteria ask and no more. Keep it simple.\n",
         file.display()
     );

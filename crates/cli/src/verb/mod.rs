@@ -12,6 +12,8 @@ pub(crate) mod eval;
 pub(crate) mod events;
 pub(crate) mod init;
 pub(crate) mod machine;
+pub(crate) mod mcp;
+pub(crate) mod messages;
 mod person;
 pub(crate) mod prd;
 pub(crate) mod run;

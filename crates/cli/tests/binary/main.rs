@@ -15,6 +15,8 @@ mod errors_of_approval;
 mod errors_of_projects;
 mod eval;
 mod following;
+mod inspector;
+mod mcp;
 mod output;
 mod parked;
 mod run_support;

@@ -9,13 +9,14 @@ use crate::core::{
     AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
 };
 use crate::crash;
+use crate::desk::Subject;
 use crate::engine;
 use crate::error::Error;
 use crate::keeper;
 use crate::orders;
 use crate::project::Project;
 use crate::prompt;
-use regatta_agents::{Ended, FailureClass, Outcome as Ending, ResultIs, Session, StopReason};
+use regatta_agents::{Ended, FailureClass, Outcome as Ending, ResultIs, StopReason};
 use std::collections::BTreeMap;
 
 pub(super) async fn perform(
@@ -116,11 +117,12 @@ async fn begin(
     session: u32,
     resume: Option<&Resume>,
     charge: &Charge,
-) -> Result<Session, Box<Problem>> {
+) -> Result<sessions::Live, Box<Problem>> {
     let project = &work.project;
     let request = sessions::Request {
         mark: project.session_mark(task.id, session),
         agent,
+        speaks_for: Subject { agent: agent.clone(), session, task: Some(task.id), run: None },
         subject: format!("task #{}", task.id),
         number: session,
         item: None,

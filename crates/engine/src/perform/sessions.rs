@@ -4,10 +4,11 @@ use super::charge::{self, Charge};
 use super::{Control, Work, leftovers};
 use crate::config::Program;
 use crate::core::{AgentId, Code, Problem, Task};
+use crate::desk::{self, OpenDesk};
 use crate::error::chain;
 use crate::keeper;
 use crate::project::Project;
-use regatta_agents::{Ended, ResultIs, Script, Session, Start};
+use regatta_agents::{Ended, Limits, ResultIs, Script, Session, SessionId, Start};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -17,6 +18,8 @@ pub(crate) struct Request<'a> {
     pub(crate) mark: String,
     /// The agent.
     pub(crate) agent: &'a AgentId,
+    /// Whom its desk speaks for.
+    pub(crate) speaks_for: desk::Subject,
     /// What the work is called in an error, such as `task #3`.
     pub(crate) subject: String,
     /// The how-manieth session of its piece of work this is.
@@ -39,8 +42,15 @@ pub(crate) struct Request<'a> {
     pub(crate) charge: Option<&'a Charge>,
 }
 
+/// A session under way, with its desk.
+pub(crate) struct Live {
+    session: Session,
+    desk: OpenDesk,
+    result_is: ResultIs,
+}
+
 /// Ends what is left of the same session, and starts it.
-pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, Box<Problem>> {
+pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box<Problem>> {
     let project = &work.project;
     let agent = request.agent;
     let what = format!("agent `{agent}` was not started on {}", request.subject);
@@ -68,6 +78,10 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
             regatta_agents::Program::Scripted(script)
         }
     };
+    let session = work.name_start(&request.mark);
+    let desk = open_desk(work, &request, &session, &entry.limits).map_err(|error| {
+        failed(chain(&error), "see that the folder of sessions can be written".to_owned())
+    })?;
     let allowed = entry.environment.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
     let mut limits = entry.limits.clone();
     if let Some(charge) = request.charge {
@@ -75,44 +89,70 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Session, 
     }
     let resumes = request.charge.and_then(|charge| charge.opened.resumes.as_ref());
     let start = Start {
-        session: work.name_start(&request.mark),
+        session,
         number: request.number,
         item: request.item,
         result_is: request.result_is,
         program,
         folder: request.folder,
         prompt: request.prompt,
-        environment: allowed.chain(request.own).collect(),
+        environment: allowed.chain(request.own).chain(desk.names()).collect(),
         variables: request.variables,
         model: entry.model.clone(),
         resume: resumes.map(|own| own.name.clone()),
         resumed_usage: resumes.map(|own| charge::to_agents(&own.usage)),
-        tools: None,
+        tools: Some(desk.tool_server()),
         permissions: entry.permissions,
         asker: None,
         secrets: Vec::new(),
         sandbox: None,
-        private: request.transcript.parent().unwrap_or(project.root()).to_owned(),
+        private: desk.private().to_owned(),
         transcript: request.transcript,
         limits,
     };
-    regatta_agents::start(start).await.map_err(|error| failed(chain(&error), mend()))
+    let result_is = start.result_is;
+    let started = regatta_agents::start(start).await;
+    let session = started.map_err(|error| failed(chain(&error), mend()))?;
+    Ok(Live { session, desk, result_is })
+}
+
+fn open_desk(
+    work: &Work,
+    request: &Request<'_>,
+    session: &SessionId,
+    limits: &Limits,
+) -> Result<OpenDesk, crate::error::Error> {
+    desk::open(desk::Opening {
+        project: &work.project,
+        session,
+        mark: &request.mark,
+        subject: request.speaks_for.clone(),
+        wall: limits.wall,
+        result_bytes_max: limits.result_bytes_max,
+        leaving: work.leaving.clone(),
+    })
 }
 
 /// Reads the session's output to its end; the transcript keeps it, and memory stays small.
-pub(crate) async fn watch(mut running: Session, control: &Control) -> Ended {
+pub(crate) async fn watch(live: Live, control: &Control) -> Ended {
+    let Live { session: mut running, desk, result_is } = live;
     let stopper = running.stopper();
     let drained = async {
         while running.next().await.is_some() {}
         running.wait().await
     };
     tokio::pin!(drained);
-    tokio::select! {
+    let ended = tokio::select! {
         ended = &mut drained => ended,
         reason = control.asked() => {
             stopper.stop(reason);
             drained.await
         }
+    };
+    // Closed after the last process is dead: until then the agent may still hand something in.
+    match desk.close().await {
+        Some(submitted) => ended.with_submitted(submitted, result_is),
+        None => ended,
     }
 }
 

@@ -26,6 +26,7 @@ pub use copy::copy_workflow;
 pub use orders::{NewRun, Replayed, answer, create, create_many, fork, get_run, pause, replay, resume, stop};
 pub use roles::{Ask, Played, Playing, Roles};
 pub use scope::{Scope, load_scope};
+pub(crate) use seat::{Seat, Terms, find_within};
 pub use steps::StepView;
 pub use tape::{Tape, TapeHead, TapeStep};
 pub use view::{RunView, describe_next, list_runs, show_run};

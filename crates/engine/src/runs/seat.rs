@@ -185,6 +185,6 @@ pub(super) async fn load(project: &Project, id: RunId) -> Result<Folded<Option<R
 }
 
 /// Returns the child at the end of a path of names; a definition that lost one was refused when it was loaded.
-fn find_within<'w>(definition: &'w Workflow, within: &[String]) -> &'w Workflow {
+pub(crate) fn find_within<'w>(definition: &'w Workflow, within: &[String]) -> &'w Workflow {
     within.iter().fold(definition, |workflow, name| workflow.children.get(name).unwrap_or(workflow))
 }

@@ -1,6 +1,6 @@
 //! A role that works on no task: in a worktree that is made for the step and thrown away after it.
 
-use super::{AgentRoles, IDLE, Try, answer, begin, finish, keep, names_of_run, open, variables};
+use super::{AgentRoles, IDLE, Try, answer, begin, finish, keep, names_of_run, open, subject_of, variables};
 use crate::clock;
 use crate::core::{AgentId, Failure, find_next_try};
 use crate::error::Error;
@@ -63,6 +63,7 @@ async fn try_alone(
     let request = sessions::Request {
         mark,
         agent,
+        speaks_for: subject_of(ask, agent, number, None),
         subject: format!("run {}", ask.run.id),
         number,
         item: ask.run.item.clone(),

@@ -1,6 +1,6 @@
 //! A role that works in the worktree of a task.
 
-use super::{AgentRoles, IDLE, Try, answer, begin, finish, keep, names_of_run, open, variables};
+use super::{AgentRoles, IDLE, Try, answer, begin, finish, keep, names_of_run, open, subject_of, variables};
 use crate::clock;
 use crate::core::{
     Actor, AgentId, Assign, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId, SessionEnd,
@@ -63,6 +63,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     let request = sessions::Request {
         mark,
         agent,
+        speaks_for: subject_of(ask, agent, number, Some(id)),
         subject: format!("task #{id}"),
         number: ask.run.count_visits() + 1,
         item: ask.run.item.clone(),

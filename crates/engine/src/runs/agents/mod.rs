@@ -12,10 +12,11 @@ use super::tape::{self, Take, Tape};
 use super::tape_files::TapeFiles;
 use crate::core::run::{Phase, Run};
 use crate::core::{AgentId, Breakdown, Code, Failure, Problem, Task, TaskId};
+use crate::desk::{OfRun, Subject};
 use crate::error::Error;
 use crate::perform::charge::{self, Charge, Purpose};
 use crate::perform::sessions;
-use regatta_agents::{FailureClass, Outcome as Ending, Session, StopReason};
+use regatta_agents::{FailureClass, Outcome as Ending, StopReason};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -81,7 +82,7 @@ async fn play(roles: &AgentRoles, ask: Ask<'_>) -> Result<Played, Error> {
 
 /// A session under way, or what a tape has in its place.
 enum Act<'a> {
-    Session(Session),
+    Session(Box<sessions::Live>),
     Take(&'a Tape, &'a Take),
 }
 
@@ -110,7 +111,7 @@ async fn begin<'a>(
         return Ok(Act::Take(tape, take));
     }
     let begun = sessions::begin(ask.work, request).await;
-    begun.map(Act::Session).map_err(|problem| Box::new(Failure::from(*problem)))
+    begun.map(|live| Act::Session(Box::new(live))).map_err(|problem| Box::new(Failure::from(*problem)))
 }
 
 async fn finish(
@@ -121,8 +122,8 @@ async fn finish(
     transcript: &Path,
 ) -> Result<Acted, Error> {
     match act {
-        Act::Session(session) => {
-            let mut ended = sessions::watch(session, ask.control).await;
+        Act::Session(live) => {
+            let mut ended = sessions::watch(*live, ask.control).await;
             if let Some(entry) = ask.project.config().agents.get(agent) {
                 charge.judge(&entry.limits, &mut ended);
             }
@@ -247,6 +248,18 @@ fn not_recorded(run: &Run) -> Failure {
         format!("the tape has no answer {} of `{}`{item}", run.count_visits() + 1, run.node),
         "the workflow decides otherwise than when it was recorded; record it again if that is meant",
     ))
+}
+
+fn subject_of(ask: &Ask<'_>, agent: &AgentId, session: u32, task: Option<TaskId>) -> Subject {
+    let run = OfRun {
+        id: ask.run.id,
+        step: ask.run.step,
+        role: ask.role.to_owned(),
+        item: ask.run.item.clone(),
+        digest: ask.run.digest.clone(),
+        within: ask.run.within.clone(),
+    };
+    Subject { agent: agent.clone(), session, task, run: Some(run) }
 }
 
 fn names_of_run(ask: &Ask<'_>) -> Vec<(String, String)> {

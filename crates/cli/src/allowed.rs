@@ -1,0 +1,185 @@
+//! What a command may do inside of an agent's session: read, and what the agent's tools could do as well.
+//!
+//! The list names what is allowed, so that a verb that is added later is not an agent's by accident. It is a courtesy
+//! between honest programs, as the actor is; what really keeps an agent from the project is the sandbox.
+
+use clap::ArgMatches;
+use regatta_engine::core::{Problem, Refusal, TaskId};
+
+/// Every process of a session has it.
+const SESSION: &str = "REGATTA_SESSION";
+const OWN_TASK: &str = "REGATTA_TASK_ID";
+
+/// When an agent may use a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// At any time.
+    Always,
+    /// Without this option.
+    Without(&'static str),
+    /// For its own task, or without any of these options.
+    OwnTaskOr(&'static [&'static str]),
+}
+
+/// The verbs that an agent may use.
+const ALLOWED: &[(&[&str], When)] = &[
+    (&["agent", "list"], When::Always),
+    (&["completions"], When::Always),
+    (&["doctor"], When::Without("fix")),
+    (&["epic", "list"], When::Always),
+    (&["epic", "show"], When::Always),
+    (&["eval"], When::Always),
+    (&["events"], When::Always),
+    (&["machine", "show"], When::Always),
+    (&["mcp"], When::Always),
+    (&["messages"], When::Always),
+    (&["messages", "send"], When::Always),
+    (&["prd", "list"], When::Always),
+    (&["prd", "show"], When::Always),
+    (&["run", "list"], When::Always),
+    (&["run", "show"], When::Always),
+    (&["run", "replay"], When::Always),
+    (&["state", "validate"], When::Always),
+    (&["task", "criteria"], When::OwnTaskOr(&["check", "uncheck"])),
+    (&["task", "diff"], When::Always),
+    (&["task", "list"], When::Always),
+    (&["task", "output"], When::Always),
+    (&["task", "progress"], When::OwnTaskOr(&["did"])),
+    (&["task", "show"], When::Always),
+    (&["workflow", "check"], When::Always),
+    (&["workflow", "graph"], When::Always),
+    (&["workflow", "list"], When::Always),
+    (&["workflow", "show"], When::Always),
+];
+
+/// Refuses a command that an agent may not give, if this process belongs to an agent's session.
+pub(crate) fn check(matches: &ArgMatches) -> Result<(), Problem> {
+    let session = std::env::var(SESSION).unwrap_or_default();
+    if !is_of_agent(&session) {
+        return Ok(());
+    }
+    let own = std::env::var(OWN_TASK).ok().and_then(|task| task.parse().ok());
+    judge(matches, own)
+}
+
+/// Checks and set-ups are marked too, and are the project's own.
+fn is_of_agent(session: &str) -> bool {
+    let is_of_project = ["check", "setup"].contains(&session.split('-').nth(1).unwrap_or_default());
+    !session.is_empty() && !is_of_project
+}
+
+fn judge(matches: &ArgMatches, own: Option<TaskId>) -> Result<(), Problem> {
+    let (path, last) = path_of(matches);
+    let is_allowed = ALLOWED.iter().any(|(known, when)| *known == path && holds(*when, last, own));
+    if is_allowed {
+        return Ok(());
+    }
+    let what = format!("`regatta {}` was not done", path.join(" "));
+    let why = "this is the session of an agent: it may read, and write about its own task".to_owned();
+    Err(Refusal::Forbidden { what, why }.explain())
+}
+
+fn holds(when: When, matches: &ArgMatches, own: Option<TaskId>) -> bool {
+    let is_given =
+        |option: &str| matches.value_source(option) == Some(clap::parser::ValueSource::CommandLine);
+    match when {
+        When::Always => true,
+        When::Without(option) => !is_given(option),
+        When::OwnTaskOr(options) => {
+            let task = matches.get_one::<TaskId>("task").copied();
+            (own.is_some() && task == own) || !options.iter().any(|option| is_given(option))
+        }
+    }
+}
+
+/// Returns the words of the verb, and what was given to it.
+fn path_of(matches: &ArgMatches) -> (Vec<&str>, &ArgMatches) {
+    let (mut path, mut last) = (Vec::new(), matches);
+    while let Some((name, inner)) = last.subcommand() {
+        path.push(name);
+        last = inner;
+    }
+    (path, last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+    use clap::CommandFactory;
+
+    fn is_allowed(words: &str, own: Option<u32>) -> bool {
+        let words = std::iter::once("regatta").chain(words.split_whitespace());
+        let matches = Arguments::command().try_get_matches_from(words).unwrap();
+        judge(&matches, own.map(|number| TaskId::new(number).unwrap())).is_ok()
+    }
+
+    #[test]
+    fn an_agent_reads_and_writes_about_its_own_task() {
+        for words in [
+            "task list",
+            "task show 9",
+            "task criteria 9",
+            "task criteria 7 --check 1",
+            "task progress 7 --did x --next y",
+            "events --follow",
+            "messages",
+            "messages send --to person:me hello",
+            "doctor",
+            "mcp",
+        ] {
+            assert!(is_allowed(words, Some(7)), "{words}");
+        }
+    }
+
+    #[test]
+    fn an_agent_does_not_decide_or_configure() {
+        for words in [
+            "task approve 7",
+            "task reject 7 --reason x",
+            "task cancel 7",
+            "task complete 7",
+            "task assign 7 --agent a",
+            "task add x",
+            "task depends 7 --on 1",
+            "task archive 7",
+            "task salvage 7",
+            "task criteria 9 --check 1",
+            "task progress 9 --did x --next y",
+            "messages read 1",
+            "run speckit",
+            "run stop 1",
+            "run answer 1 yes",
+            "up",
+            "init",
+            "demo",
+            "doctor --fix",
+            "epic add x",
+            "prd add x.md",
+            "workflow new speckit",
+        ] {
+            assert!(!is_allowed(words, Some(7)), "{words}");
+        }
+        assert!(!is_allowed("task criteria 7 --check 1", None));
+    }
+
+    #[test]
+    fn every_verb_on_the_list_exists() {
+        for (path, _) in ALLOWED {
+            let mut command = Arguments::command();
+            for name in *path {
+                let found = command.find_subcommand(name).unwrap_or_else(|| panic!("{path:?}"));
+                command = found.clone();
+            }
+        }
+    }
+
+    #[test]
+    fn checks_and_set_ups_are_not_agents() {
+        assert!(is_of_agent("p0123456789ab-task-1-1.abc") && is_of_agent("p0123456789ab-run-1-1.abc"));
+        assert!(is_of_agent("anything"));
+        assert!(
+            !is_of_agent("") && !is_of_agent("p0123456789ab-check-1.abc") && !is_of_agent("p0-setup-1.abc")
+        );
+    }
+}

@@ -1,0 +1,51 @@
+//! `regatta mcp`.
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::Error;
+use regatta_engine::core::{Code, Problem};
+use regatta_engine::desk;
+use std::path::{Path, PathBuf};
+
+/// Serves the tools of one session to its agent, as an MCP server on standard input and output.
+///
+/// An agent starts it by itself. Only protocol is printed on standard output.
+#[derive(Args)]
+pub(crate) struct Mcp {
+    /// The private folder of the session; without this, that of the session around it.
+    #[arg(long, value_name = "FOLDER")]
+    session: Option<PathBuf>,
+}
+
+impl Mcp {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let around =
+            || std::env::var_os(desk::FOLDER_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let given = self.session.map(|folder| place.resolve(&folder));
+        let folder = given.or_else(around).ok_or_else(no_session)?;
+        let joined = join(&folder).await.map_err(|error| error.explain())?;
+        // A reader that went away is the agent's affair.
+        let _ = desk::join_streams(joined, tokio::io::stdin(), tokio::io::stdout()).await;
+        Ok(Exit::Done)
+    }
+}
+
+/// Joins from within the folder, so that its path may be of any length.
+async fn join(folder: &Path) -> Result<desk::Joined, Error> {
+    let ended = || Error::SessionEnded { folder: folder.to_owned() };
+    std::env::set_current_dir(folder).map_err(|_| ended())?;
+    match desk::join(Path::new(".")).await {
+        Err(Error::SessionEnded { .. }) => Err(ended()),
+        other => other,
+    }
+}
+
+fn no_session() -> Problem {
+    Problem::new(
+        Code::SessionEnded,
+        "there is no session to serve tools for",
+        format!("neither `--session FOLDER` nor {} says which", desk::FOLDER_VARIABLE),
+        "an agent starts `regatta mcp` by itself inside of its session; outside of one use `regatta task`",
+    )
+}

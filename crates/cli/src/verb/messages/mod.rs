@@ -1,0 +1,97 @@
+//! `regatta messages …`: what agents, roles, tasks and people write to each other.
+
+mod read;
+mod send;
+
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::screen::{BOLD, CYAN, DIM, YELLOW, clean};
+use clap::{Args, Subcommand};
+use regatta_engine::core::message::Party;
+use regatta_engine::core::{Id, Problem, TaskId};
+use regatta_engine::messages::{self, MessageView};
+use regatta_engine::{Error, Project};
+
+/// Shows the messages between agents, roles, tasks and people, oldest first.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Messages {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Only those for: `me`, `agent:NAME`, `role:NAME`, `task:NUMBER`, `person:NAME`, or a bare name.
+    #[arg(long, value_name = "WHOM")]
+    to: Option<String>,
+    /// Only those about this task, or for it.
+    #[arg(long, value_name = "ID", value_parser = task_id)]
+    task: Option<TaskId>,
+    /// Only those that nobody has read.
+    #[arg(long)]
+    unread: bool,
+}
+
+/// The verbs of a message; the help of each is that of its type.
+#[derive(Subcommand)]
+enum Verb {
+    Send(send::Send),
+    Read(read::Read),
+}
+
+impl Messages {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        match self.verb {
+            Some(Verb::Send(verb)) => return verb.run(place).await,
+            Some(Verb::Read(verb)) => return verb.run(place).await,
+            None => {}
+        }
+        let project = place.open().await?;
+        let to =
+            self.to.map(|text| find_party(&project, &text)).transpose().map_err(|error| error.explain())?;
+        let mut found = messages::list(&project).await.map_err(|error| error.explain())?;
+        found.retain(|view| {
+            let is_about = |task| view.task_id == Some(task) || view.to == Party::Task(task);
+            to.as_ref().is_none_or(|to| view.to == *to)
+                && self.task.is_none_or(is_about)
+                && !(self.unread && view.read)
+        });
+        place.screen.data(&found, |found| render(found));
+        Ok(Exit::Done)
+    }
+}
+
+/// Finds whom a text means; `me` is whoever gives the command.
+fn find_party(project: &Project, text: &str) -> Result<Party, Error> {
+    if text == "me" {
+        return Ok(messages::party_of(&crate::identity::giver(None).actor));
+    }
+    messages::find_party(project, text)
+}
+
+fn task_id(text: &str) -> Result<TaskId, String> {
+    text.parse().map_err(|error: Id| error.to_string())
+}
+
+fn render(found: &[MessageView]) -> String {
+    if found.is_empty() {
+        return format!("{DIM}no messages; send one with `regatta messages send --to WHOM TEXT`{DIM:#}\n");
+    }
+    found.iter().map(render_one).collect()
+}
+
+fn render_one(view: &MessageView) -> String {
+    let mark = if view.read { format!("{DIM}read{DIM:#}") } else { format!("{YELLOW}new {YELLOW:#}") };
+    let task = view.task_id.map_or_else(String::new, |task| format!(" {CYAN}#{task}{CYAN:#}"));
+    let head = format!(
+        "{:>4}  {mark}  {DIM}{:.0}{DIM:#}  {} -> {}{task}  {}\n",
+        view.message_id,
+        view.sent_at,
+        clean(&view.from.to_string()),
+        clean(&view.to.to_string()),
+        clean(&view.kind)
+    );
+    let subject = view
+        .subject
+        .as_ref()
+        .map_or_else(String::new, |subject| format!("      {BOLD}{}{BOLD:#}\n", clean(subject)));
+    let body: String = clean(&view.body).lines().map(|line| format!("      {line}\n")).collect();
+    format!("{head}{subject}{body}")
+}

@@ -1,0 +1,121 @@
+//! The desk: the verbs of one session, hosted where only its agent finds them.
+//!
+//! ```text
+//!   agent ─▶ `regatta mcp` ─▶ socket in the private folder ─▶ host ─▶ clerk ─▶ commands in the log
+//!                             first line: the token
+//! ```
+//!
+//! A desk opens before its session starts and closes after the last process of it is dead. The token is worth that one
+//! session: the clerk knows for which task, run and agent it speaks, and refuses what is not theirs. Nothing is decided
+//! here; edits of the task go the way of edits of its file. Start reading at [`open`], then `clerk`.
+
+mod answers;
+mod clerk;
+mod host;
+mod join;
+mod place;
+mod signals;
+mod subject;
+mod token;
+
+pub use join::{Joined, join, join_streams};
+pub use place::FOLDER_VARIABLE;
+pub(crate) use place::sweep;
+pub(crate) use subject::{OfRun, Subject};
+
+use crate::error::Error;
+use crate::project::Project;
+use clerk::Clerk;
+use regatta_agents::{SessionId, ToolServer};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// What an agent calls the server of its tools.
+const SERVER_NAME: &str = "regatta";
+
+/// What a desk is opened for.
+pub(crate) struct Opening<'a> {
+    /// The project.
+    pub(crate) project: &'a Arc<Project>,
+    /// The session's id, which names its private folder.
+    pub(crate) session: &'a SessionId,
+    /// How the ids of the same session begin, whichever engine ran it.
+    pub(crate) mark: &'a str,
+    /// Whom it speaks for.
+    pub(crate) subject: Subject,
+    /// How long the session may take.
+    pub(crate) wall: Duration,
+    /// The largest result.
+    pub(crate) result_bytes_max: usize,
+    /// Becomes true when the engine is about to leave.
+    pub(crate) leaving: watch::Receiver<bool>,
+}
+
+/// An open desk; dropping it closes it.
+pub(crate) struct OpenDesk {
+    place: place::Place,
+    clerk: Arc<Clerk>,
+    stop: CancellationToken,
+    host: JoinHandle<()>,
+}
+
+/// Makes the private folder of a session and opens its desk there.
+pub(crate) fn open(opening: Opening<'_>) -> Result<OpenDesk, Error> {
+    let place = place::Place::make(opening.project, opening.session, opening.mark)?;
+    let token = place.keep_token()?;
+    let listener = place.listen()?;
+    let clerk = Arc::new(Clerk::new(opening));
+    let stop = CancellationToken::new();
+    let host = tokio::spawn(host::host(listener, token, Arc::clone(&clerk), stop.clone()));
+    Ok(OpenDesk { place, clerk, stop, host })
+}
+
+impl OpenDesk {
+    /// Returns the folder that only this session uses.
+    pub(crate) fn private(&self) -> &Path {
+        self.place.folder()
+    }
+
+    /// Returns the server of tools that the agent is given.
+    pub(crate) fn tool_server(&self) -> ToolServer {
+        ToolServer { name: SERVER_NAME.to_owned(), command: self.command() }
+    }
+
+    /// Returns the variables by which a session knows its desk.
+    pub(crate) fn names(&self) -> Vec<(String, String)> {
+        let command = self.command();
+        let words = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
+        vec![
+            (FOLDER_VARIABLE.to_owned(), self.private().display().to_string()),
+            (place::COMMAND_VARIABLE.to_owned(), words),
+        ]
+    }
+
+    /// Closes the desk, removes the folder, and returns the result that was submitted.
+    pub(crate) async fn close(mut self) -> Option<Value> {
+        let submitted = self.clerk.end();
+        self.stop.cancel();
+        // It fails only when the runtime is going down.
+        let _ = (&mut self.host).await;
+        submitted
+    }
+
+    fn command(&self) -> Vec<String> {
+        let program = std::env::current_exe()
+            .map_or_else(|_| SERVER_NAME.to_owned(), |path| path.display().to_string());
+        vec![program, "mcp".to_owned(), "--session".to_owned(), self.private().display().to_string()]
+    }
+}
+
+impl Drop for OpenDesk {
+    fn drop(&mut self) {
+        self.clerk.end();
+        self.stop.cancel();
+        self.place.remove();
+    }
+}

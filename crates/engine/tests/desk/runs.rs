@@ -1,0 +1,48 @@
+//! The verbs of a session that performs a step of a run.
+
+use crate::client::Client;
+use crate::world::{World, giver};
+use regatta_engine::core::run::Status;
+use regatta_engine::runs::{self, NewRun};
+use serde_json::{Value, json};
+
+fn plan() -> Value {
+    let task = json!({
+        "id": "T001", "title": "Do it", "description": "All of it", "priority": 1, "complexity": "simple",
+        "acceptanceCriteria": ["T001.txt is there"], "status": "pending"
+    });
+    let summary = json!({ "totalTasks": 1, "byPriority": { "1": 1 }, "estimatedComplexity": "hours" });
+    json!({ "tasks": [task], "summary": summary })
+}
+
+#[tokio::test]
+async fn a_roles_result_is_judged_at_once_and_wins_over_what_was_printed() {
+    let mut world = World::new().await;
+    let workflow = runs::find_workflow(Some(&world.project), "speckit").unwrap();
+    let input = json!({ "prd": "Make it so.", "title": "So" });
+    let new = NewRun { workflow, level: None, input, board: true };
+    let run = runs::create(&world.project, &giver(), new).await.unwrap();
+    let mut client = Client::begin(&world.folder().await).await.unwrap();
+    assert_eq!(client.fail("read_task", json!({})).await["code"], "TASK_NOT_FOUND");
+    assert_eq!(client.fail("approve", json!({})).await["code"], "FORBIDDEN");
+    let refused = world.events("run:agent_refused").await;
+    assert_eq!(refused[0]["what"], "the tool approve", "{refused:?}");
+    let fault = client.fail("submit_result", json!({ "result": { "tasks": 7 } })).await;
+    assert_eq!(fault["code"], "VALIDATION_ERROR");
+    assert!(fault["details"]["faults"].as_array().is_some_and(|faults| !faults.is_empty()), "{fault}");
+    let sent = json!({ "to": "role:coder", "kind": "PLAN_READY", "body": "begin with T001", "data": { "first": "T001" } });
+    client.call("send_message", sent).await;
+    let taken = client.call("submit_result", json!({ "result": plan() })).await;
+    assert_eq!(taken, json!({ "isValid": true, "replaced": false }));
+    runs::pause(&world.project, &giver(), run).await.unwrap();
+    assert_eq!(client.call("check_signals", json!({})).await["signal"], "pause");
+    runs::resume(&world.project, &giver(), run).await.unwrap();
+    assert_eq!(client.call("check_signals", json!({})).await["signal"], "none");
+    world.go();
+    let found = world.helm.rest_run(run, &mut |_| {}).await.unwrap();
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    assert_eq!(world.events("run:output_refused").await, Vec::<Value>::new(), "nobody was asked again");
+    let message = &regatta_engine::messages::list(&world.project).await.unwrap()[0];
+    assert_eq!((message.from.to_string(), message.run_id), ("role:spec".to_owned(), Some(run)));
+    world.leave().await;
+}

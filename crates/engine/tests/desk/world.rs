@@ -1,0 +1,137 @@
+//! A project whose agent says where its desk is, and then waits until it is told to end.
+
+use regatta_engine::core::{Actor, Create, Priority, Task, TaskId};
+use regatta_engine::orders::{self, Giver};
+use regatta_engine::{Helm, Journal, Project};
+use regatta_testkit::repo::TestRepo;
+use regatta_testkit::wait::until_async;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Waits in steps that nobody notices; the engine ends it when a test gives up.
+const WAITER: &str = r#"
+echo "work of $REGATTA_SESSION" > work.txt
+printf '%s\n' "$REGATTA_SESSION_FOLDER" > "$REGATTA_PROJECT/.regatta/folder"
+while [ ! -e "$REGATTA_PROJECT/.regatta/go" ]; do sleep 0.02; done
+echo '{"summary": "what was printed"}'
+"#;
+
+const CONFIG: &str = r#"
+[project]
+default_branch = "main"
+approval = "auto"
+
+[agents.waiter]
+kind = "command"
+command = ['sh', '-c', '''WAITER''']
+
+[agents.worker]
+kind = "scripted"
+script = "scripts/coder.toml"
+
+[agents.judge]
+kind = "scripted"
+script = "scripts/reviewer.toml"
+
+[roles]
+spec = "waiter"
+coder = "worker"
+reviewer = "judge"
+"#;
+
+const CODER: &str = r#"
+[[session]]
+step = [
+    { write = { path = "${item}.txt", text = "work\n" } },
+    { result = { code = "done", taskId = "${item}", status = "complete", selfValidation = { passed = true, issues = [] } } },
+]
+"#;
+
+const REVIEWER: &str = r#"
+[[session]]
+step = [{ result = { taskId = "${item}", approved = true, issues = [] } }]
+"#;
+
+/// A project with an engine at work.
+pub(crate) struct World {
+    pub(crate) project: Arc<Project>,
+    pub(crate) helm: Helm,
+    repo: TestRepo,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let repo = TestRepo::new();
+        repo.write(".regatta/config.toml", &CONFIG.replace("WAITER", WAITER));
+        repo.write(".gitignore", ".regatta/\n");
+        repo.write("scripts/coder.toml", CODER);
+        repo.write("scripts/reviewer.toml", REVIEWER);
+        repo.commit("a project");
+        let project = Arc::new(Project::open(repo.path()).await.unwrap());
+        let helm = Helm::take(Arc::clone(&project), CancellationToken::new()).await.unwrap();
+        World { project, helm, repo }
+    }
+
+    pub(crate) async fn add(&self, title: &str, criteria: &[&str], on: &[TaskId]) -> TaskId {
+        let criteria = criteria.iter().map(|text| (*text).to_owned()).collect();
+        let on: BTreeSet<TaskId> = on.iter().copied().collect();
+        let create =
+            Create::new(title.to_owned(), "Do it.".to_owned(), criteria, on, Priority::Medium).unwrap();
+        orders::create(&self.project, &giver(), create).await.unwrap()
+    }
+
+    pub(crate) async fn assign(&self, task: TaskId) {
+        orders::assign(&self.project, &giver(), task, "waiter".parse().unwrap(), None).await.unwrap();
+    }
+
+    /// Waits for the private folder of the session that has just begun.
+    pub(crate) async fn folder(&self) -> PathBuf {
+        let path = self.repo.path().join(".regatta/folder");
+        let mut text = String::new();
+        until_async("the agent says where its desk is", || {
+            text = std::fs::read_to_string(&path).unwrap_or_default();
+            text.ends_with('\n')
+        })
+        .await;
+        PathBuf::from(text.trim_end())
+    }
+
+    /// Has the agent end.
+    pub(crate) fn go(&self) {
+        self.repo.write(".regatta/go", "");
+    }
+
+    /// Has the agent end, and waits until nothing more happens to its task.
+    pub(crate) async fn finish(&mut self, task: TaskId) -> Task {
+        self.go();
+        self.helm.rest(task, &mut |_| {}).await.unwrap().task
+    }
+
+    pub(crate) async fn task(&self, task: TaskId) -> Task {
+        orders::get_task(&self.project, task).await.unwrap()
+    }
+
+    /// Returns the events of one kind, flat.
+    pub(crate) async fn events(&self, kind: &str) -> Vec<Value> {
+        let mut journal = Journal::after(&self.project, 0);
+        let mut found = Vec::new();
+        loop {
+            let page = journal.read().await.unwrap();
+            if page.is_empty() {
+                return found;
+            }
+            found.extend(page.iter().map(|entry| entry.to_json()).filter(|event| event["type"] == kind));
+        }
+    }
+
+    pub(crate) async fn leave(self) {
+        self.helm.release(|_| {}).await.unwrap();
+    }
+}
+
+pub(crate) fn giver() -> Giver {
+    Giver { actor: Actor::User("local".to_owned()), command_id: None }
+}
