@@ -69,6 +69,7 @@ fn a_rate_limit_has_its_headers_and_goes_away() {
     let first = ask(&model, "/v1/messages", &body);
     assert!(first.starts_with("HTTP/1.1 429 "), "{first}");
     assert!(first.contains("\r\nretry-after: 9\r\n"), "{first}");
+    assert!(first.contains("\r\ncontent-length: "), "{first}");
     assert!(first.contains("\r\nanthropic-ratelimit-requests-remaining: 0\r\n"), "{first}");
     assert!(ask(&model, "/v1/messages", &body).contains(r#""text":"back""#));
 }

@@ -19,6 +19,10 @@ const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// How long a server may take to end when its input is closed.
 const END_MAX: Duration = Duration::from_secs(10);
 
+/// How long a server is left alone after its last answer. Gemini saves a session a moment later, and loses one whose input
+/// is closed at once.
+const SAVE_GRACE: Duration = Duration::from_secs(2);
+
 /// How often it is seen whether something is to be done while an answer is awaited.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -78,6 +82,7 @@ fn run(world: &mut World, installed: &Installed, repo: &TestRepo, name: &str, ca
     let mut client = Client::start(&start, case.choice);
     let session = converse(&mut client, world, repo, case);
     let Client { running, input, record, .. } = client;
+    std::thread::sleep(SAVE_GRACE);
     drop(input);
     let ended = running.wait(END_MAX);
     world.keep(name, &record, &command, &ended);

@@ -43,7 +43,7 @@ pub(crate) fn patch() -> String {
 /// The cases that need nothing but a script.
 pub(crate) fn simple() -> [(&'static str, String); 7] {
     let thinking = [
-        json!({"think": "The user wants a greeting. A text file will do."}),
+        json!({"think": "**Planning**\n\nA greeting is wanted. A text file will do."}),
         json!({"shell": "pwd >/dev/null"}),
     ];
     let spoken =

@@ -30,7 +30,7 @@ impl World {
         scrubber.hide_folder(place.expect("a program is below the folder of all programs"), "/programs");
         let own = std::env::current_exe().expect("a running program has a path");
         scrubber.hide(&own.to_string_lossy(), "/programs/mcp-server");
-        scrubber.hide(&model.port().to_string(), "8099");
+        scrubber.hide(&format!("127.0.0.1:{}", model.port()), "127.0.0.1:8099");
         World { agent: installed.agent(), model, home, scrubber }
     }
 

@@ -15,6 +15,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The lines of standard error that are kept.
 const STDERR_LINES_MAX: usize = 20;
 
+/// The characters of such a line that are kept: some programs show the line of their packed source that failed.
+const STDERR_LINE_MAX: usize = 200;
+
 /// What a program is started with.
 pub(crate) struct Start<'a> {
     pub(crate) command: &'a [String],
@@ -67,7 +70,8 @@ impl Running {
 impl Ended {
     /// Returns what the notes beside a fixture say of the end.
     pub(crate) fn describe(&self) -> Value {
-        let lines: Vec<&str> = self.stderr.lines().collect();
+        let cut = |line: &str| line.chars().take(STDERR_LINE_MAX).collect::<String>();
+        let lines: Vec<String> = self.stderr.lines().map(cut).collect();
         json!({
             "exitCode": self.status.and_then(|status| status.code()),
             "signal": self.status.and_then(|status| status.signal()),

@@ -71,16 +71,16 @@ pub(crate) fn render(answer: &Answer, is_stream: bool) -> Reply {
         .calls
         .iter()
         .map(|call| json!({"functionCall": {"name": call.name, "args": call.arguments.to_value()}}));
+    let whole = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    // The service summarises a thought in one part, also in a stream.
+    let thought = whole(&answer.thinking).map(|text| json!({"text": text, "thought": true}));
     if !is_stream {
-        let whole = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let thought = whole(&answer.thinking).map(|text| json!({"text": text, "thought": true}));
         let said = whole(&answer.text).map(|text| json!({ "text": text }));
         let parts: Vec<Value> = thought.into_iter().chain(said).chain(calls).collect();
         return Reply::document(&chunk(answer, json!(parts), true), answer.end);
     }
-    let thoughts = Answer::pieces(&answer.thinking).map(|piece| json!({"text": piece, "thought": true}));
     let said = Answer::pieces(&answer.text).map(|piece| json!({ "text": piece }));
-    let parts: Vec<Value> = thoughts.chain(said).chain(calls).collect();
+    let parts: Vec<Value> = thought.into_iter().chain(said).chain(calls).collect();
     let last = parts.len().saturating_sub(1);
     let mut events: Vec<Event> = parts
         .into_iter()

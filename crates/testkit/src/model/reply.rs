@@ -1,11 +1,14 @@
 //! A reply over HTTP: one JSON document, or a stream of server-sent events.
 
 use bytes::Bytes;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE};
+use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::http::{self, Response};
 use serde_json::Value;
 
 use super::body::{End, Pieces};
+
+/// The type of one document.
+const JSON: &str = "application/json";
 
 /// What is sent back.
 #[derive(Debug)]
@@ -49,7 +52,7 @@ impl Reply {
     /// Returns a reply of one JSON document.
     pub(crate) fn json(status: u16, body: &Value) -> Self {
         let pieces = vec![body.to_string().into()];
-        Reply { status, headers: Vec::new(), content_type: "application/json", pieces, end: End::Whole }
+        Reply { status, headers: Vec::new(), content_type: JSON, pieces, end: End::Whole }
     }
 
     /// Returns a reply of one JSON document that may not arrive whole.
@@ -87,6 +90,10 @@ impl Reply {
             .status(self.status)
             .header(CONTENT_TYPE, self.content_type)
             .header(CACHE_CONTROL, "no-store");
+        if self.content_type == JSON && self.end == End::Whole {
+            let length: usize = self.pieces.iter().map(Bytes::len).sum();
+            response = response.header(CONTENT_LENGTH, length);
+        }
         for (name, value) in self.headers {
             response = response.header(name, value);
         }
