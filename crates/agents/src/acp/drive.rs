@@ -31,6 +31,9 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(180);
 /// How long an agent may take to come back from a cancel; some never do.
 const CANCEL_MAX: Duration = Duration::from_secs(5);
 
+/// How long an agent's input stays open after its last answer: some save the session a moment later.
+const LINGER: Duration = Duration::from_millis(500);
+
 /// How long an agent may take to exit once its input is closed: it may be saving its session.
 const EXIT_MAX: Duration = Duration::from_secs(3);
 
@@ -151,7 +154,10 @@ async fn watch(
         ending = wait_for_end(shared, limits, &mut stop, &mut received) => ending,
     };
     let patience = if matches!(ending, Ending::Over) {
-        shared.lock().input = None;
+        tokio::select! {
+            watched = &mut watching => return (ending, watched),
+            () = sleep(LINGER) => shared.lock().input = None,
+        }
         EXIT_MAX
     } else {
         shared.lock().cancel();

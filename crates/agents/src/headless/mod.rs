@@ -51,7 +51,7 @@ fn dialect_of(kind: HeadlessKind) -> Box<dyn Dialect> {
         HeadlessKind::Claude => Box::new(claude::Claude::default()),
         HeadlessKind::Codex => Box::new(codex::Codex),
         HeadlessKind::Gemini => Box::new(gemini::Gemini::default()),
-        HeadlessKind::Opencode => Box::new(opencode::Opencode),
+        HeadlessKind::Opencode => Box::new(opencode::Opencode::default()),
         HeadlessKind::Goose => Box::new(goose::Goose::default()),
     }
 }

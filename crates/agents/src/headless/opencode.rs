@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use super::Dialect;
 use super::event::{count, is_set, micros, sum, text};
 use super::plan::Plan;
+use crate::classify::Verdict;
+use crate::failure::FailureClass;
 use crate::heard::Heard;
+use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
@@ -16,9 +19,15 @@ use crate::usage::Usage;
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
 
+/// What a tool returns that was not run because it has to be asked for.
+const DENIED: &str = "rejected permission";
+
 /// Reads the stream of opencode.
 #[derive(Debug, Default)]
-pub(super) struct Opencode;
+pub(super) struct Opencode {
+    /// The tool that was denied in this step: it ends the turn, mostly.
+    denied: Option<String>,
+}
 
 impl Dialect for Opencode {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
@@ -46,11 +55,14 @@ impl Dialect for Opencode {
             }
             "text" => heard.say(text(part, "/text")),
             "reasoning" => heard.think(text(part, "/text")),
-            "tool_use" => read_tool(part, heard),
+            "tool_use" => self.read_tool(part, heard),
             "step_finish" => {
                 heard.use_more(read_usage(part));
                 heard.recover();
-                if text(part, "/reason") != "tool-calls" {
+                if let Some(tool) = self.denied.take() {
+                    let said = format!("the agent gave up because it was denied: {tool}");
+                    heard.fail_as(Verdict::new(FailureClass::Refused, &said));
+                } else if text(part, "/reason") != "tool-calls" {
                     heard.finish();
                 }
             }
@@ -84,14 +96,20 @@ fn settings(start: &Start) -> Value {
     settings
 }
 
-fn read_tool(part: &Value, heard: &mut Heard) {
-    let (id, name) = (text(part, "/callID"), text(part, "/tool"));
-    heard.call_tool(id, name, &part["state"]["input"]);
-    let is_error = text(part, "/state/status") == "error";
-    let said = if is_error { text(part, "/state/error") } else { text(part, "/state/output") };
-    heard.return_tool(id, is_error, said);
-    if WRITING_TOOLS.contains(&name) && !is_error {
-        heard.edit(text(part, "/state/input/filePath"));
+impl Opencode {
+    fn read_tool(&mut self, part: &Value, heard: &mut Heard) {
+        let (id, name) = (text(part, "/callID"), text(part, "/tool"));
+        heard.call_tool(id, name, &part["state"]["input"]);
+        let is_error = text(part, "/state/status") == "error";
+        let said = if is_error { text(part, "/state/error") } else { text(part, "/state/output") };
+        heard.return_tool(id, is_error, said);
+        if is_error && said.contains(DENIED) {
+            heard.ask(name, PermissionAnswer::Denied, "opencode");
+            self.denied = Some(name.to_owned());
+        }
+        if WRITING_TOOLS.contains(&name) && !is_error {
+            heard.edit(text(part, "/state/input/filePath"));
+        }
     }
 }
 
