@@ -3,6 +3,7 @@
 //! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it goes.
 
 use crate::clock;
+use crate::config::{AgentEntry, Program};
 use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::message::Inbox;
 use crate::core::{
@@ -16,6 +17,7 @@ use crate::log::{self, NO_SNAPSHOT, SNAPSHOT_FORMAT};
 use crate::orders::{self, Order};
 use crate::project::Project;
 use crate::salvage::{Removal, set_aside_and_remove};
+use crate::sandbox::{self, Standing};
 use regatta_git::BranchName;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -40,6 +42,9 @@ pub struct Finding {
     pub next: String,
     /// Whether it has been mended.
     pub fixed: bool,
+    /// Whether it is worth knowing and nothing has to be done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_advice: bool,
     #[serde(skip)]
     cure: Option<Cure>,
 }
@@ -66,6 +71,10 @@ pub enum Kind {
     UnfinishedEffects,
     /// A log that does not add up.
     UnsoundLog,
+    /// Agents that run without a sandbox, or do not run for the want of one.
+    NoSandbox,
+    /// A git filter or merge driver that does nothing, because the config does not allow it.
+    ProgramLeftOut,
 }
 
 #[derive(Debug, Clone)]
@@ -90,6 +99,8 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
         findings.extend(check_intents(project).await?);
     }
     findings.extend(check_locks(project).await?);
+    findings.extend(check_sandbox(project).await);
+    findings.extend(check_programs(project).await?);
     Ok(findings)
 }
 
@@ -163,6 +174,7 @@ async fn check_streams<S: log::State + Default + PartialEq>(
             can_fix: false,
             next,
             fixed: false,
+            is_advice: false,
             cure: None,
         });
     }
@@ -186,6 +198,7 @@ async fn check_worktrees(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> R
             can_fix: cure.is_some(),
             next: "`regatta doctor --fix` salvages and removes it".to_owned(),
             fixed: false,
+            is_advice: false,
             cure,
         });
     }
@@ -211,6 +224,7 @@ async fn check_branches(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Re
             can_fix: true,
             next: "`regatta doctor --fix` salvages and removes it".to_owned(),
             fixed: false,
+            is_advice: false,
             cure: Some(Cure::Remove { branch, place, task: Some(id) }),
         });
     }
@@ -242,7 +256,15 @@ fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<
             }
             _ => continue,
         };
-        findings.push(Finding { kind, what, can_fix: cure.is_some(), next, fixed: false, cure });
+        findings.push(Finding {
+            kind,
+            what,
+            can_fix: cure.is_some(),
+            next,
+            fixed: false,
+            is_advice: false,
+            cure,
+        });
     }
     Ok(findings)
 }
@@ -254,6 +276,7 @@ fn check_processes(project: &Project) -> Vec<Finding> {
         can_fix: true,
         next: "`regatta doctor --fix` ends it".to_owned(),
         fixed: false,
+        is_advice: false,
         cure: Some(Cure::EndProcess { session: leftover.session }),
     };
     regatta_agents::find_leftovers(project.mark()).into_iter().map(leftover).collect()
@@ -273,6 +296,7 @@ fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result
             can_fix: true,
             next: format!("`regatta doctor --fix` {next}"),
             fixed: false,
+            is_advice: false,
             cure: Some(Cure::TakeIn { path, task }),
         }
     };
@@ -291,6 +315,7 @@ async fn check_intents(project: &Project) -> Result<Vec<Finding>, Error> {
         can_fix: false,
         next: "start one with `regatta up`; it finishes them".to_owned(),
         fixed: false,
+        is_advice: false,
         cure: None,
     }])
 }
@@ -303,9 +328,49 @@ async fn check_locks(project: &Project) -> Result<Vec<Finding>, Error> {
         can_fix: true,
         next: "`regatta doctor --fix` deletes it".to_owned(),
         fixed: false,
+        is_advice: false,
         cure: Some(Cure::DeleteFile { path }),
     };
     Ok(locks.into_iter().map(finding).collect())
+}
+
+/// Looks whether agents are shut in as the config has it; scripts need no sandbox.
+async fn check_sandbox(project: &Project) -> Option<Finding> {
+    let is_program = |entry: &AgentEntry| !matches!(entry.program, Program::Scripted { .. });
+    if !project.config().agents.values().any(is_program) {
+        return None;
+    }
+    let (what, next, is_advice) = match sandbox::find_standing(project).await {
+        Standing::Without { why, next: Some(next) } => {
+            (format!("agents run without a sandbox: {why}"), next, true)
+        }
+        Standing::Refused { why, next } => (format!("agents are not started: {why}"), next, false),
+        Standing::Inside { .. } | Standing::Without { next: None, .. } => return None,
+    };
+    let kind = Kind::NoSandbox;
+    Some(Finding { kind, what, can_fix: false, next, fixed: false, is_advice, cure: None })
+}
+
+async fn check_programs(project: &Project) -> Result<Vec<Finding>, Error> {
+    let finding = |name: String| {
+        let (kind, key) = match name.split_once('.') {
+            Some(("merge", _)) => ("merge driver", "merge_drivers"),
+            _ => ("filter", "filters"),
+        };
+        let short = name.split_once('.').map_or(name.as_str(), |(_, short)| short);
+        Finding {
+            kind: Kind::ProgramLeftOut,
+            what: format!("the git {kind} `{short}` of .git/config is not run"),
+            can_fix: false,
+            next: format!(
+                "if it is yours and you need it, add \"{short}\" to `[worktree] {key}` in .regatta/config.toml"
+            ),
+            fixed: false,
+            is_advice: true,
+            cure: None,
+        }
+    };
+    Ok(project.repository().programs_left_out().await?.into_iter().map(finding).collect())
 }
 
 async fn apply(project: &Project, cure: &Cure) -> Result<(), Error> {

@@ -39,12 +39,13 @@ mod round;
 pub mod runs;
 mod salvage;
 mod sample;
+mod sandbox;
 mod trial;
 mod understood;
 mod view;
 
 pub use carry::{Carried, Helm, Progress};
-pub use config::{AgentEntry, Config, ConfigError, Program};
+pub use config::{AgentEntry, Config, ConfigError, Program, SandboxSettings, Sandboxed};
 pub use crash::POINTS as CRASH_POINTS;
 pub use diff::{DiffView, FileView, show_diff};
 pub use doctor::{Finding, examine, mend};

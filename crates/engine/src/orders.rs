@@ -9,7 +9,7 @@ use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
     Feedback, FieldFault, FileText, Outcome, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen,
-    Situation, Stage, Start, Task, TaskId, WorkPhase, decide, effects,
+    Situation, Stage, Start, Task, TaskId, WorkPhase, Worktree, decide, effects,
 };
 use crate::documents;
 use crate::error::Error;
@@ -17,7 +17,7 @@ use crate::keeper;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::round;
-use regatta_git::Signature;
+use regatta_git::{BranchName, Signature};
 use regatta_store::{Append, CommandKey, IntentId, LeaseToken, StreamName};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -401,6 +401,11 @@ fn empty_diff() -> Diff {
     let nothing: CommitId = "0".repeat(40).parse().expect("forty zeros are a commit id");
     let (base, head) = (nothing.clone(), nothing);
     Diff { files_changed: 0, lines_added: 0, lines_removed: 0, digest: String::new(), base, head }
+}
+
+/// Returns the branch of a worktree as git takes it.
+pub(crate) fn branch_of(worktree: &Worktree) -> Result<BranchName, Error> {
+    BranchName::parse(&worktree.branch).map_err(|error| Error::Git(error.into()))
 }
 
 pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {

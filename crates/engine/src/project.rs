@@ -57,6 +57,7 @@ impl Project {
     async fn open_at(root: PathBuf) -> Result<Self, Error> {
         let config = Config::load(&root.join(FOLDER).join(CONFIG))?;
         let repository = Repository::open(&root).await?;
+        let repository = repository.allowing(&config.filters, &config.merge_drivers).await?;
         let path = root.join(FOLDER).join(DATABASE);
         let store = SqliteStore::open(&path, OpenMode::Create)?;
         let mark = mark_of(&root);
@@ -76,6 +77,11 @@ impl Project {
     /// Returns the git repository.
     pub fn repository(&self) -> &Repository {
         &self.repository
+    }
+
+    /// Returns the folder of all that is Regatta's.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.root.join(FOLDER)
     }
 
     /// Returns where the config is.

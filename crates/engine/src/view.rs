@@ -15,6 +15,7 @@ use crate::keeper;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::orders;
 use crate::project::Project;
+use crate::sandbox;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -53,6 +54,9 @@ pub struct TaskView {
     /// Only where a task is asked for with its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_file_size: Option<FileSize>,
+    /// How the agent's program is shut in; only where a task is asked for with its file, and not for scripts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
     pub progress_entries: u32,
     pub inputs: Vec<InputNote>,
     pub parked: Option<Park>,
@@ -108,7 +112,8 @@ pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<Task
     let state_file_size = file_size::measure_at(&keeper::file_path(project, task), task.number());
     let spent = accounts::get_account(project, Scope::Task(task)).await?.spent;
     let view = show_task(project, task).await?;
-    Ok(TaskView { state_file_size, spent: Some(spent).filter(|spent| spent.sessions > 0), ..view })
+    let sandbox = sandbox::describe(project, &orders::get_task(project, task).await?).await;
+    Ok(TaskView { state_file_size, sandbox, spent: Some(spent).filter(|spent| spent.sessions > 0), ..view })
 }
 
 /// Returns all tasks by number.
@@ -214,6 +219,7 @@ fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskVi
         salvages: task.salvages.clone(),
         state_file: keeper::file_path(project, task.id).display().to_string(),
         state_file_size: None,
+        sandbox: None,
         progress_entries: task.memory.entries,
         inputs: task.memory.inputs.clone(),
         parked: task.find_park().cloned(),

@@ -25,7 +25,7 @@ impl Doctor {
             mend(&project, &mut findings).await.map_err(|error| error.explain())?;
         }
         place.screen.data(&findings, |findings| render(findings));
-        let is_healthy = findings.iter().all(|finding| finding.fixed);
+        let is_healthy = findings.iter().all(|finding| finding.fixed || finding.is_advice);
         Ok(if is_healthy { Exit::Done } else { Exit::Failed })
     }
 }
@@ -39,6 +39,7 @@ fn render(findings: &[Finding]) -> String {
     let line = |finding: &Finding| {
         let (style, mark) = match (finding.fixed, finding.can_fix) {
             (true, _) => (GREEN, "mended"),
+            _ if finding.is_advice => (YELLOW, "note  "),
             (false, true) => (YELLOW, "found "),
             (false, false) => (RED, "found "),
         };

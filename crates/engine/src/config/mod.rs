@@ -45,6 +45,12 @@ pub struct Config {
     pub setup_wall: Duration,
     /// The files to copy into a new worktree.
     pub copy: Vec<RelativePath>,
+    /// The git filters that may run.
+    pub filters: Vec<String>,
+    /// The git merge drivers that may run.
+    pub merge_drivers: Vec<String>,
+    /// How far agents are shut in.
+    pub sandbox: SandboxSettings,
     /// The folder of worktrees, from the project's root unless absolute.
     pub worktrees: PathBuf,
     /// What shows that a task is done, by name.
@@ -57,6 +63,32 @@ pub struct Config {
     pub archives: PathBuf,
     /// The folder of transcripts, from the project's root unless absolute.
     pub sessions: PathBuf,
+}
+
+/// How far the agents of a project are shut in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// Whether they have to be.
+    pub mode: Sandboxed,
+    /// Whether they reach the network.
+    pub has_network: bool,
+    /// What they may change besides; `~` is the home folder.
+    pub writable: Vec<PathBuf>,
+    /// What they do not see besides.
+    pub hidden: Vec<PathBuf>,
+}
+
+/// Whether agents have to run in a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sandboxed {
+    /// In one where it works, and without one elsewhere.
+    #[default]
+    Auto,
+    /// In one, or not at all.
+    Required,
+    /// Without one.
+    Off,
 }
 
 /// Why the config cannot be used.
@@ -115,6 +147,8 @@ struct Raw {
     #[serde(default)]
     worktree: RawWorktree,
     #[serde(default)]
+    sandbox: RawSandbox,
+    #[serde(default)]
     paths: RawPaths,
     #[serde(default)]
     limits: RawGeneralLimits,
@@ -137,6 +171,17 @@ struct RawWorktree {
     setup: Option<Words>,
     setup_wall: Option<String>,
     copy: Vec<String>,
+    filters: Vec<String>,
+    merge_drivers: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawSandbox {
+    mode: Sandboxed,
+    network: bool,
+    writable: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -214,6 +259,19 @@ impl Default for RawProject {
     }
 }
 
+impl Default for RawSandbox {
+    fn default() -> Self {
+        RawSandbox { mode: Sandboxed::default(), network: true, writable: Vec::new(), hidden: Vec::new() }
+    }
+}
+
+impl RawSandbox {
+    fn check(self) -> SandboxSettings {
+        let RawSandbox { mode, network, writable, hidden } = self;
+        SandboxSettings { mode, has_network: network, writable, hidden }
+    }
+}
+
 impl Default for RawPaths {
     fn default() -> Self {
         RawPaths {
@@ -288,6 +346,9 @@ impl Raw {
             setup: self.worktree.setup.as_ref().map(|words| words.to_shell("setup")).transpose()?,
             setup_wall: span("setup_wall", self.worktree.setup_wall.as_deref(), SETUP_WALL_DEFAULT)?,
             copy: copy.map_err(|error| fault("copy", format!("`worktree.copy`: {error}")))?,
+            filters: self.worktree.filters,
+            merge_drivers: self.worktree.merge_drivers,
+            sandbox: self.sandbox.check(),
             worktrees: self.paths.worktrees,
             sessions: self.paths.sessions,
             task_states: self.paths.task_states,

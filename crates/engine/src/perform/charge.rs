@@ -46,6 +46,11 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>) -> Result<Result<Cha
 }
 
 impl Charge {
+    /// Returns what the session is for.
+    pub(crate) fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
     /// Narrows limits to what was set aside.
     pub(crate) fn narrow(&self, limits: &mut Limits) {
         limits.wall = limits.wall.min(self.wall());

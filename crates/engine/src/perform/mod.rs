@@ -6,6 +6,7 @@
 pub(crate) mod charge;
 mod control;
 mod create_worktree;
+mod hearing;
 mod leftovers;
 mod merge_branch;
 mod pause_agent;

@@ -1,13 +1,16 @@
 //! Runs the project's checks in the worktree of a completed task, and keeps what they said as evidence.
 //!
-//! An agent's word that something works is a claim. What the engine has seen itself, at a named commit, is not.
+//! An agent's word that something works is a claim. What the engine has seen itself, at a named commit, is not. A
+//! check runs in the same kind of sandbox as the agent whose work it looks at.
 
 use super::{Control, Work, leftovers, session_entry};
 use crate::core::{Code, CommitId, Evidence, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
 use crate::orders;
-use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
+use crate::sandbox::{self, NotEnclosed};
+use regatta_agents::{Limits, MARKER, Sandbox, StopReason, run_to_end};
+use regatta_git::BranchName;
 use std::path::Path;
 
 /// Enough of what a check printed to see why it failed.
@@ -53,16 +56,20 @@ pub(crate) async fn run_all(
     names: &[String],
 ) -> Result<Option<Vec<Evidence>>, Error> {
     let found = orders::get_task(&work.project, task).await?;
-    let place = found.worktree().map(|worktree| work.project.place(&worktree.path));
-    let Some(place) = place.filter(|place| place.is_dir()) else { return Ok(None) };
+    let Some(worktree) = found.worktree() else { return Ok(None) };
+    let (place, branch) = (work.project.place(&worktree.path), orders::branch_of(worktree)?);
+    if !place.is_dir() {
+        return Ok(None);
+    }
     let mut results = Vec::new();
     for name in names {
-        results.push(run(work, task, &place, name).await);
+        results.push(run(work, task, (&place, &branch), name).await);
     }
+    sandbox::remove_private(&work.project, &work.project.check_mark(task));
     Ok(Some(results))
 }
 
-async fn run(work: &Work, task: TaskId, place: &Path, name: &str) -> Evidence {
+async fn run(work: &Work, task: TaskId, (place, branch): (&Path, &BranchName), name: &str) -> Evidence {
     let failed =
         |tail: String| Evidence { name: name.to_owned(), passed: false, exit: None, milliseconds: 0, tail };
     let Some(command) = work.project.config().checks.get(name) else {
@@ -73,9 +80,15 @@ async fn run(work: &Work, task: TaskId, place: &Path, name: &str) -> Evidence {
     if let Err(error) = leftovers::end(&mark, Limits::default().grace).await {
         return failed(chain(&error).join(": "));
     }
-    let environment = [(MARKER.to_owned(), work.name_start(&mark).to_string())];
+    let id = work.name_start(&mark).to_string();
+    // A check runs what the agent wrote, so it is shut in like the agent.
+    let sandbox = match enclose(work, &id, (place, branch), command).await {
+        Ok(sandbox) => sandbox,
+        Err(error) => return failed(chain(&error).join(": ")),
+    };
+    let environment = [(MARKER.to_owned(), id)];
     let wall = work.project.config().check_wall;
-    match run_to_end(command, place, &environment, None, wall, TAIL_BYTES_MAX).await {
+    match run_to_end(command, place, &environment, sandbox.as_ref(), wall, TAIL_BYTES_MAX).await {
         Ok(report) => Evidence {
             name: name.to_owned(),
             passed: report.exit == Some(0) && !report.timed_out,
@@ -85,6 +98,16 @@ async fn run(work: &Work, task: TaskId, place: &Path, name: &str) -> Evidence {
         },
         Err(error) => failed(chain(&error).join(": ")),
     }
+}
+
+async fn enclose(
+    work: &Work,
+    id: &str,
+    (folder, branch): (&Path, &BranchName),
+    command: &[String],
+) -> Result<Option<Sandbox>, NotEnclosed> {
+    let private = sandbox::make_private(&work.project, id, id)?;
+    sandbox::enclose(&work.project, &sandbox::Place { folder, branch, private: &private, command }).await
 }
 
 fn not_run(task: TaskId, why: Vec<String>) -> Outcome {

@@ -64,7 +64,7 @@ pub(super) async fn perform(
     };
     work.note(task, Outcome::SessionStarted { session }).await?;
     crash::point("run_session.started");
-    let mut ended = sessions::watch(running, control).await;
+    let mut ended = sessions::watch(&work.project, running, control).await;
     if let Some(entry) = work.project.config().agents.get(agent) {
         charge.judge(&entry.limits, &mut ended);
     }
@@ -119,6 +119,7 @@ async fn begin(
     charge: &Charge,
 ) -> Result<sessions::Live, Box<Problem>> {
     let project = &work.project;
+    let worktree = task.worktree().expect("a task in progress has a worktree");
     let request = sessions::Request {
         mark: project.session_mark(task.id, session),
         agent,
@@ -127,7 +128,8 @@ async fn begin(
         number: session,
         item: None,
         result_is: ResultIs::Report,
-        folder: project.place(&task.worktree().expect("a task in progress has a worktree").path),
+        folder: project.place(&worktree.path),
+        branch: orders::branch_of(worktree).map_err(|error| Box::new(error.explain()))?,
         prompt: prompt::render(task, &keeper::file_path(project, task.id), session, resume),
         transcript: project.transcript(task.id, session),
         own: sessions::names_of_task(project, task, agent, session),

@@ -1,6 +1,7 @@
 //! Starting a session of an agent and watching it to its end, whatever it is for.
 
 use super::charge::{self, Charge};
+use super::hearing::Hearing;
 use super::{Control, Work, leftovers};
 use crate::config::Program;
 use crate::core::{AgentId, Code, Problem, Task};
@@ -8,9 +9,11 @@ use crate::desk::{self, OpenDesk};
 use crate::error::chain;
 use crate::keeper;
 use crate::project::Project;
-use regatta_agents::{Ended, Limits, ResultIs, Script, Session, SessionId, Start};
+use crate::sandbox::{self, NotEnclosed};
+use regatta_agents::{Ended, Limits, Output, ResultIs, Sandbox, Script, Session, SessionId, Start};
+use regatta_git::BranchName;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a session is started with; the config has the rest.
 pub(crate) struct Request<'a> {
@@ -28,8 +31,10 @@ pub(crate) struct Request<'a> {
     pub(crate) item: Option<String>,
     /// What its result is.
     pub(crate) result_is: ResultIs,
-    /// Where it works.
+    /// The worktree it works in.
     pub(crate) folder: PathBuf,
+    /// The branch of that worktree.
+    pub(crate) branch: BranchName,
     /// What it is told.
     pub(crate) prompt: String,
     /// Where the transcript is kept.
@@ -42,11 +47,13 @@ pub(crate) struct Request<'a> {
     pub(crate) charge: Option<&'a Charge>,
 }
 
-/// A session under way, with its desk.
+/// A session under way, with its desk and what has to be put in order when it is over.
 pub(crate) struct Live {
     session: Session,
     desk: OpenDesk,
     result_is: ResultIs,
+    folder: PathBuf,
+    hearing: Option<Hearing>,
 }
 
 /// Ends what is left of the same session, and starts it.
@@ -82,6 +89,20 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
     let desk = open_desk(work, &request, &session, &entry.limits).map_err(|error| {
         failed(chain(&error), "see that the folder of sessions can be written".to_owned())
     })?;
+    let command = match &program {
+        regatta_agents::Program::Scripted(_) => None,
+        regatta_agents::Program::Command(command)
+        | regatta_agents::Program::Headless { command, .. }
+        | regatta_agents::Program::Acp(command) => Some(command),
+    };
+    let sandbox = match command {
+        Some(command) => enclose(project, &request, desk.private(), command).await.map_err(|error| {
+            let next = if let NotEnclosed::Refused { next, .. } = &error { next.clone() } else { mend() };
+            failed(chain(&error), next)
+        })?,
+        None => None,
+    };
+    let hearing = request.charge.map(|charge| Hearing::new(work, charge));
     let allowed = entry.environment.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
     let mut limits = entry.limits.clone();
     if let Some(charge) = request.charge {
@@ -94,7 +115,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
         item: request.item,
         result_is: request.result_is,
         program,
-        folder: request.folder,
+        folder: request.folder.clone(),
         prompt: request.prompt,
         environment: allowed.chain(request.own).chain(desk.names()).collect(),
         variables: request.variables,
@@ -103,9 +124,9 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
         resumed_usage: resumes.map(|own| charge::to_agents(&own.usage)),
         tools: Some(desk.tool_server()),
         permissions: entry.permissions,
-        asker: None,
+        asker: hearing.as_ref().map(Hearing::asker),
         secrets: Vec::new(),
-        sandbox: None,
+        sandbox,
         private: desk.private().to_owned(),
         transcript: request.transcript,
         limits,
@@ -113,7 +134,17 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
     let result_is = start.result_is;
     let started = regatta_agents::start(start).await;
     let session = started.map_err(|error| failed(chain(&error), mend()))?;
-    Ok(Live { session, desk, result_is })
+    Ok(Live { session, desk, result_is, folder: request.folder, hearing })
+}
+
+async fn enclose(
+    project: &Project,
+    request: &Request<'_>,
+    private: &Path,
+    command: &[String],
+) -> Result<Option<Sandbox>, NotEnclosed> {
+    let (folder, branch) = (request.folder.as_path(), &request.branch);
+    sandbox::enclose(project, &sandbox::Place { folder, branch, private, command }).await
 }
 
 fn open_desk(
@@ -133,12 +164,18 @@ fn open_desk(
     })
 }
 
-/// Reads the session's output to its end; the transcript keeps it, and memory stays small.
-pub(crate) async fn watch(live: Live, control: &Control) -> Ended {
-    let Live { session: mut running, desk, result_is } = live;
+/// Reads the session's output to its end, and takes in what its agent committed; the transcript keeps the output, and
+/// memory stays small.
+pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> Ended {
+    let Live { session: mut running, desk, result_is, folder, mut hearing } = live;
     let stopper = running.stopper();
     let drained = async {
-        while running.next().await.is_some() {}
+        while let Some(output) = hear(&mut running, hearing.as_mut()).await {
+            if let (Output::PermissionAsked { what, answer, by }, Some(hearing)) = (output, hearing.as_mut())
+            {
+                hearing.note(what, answer, by).await;
+            }
+        }
         running.wait().await
     };
     tokio::pin!(drained);
@@ -149,10 +186,21 @@ pub(crate) async fn watch(live: Live, control: &Control) -> Ended {
             drained.await
         }
     };
+    // What cannot be taken in is told where the work is committed.
+    let _ = project.repository().take_in(&folder).await;
     // Closed after the last process is dead: until then the agent may still hand something in.
     match desk.close().await {
         Some(submitted) => ended.with_submitted(submitted, result_is),
         None => ended,
+    }
+}
+
+/// Returns the next piece of output, while questions of the agent are put to a person.
+async fn hear(running: &mut Session, hearing: Option<&mut Hearing>) -> Option<Output> {
+    let Some(hearing) = hearing else { return running.next().await };
+    tokio::select! {
+        output = running.next() => output,
+        never = hearing.serve() => match never {},
     }
 }
 

@@ -120,7 +120,9 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
 
 /// Says where the task's file is, what its sections cost to read, and what to do about its size.
 fn show_file(task: &TaskView) -> Vec<(&'static str, String)> {
-    let mut fields = vec![("file", task.state_file.clone())];
+    let mut fields = Vec::new();
+    fields.extend(task.sandbox.iter().map(|sandbox| ("sandbox", sandbox.clone())));
+    fields.push(("file", task.state_file.clone()));
     let Some(size) = &task.state_file_size else {
         let why = "not known: the file is missing or no text, and the next step makes it anew";
         fields.push(("size", why.to_owned()));

@@ -29,7 +29,7 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
     let transcript = project.place(&project.config().sessions).join(format!("{name}.jsonl"));
     let mut attempt = 1;
     let played = loop {
-        match try_alone(roles, ask, &agent, (&folder, &transcript), attempt).await? {
+        match try_alone(roles, ask, &agent, (&folder, &branch, &transcript), attempt).await? {
             Try::Played(played) => break played,
             Try::Later => attempt += 1,
         }
@@ -45,7 +45,7 @@ async fn try_alone(
     roles: &AgentRoles,
     ask: &Ask<'_>,
     agent: &AgentId,
-    (folder, transcript): (&Path, &Path),
+    (folder, branch, transcript): (&Path, &BranchName, &Path),
     attempt: u32,
 ) -> Result<Try, Error> {
     let (project, work) = (ask.project, ask.work);
@@ -69,6 +69,7 @@ async fn try_alone(
         item: ask.run.item.clone(),
         result_is: ResultIs::Answer,
         folder: folder.to_owned(),
+        branch: branch.clone(),
         prompt: ask.prompt.clone(),
         transcript: transcript.to_owned(),
         own: names_of_run(ask),

@@ -53,7 +53,8 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     work.keep_file(id).await?;
     session_entry::archive_if_due(work, id).await?;
     let start = session_entry::find_start(project, &task).await;
-    let folder = task.worktree().map(|worktree| project.place(&worktree.path)).unwrap_or_default();
+    let worktree = task.worktree().expect("a task that a run drives has a worktree");
+    let folder = project.place(&worktree.path);
     let mark = project.session_mark(id, number);
     let charge = match open(ask, agent, &mark, Some(id), number).await? {
         Ok(charge) => charge,
@@ -69,6 +70,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         item: ask.run.item.clone(),
         result_is: ResultIs::Answer,
         folder: folder.clone(),
+        branch: orders::branch_of(worktree)?,
         prompt: format!("{}{}", ask.prompt, prompt::render_protocol(&task, &keeper::file_path(project, id))),
         transcript: transcript.clone(),
         own: [names_of_run(ask), sessions::names_of_task(project, &task, agent, number)].concat(),

@@ -123,7 +123,7 @@ async fn finish(
 ) -> Result<Acted, Error> {
     match act {
         Act::Session(live) => {
-            let mut ended = sessions::watch(*live, ask.control).await;
+            let mut ended = sessions::watch(ask.project, *live, ask.control).await;
             if let Some(entry) = ask.project.config().agents.get(agent) {
                 charge.judge(&entry.limits, &mut ended);
             }

@@ -1,0 +1,166 @@
+//! How far the agents of a project are shut in: what the config asks for, what works here, and the sandbox of one session.
+//!
+//! A session gets a private folder, with its `/tmp`, for as long as it runs, and a git folder that stands in for the
+//! repository's. What the agent committed there is taken in when it has ended. Whether a sandbox works at all is the
+//! agents room's to say; what a missing one means is decided here.
+
+use crate::config::{Program, Sandboxed};
+use crate::core::Task;
+use crate::error::Error;
+use crate::project::Project;
+use regatta_agents::{Replacement, Sandbox, Sandboxing, Workplace, probe};
+use regatta_git::BranchName;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// Where a session or a check works.
+pub(crate) struct Place<'a> {
+    /// The worktree.
+    pub(crate) folder: &'a Path,
+    /// Its branch.
+    pub(crate) branch: &'a BranchName,
+    /// The folder of its own.
+    pub(crate) private: &'a Path,
+    /// Program and arguments.
+    pub(crate) command: &'a [String],
+}
+
+/// Whether programs run in a sandbox here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// They do.
+    Inside { version: String },
+    /// They run without one.
+    Without { why: String, next: Option<String> },
+    /// They do not run, because the config asks for what does not work here.
+    Refused { why: String, next: String },
+}
+
+/// Tells how programs of agents run in a project.
+pub(crate) async fn find_standing(project: &Project) -> Standing {
+    let settings = &project.config().sandbox;
+    if settings.mode == Sandboxed::Off {
+        return Standing::Without { why: "`[sandbox] mode` is \"off\"".to_owned(), next: None };
+    }
+    match (probe().await.clone(), settings.mode) {
+        (Sandboxing::Works { closes_network: false, .. }, _) if !settings.has_network => Standing::Refused {
+            why: "`[sandbox] network` is false, and the network cannot be closed here".to_owned(),
+            next: "allow network namespaces on this machine or in this container, or let `network` be true"
+                .to_owned(),
+        },
+        (Sandboxing::Works { version, .. }, _) => Standing::Inside { version },
+        (Sandboxing::Missing { why, next }, Sandboxed::Required) => {
+            let next = format!("{next}, or set `[sandbox] mode = \"auto\"` to run without one");
+            Standing::Refused { why: format!("`[sandbox] mode` is \"required\", and {why}"), next }
+        }
+        (Sandboxing::Missing { why, next }, _) => Standing::Without { why, next: Some(next) },
+    }
+}
+
+/// Says in a few words how the agent of a task is shut in; nothing for a script, or where there is no agent.
+pub(crate) async fn describe(project: &Project, task: &Task) -> Option<String> {
+    let entry = project.config().agents.get(task.agent()?)?;
+    if matches!(entry.program, Program::Scripted { .. }) {
+        return None;
+    }
+    Some(match find_standing(project).await {
+        Standing::Inside { version } => format!("bubblewrap {version}"),
+        Standing::Without { why, .. } => format!("none: {why}"),
+        Standing::Refused { why, .. } => format!("refused: {why}"),
+    })
+}
+
+/// Why there is no sandbox to run a program in, though there should be.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotEnclosed {
+    /// The config asks for what does not work here.
+    #[error("{why}")]
+    Refused { why: String, next: String },
+    /// Something went wrong while it was made.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+/// Builds the sandbox of a program; nothing where it runs without one.
+pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Option<Sandbox>, NotEnclosed> {
+    match find_standing(project).await {
+        Standing::Inside { .. } => {}
+        Standing::Without { .. } => return Ok(None),
+        Standing::Refused { why, next } => return Err(NotEnclosed::Refused { why, next }),
+    }
+    let config = project.config();
+    let mounts = project.repository().open_stand_in(place.folder, place.branch).await.map_err(Error::from)?;
+    let git = mounts.into_iter().map(|mount| Replacement {
+        path: mount.path,
+        by: mount.source,
+        is_writable: mount.is_writable,
+    });
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let given = |paths: &[PathBuf]| -> Vec<PathBuf> {
+        paths.iter().map(|path| from_home(path, home.as_deref(), project.root())).collect()
+    };
+    let temporary = place.private.join("tmp");
+    create(&temporary)?;
+    let mut writable = given(&config.sandbox.writable);
+    writable.extend([place.private.to_owned(), project.place(&config.task_states)]);
+    let mut hidden = given(&config.sandbox.hidden);
+    hidden.extend([project.folder(), project.place(&config.worktrees), project.place(&config.sessions)]);
+    Ok(Some(Sandbox::for_work(&Workplace {
+        worktree: place.folder,
+        project: project.root(),
+        temporary: Some(&temporary),
+        home: home.as_deref(),
+        writable,
+        hidden,
+        git: git.collect(),
+        command: place.command,
+        has_network: config.sandbox.has_network,
+    })))
+}
+
+/// Makes the private folder of a program, and removes those that a killed engine left for the same one.
+pub(crate) fn make_private(project: &Project, mark: &str, name: &str) -> Result<PathBuf, Error> {
+    let sessions = project.place(&project.config().sessions);
+    remove_private(project, mark);
+    let place = sessions.join(name);
+    create(&place)?;
+    Ok(place)
+}
+
+/// Removes the private folders whose names begin so. One that cannot be removed does no harm: the next has another name.
+pub(crate) fn remove_private(project: &Project, mark: &str) {
+    let Ok(entries) = std::fs::read_dir(project.place(&project.config().sessions)) else { return };
+    for entry in entries.flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && entry.file_name().to_string_lossy().starts_with(mark) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn create(folder: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(Error::io("create", folder))
+}
+
+/// Reads `~/x` as a path below the home folder, and a relative one as one below the project.
+fn from_home(path: &Path, home: Option<&Path>, root: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(below), Some(home)) => home.join(below),
+        _ => root.join(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_taken_from_the_home_or_from_the_project() {
+        let from = |path: &str| from_home(Path::new(path), Some(Path::new("/h")), Path::new("/p"));
+        assert_eq!(from("~/.ssh"), Path::new("/h/.ssh"));
+        assert_eq!(from("data"), Path::new("/p/data"));
+        assert_eq!(from("/srv"), Path::new("/srv"));
+    }
+}
