@@ -1,0 +1,91 @@
+//! Each program edits a file, hands in its result, and its work waits for approval.
+
+use crate::world::World;
+use regatta_testkit::agent_programs::Agent;
+use serde_json::json;
+
+fn works(agent: Agent) {
+    let Some(world) = World::new(agent, "") else { return };
+    let shown = world.play(&json!([
+        {"write": {"path": "greeting.txt", "content": "ahoy\n"}},
+        {"tool": {"name": "tick_criterion", "args": {"criterion": 1}}},
+        {"tool": {"name": "submit_result", "args": {"result": {"summary": "it greets now"}}}},
+        {"say": "The greeting is there."}
+    ]));
+    let name = agent.name();
+    assert_eq!(shown["column"], "waiting_approval", "{name}: {shown:#}");
+    assert_eq!(
+        (&shown["diff"]["filesChanged"], &shown["error"]),
+        (&1.into(), &serde_json::Value::Null),
+        "{name}"
+    );
+    assert_eq!(shown["summary"], "it greets now", "{name}: the result was handed in by tool");
+    assert_eq!(shown["criteria"][0]["checked"], true, "{name}: the criterion was ticked by tool");
+    assert!(world.model.requests().len() >= 4, "{name} asked the stub");
+    let spent = &shown["spent"];
+    assert!(spent["outputTokens"].as_u64() > Some(0), "{name} says what it used: {spent}");
+    let transcript = world.project.path().join(".regatta/sessions/task-1-session-1.jsonl");
+    let said = std::fs::read_to_string(transcript).expect("the session has a transcript");
+    assert!(said.contains("The greeting is there."), "{name}");
+}
+
+#[test]
+fn claude() {
+    works(Agent::Claude);
+}
+
+#[test]
+fn codex() {
+    works(Agent::Codex);
+}
+
+#[test]
+fn gemini() {
+    works(Agent::Gemini);
+}
+
+#[test]
+fn goose() {
+    works(Agent::Goose);
+}
+
+#[test]
+fn opencode() {
+    works(Agent::Opencode);
+}
+
+#[test]
+fn claude_over_acp() {
+    works(Agent::ClaudeAcp);
+}
+
+#[test]
+fn gemini_over_acp() {
+    works(Agent::GeminiAcp);
+}
+
+#[test]
+fn goose_over_acp() {
+    works(Agent::GooseAcp);
+}
+
+#[test]
+fn a_rejection_goes_on_in_the_agents_own_session() {
+    let Some(world) = World::new(Agent::Claude, "") else { return };
+    let first =
+        world.play(&json!([{"write": {"path": "greeting.txt", "content": "ahoy\n"}}, {"say": "Done."}]));
+    assert_eq!(first["column"], "waiting_approval", "{first:#}");
+    let steps = json!([{"write": {"path": "more.txt", "content": "more\n"}}, {"say": "More is done."}]);
+    let feedback = regatta_testkit::model::prompt("Say more.", &steps);
+    world.project.run(&["task", "reject", "1", "--reason", "too short", "--feedback", &feedback]);
+    let second = world.project.json(&["task", "show", "1"]);
+    assert_eq!((&second["column"], &second["diff"]["filesChanged"]), (&"waiting_approval".into(), &2.into()));
+    let events = world.project.json(&["events"]);
+    let opened: Vec<&serde_json::Value> = events
+        .as_array()
+        .expect("events are a list")
+        .iter()
+        .filter(|event| event["type"] == "session:opened")
+        .collect();
+    assert!(opened[0]["resumes"].is_null() && opened[1]["resumes"].is_string(), "{opened:?}");
+}

@@ -1,0 +1,50 @@
+//! A project with one real agent, in a home of its own that points it at the stub.
+
+use regatta_testkit::agent_programs::{Agent, Home, Permissions, find};
+use regatta_testkit::binary::TestProject;
+use regatta_testkit::model::{StubModel, prompt};
+use serde_json::Value;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_regatta");
+
+/// What a session has to itself whatever the config says.
+const PASSED_THROUGH: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
+
+/// A project, an agent called `real`, and its model.
+pub(crate) struct World {
+    pub(crate) project: TestProject,
+    pub(crate) model: StubModel,
+    _home: Home,
+}
+
+impl World {
+    /// Makes a world for an agent that is installed.
+    pub(crate) fn new(agent: Agent, settings: &str) -> Option<World> {
+        let installed = find(agent)?;
+        let model = StubModel::start_blocking();
+        let home = Home::new(&model.url());
+        let environment = home.prepare(&installed, Permissions::Allow);
+        let is_own = |name: &&str| !PASSED_THROUGH.contains(name);
+        let names: Vec<&str> = environment.iter().map(|(name, _)| name.as_str()).filter(is_own).collect();
+        let kind = if Agent::ACP.contains(&agent) { "acp" } else { agent.name() };
+        let config = format!(
+            "[agents.real]\nkind = \"{kind}\"\ncommand = {:?}\nenv = {names:?}\n{settings}\n",
+            installed.command()
+        );
+        let mut project = TestProject::new(PROGRAM, &config);
+        for (name, value) in &environment {
+            project.set(name, value);
+        }
+        Some(World { project, model, _home: home })
+    }
+
+    /// Adds a task whose description carries a script for the model, has the agent do it, and returns what is shown.
+    pub(crate) fn play(&self, steps: &Value) -> Value {
+        let text = prompt("Add a greeting.", steps);
+        let task =
+            self.project.json(&["task", "add", "Greet", "--description", &text, "--criterion", "It greets"]);
+        let id = task["id"].to_string();
+        self.project.run(&["task", "assign", &id, "--agent", "real"]);
+        self.project.json(&["task", "show", &id])
+    }
+}
