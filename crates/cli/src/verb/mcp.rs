@@ -8,7 +8,7 @@ use regatta_engine::core::{Code, Problem};
 use regatta_engine::desk;
 use std::path::{Path, PathBuf};
 
-/// Serves the tools of one session to its agent, as an MCP server on standard input and output.
+/// Serves the tools of a session to its agent (MCP, on standard input and output).
 ///
 /// An agent starts it by itself. Only protocol is printed on standard output.
 #[derive(Args)]

@@ -50,7 +50,7 @@ mod tests {
         let (one, other) = (make(), make());
         assert_eq!(one.as_str().len(), 64);
         assert!(one.as_str().bytes().all(|byte| byte.is_ascii_hexdigit()));
-        assert!(one.is(&one.as_str().to_owned()) && !one.is(other.as_str()));
+        assert!(one.is(one.as_str()) && !one.is(other.as_str()));
         for near in ["", &one.as_str()[1..], &one.as_str()[..63], &format!("{} ", one.as_str())] {
             assert!(!one.is(near), "{near:?}");
         }
