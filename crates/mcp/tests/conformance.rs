@@ -10,29 +10,12 @@ mod desk;
 #[path = "support/http.rs"]
 mod http;
 
-use std::path::{Path, PathBuf};
-
-const NODE: &str = "node-22.23.3/node_modules/node-linux-{arch}/bin/node";
-const SUITE: &str = "conformance-0.1.16/node_modules/@modelcontextprotocol/conformance/dist/index.js";
-
-/// Finds an installed program; where programs are said to be installed, one that is missing is a failure.
-fn find(program: &str) -> Option<PathBuf> {
-    let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-    let own = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/agent-programs");
-    let place = std::env::var_os("REGATTA_AGENT_PROGRAMS").map_or_else(own, PathBuf::from);
-    let path = place.join(program.replace("{arch}", arch));
-    if path.is_file() {
-        return Some(path);
-    }
-    let is_required = std::env::var_os("REGATTA_AGENT_PROGRAMS_REQUIRED").is_some();
-    assert!(!is_required, "{} is not installed", path.display());
-    eprintln!("skipped: {} is not installed; npm is needed for it", path.display());
-    None
-}
+use regatta_testkit::agent_programs::find_program;
+use std::path::Path;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_service_conforms_but_for_the_baseline() {
-    let (Some(node), Some(suite)) = (find(NODE), find(SUITE)) else { return };
+    let (Some(node), Some(suite)) = (find_program("node"), find_program("conformance")) else { return };
     let url = http::serve_http().await;
     let baseline = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance.yml");
     let folder = tempfile::tempdir().unwrap();

@@ -44,12 +44,13 @@ pub struct Running {
 impl TestProject {
     /// Makes a repository with a project whose config is `config`, and commits both.
     ///
-    /// Unless the config speaks of retries there are none: a test of one failure should not wait for three more.
+    /// Unless the config speaks of retries there are none: a test of one failure should not wait for three more. Unless
+    /// it speaks of the sandbox there is none: agents of tests leave notes outside of their worktree.
     pub fn new(program: &str, config: &str) -> Self {
         let project = Self::without_init(program);
         let made = project.run(&["init"]);
         assert_eq!(made.code, Some(0), "{made:?}");
-        project.repo.write(".regatta/config.toml", &without_retries(config));
+        project.repo.write(".regatta/config.toml", &without_sandbox(&without_retries(config)));
         project.repo.commit("the project");
         project
     }
@@ -198,4 +199,11 @@ fn without_retries(config: &str) -> String {
         return config.replacen(TABLE, "[limits]\nretries = 0\n", 1);
     }
     format!("{}\n\n{TABLE}retries = 0\n", config.trim_end())
+}
+
+fn without_sandbox(config: &str) -> String {
+    if config.contains("[sandbox]") {
+        return config.to_owned();
+    }
+    format!("{}\n\n[sandbox]\nmode = \"off\"\n", config.trim_end())
 }

@@ -3,6 +3,7 @@
 //! It is an npm package, installed with the other programs of the tests. Where it is not, the test says so and shows nothing.
 
 use crate::support::{PROGRAM, add, read_when_written, until_in, with_shell};
+use regatta_testkit::agent_programs::find_program;
 use regatta_testkit::binary::TestProject;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -12,25 +13,6 @@ use std::process::Command;
 const WAITER: &str = "cat > /dev/null; echo work > work.txt; \
     echo \"$REGATTA_SESSION_FOLDER\" > \"$REGATTA_PROJECT/.regatta/folder\"; \
     while [ ! -e \"$REGATTA_PROJECT/.regatta/go\" ]; do sleep 0.02; done";
-
-const NODE: &str = "node-22.23.3/node_modules/node-linux-{arch}/bin/node";
-const INSPECTOR: &str =
-    "inspector-2.12.0/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
-
-/// Finds an installed program; where programs are said to be installed, one that is missing is a failure.
-fn find(program: &str) -> Option<PathBuf> {
-    let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-    let own = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/agent-programs");
-    let place = std::env::var_os("REGATTA_AGENT_PROGRAMS").map_or_else(own, PathBuf::from);
-    let path = place.join(program.replace("{arch}", arch));
-    if path.is_file() {
-        return Some(path);
-    }
-    let is_required = std::env::var_os("REGATTA_AGENT_PROGRAMS_REQUIRED").is_some();
-    assert!(!is_required, "{} is not installed", path.display());
-    eprintln!("skipped: {} is not installed; npm is needed for it", path.display());
-    None
-}
 
 struct Inspector<'a> {
     project: &'a TestProject,
@@ -60,7 +42,7 @@ impl Inspector<'_> {
 
 #[test]
 fn the_inspector_lists_and_calls_the_tools() {
-    let (Some(node), Some(script)) = (find(NODE), find(INSPECTOR)) else { return };
+    let (Some(node), Some(script)) = (find_program("node"), find_program("inspector")) else { return };
     let project = with_shell(WAITER, "");
     let task = add(&project, "Do it");
     project.json(&["task", "assign", &task, "--agent", "shell", "--no-wait"]);

@@ -23,11 +23,23 @@ pub struct Installed {
 pub fn find(agent: Agent) -> Option<Installed> {
     let found = find_below(&place(), agent);
     if found.is_none() {
-        let name = agent.name();
-        assert!(std::env::var_os(REQUIRED).is_none(), "{name} is not installed: run `cargo xtask agents`");
-        eprintln!("skipped: {name} is not installed; `cargo xtask agents` does that");
+        say_missing(agent.name());
     }
     found
+}
+
+/// Finds a program of the table that is no agent, such as `node`; like [`find`].
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = Some(path_of(&place(), name)).filter(|path| path.is_file());
+    if path.is_none() {
+        say_missing(name);
+    }
+    path
+}
+
+fn say_missing(name: &str) {
+    assert!(std::env::var_os(REQUIRED).is_none(), "{name} is not installed: run `cargo xtask agents`");
+    eprintln!("skipped: {name} is not installed; `cargo xtask agents` does that");
 }
 
 /// Finds an agent below a folder.

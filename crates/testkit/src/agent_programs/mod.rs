@@ -12,4 +12,4 @@ mod installed;
 
 pub use agent::Agent;
 pub use home::{Home, Permissions};
-pub use installed::{Installed, find};
+pub use installed::{Installed, find, find_program};
