@@ -24,8 +24,11 @@ const SEPARATION: [&str; 8] = [
     "ALL",
 ];
 
-/// Folders for passing things between programs, which a session has to itself.
-const EMPTIED: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
+/// Folders for passing things, which a session has to itself. They are kept in memory unless they are replaced.
+const EMPTIED: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// The folder of sockets and of what programs leave for each other.
+const RUN: &str = "/run";
 
 /// What is shown of `/run` all the same: how names are looked up, and where some systems keep their programs. The
 /// sockets there are not: over those of a container engine or a user's service manager a program leaves any sandbox.
@@ -41,7 +44,7 @@ const KEPT_OF_RUN: [&str; 6] = [
 /// What is to be seen at a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Sight {
-    Empty,
+    Empty { is_writable: bool },
     Nothing,
     Shown { from: PathBuf, is_writable: bool },
 }
@@ -55,8 +58,13 @@ pub(crate) fn arguments(sandbox: &Sandbox, folder: &Path, command: &[OsString]) 
     for word in ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"] {
         words.push(word.into());
     }
-    for (path, sight) in sights(sandbox, command) {
+    let sights = sights(sandbox, command);
+    for (path, sight) in &sights {
         push(&mut words, path, sight);
+    }
+    // Only now, since the places for what is shown in them had to be made. What is hidden takes up no memory so.
+    for (path, _) in sights.iter().filter(|(_, sight)| *sight == Sight::Empty { is_writable: false }) {
+        words.extend(["--remount-ro".into(), path.clone().into_os_string()]);
     }
     words.extend(["--chdir".into(), resolve(folder).unwrap_or_else(|| folder.to_owned()).into_os_string()]);
     words.push("--".into());
@@ -64,17 +72,17 @@ pub(crate) fn arguments(sandbox: &Sandbox, folder: &Path, command: &[OsString]) 
     words
 }
 
-fn push(words: &mut Vec<OsString>, path: PathBuf, sight: Sight) {
+fn push(words: &mut Vec<OsString>, path: &Path, sight: &Sight) {
     let (option, from) = match sight {
-        Sight::Empty => {
-            words.extend(["--tmpfs".into(), path.into_os_string()]);
+        Sight::Empty { .. } => {
+            words.extend(["--tmpfs".into(), path.into()]);
             return;
         }
-        Sight::Nothing => ("--ro-bind", PathBuf::from("/dev/null")),
-        Sight::Shown { from, is_writable: true } => ("--bind", from),
-        Sight::Shown { from, is_writable: false } => ("--ro-bind", from),
+        Sight::Nothing => ("--ro-bind", Path::new("/dev/null")),
+        Sight::Shown { from, is_writable: true } => ("--bind", from.as_path()),
+        Sight::Shown { from, is_writable: false } => ("--ro-bind", from.as_path()),
     };
-    words.extend([option.into(), from.into_os_string(), path.into_os_string()]);
+    words.extend([option.into(), from.into(), path.into()]);
 }
 
 /// Returns what is mounted where, in order; of several on one path, the last counts.
@@ -87,8 +95,9 @@ fn sights(sandbox: &Sandbox, command: &[OsString]) -> Vec<(PathBuf, Sight)> {
     };
     let shown = |is_writable| move |from: PathBuf| Sight::Shown { from, is_writable };
     for path in EMPTIED {
-        add(Path::new(path), &|_| Sight::Empty);
+        add(Path::new(path), &|_| Sight::Empty { is_writable: true });
     }
+    add(Path::new(RUN), &|_| Sight::Empty { is_writable: false });
     for path in KEPT_OF_RUN {
         add(Path::new(path), &shown(false));
     }
@@ -97,7 +106,10 @@ fn sights(sandbox: &Sandbox, command: &[OsString]) -> Vec<(PathBuf, Sight)> {
         add(word, &shown(false));
     }
     for path in &sandbox.hidden {
-        add(path, &|path| if path.is_dir() { Sight::Empty } else { Sight::Nothing });
+        add(path, &|path| match path.is_dir() {
+            true => Sight::Empty { is_writable: false },
+            false => Sight::Nothing,
+        });
     }
     for path in &sandbox.writable {
         add(path, &shown(true));
@@ -111,8 +123,10 @@ fn sights(sandbox: &Sandbox, command: &[OsString]) -> Vec<(PathBuf, Sight)> {
             found.push((path, Sight::Shown { from, is_writable: replacement.is_writable }));
         }
     }
-    // Stable, so that of equal paths the last stays last and lies on top.
+    // Of equal paths the last given counts, so it comes first here and the others go.
+    found.reverse();
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found.dedup_by(|(later, _), (first, _)| later == first);
     found
 }
 
@@ -166,6 +180,7 @@ mod tests {
                 format!("--bind {root}/state/worktree {root}/state/worktree"),
                 format!("--ro-bind {root}/state/worktree/.git {root}/state/worktree/.git"),
                 format!("--ro-bind {root}/secret {root}/state/worktree/new"),
+                format!("--remount-ro {root}/state"),
             ]
         );
     }

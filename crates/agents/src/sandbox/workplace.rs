@@ -15,7 +15,7 @@ pub struct Workplace<'a> {
     pub worktree: &'a Path,
     /// The project whose files it may read.
     pub project: &'a Path,
-    /// A folder on disk that it sees as `/tmp`; without it, `/tmp` is kept in memory.
+    /// A folder on disk that it sees as `/tmp` and `/var/tmp`; without it, those are kept in memory.
     pub temporary: Option<&'a Path>,
     /// The user's home folder.
     pub home: Option<&'a Path>,
@@ -46,8 +46,10 @@ impl Sandbox {
         };
         sandbox.writable.push(place.worktree.to_owned());
         if let Some(temporary) = place.temporary {
-            let (path, by) = (PathBuf::from("/tmp"), temporary.to_owned());
-            sandbox.replaced.push(Replacement { path, by, is_writable: true });
+            for path in ["/tmp", "/var/tmp"] {
+                let by = temporary.to_owned();
+                sandbox.replaced.push(Replacement { path: path.into(), by, is_writable: true });
+            }
         }
         if let Some(home) = place.home {
             furnish(&mut sandbox, home, place);

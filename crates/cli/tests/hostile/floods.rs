@@ -1,0 +1,90 @@
+//! Output of any size and shape is counted and not kept, and does nothing to a terminal.
+
+use crate::support::{Attack, Walls, assert_harmless, run_measured, walls};
+
+const GROWTH_BYTES_MAX: u64 = 50_000_000;
+
+/// Runs a quiet agent and a loud one, and compares the memory of their engines.
+fn assert_little_memory(walls: Walls, script: &str, column: &str) {
+    let quiet = Attack::new(walls, "echo work > work.txt", "");
+    let (_, least) = run_measured(&quiet);
+    let loud = Attack::new(walls, script, "");
+    let (said, most) = run_measured(&loud);
+    assert_eq!(loud.task()["column"], column, "{said:?}");
+    let growth = most.saturating_sub(least);
+    assert!(growth < GROWTH_BYTES_MAX, "memory grew by {growth} bytes, from {least} to {most}");
+    loud.assert_unharmed();
+}
+
+#[test]
+fn one_line_of_a_gigabyte() {
+    let script = "head -c 1000000000 /dev/zero | tr \"\\000\" x; echo work > work.txt";
+    assert_little_memory(walls()[0], script, "waiting_approval");
+}
+
+/// Prints lines of 8,000 characters.
+fn assert_lines_are_harmless(bytes: u64) {
+    let script = format!("yes \"$(printf %08000d 0)\" | head -c {bytes}; echo work > work.txt");
+    assert_little_memory(walls()[0], &script, "waiting_approval");
+}
+
+#[test]
+fn two_gigabytes_of_lines() {
+    assert_lines_are_harmless(2_000_000_000);
+}
+
+#[test]
+#[ignore = "takes a minute or two, and shows no more than two gigabytes do"]
+fn ten_gigabytes_of_lines() {
+    assert_lines_are_harmless(10_000_000_000);
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    for walls in walls() {
+        let script = r#"head -c 1000000 /dev/urandom; head -c 1000000 /dev/urandom >&2; printf '\377\376\000\n'
+            printf '{"summary": "caf\303"}\n'; echo work > work.txt"#;
+        let attack = Attack::new(walls, &script.replace('\'', "\""), "");
+        let said = attack.run();
+        assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
+        attack.assert_unharmed();
+    }
+}
+
+/// Clears the screen, changes the title, moves the cursor, and writes to the clipboard.
+const BOMB: &str = r"\033[2J\033]0;owned\007\033[1;1H\033]52;c;ZXZpbA==\007\233\r\b";
+
+#[test]
+fn escape_sequences_do_not_reach_a_terminal() {
+    for walls in walls() {
+        let json = r#"{\"summary\": \"\\u001b[2J\\u009b31m\\u0007 done\"}"#;
+        let script = format!(
+            "printf \"{BOMB}\"; printf \"{BOMB}\" >&2; touch \"$(printf \"{BOMB}\" | tr -d /)x\"; echo \"{json}\""
+        );
+        let attack = Attack::new(walls, &script, "");
+        let said = attack.run();
+        assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
+        assert_harmless(&said.stdout);
+        assert_harmless(&said.stderr);
+        for verb in [&["task", "show", "1"][..], &["events"], &["task", "list"], &["task", "diff", "1"]] {
+            let shown = attack.project.run(verb);
+            assert_eq!(shown.code, Some(0), "{shown:?}");
+            assert_harmless(&shown.stdout);
+            assert_harmless(&shown.stderr);
+        }
+        attack.assert_unharmed();
+    }
+}
+
+#[test]
+fn escape_sequences_of_a_failure_do_not_reach_a_terminal() {
+    for walls in walls() {
+        let attack = Attack::new(walls, &format!("printf \"{BOMB}\\n\" >&2; exit 3"), "");
+        let said = attack.run();
+        assert_eq!(said.code, Some(1));
+        assert_harmless(&said.stderr);
+        assert_eq!(attack.error(), ("AGENT_SESSION_FAILED".to_owned(), "crash".to_owned()));
+        assert_harmless(&attack.project.run(&["task", "show", "1"]).stdout);
+        attack.assert_unharmed();
+    }
+}

@@ -1,0 +1,82 @@
+//! What an agent leaves in its worktree, and without a sandbox in the git folder, runs nothing and leads nowhere.
+
+use crate::support::{Attack, Walls, walls};
+use regatta_testkit::repo::write_program;
+
+/// Plants a program wherever git might run one. `$1` is the program.
+const PLANT: &str = r#"
+    common="$REGATTA_PROJECT/.git"
+    for key in core.fsmonitor core.hooksPath core.pager core.editor core.sshCommand diff.external gpg.program \
+               filter.evil.clean filter.evil.smudge filter.evil.process merge.evil.driver diff.evil.textconv \
+               alias.status core.alternateRefsCommand; do
+        git config --file "$common/config" $key "$PROGRAM"
+    done
+    git config --file "$common/config" filter.evil.required true
+    mkdir -p "$common/hooks" "$common/info"
+    for hook in pre-commit post-commit post-checkout post-merge reference-transaction post-index-change; do
+        cp "$PROGRAM" "$common/hooks/$hook"
+    done
+    echo "* filter=evil diff=evil merge=evil" > "$common/info/attributes"
+    echo "* filter=evil diff=evil merge=evil" > .gitattributes
+    mkdir -p .git-fake; rm -f .git; printf "gitdir: %s\n" "$PWD/.git-fake" > .git
+    echo work > work.txt
+    true
+"#;
+
+fn attack(walls: Walls, script: &str) -> (Attack, std::path::PathBuf) {
+    let script = format!("PROGRAM=\"$REGATTA_PROJECT/../program\"\n{script}");
+    let attack = Attack::new(walls, &script, "");
+    let canary = attack.outside().join("canary");
+    write_program(&attack.outside().join("program"), &format!("echo \"$0 $*\" >> '{}'", canary.display()));
+    (attack, canary)
+}
+
+#[test]
+fn nothing_planted_runs_from_the_session_to_the_merge() {
+    for walls in walls() {
+        let (attack, canary) = attack(walls, PLANT);
+        let said = attack.run();
+        let task = attack.task();
+        assert_eq!(task["column"], "waiting_approval", "{walls:?} {said:?}");
+        for verb in
+            [&["task", "show", "1"][..], &["task", "diff", "1"], &["task", "approve", "1"], &["doctor"]]
+        {
+            let ran = attack.project.run(verb);
+            assert_eq!(ran.code, Some(0), "{verb:?} {ran:?}");
+        }
+        let ran = std::fs::read_to_string(&canary).unwrap_or_default();
+        assert_eq!(ran, "", "{walls:?}");
+        assert_eq!(attack.task()["column"], "verified");
+    }
+}
+
+#[test]
+fn nothing_planted_runs_when_the_work_is_cancelled() {
+    for walls in walls() {
+        let (attack, canary) = attack(walls, &format!("{PLANT}\nexit 3"));
+        assert_eq!(attack.run().code, Some(1));
+        let cancelled = attack.project.run(&["task", "cancel", "1"]);
+        assert_eq!(cancelled.code, Some(0), "{cancelled:?}");
+        let salvages = attack.task()["salvages"].clone();
+        assert_eq!(salvages.as_array().map(Vec::len), Some(1), "{salvages}");
+        let ran = std::fs::read_to_string(&canary).unwrap_or_default();
+        assert_eq!(ran, "", "{walls:?}");
+    }
+}
+
+#[test]
+fn a_symlink_to_a_secret_is_committed_as_a_link() {
+    for walls in walls() {
+        let script = "ln -s \"$REGATTA_PROJECT/../secret\" link; rm README.md; ln -s \"$REGATTA_PROJECT/../secret\" README.md";
+        let attack = Attack::new(walls, script, "");
+        std::fs::write(attack.outside().join("secret"), "canary-secret\n").expect("a secret");
+        let said = attack.run();
+        assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
+        let head = attack.task()["diff"]["head"].as_str().expect("a head").to_owned();
+        let tree = attack.project.repo.git(&["ls-tree", &head, "link", "README.md"]);
+        assert!(tree.lines().all(|line| line.starts_with("120000 ")) && tree.lines().count() == 2, "{tree}");
+        let diff = attack.project.run(&["task", "diff", "1"]);
+        assert!(!diff.stdout.contains("canary-secret"), "{}", diff.stdout);
+        attack.assert_unharmed();
+    }
+}

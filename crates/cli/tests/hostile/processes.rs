@@ -1,0 +1,77 @@
+//! Whatever an agent starts is dead when its session has ended.
+
+use crate::support::{Attack, Walls, count_processes, has_sandbox, walls};
+
+/// A text for command lines that no other test uses.
+fn marker(name: &str) -> String {
+    format!("hostile-{name}-{}", std::process::id())
+}
+
+#[test]
+fn a_burst_of_processes_is_ended() {
+    for walls in walls() {
+        let marker = marker("burst");
+        let script = format!(
+            "i=0; while [ $i -lt 300 ]; do sh -c \"sleep 1000; : {marker}\" & i=$((i+1)); done; echo work > work.txt"
+        );
+        let attack = Attack::new(walls, &script, "grace = \"500ms\"");
+        let said = attack.run();
+        assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
+        assert_eq!(count_processes(&marker), 0);
+        attack.assert_unharmed();
+    }
+}
+
+#[test]
+fn a_child_that_hides_does_not_outlive_a_sandbox() {
+    if !has_sandbox() {
+        return;
+    }
+    let marker = marker("hidden");
+    let hidden = format!("trap \"\" TERM HUP INT; while :; do sleep 1000; : {marker}; done");
+    let script =
+        format!("(env -i setsid sh -c {hidden:?} </dev/null >/dev/null 2>&1 &); echo work > work.txt");
+    let attack = Attack::new(Walls::Sandbox, &script, "");
+    let said = attack.run();
+    assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
+    assert_eq!(count_processes(&marker), 0);
+    attack.assert_unharmed();
+}
+
+#[test]
+fn one_that_does_not_listen_and_does_not_end() {
+    for walls in walls() {
+        let marker = marker("deaf");
+        let script = format!("trap \"\" TERM INT HUP; while :; do sleep 0.01; : {marker}; done");
+        let attack = Attack::new(walls, &script, "wall = \"700ms\", grace = \"100ms\"");
+        let said = attack.run();
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_eq!(attack.error(), ("AGENT_SESSION_FAILED".to_owned(), "timeout".to_owned()));
+        assert!(attack.kinds().contains(&"agent:session:failed".to_owned()));
+        assert_eq!(count_processes(&marker), 0);
+        attack.assert_unharmed();
+    }
+}
+
+#[test]
+fn one_that_says_nothing() {
+    for walls in walls() {
+        let attack = Attack::new(walls, "exec sleep 1000", "silence = \"500ms\", grace = \"100ms\"");
+        assert_eq!(attack.run().code, Some(1));
+        assert_eq!(attack.error(), ("AGENT_SESSION_FAILED".to_owned(), "silence".to_owned()));
+        attack.assert_unharmed();
+    }
+}
+
+#[test]
+fn one_that_kills_all_it_can_reach() {
+    if !has_sandbox() {
+        return;
+    }
+    let attack =
+        Attack::new(Walls::Sandbox, "echo half > half.txt; kill -9 $PPID; kill -9 -1; kill -9 1 $$", "");
+    let said = attack.run();
+    assert_eq!(said.signal, None, "the engine lives: {said:?}");
+    assert_eq!(attack.error(), ("AGENT_SESSION_FAILED".to_owned(), "crash".to_owned()));
+    attack.assert_unharmed();
+}

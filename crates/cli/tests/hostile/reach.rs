@@ -1,0 +1,148 @@
+//! What an agent in a sandbox can reach: its worktree, its branch, and nothing else.
+
+use crate::support::{Attack, Walls, has_sandbox, walls};
+use regatta_testkit::repo::fingerprint;
+
+#[test]
+fn nothing_outside_of_the_worktree_can_be_written() {
+    if !has_sandbox() {
+        return;
+    }
+    let script = r#"
+        for file in "$REGATTA_PROJECT/README.md" "$REGATTA_PROJECT/new" "$HOME/.profile" "$HOME/.ssh/config" \
+                    "$REGATTA_PROJECT/.regatta/config.toml" "$REGATTA_PROJECT/.regatta/regatta.db" \
+                    "$REGATTA_PROJECT/.git/config" "$REGATTA_PROJECT/.git/HEAD" "$REGATTA_PROJECT/../outside"; do
+            rm -rf "$file" 2>/dev/null; (echo planted >> "$file") 2>/dev/null
+        done
+        mkdir -p "$REGATTA_PROJECT/.git/hooks" && echo "touch $REGATTA_PROJECT/../ran" > "$REGATTA_PROJECT/.git/hooks/post-merge"
+        git -C "$REGATTA_PROJECT" update-ref refs/heads/main HEAD~1; git update-ref -d refs/heads/main
+        cat "$HOME/.ssh/id" "$REGATTA_PROJECT/.regatta/regatta.db" "$REGATTA_PROJECT/.regatta/config.toml" > seen.txt 2>/dev/null
+        ls "$REGATTA_PROJECT/.regatta" > listed.txt
+        echo work > work.txt
+    "#;
+    let attack = Attack::new(Walls::Sandbox, script, "");
+    let home = attack.outside().join("home");
+    std::fs::create_dir(home.join(".ssh")).expect("a folder");
+    std::fs::write(home.join(".ssh/id"), "canary-key").expect("a key");
+    let project = &attack.project;
+    let git = project.path().join(".git");
+    let config = |name: &str| std::fs::read(git.join(name)).expect("a file");
+    let before = (
+        fingerprint(project.path()),
+        config("config"),
+        config("HEAD"),
+        project.repo.git(&["rev-parse", "main"]),
+    );
+    let said = attack.run();
+    assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
+    let after = (
+        fingerprint(project.path()),
+        config("config"),
+        config("HEAD"),
+        project.repo.git(&["rev-parse", "main"]),
+    );
+    assert_eq!(before.0, after.0, "the checkout is as it was");
+    assert_eq!((before.1, before.2, before.3), (after.1, after.2, after.3), "so are settings and refs");
+    assert!(!git.join("hooks/post-merge").exists() && !home.join(".profile").exists());
+    assert!(!attack.outside().join("outside").exists() && !home.join(".ssh/config").exists());
+    let worktree = std::path::PathBuf::from(attack.task()["worktree"].as_str().expect("a worktree"));
+    assert_eq!(std::fs::read_to_string(worktree.join("seen.txt")).expect("a file"), "");
+    let listed = std::fs::read_to_string(worktree.join("listed.txt")).expect("a file");
+    assert_eq!(listed, "sessions\ntask-states\nworktrees\n");
+    attack.assert_unharmed();
+}
+
+#[test]
+fn ordinary_git_works_in_a_sandbox() {
+    if !has_sandbox() {
+        return;
+    }
+    let script = r#"
+        set -e
+        git config user.name Agent; git config user.email agent@example.com
+        echo one > one.txt; git add one.txt; git commit -qm one
+        echo two > two.txt; git add two.txt; git stash -q; git stash pop -q; git commit -qm two
+        git checkout -qb aside; echo three > three.txt; git add three.txt; git commit -qm three
+        git checkout -q -; git merge -q --no-edit aside; git rebase -q main; git gc -q --prune=now; git fsck
+        git log --format=%s > log.txt; echo rest > rest.txt
+    "#;
+    let attack = Attack::new(Walls::Sandbox, script, "");
+    let said = attack.run();
+    assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
+    let head = attack.task()["diff"]["head"].as_str().expect("a head").to_owned();
+    let repo = &attack.project.repo;
+    let subjects = repo.git(&["log", "--format=%s", "--no-merges", &format!("main..{head}")]);
+    assert_eq!(subjects, "Task #1: work of session 1\nthree\ntwo\none");
+    assert_eq!(repo.git(&["branch", "--list", "aside"]), "", "its other branches stay behind");
+    assert_eq!(repo.git(&["stash", "list"]), "");
+    let approved = attack.project.run(&["task", "approve", "1"]);
+    assert_eq!(approved.code, Some(0), "{approved:?}");
+    assert_eq!(repo.git(&["show", "main:three.txt"]), "three");
+    repo.git(&["fsck", "--strict"]);
+    attack.assert_unharmed();
+}
+
+#[test]
+fn checks_run_what_the_agent_wrote_inside_as_well() {
+    if !has_sandbox() {
+        return;
+    }
+    let script = "printf \"touch ../../../planted ../../../../planted 2>/dev/null; git log -1 --format=%%s\" > check.sh";
+    let attack = Attack::new(Walls::Sandbox, script, "");
+    let config = attack.project.path().join(".regatta/config.toml");
+    let text = std::fs::read_to_string(&config).expect("a config") + "[checks]\nown = \"sh check.sh\"\n";
+    std::fs::write(&config, text).expect("a config");
+    attack.project.repo.commit("a check");
+    let said = attack.run();
+    let task = attack.task();
+    assert_eq!(task["column"], "waiting_approval", "{said:?}");
+    assert_eq!(task["checks"][0]["passed"], true, "{task}");
+    assert_eq!(task["checks"][0]["tail"], "Task #1: work of session 1\n");
+    assert!(!attack.project.path().join("planted").exists() && !attack.outside().join("planted").exists());
+    attack.assert_unharmed();
+}
+
+#[test]
+fn secrets_of_the_environment_are_not_passed_on() {
+    for walls in walls() {
+        let mut attack = Attack::new(walls, "env > seen.txt; env; cat /proc/$PPID/environ", "");
+        for name in ["CANARY_TOKEN", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK"] {
+            attack.project.set(name, "canary-secret");
+        }
+        attack.run();
+        let task = attack.task();
+        assert_eq!(task["column"], "waiting_approval");
+        let worktree = std::path::PathBuf::from(task["worktree"].as_str().expect("a worktree"));
+        let seen = std::fs::read_to_string(worktree.join("seen.txt")).expect("a file");
+        assert!(seen.contains("REGATTA_TASK_ID=1") && !seen.contains("canary"), "{seen}");
+        // Without a sandbox a program can ask the system for the environment of any process of its user.
+        if walls == Walls::Sandbox {
+            let transcript = attack.project.path().join(".regatta/sessions/task-1-session-1.jsonl");
+            let transcript = std::fs::read_to_string(transcript).expect("a transcript");
+            assert!(!transcript.contains("canary-secret"));
+        }
+        attack.assert_unharmed();
+    }
+}
+
+#[test]
+fn a_sandbox_that_is_required_and_missing_refuses_to_start() {
+    let mut attack = Attack::new(Walls::Sandbox, "echo work > work.txt", "");
+    let tools = attack.outside().join("tools");
+    std::fs::create_dir(&tools).expect("a folder");
+    for tool in ["git", "sh"] {
+        let found = std::env::split_paths(&std::env::var_os("PATH").expect("a PATH"))
+            .map(|folder| folder.join(tool))
+            .find(|place| place.exists())
+            .expect("the tool is there");
+        std::os::unix::fs::symlink(found, tools.join(tool)).expect("a symlink");
+    }
+    attack.project.set("PATH", tools.to_str().expect("a path"));
+    let said = attack.run();
+    assert_eq!(said.code, Some(1));
+    assert_eq!(attack.task()["error"]["code"], "AGENT_START_FAILED", "{said:?}");
+    assert!(said.stderr.contains("bubblewrap (`bwrap`) was not found on PATH"), "{}", said.stderr);
+    let doctor = attack.project.run(&["doctor"]);
+    assert!(doctor.stdout.contains("agents are not started"), "{doctor:?}");
+    assert_eq!(doctor.code, Some(1));
+}

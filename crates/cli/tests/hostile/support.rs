@@ -1,0 +1,125 @@
+//! A project with one hostile agent, and ways to see what became of it.
+
+use regatta_testkit::binary::{Outcome, TestProject};
+use regatta_testkit::wait::until;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_regatta");
+
+/// How an agent is shut in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Walls {
+    Sandbox,
+    None,
+}
+
+/// A project with one task for one agent, `hostile`, that runs a shell script.
+pub(crate) struct Attack {
+    pub(crate) project: TestProject,
+}
+
+impl Attack {
+    pub(crate) fn new(walls: Walls, script: &str, limits: &str) -> Attack {
+        let mode = if walls == Walls::Sandbox { "required" } else { "off" };
+        let config = format!(
+            "[sandbox]\nmode = \"{mode}\"\n[agents.hostile]\nkind = \"command\"\nlimits = {{ {limits} }}\n\
+             command = ['sh', '-c', '''{script}''']\n"
+        );
+        let project = TestProject::new(PROGRAM, &config);
+        project.json(&["task", "add", "a task"]);
+        Attack { project }
+    }
+
+    /// Has the agent do its worst, and returns what the verb said.
+    pub(crate) fn run(&self) -> Outcome {
+        self.project.run(&["task", "assign", "1", "--agent", "hostile"])
+    }
+
+    pub(crate) fn task(&self) -> Value {
+        self.project.json(&["task", "show", "1"])
+    }
+
+    /// Returns the kinds of all events.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        let events = self.project.json(&["events"]);
+        let kind = |event: &Value| event["type"].as_str().expect("an event has a type").to_owned();
+        events.as_array().expect("events are a list").iter().map(kind).collect()
+    }
+
+    /// Returns the code of the task's error and the class of the failed session.
+    pub(crate) fn error(&self) -> (String, String) {
+        let error = self.task()["error"].clone();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        (text(&error["code"]), text(&error["details"]["class"]))
+    }
+
+    /// Shows that the board is unharmed: the log adds up, and the task can be cancelled and taken up again.
+    pub(crate) fn assert_unharmed(&self) {
+        let project = &self.project;
+        let healthy = project.run(&["doctor"]);
+        assert_eq!(healthy.code, Some(0), "{healthy:?}");
+        if self.task()["column"] != "backlog" && self.task()["column"] != "verified" {
+            let cancelled = project.run(&["task", "cancel", "1"]);
+            assert_eq!(cancelled.code, Some(0), "{cancelled:?}");
+        }
+        assert_eq!(project.run(&["doctor"]).code, Some(0));
+        assert_eq!(project.repo.git(&["status", "--porcelain"]), "");
+    }
+
+    pub(crate) fn outside(&self) -> &Path {
+        self.project.repo.outside()
+    }
+}
+
+/// Tells whether bubblewrap works here, and says so plainly where it does not.
+pub(crate) fn has_sandbox() -> bool {
+    let words = ["--ro-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "true"];
+    let works = Command::new("bwrap").args(words).output().is_ok_and(|output| output.status.success());
+    if !works {
+        eprintln!("not tested: bubblewrap does not work here");
+    }
+    works
+}
+
+/// The ways to run an agent that can be tested here.
+pub(crate) fn walls() -> Vec<Walls> {
+    let sandbox = has_sandbox().then_some(Walls::Sandbox);
+    sandbox.into_iter().chain([Walls::None]).collect()
+}
+
+/// Runs the agent, and returns what the verb said and the most memory that the engine ever took, in bytes.
+pub(crate) fn run_measured(attack: &Attack) -> (Outcome, u64) {
+    let mut running = attack.project.start(&["task", "assign", "1", "--agent", "hostile"]);
+    let status = format!("/proc/{}/status", running.pid());
+    let mut peak = 0;
+    until("the session has ended", || {
+        peak = peak.max(peak_bytes(&status).unwrap_or_default());
+        !running.is_running()
+    });
+    (running.wait(), peak)
+}
+
+fn peak_bytes(status: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(status).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// Counts the living processes whose command line holds a text.
+pub(crate) fn count_processes(marker: &str) -> usize {
+    let holds = |path: &Path| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        line.windows(marker.len()).any(|window| window == marker.as_bytes())
+    };
+    let own = std::process::id().to_string();
+    let entries = std::fs::read_dir("/proc").expect("processes can be listed").flatten();
+    entries.filter(|entry| entry.file_name() != *own).filter(|entry| holds(&entry.path())).count()
+}
+
+/// Fails if a text has anything that a terminal would obey.
+pub(crate) fn assert_harmless(text: &str) {
+    let bad = text.chars().find(|character| character.is_control() && !"\n\t".contains(*character));
+    assert_eq!(bad, None, "{text:?}");
+}
