@@ -1,6 +1,6 @@
-//! What the tests need besides cargo: a git program that is new enough.
+//! What the tests need besides cargo: a git program that is new enough, and bubblewrap for the sandbox.
 //!
-//! On Debian, as root (a container of CI), it is installed; anywhere else the user is told, because installing
+//! On Debian, as root (a container of CI), they are installed; anywhere else the user is told, because installing
 //! software on somebody's machine is not for a test to do.
 
 use std::path::Path;
@@ -23,6 +23,19 @@ pub(crate) fn ensure_git(root: &Path) -> Result<Verdict, Error> {
     }
     let found = find_git(root);
     if is_enough(found) { Ok(Verdict::Passed) } else { Err(explain(found)) }
+}
+
+/// Makes sure that bubblewrap is there, if that can be done: without it, tests of the sandbox pass over and say so.
+pub(crate) fn ensure_sandbox(root: &Path) -> Result<Verdict, Error> {
+    let is_there = || Program::new("bwrap", &["--version"]).read(root).is_ok();
+    if !is_there() && can_install(root) {
+        Program::new("apt-get", &["update"]).run(root)?;
+        Program::new("apt-get", &["install", "-y", "bubblewrap"]).run(root)?;
+    }
+    if is_there() {
+        return Ok(Verdict::Passed);
+    }
+    Ok(Verdict::Skipped("bubblewrap is not installed; tests of the sandbox pass over"))
 }
 
 fn find_git(root: &Path) -> Option<(u32, u32)> {

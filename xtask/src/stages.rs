@@ -12,6 +12,7 @@ pub(crate) fn all(root: &Path) -> Vec<Stage<'_>> {
     let has_nextest = Program::new("cargo", &["nextest", "--version"]).succeeds(root);
     vec![
         own(root, "prerequisites", "git version", prerequisites::ensure_git),
+        own(root, "sandbox", "bwrap --version", prerequisites::ensure_sandbox),
         own(root, "agents", "cargo xtask agents", agents::ensure),
         outside(root, "format", Program::new("cargo", &["fmt", "--all", "--check"])),
         outside(root, "clippy", clippy()),
