@@ -27,6 +27,8 @@ pub enum ResultFrom {
     File,
     /// In the agent's last message, or in what it printed.
     Message,
+    /// It was handed in by a tool.
+    Tool,
 }
 
 /// The end of a session; no process of it is left.
@@ -68,6 +70,7 @@ impl Ended {
             }
         }
         self.result = Some(result);
+        self.result_from = Some(ResultFrom::Tool);
         self
     }
 }
@@ -96,6 +99,7 @@ mod tests {
             summary: Some("printed".to_owned()),
             usage: Usage::default(),
             agent_session: None,
+            result_from: Some(ResultFrom::Message),
             output_bytes: 0,
             duration: Duration::ZERO,
         }
