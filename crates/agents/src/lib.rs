@@ -51,7 +51,7 @@ pub use process::{Leftover, MARKER, StillAlive, end_leftovers, find_leftovers};
 pub use question::{Asker, Question, Questions};
 pub use result_file::RESULT_FILE;
 pub use run::{RunReport, run_to_end};
-pub use sandbox::{Replacement, Sandbox, Sandboxing, Workplace, probe};
+pub use sandbox::{Replacement, Sandbox, Sandboxing, Workplace, find_own_folders, probe};
 pub use scripted::{Fault, FaultKind, Script, ScriptError, TemplateFault};
 pub use session::Session;
 pub use session_id::{InvalidSessionId, SessionId};

@@ -8,7 +8,7 @@ use crate::config::{Program, Sandboxed};
 use crate::core::Task;
 use crate::error::Error;
 use crate::project::Project;
-use regatta_agents::{Replacement, Sandbox, Sandboxing, Workplace, probe};
+use regatta_agents::{Replacement, Sandbox, Sandboxing, Workplace, find_own_folders, probe};
 use regatta_git::BranchName;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -100,6 +100,10 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
     let given = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().map(|path| from_home(path, home.as_deref(), project.root())).collect()
     };
+    // An agent that was never started has none of its folders yet. One that cannot be made is the agent's to complain of.
+    for folder in home.as_deref().map(|home| find_own_folders(place.command, home)).unwrap_or_default() {
+        let _ = create(&folder);
+    }
     let temporary = place.private.join("tmp");
     create(&temporary)?;
     let mut writable = given(&config.sandbox.writable);
@@ -112,6 +116,7 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
         temporary: Some(&temporary),
         home: home.as_deref(),
         writable,
+        readable: given(&config.sandbox.readable),
         hidden,
         git: git.collect(),
         command: place.command,

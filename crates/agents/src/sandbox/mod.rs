@@ -14,7 +14,7 @@ mod workplace;
 use std::path::PathBuf;
 
 pub use probe::{Sandboxing, probe};
-pub use workplace::Workplace;
+pub use workplace::{Workplace, find_own_folders};
 
 pub(crate) use arguments::{PROGRAM, arguments};
 

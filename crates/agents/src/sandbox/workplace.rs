@@ -21,6 +21,8 @@ pub struct Workplace<'a> {
     pub home: Option<&'a Path>,
     /// Further folders and files that it may change.
     pub writable: Vec<PathBuf>,
+    /// Further folders and files that it sees, though they lie in a folder that is emptied, such as `/tmp`.
+    pub readable: Vec<PathBuf>,
     /// Further folders and files that it does not see.
     pub hidden: Vec<PathBuf>,
     /// How the repository's git folder looks to it.
@@ -39,7 +41,7 @@ impl Sandbox {
     pub fn for_work(place: &Workplace<'_>) -> Sandbox {
         let mut sandbox = Sandbox {
             writable: place.writable.clone(),
-            read_only: vec![place.project.to_owned()],
+            read_only: place.readable.iter().cloned().chain([place.project.to_owned()]).collect(),
             hidden: place.hidden.clone(),
             replaced: place.git.clone(),
             has_network: place.has_network,
@@ -58,6 +60,17 @@ impl Sandbox {
     }
 }
 
+/// Returns the folders in a home in which the agent of a command keeps what it needs to run and to be resumed.
+///
+/// One that is not there cannot be made from within a sandbox, so whoever builds one makes it first.
+pub fn find_own_folders(command: &[String], home: &Path) -> Vec<PathBuf> {
+    let is_folder = |path: &&&str| Path::new(path).extension().is_none();
+    find_known(command)
+        .flat_map(|settings| settings.writable.iter().filter(is_folder))
+        .map(|path| home.join(path))
+        .collect()
+}
+
 fn furnish(sandbox: &mut Sandbox, home: &Path, place: &Workplace<'_>) {
     let is_named = |path: &PathBuf| place.writable.iter().any(|named| named.starts_with(path));
     let below = |paths: &[&str]| paths.iter().map(|path| home.join(path)).collect::<Vec<_>>();
@@ -73,11 +86,22 @@ fn furnish(sandbox: &mut Sandbox, home: &Path, place: &Workplace<'_>) {
 
 /// Returns the settings of the agent whose program a command names, or of all when it names none.
 fn find_settings(command: &[String]) -> impl Iterator<Item = &'static Settings> {
-    let is_program = |settings: &Settings| {
-        command.iter().any(|word| Path::new(word).file_name().is_some_and(|name| name == settings.program))
-    };
-    let is_known = SETTINGS.iter().any(is_program);
-    SETTINGS.iter().filter(move |settings| !is_known || is_program(settings))
+    let is_known = find_known(command).next().is_some();
+    SETTINGS.iter().filter(move |settings| !is_known || is_named(settings, command))
+}
+
+fn find_known(command: &[String]) -> impl Iterator<Item = &'static Settings> {
+    SETTINGS.iter().filter(move |settings| is_named(settings, command))
+}
+
+/// A bridge is named after its agent: `codex-acp` keeps what `codex` does.
+fn is_named(settings: &Settings, command: &[String]) -> bool {
+    let name_of =
+        |word: &String| Path::new(word).file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    command.iter().filter_map(name_of).any(|name| {
+        let rest = name.strip_prefix(settings.program);
+        rest.is_some_and(|rest| rest.is_empty() || rest == "-acp" || rest == "-agent-acp")
+    })
 }
 
 #[cfg(test)]
@@ -91,6 +115,7 @@ mod tests {
             project: Path::new("/p"),
             home: Some(Path::new("/h")),
             writable: writable.iter().map(PathBuf::from).collect(),
+            readable: Vec::new(),
             hidden: vec![PathBuf::from("/p/.state")],
             command: &command,
             temporary: None,
@@ -105,6 +130,8 @@ mod tests {
         let claude = sandbox(&["/usr/bin/claude", "-p"], &[]);
         assert!(holds(&claude, "/h/.claude") && !holds(&claude, "/h/.codex"));
         assert!(claude.read_only.contains(&PathBuf::from("/h/.claude/settings.json")));
+        let bridge = sandbox(&["/opt/claude-agent-acp"], &[]);
+        assert!(holds(&bridge, "/h/.claude") && !holds(&bridge, "/h/.codex"));
         let through_npx = sandbox(&["npx", "codex"], &[]);
         assert!(holds(&through_npx, "/h/.codex") && !holds(&through_npx, "/h/.claude"));
         let wrapper = sandbox(&["sh", "agent.sh"], &[]);

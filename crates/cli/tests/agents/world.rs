@@ -28,8 +28,9 @@ impl World {
         let names: Vec<&str> = environment.iter().map(|(name, _)| name.as_str()).filter(is_own).collect();
         let kind = if Agent::ACP.contains(&agent) { "acp" } else { agent.name() };
         let config = format!(
-            "[agents.real]\nkind = \"{kind}\"\ncommand = {:?}\nenv = {names:?}\n{settings}\n[sandbox]\nmode = \"auto\"\n",
-            installed.command()
+            "[agents.real]\nkind = \"{kind}\"\ncommand = {:?}\nenv = {names:?}\n{settings}\n[sandbox]\nmode = \"auto\"\nreadable = [{:?}]\n",
+            installed.command(),
+            installed.folder()
         );
         let mut project = TestProject::new(PROGRAM, &config);
         for (name, value) in &environment {

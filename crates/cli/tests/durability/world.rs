@@ -268,9 +268,19 @@ impl Up {
 
     /// Stops it with SIGTERM and expects it to end well.
     pub(crate) fn stop(self) {
+        until("it listens to SIGTERM", || self.listens_to_sigterm());
         self.send(Signal::TERM);
         let status = self.wait();
         assert!(status.success(), "{status}");
+    }
+
+    /// Before it does, a SIGTERM ends it like any program.
+    fn listens_to_sigterm(&self) -> bool {
+        const SIGTERM_BIT: u64 = 1 << 14;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let mask = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask & SIGTERM_BIT != 0)
     }
 
     /// Kills it.

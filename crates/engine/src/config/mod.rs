@@ -74,6 +74,8 @@ pub struct SandboxSettings {
     pub has_network: bool,
     /// What they may change besides; `~` is the home folder.
     pub writable: Vec<PathBuf>,
+    /// What they see besides, though it lies in a folder that is emptied, such as `/tmp`.
+    pub readable: Vec<PathBuf>,
     /// What they do not see besides.
     pub hidden: Vec<PathBuf>,
 }
@@ -181,6 +183,7 @@ struct RawSandbox {
     mode: Sandboxed,
     network: bool,
     writable: Vec<PathBuf>,
+    readable: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
 }
 
@@ -261,14 +264,21 @@ impl Default for RawProject {
 
 impl Default for RawSandbox {
     fn default() -> Self {
-        RawSandbox { mode: Sandboxed::default(), network: true, writable: Vec::new(), hidden: Vec::new() }
+        let none = Vec::new;
+        RawSandbox {
+            mode: Sandboxed::default(),
+            network: true,
+            writable: none(),
+            readable: none(),
+            hidden: none(),
+        }
     }
 }
 
 impl RawSandbox {
     fn check(self) -> SandboxSettings {
-        let RawSandbox { mode, network, writable, hidden } = self;
-        SandboxSettings { mode, has_network: network, writable, hidden }
+        let RawSandbox { mode, network, writable, readable, hidden } = self;
+        SandboxSettings { mode, has_network: network, writable, readable, hidden }
     }
 }
 

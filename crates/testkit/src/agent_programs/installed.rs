@@ -61,6 +61,11 @@ impl Installed {
         [program].into_iter().chain(arguments).collect()
     }
 
+    /// Returns the folder that it is in with all the others.
+    pub fn folder(&self) -> &Path {
+        &self.place
+    }
+
     /// Returns the path of a program of the table.
     pub(crate) fn program(&self, program: &str) -> String {
         path_of(&self.place, program).to_string_lossy().into_owned()
