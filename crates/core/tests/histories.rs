@@ -88,6 +88,7 @@ fn render_sessions(facts: &[Fact<session::Event>]) -> String {
     for (scope, account) in accounts {
         let _ = writeln!(text, "account of {scope}: {:?}", account.spent);
         let _ = writeln!(text, "    held {:?}, resumable {:?}", account.held, account.resumable);
+        let _ = writeln!(text, "    asked {:?}", account.questions.keys().collect::<Vec<_>>());
     }
     text
 }

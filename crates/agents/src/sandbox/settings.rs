@@ -63,7 +63,7 @@ pub(super) const SETTINGS: [Settings; 5] = [
     },
 ];
 
-/// Caches of tools that agents build and test with; nothing in them is on PATH.
+/// Caches of tools that agents build and test with, the common one first; nothing in them is on PATH.
 pub(super) const CACHES: [&str; 12] = [
     ".cache",
     ".npm",

@@ -65,10 +65,12 @@ impl Sandbox {
 /// One that is not there cannot be made from within a sandbox, so whoever builds one makes it first.
 pub fn find_own_folders(command: &[String], home: &Path) -> Vec<PathBuf> {
     let is_folder = |path: &&&str| Path::new(path).extension().is_none();
-    find_known(command)
+    let own: Vec<PathBuf> = find_known(command)
         .flat_map(|settings| settings.writable.iter().filter(is_folder))
         .map(|path| home.join(path))
-        .collect()
+        .collect();
+    let cache = (!own.is_empty()).then(|| home.join(CACHES[0]));
+    own.into_iter().chain(cache).collect()
 }
 
 fn furnish(sandbox: &mut Sandbox, home: &Path, place: &Workplace<'_>) {

@@ -177,11 +177,12 @@ impl World {
         events
     }
 
-    /// Returns the kinds of the events of the machine, in order; what the task file says is another story.
+    /// Returns the kinds of the events of the machine, in order; what the task file says is another story, and so is what
+    /// a session cost.
     pub(crate) fn kinds(&self) -> Vec<String> {
         let is_of_machine = |event: &&Event| {
             let kind = event.kind();
-            !["file:", "progress:"].iter().any(|prefix| kind.starts_with(prefix))
+            !["file:", "progress:", "session:"].iter().any(|prefix| kind.starts_with(prefix))
         };
         self.events().iter().filter(is_of_machine).map(|event| event.kind().to_owned()).collect()
     }

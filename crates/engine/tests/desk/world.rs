@@ -20,6 +20,9 @@ echo '{"summary": "what was printed"}'
 "#;
 
 const CONFIG: &str = r#"
+[sandbox]
+mode = "off"
+
 [project]
 default_branch = "main"
 approval = "auto"
