@@ -85,6 +85,7 @@ mod tests {
             .collect();
         expect![[r#"
             prerequisites: git version
+            sandbox: bwrap --version
             agents: cargo xtask agents
             format: cargo fmt --all --check
             clippy: cargo clippy --workspace --all-targets --locked -- -D warnings
