@@ -80,7 +80,9 @@ impl Installed {
 /// Returns the folder with the programs: the one that the environment names, or `target/agent-programs`.
 fn place() -> PathBuf {
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/agent-programs");
-    std::env::var_os(PLACE).map_or_else(own, PathBuf::from)
+    let place = std::env::var_os(PLACE).map_or_else(own, PathBuf::from);
+    // Without `..`: in a sandbox a folder on the way may not be there.
+    place.canonicalize().unwrap_or(place)
 }
 
 fn path_of(place: &Path, program: &str) -> PathBuf {
