@@ -108,6 +108,9 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
     create(&temporary)?;
     let mut writable = given(&config.sandbox.writable);
     writable.extend([place.private.to_owned(), project.place(&config.task_states)]);
+    let mut readable = given(&config.sandbox.readable);
+    // The agent starts `regatta mcp` by itself, wherever that lies.
+    readable.extend(std::env::current_exe().ok());
     let mut hidden = given(&config.sandbox.hidden);
     hidden.extend([project.folder(), project.place(&config.worktrees), project.place(&config.sessions)]);
     Ok(Some(Sandbox::for_work(&Workplace {
@@ -116,7 +119,7 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
         temporary: Some(&temporary),
         home: home.as_deref(),
         writable,
-        readable: given(&config.sandbox.readable),
+        readable,
         hidden,
         git: git.collect(),
         command: place.command,
