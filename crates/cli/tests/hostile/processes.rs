@@ -1,6 +1,7 @@
 //! Whatever an agent starts is dead when its session has ended.
 
 use crate::support::{Attack, Walls, count_processes, has_sandbox, walls};
+use regatta_testkit::wait::until;
 
 /// A text for command lines that no other test uses.
 fn marker(name: &str) -> String {
@@ -73,5 +74,30 @@ fn one_that_kills_all_it_can_reach() {
     let said = attack.run();
     assert_eq!(said.signal, None, "the engine lives: {said:?}");
     assert_eq!(attack.error(), ("AGENT_SESSION_FAILED".to_owned(), "crash".to_owned()));
+    attack.assert_unharmed();
+}
+
+#[test]
+fn a_killed_engine_takes_its_sandbox_along_and_no_commit_is_lost() {
+    if !has_sandbox() {
+        return;
+    }
+    let marker = marker("orphan");
+    let script = format!(
+        "git config user.name Agent; git config user.email agent@example.com; echo kept > kept.txt; git add kept.txt; \
+         git commit -qm kept; touch ready; trap \"\" TERM; while :; do sleep 0.05; : {marker}; done"
+    );
+    let attack = Attack::new(Walls::Sandbox, &script, "grace = \"100ms\"");
+    let running = attack.project.start(&["task", "assign", "1", "--agent", "hostile"]);
+    let worktree = attack.project.path().join(".regatta/worktrees/task-1");
+    until("the agent has committed", || worktree.join("ready").exists());
+    assert!(count_processes(&marker) > 0);
+    running.kill();
+    until("nothing of it is left", || count_processes(&marker) == 0);
+    let cancelled = attack.project.run(&["task", "cancel", "1"]);
+    assert_eq!(cancelled.code, Some(0), "{cancelled:?}");
+    let salvage = attack.task()["salvages"][0]["name"].as_str().expect("a salvage").to_owned();
+    let subjects = attack.project.repo.git(&["log", "--format=%s", &format!("main..{salvage}")]);
+    assert!(subjects.lines().any(|subject| subject == "kept"), "{subjects}");
     attack.assert_unharmed();
 }
