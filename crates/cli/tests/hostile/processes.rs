@@ -96,7 +96,7 @@ fn a_killed_engine_takes_its_sandbox_along_and_no_commit_is_lost() {
     until("nothing of it is left", || count_processes(&marker) == 0);
     let cancelled = attack.project.run(&["task", "cancel", "1"]);
     assert_eq!(cancelled.code, Some(0), "{cancelled:?}");
-    let salvage = attack.task()["salvages"][0]["name"].as_str().expect("a salvage").to_owned();
+    let salvage = attack.task()["salvages"][0]["ref"].as_str().expect("a salvage").to_owned();
     let subjects = attack.project.repo.git(&["log", "--format=%s", &format!("main..{salvage}")]);
     assert!(subjects.lines().any(|subject| subject == "kept"), "{subjects}");
     attack.assert_unharmed();
