@@ -11,6 +11,7 @@ use crate::{Append, Appended, CommandKey, Error, IntentId, LeaseToken, NewEvent,
 
 use super::failure::Failure;
 use super::load;
+use super::packed::pack;
 use super::rows::{Time, column, number_or_zero};
 
 const INSERT_COMMAND: &str = "INSERT INTO commands (id, digest, answer) VALUES (?1, ?2, ?3)";
@@ -179,7 +180,7 @@ impl<'c> AppendSql<'c> {
         for snapshot in &append.snapshots {
             let unguarded = || Error::UnguardedStream { stream: snapshot.stream.clone() };
             let guard = guards.get(&snapshot.stream).ok_or_else(unguarded)?;
-            let row = params![guard.row, column(guard.version), snapshot.format, snapshot.data];
+            let row = params![guard.row, column(guard.version), snapshot.format, pack(&snapshot.data)];
             self.sql(PUT_SNAPSHOT)?.execute(row)?;
         }
         Ok(())

@@ -8,7 +8,9 @@ use rusqlite::{CachedStatement, Connection, Row, params};
 use crate::{Corruption, Intent, IntentId, Loaded, Recorded, Seq, Snapshot, StreamName, Version};
 
 use super::failure::Failure;
-use super::rows::{RECORDED, Source, column, number, number_or_zero, recorded, stream_name, time};
+use super::rows::{
+    RECORDED, Source, column, number, number_or_zero, recorded, snapshot_data, stream_name, time,
+};
 
 /// The columns of a stream and of its snapshot in the format `?2`.
 const STREAMS: &str = "SELECT s.id, s.name, \
@@ -119,9 +121,7 @@ impl<'c> Tail<'c> {
         let version = Version(number_or_zero(row, 2)?);
         let folded: Option<i64> = row.get(3)?;
         let snapshot = match folded {
-            Some(_) => {
-                Some(Snapshot { version: Version(number(row, 3)?), format: row.get(4)?, data: row.get(5)? })
-            }
+            Some(_) => Some(snapshot(row, id.unsigned_abs())?),
             None => None,
         };
         let tail = self.after(id, folded.unwrap_or(0))?;
@@ -140,4 +140,10 @@ impl<'c> Tail<'c> {
         }
         Ok(tail)
     }
+}
+
+/// Reads the snapshot of a row of [`STREAMS`] that has one.
+fn snapshot(row: &Row<'_>, stream: u64) -> Result<Snapshot, Failure> {
+    let data = snapshot_data(row.get_ref(5)?, stream)?;
+    Ok(Snapshot { version: Version(number(row, 3)?), format: row.get(4)?, data })
 }

@@ -12,6 +12,7 @@ mod handle;
 mod leases;
 mod load;
 mod open;
+mod packed;
 mod readers;
 mod rows;
 mod schema;

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::{Corruption, Recorded, Seq, StreamName};
 
 use super::failure::Failure;
+use super::packed::unpack;
 
 /// The columns that [`recorded`] reads, of `events AS e`.
 pub(super) const RECORDED: &str = "e.seq, e.id, e.at, e.kind, e.actor, e.streams, e.data, e.command";
@@ -103,6 +104,12 @@ pub(super) fn stream_names(value: ValueRef<'_>, seq: u64) -> Result<Vec<StreamNa
         return Err(Corruption::EventWithoutStream { seq: Seq(seq) });
     }
     text.split(' ').map(|name| StreamName::parse(name).map_err(|_| source.into())).collect()
+}
+
+/// Reads the data of a stream's snapshot.
+pub(super) fn snapshot_data(value: ValueRef<'_>, stream: u64) -> Result<String, Corruption> {
+    let source = Source { table: "snapshots", column: "data", near: stream };
+    value.as_blob().ok().and_then(unpack).ok_or(source.into())
 }
 
 /// Reads the name of a stream, near its row number.

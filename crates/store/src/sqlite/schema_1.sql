@@ -46,12 +46,12 @@ CREATE TABLE intents (
     PRIMARY KEY (seq, ordinal)
 ) STRICT, WITHOUT ROWID;
 
--- Only the latest snapshot of a stream is kept.
+-- Only the latest snapshot of a stream is kept, packed.
 CREATE TABLE snapshots (
     stream INTEGER PRIMARY KEY REFERENCES streams (id),
     version INTEGER NOT NULL CHECK (version > 0),
     format INTEGER NOT NULL,
-    data TEXT NOT NULL
+    data BLOB NOT NULL
 ) STRICT;
 
 -- Times are RFC 3339 text: lossless, and legible to any tool.

@@ -7,7 +7,9 @@ use crate::verify::{Verified, Walk};
 use crate::{Corruption, IntentId, Seq, StreamName, Version};
 
 use super::failure::Failure;
-use super::rows::{RECORDED, Source, number, number_or_zero, recorded, stream_name, stream_names};
+use super::rows::{
+    RECORDED, Source, number, number_or_zero, recorded, snapshot_data, stream_name, stream_names,
+};
 
 pub(super) fn verify(connection: &Connection) -> Result<Verified, Failure> {
     check_pages(connection)?;
@@ -57,7 +59,7 @@ fn check_orphans(connection: &Connection) -> Result<(), Failure> {
 
 fn walk_streams(connection: &Connection, walk: &mut Walk) -> Result<(), Failure> {
     let mut streams = connection.prepare(
-        "SELECT s.id, s.name, (SELECT max(p.version) FROM places AS p WHERE p.stream = s.id), n.version \
+        "SELECT s.id, s.name, (SELECT max(p.version) FROM places AS p WHERE p.stream = s.id), n.version, n.data \
          FROM streams AS s LEFT JOIN snapshots AS n ON n.stream = s.id ORDER BY s.name",
     )?;
     let mut places = connection.prepare(
@@ -70,6 +72,9 @@ fn walk_streams(connection: &Connection, walk: &mut Walk) -> Result<(), Failure>
         let name = stream_name(&row.get::<_, String>(1)?, id)?;
         let snapshot: Option<i64> = row.get(3)?;
         let snapshot = snapshot.map(|version| Version(version.unsigned_abs()));
+        if snapshot.is_some() {
+            snapshot_data(row.get_ref(4)?, id)?;
+        }
         walk.stream(&name, Version(number_or_zero(row, 2)?), snapshot)?;
         walk_places(&mut places, id, &name, walk)?;
     }

@@ -63,6 +63,7 @@ async fn the_walk_names_the_first_thing_that_does_not_add_up() {
             "UPDATE snapshots SET version = 8",
             "the snapshot of stream `a` is of version 8, the stream is at 3",
         ),
+        ("UPDATE snapshots SET data = x'ffffffff00'", "column `data` of table `snapshots` has a value"),
         ("DELETE FROM commands", "event 1 names a command that has no answer"),
         ("UPDATE events SET at = 'noon' WHERE seq = 3", "column `at` of table `events` has a value"),
         ("UPDATE events SET command = x'00' WHERE seq = 3", "column `command` of table `events` has a value"),
@@ -95,6 +96,14 @@ async fn a_read_reports_what_is_missing() {
     assert_eq!(refusal(subject.load_prefix("b", 1).await), missing);
     let orphan = "the log does not add up: intent 2.1 belongs to an event that the log does not have";
     assert_eq!(refusal(subject.open_intents().await), orphan);
+}
+
+#[tokio::test]
+async fn a_snapshot_that_cannot_be_unpacked_is_reported() {
+    let (_folder, path) = place();
+    damaged(&path, "UPDATE snapshots SET data = x'ffffffff00'").await;
+    let found = refusal(open(&path).load(&name("a"), 1).await);
+    assert!(found.contains("column `data` of table `snapshots`"), "{found}");
 }
 
 #[tokio::test]
