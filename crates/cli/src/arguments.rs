@@ -48,7 +48,7 @@ enum Verb {
     #[command(subcommand)]
     Workflow(verb::workflow::Workflow),
     Eval(verb::eval::Eval),
-    /// Shows the agents.
+    /// Finds, lists and tries agents, and answers what they ask.
     #[command(subcommand)]
     Agent(verb::agent::Agent),
     Cost(verb::cost::Cost),

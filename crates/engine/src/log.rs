@@ -261,12 +261,12 @@ impl<S: State + Default> Folded<S> {
         }
     }
 
-    /// Returns a snapshot when one is due: when the events since the last outweigh it. So a load reads at most
-    /// about twice the state, and all snapshots together cost no more than the events.
+    /// Returns a snapshot when one is due: when the events since the last weigh twice as much. So a load reads at most
+    /// about three times the state, and all snapshots together cost half as much as the events.
     pub(crate) fn snapshot_if_due(&self) -> Option<NewSnapshot> {
         /// Below this a snapshot saves nothing.
         const TAIL_BYTES_MIN: usize = 1_024;
-        if self.tail_bytes <= self.snapshot_bytes.max(TAIL_BYTES_MIN) {
+        if self.tail_bytes <= (2 * self.snapshot_bytes).max(TAIL_BYTES_MIN) {
             return None;
         }
         let data = serde_json::to_string(&self.state).expect("a state has only text keys");

@@ -21,7 +21,7 @@ impl Init {
         place.screen.data(&made, |_| {
             format!(
                 "{GREEN}made a project{GREEN:#} in {root}\n\n\
-                 1. name your agents in {BOLD}{config}{BOLD:#}\n\
+                 1. {BOLD}regatta agent detect{BOLD:#}, or name your agents in {config}\n\
                  2. {BOLD}regatta task add \"…\"{BOLD:#}\n\
                  3. {BOLD}regatta task assign 1 --agent NAME{BOLD:#}\n"
             )

@@ -9,6 +9,7 @@ mod append;
 mod create;
 mod failure;
 mod handle;
+mod known;
 mod leases;
 mod load;
 mod open;
@@ -17,6 +18,7 @@ mod readers;
 mod rows;
 mod schema;
 mod transaction;
+mod unplaced;
 mod verify;
 mod writer;
 

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 mod damage;
 mod file;
 mod group;
+mod places;
 mod processes;
 mod sharing;
 
