@@ -1,12 +1,13 @@
 //! Says what kind of failure an error text means: the one table for what agents and providers have in common.
 //!
-//! Pure. It is asked about texts that are known to be errors, never about what an agent says in general. What a text
+//! Pure: the time comes with the zone of the machine, in which agents tell a time of day. It is asked about texts that are known to be errors, never about what an agent says in general. What a text
 //! says about rate limits comes before its HTTP status, because some providers answer 400 or 403 to both.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, Zoned};
 
 use crate::failure::FailureClass;
 use crate::report::find_result;
+use crate::reset_clock::parse_clock;
 use crate::text::cut_length;
 
 /// Longest message that is kept of an error text.
@@ -115,7 +116,7 @@ impl Verdict {
 }
 
 /// Returns what an error text means; nothing if it says nothing that is known.
-pub(crate) fn classify(text: &str, now: Timestamp) -> Option<Verdict> {
+pub(crate) fn classify(text: &str, now: &Zoned) -> Option<Verdict> {
     let searched = &text[..cut_length(text, SEARCHED_BYTES_MAX)];
     // That it is an error is known, so a number at its beginning is a status.
     let small = format!("error: {}", searched.trim_start().to_ascii_lowercase());
@@ -140,7 +141,8 @@ pub(crate) fn class_of_status(status: u16) -> Option<FailureClass> {
 }
 
 /// Returns the time that a text in small letters gives for a reset.
-pub(crate) fn find_reset(text: &str, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn find_reset(text: &str, zoned: &Zoned) -> Option<Timestamp> {
+    let now = zoned.timestamp();
     let after_word =
         ["retry-after", "retry after", "retrydelay", "retry in", "again in", "reset in", "resets in"]
             .into_iter()
@@ -150,7 +152,7 @@ pub(crate) fn find_reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     }
     let moment = ["reset at", "resets at", "again at", "until"]
         .into_iter()
-        .find_map(|word| text.find(word).and_then(|at| parse_moment(&text[at + word.len()..])))
+        .find_map(|word| text.find(word).and_then(|at| parse_when(&text[at + word.len()..], zoned)))
         // "… limit reached|1749924000": seconds since 1970 after a bar.
         .or_else(|| text.split('|').nth(1).and_then(parse_moment));
     moment.filter(|moment| moment.duration_since(now).abs() <= RESET_MAX)
@@ -223,7 +225,12 @@ fn seconds_of_unit(unit: &str) -> Option<f64> {
     }
 }
 
-/// Reads a moment: RFC 3339, or seconds (or milliseconds) since 1970. A time of day without a zone is no moment.
+/// Reads a moment, or a time of day where the machine is.
+fn parse_when(text: &str, now: &Zoned) -> Option<Timestamp> {
+    parse_moment(text).or_else(|| parse_clock(text, now))
+}
+
+/// Reads a moment: RFC 3339, or seconds (or milliseconds) since 1970.
 fn parse_moment(text: &str) -> Option<Timestamp> {
     let text = text.trim_start_matches(|one: char| " :=\"'(".contains(one));
     let end =
@@ -251,8 +258,8 @@ mod tests {
     use super::*;
 
     fn check(texts: &[&str], expected: Expect) {
-        let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
-        let show = |text: &&str| match classify(text, now) {
+        let now: Zoned = "2026-11-15T12:00:00[UTC]".parse().unwrap();
+        let show = |text: &&str| match classify(text, &now) {
             Some(Verdict { class, message, until }) => {
                 let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
                 format!("{class}: {message}{until}\n")
@@ -327,7 +334,7 @@ mod tests {
                 rate_limit: RESOURCE_EXHAUSTED until 2026-11-15T12:00:34Z
                 rate_limit: rate limit reached, try again at 2026-11-15T13:30:00Z. until 2026-11-15T13:30:00Z
                 rate_limit: Rate limit resets at 1794757200 until 2026-11-15T15:40:00Z
-                rate_limit: rate limit: try again at 3:05 PM
+                rate_limit: rate limit: try again at 3:05 PM until 2026-11-15T15:06:00Z
                 rate_limit: rate limit: try again in 9999999999 days
                 rate_limit: rate limit|1
             "#]],
@@ -337,9 +344,10 @@ mod tests {
     #[test]
     fn a_huge_text_is_cut() {
         let text = format!("error 500 {}", "ä".repeat(100_000));
-        let verdict = classify(&text, Timestamp::UNIX_EPOCH).unwrap();
+        let now = Timestamp::UNIX_EPOCH.to_zoned(jiff::tz::TimeZone::UTC);
+        let verdict = classify(&text, &now).unwrap();
         assert!(verdict.message.len() <= MESSAGE_BYTES_MAX);
         assert_eq!(verdict.class, FailureClass::Network);
-        assert_eq!(classify(&"{".repeat(100_000), Timestamp::UNIX_EPOCH), None);
+        assert_eq!(classify(&"{".repeat(100_000), &now), None);
     }
 }

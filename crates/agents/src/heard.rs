@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::Value;
 
 use crate::classify::{Verdict, classify};
@@ -30,7 +30,7 @@ const NAME_BYTES_MAX: usize = 200;
 pub(crate) struct Heard {
     folder: PathBuf,
     limits: Limits,
-    now: Timestamp,
+    now: Zoned,
     pieces: Vec<Output>,
     message: Tail,
     is_message_over: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Told {
 
 impl Heard {
     /// Begins to listen; what a resumed session had used before is not counted again.
-    pub(crate) fn new(folder: &Path, limits: &Limits, resumed: Option<Usage>, now: Timestamp) -> Heard {
+    pub(crate) fn new(folder: &Path, limits: &Limits, resumed: Option<Usage>, now: Zoned) -> Heard {
         Heard {
             folder: folder.to_owned(),
             limits: limits.clone(),
@@ -79,12 +79,12 @@ impl Heard {
 
     /// Sets the time of the next event, by which spans such as "try again in 5s" are understood.
     pub(crate) fn set_now(&mut self, now: Timestamp) {
-        self.now = now;
+        self.now = now.to_zoned(self.now.time_zone().clone());
     }
 
     /// Returns the time of the event that is being read.
-    pub(crate) fn now(&self) -> Timestamp {
-        self.now
+    pub(crate) fn now(&self) -> &Zoned {
+        &self.now
     }
 
     /// A line was too long to be read.
@@ -230,7 +230,7 @@ impl Heard {
     /// The provider asks to come back later, and the agent waits for a while.
     pub(crate) fn limit_rate_for(&mut self, message: &str, milliseconds: u64) {
         let span = SignedDuration::from_millis(i64::try_from(milliseconds).unwrap_or(i64::MAX));
-        self.limit_rate(message, self.now.checked_add(span).ok());
+        self.limit_rate(message, self.now.timestamp().checked_add(span).ok());
     }
 
     /// The limit of the provider is over then.
@@ -240,14 +240,14 @@ impl Heard {
 
     /// The agent met an error; unless it says later on that it got over it, this is how it failed.
     pub(crate) fn fail(&mut self, text: &str) {
-        self.fail_as(classify(text, self.now).unwrap_or_else(|| Verdict::crash(text)));
+        self.fail_as(classify(text, &self.now).unwrap_or_else(|| Verdict::crash(text)));
     }
 
     /// The agent met an error whose HTTP status it names.
     pub(crate) fn fail_with_status(&mut self, status: Option<u64>, text: &str) {
         let with_status = status.map(|status| format!("HTTP status {status}: {text}"));
         let verdict =
-            with_status.and_then(|text| classify(&text, self.now)).or_else(|| classify(text, self.now));
+            with_status.and_then(|text| classify(&text, &self.now)).or_else(|| classify(text, &self.now));
         let verdict = verdict.map(|verdict| Verdict { message: Verdict::readable(text), ..verdict });
         self.fail_as(verdict.unwrap_or_else(|| Verdict::crash(text)));
     }

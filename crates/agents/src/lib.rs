@@ -24,6 +24,7 @@ mod process;
 mod question;
 mod record;
 mod report;
+mod reset_clock;
 mod result_file;
 mod run;
 mod sandbox;

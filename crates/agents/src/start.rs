@@ -91,7 +91,7 @@ pub struct Start {
     pub folder: PathBuf,
     /// What the agent is told.
     pub prompt: String,
-    /// The environment, but for PATH, HOME, TERM, LANG and TMPDIR, which are passed through unless given here.
+    /// The environment, but for PATH, HOME, TERM, LANG, TMPDIR and TZ, which are passed through unless given here.
     pub environment: Vec<(String, String)>,
     /// Values for `${name}` in scripts.
     pub variables: BTreeMap<String, String>,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 use tokio::sync::{Notify, mpsc};
@@ -97,9 +97,8 @@ pub(crate) async fn drive(agent: Agent, start: Start, recorder: Recorder, stop: 
     let (events, received) = mpsc::channel(WAITING_MESSAGES_MAX);
     let waiting_bytes = Arc::new(AtomicUsize::new(0));
     let writing = tokio::spawn(write_messages(stdin, messages, waiting_bytes.clone()));
-    let now = Timestamp::now();
     let seat = Seat {
-        heard: Heard::new(folder.root(), &start.limits, start.resumed_usage, now),
+        heard: Heard::new(folder.root(), &start.limits, start.resumed_usage, Zoned::now()),
         conversation: Conversation::new(&start, folder),
         recorder,
         last_heard: Instant::now(),

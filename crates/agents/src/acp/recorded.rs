@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::conversation::{Act, Conversation};
@@ -50,7 +51,7 @@ fn play(case: &Path) -> String {
     let mut start = start_for(temporary.path());
     start.resume = find_loaded(&lines);
     let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
-    let mut heard = Heard::new(folder.root(), &Limits::default(), None, now);
+    let mut heard = Heard::new(folder.root(), &Limits::default(), None, now.to_zoned(TimeZone::UTC));
     let mut conversation = Conversation::new(&start, folder);
     let mut shown = String::new();
     let mut ids = BTreeMap::new();

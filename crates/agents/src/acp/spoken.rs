@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::conversation::{Act, Conversation};
@@ -25,7 +26,8 @@ impl Client {
         let mut start = start_for(folder.path());
         change(&mut start);
         let conversation = Conversation::new(&start, Folder::new(folder.path()).unwrap());
-        let heard = Heard::new(folder.path(), &Limits::default(), None, Timestamp::UNIX_EPOCH);
+        let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
+        let heard = Heard::new(folder.path(), &Limits::default(), None, now);
         Client { conversation, heard, folder }
     }
 

@@ -56,7 +56,7 @@ fn explain(failure: Failure, heard: &Heard, tail: &str, now: Timestamp) -> Failu
     }
     let last_line = tail.lines().map(str::trim).rfind(|line| !line.is_empty());
     match last_line.filter(|_| failure.exit.is_some()) {
-        Some(line) => match classify(line, now) {
+        Some(line) => match classify(line, &now.to_zoned(heard.now().time_zone().clone())) {
             Some(verdict) => {
                 Failure { class: verdict.class, message: verdict.message, until: verdict.until, ..failure }
             }
@@ -70,13 +70,16 @@ fn explain(failure: Failure, heard: &Heard, tail: &str, now: Timestamp) -> Failu
 mod tests {
     use std::path::Path;
 
+    use jiff::tz::TimeZone;
+
     use super::*;
     use crate::limits::Limits;
     use crate::stop::StopReason;
 
     fn show(outcome: Outcome, limit: Option<Failure>, tail: &str, tell: impl Fn(&mut Heard)) -> String {
         let now = Timestamp::UNIX_EPOCH;
-        let mut heard = Heard::new(Path::new("/project"), &Limits::default(), None, now);
+        let mut heard =
+            Heard::new(Path::new("/project"), &Limits::default(), None, now.to_zoned(TimeZone::UTC));
         tell(&mut heard);
         conclude(outcome, limit, &heard, tail, now).to_string()
     }

@@ -1,6 +1,6 @@
 //! Runs a headless agent: makes its files, starts it, reads it, holds its limits, and judges it at its end.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 
 use super::conclude::conclude;
 use super::dialect_of;
@@ -37,7 +37,7 @@ pub(crate) fn spawn(
         environment: &add_missing(&start.environment, environment),
         input: Some(&input),
     })?;
-    let heard = Heard::new(&start.folder, &start.limits, start.resumed_usage, Timestamp::now());
+    let heard = Heard::new(&start.folder, &start.limits, start.resumed_usage, Zoned::now());
     Ok((running, Reader::new(dialect, heard)))
 }
 

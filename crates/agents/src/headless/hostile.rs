@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::dialect_of;
 use super::reader::Reader;
@@ -13,7 +14,7 @@ use crate::output::Output;
 use crate::process::Stream;
 
 fn reader(kind: HeadlessKind) -> Reader {
-    let now = Timestamp::UNIX_EPOCH;
+    let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
     Reader::new(dialect_of(kind), Heard::new(Path::new("/project"), &Limits::default(), None, now))
 }
 

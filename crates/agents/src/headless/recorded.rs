@@ -9,6 +9,7 @@ use std::process::ExitStatus;
 
 use expect_test::expect_file;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::conclude::conclude;
@@ -59,7 +60,7 @@ fn play(kind: HeadlessKind, case: &Path, resumed: Option<Usage>) -> (String, Usa
     let meta: Value =
         serde_json::from_slice(&std::fs::read(case.with_extension("meta.json")).unwrap()).unwrap();
     let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
-    let heard = Heard::new(Path::new("/project"), &Limits::default(), resumed, now);
+    let heard = Heard::new(Path::new("/project"), &Limits::default(), resumed, now.to_zoned(TimeZone::UTC));
     let mut dialect = dialect_of(kind);
     dialect.plan(&start_for(Path::new("/project")), &["agent".to_owned()]);
     let mut reader = Reader::new(dialect, heard);

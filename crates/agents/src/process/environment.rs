@@ -8,8 +8,9 @@ use super::MARKER;
 use crate::session_id::SessionId;
 use crate::start::StartError;
 
-/// Variables passed through: what programs need to be found, to find their settings, and to print.
-const PASSED_THROUGH: [&str; 5] = ["PATH", "HOME", "TERM", "LANG", "TMPDIR"];
+/// Variables passed through: what programs need to be found, to find their settings, and to print; a
+/// time of day that an agent prints is then in our own zone.
+const PASSED_THROUGH: [&str; 6] = ["PATH", "HOME", "TERM", "LANG", "TMPDIR", "TZ"];
 
 /// Names a folder outside; in a sandbox it is not writable, and the usual one is there.
 const ONLY_OUTSIDE: &str = "TMPDIR";

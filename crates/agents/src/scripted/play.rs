@@ -7,7 +7,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::commit;
@@ -43,7 +43,7 @@ pub(crate) async fn play(part: Part, start: Start, recorder: Recorder, stop: Sto
     let wall_end = after(now, start.limits.wall);
     let mut start = start;
     start.variables.insert("resumed".to_owned(), start.resume.clone().unwrap_or_default());
-    let heard = Heard::new(&start.folder, &start.limits, None, Timestamp::now());
+    let heard = Heard::new(&start.folder, &start.limits, None, Zoned::now());
     let mut player =
         Player { start, recorder, stop, wall_end, last_output: now, result: None, heard, questions: 0 };
     let outcome = match player.play_steps(&part.steps).await {
