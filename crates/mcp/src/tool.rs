@@ -85,7 +85,8 @@ pub fn list_tools() -> Vec<Tool> {
             "check_signals",
             "Check whether to go on",
             "Tells whether to go on (none), to come to a good place and end (pause, stop), or to end at once \
-             (cancelled), and how much time is left. Look between two pieces of work.",
+             (cancelled), and how much time and budget (tokens, US dollars) is left. Look between two pieces of \
+             work.",
             Touch::Reads,
         ),
         tool::<SubmitResult>(

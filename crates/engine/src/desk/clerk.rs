@@ -4,7 +4,7 @@
 //! the result that was submitted and what it has counted.
 
 use super::answers::{fault_from, fault_of, message_answer, note_of, refusal_of, task_answer};
-use super::{OfRun, Opening, Subject, signals};
+use super::{OfRun, Opening, Subject, budget, signals};
 use crate::core::message::{Draft, Party};
 use crate::core::run::Command as RunCommand;
 use crate::core::{Actor, Code, Command, MessageId, Problem, Refused as Noted, TaskId, find_nearest};
@@ -14,6 +14,7 @@ use crate::messages::{self, MessageView};
 use crate::orders::{self, Order};
 use crate::project::Project;
 use crate::runs::{self, Seat, Terms};
+use regatta_agents::{Limits, Usage};
 use regatta_files::TaskFile;
 use regatta_mcp::{
     AppendProgress, Desk, Fault, InputAnswer, InputsAnswer, MessagesAnswer, OutputAnswer, ProgressAnswer,
@@ -24,7 +25,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::watch;
 
 /// More refused calls of one session say nothing new; they are refused all the same.
@@ -43,8 +44,7 @@ pub(super) struct Clerk {
     subject: Subject,
     folder: PathBuf,
     begun: Instant,
-    wall: Duration,
-    result_bytes_max: usize,
+    limits: Limits,
     leaving: watch::Receiver<bool>,
     state: Mutex<State>,
 }
@@ -53,6 +53,7 @@ pub(super) struct Clerk {
 struct State {
     is_over: bool,
     submitted: Option<Value>,
+    used: Usage,
     notes: u32,
     messages: u32,
 }
@@ -64,8 +65,7 @@ impl Clerk {
             folder: opening.project.place(&opening.project.config().sessions).join(opening.session.as_str()),
             subject: opening.subject,
             begun: Instant::now(),
-            wall: opening.wall,
-            result_bytes_max: opening.result_bytes_max,
+            limits: opening.limits.clone(),
             leaving: opening.leaving,
             state: Mutex::default(),
         }
@@ -76,6 +76,11 @@ impl Clerk {
         let mut state = self.lock();
         state.is_over = true;
         state.submitted.take()
+    }
+
+    /// Takes down what the session has used so far.
+    pub(super) fn note_usage(&self, usage: Usage) {
+        self.lock().used = usage;
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -339,15 +344,17 @@ impl Desk for Clerk {
             }
             found => found,
         };
-        let seconds_left = Some(self.wall.saturating_sub(self.begun.elapsed()).as_secs());
-        Ok(SignalsAnswer { signal, reason, seconds_left, budget_left: None })
+        let seconds_left = Some(self.limits.wall.saturating_sub(self.begun.elapsed()).as_secs());
+        let budget_left = budget::find_left(&self.limits, &self.lock().used);
+        Ok(SignalsAnswer { signal, reason, seconds_left, budget_left })
     }
 
     async fn submit_result(&self, result: Value) -> Result<ResultAnswer, Fault> {
         self.check_open()?;
         let bytes = result.to_string().len();
-        if bytes > self.result_bytes_max {
-            return Err(result_too_large(bytes, self.result_bytes_max));
+        let bytes_max = self.limits.result_bytes_max;
+        if bytes > bytes_max {
+            return Err(result_too_large(bytes, bytes_max));
         }
         let faults = self.judge(&result).await.map_err(|error| fault_of(&error))?;
         let is_valid = faults.as_ref().map(Vec::is_empty);

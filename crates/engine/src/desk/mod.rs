@@ -10,6 +10,7 @@
 //! here; edits of the task go the way of edits of its file. Start reading at `open`, then `clerk`.
 
 mod answers;
+mod budget;
 mod clerk;
 mod host;
 mod join;
@@ -26,11 +27,10 @@ pub(crate) use subject::{OfRun, Subject};
 use crate::error::Error;
 use crate::project::Project;
 use clerk::Clerk;
-use regatta_agents::{SessionId, ToolServer};
+use regatta_agents::{Limits, SessionId, ToolServer, Usage};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -48,10 +48,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) mark: &'a str,
     /// Whom it speaks for.
     pub(crate) subject: Subject,
-    /// How long the session may take.
-    pub(crate) wall: Duration,
-    /// The largest result.
-    pub(crate) result_bytes_max: usize,
+    /// What the session may use, narrowed to what was set aside for it.
+    pub(crate) limits: &'a Limits,
     /// Becomes true when the engine is about to leave.
     pub(crate) leaving: watch::Receiver<bool>,
 }
@@ -94,6 +92,11 @@ impl OpenDesk {
             (FOLDER_VARIABLE.to_owned(), self.private().display().to_string()),
             (place::COMMAND_VARIABLE.to_owned(), words),
         ]
+    }
+
+    /// Takes down what the session has used so far, for an agent that asks what is left.
+    pub(crate) fn note_usage(&self, usage: Usage) {
+        self.clerk.note_usage(usage);
     }
 
     /// Closes the desk, removes the folder, and returns the result that was submitted.

@@ -86,7 +86,11 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
         }
     };
     let session = work.name_start(&request.mark);
-    let desk = open_desk(work, &request, &session, &entry.limits).map_err(|error| {
+    let mut limits = entry.limits.clone();
+    if let Some(charge) = request.charge {
+        charge.narrow(&mut limits);
+    }
+    let desk = open_desk(work, &request, &session, &limits).map_err(|error| {
         failed(chain(&error), "see that the folder of sessions can be written".to_owned())
     })?;
     let command = match &program {
@@ -104,10 +108,6 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
     };
     let hearing = request.charge.map(|charge| Hearing::new(work, charge));
     let allowed = entry.environment.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
-    let mut limits = entry.limits.clone();
-    if let Some(charge) = request.charge {
-        charge.narrow(&mut limits);
-    }
     let resumes = request.charge.and_then(|charge| charge.opened.resumes.as_ref());
     let start = Start {
         session,
@@ -158,8 +158,7 @@ fn open_desk(
         session,
         mark: &request.mark,
         subject: request.speaks_for.clone(),
-        wall: limits.wall,
-        result_bytes_max: limits.result_bytes_max,
+        limits,
         leaving: work.leaving.clone(),
     })
 }
@@ -169,21 +168,26 @@ fn open_desk(
 pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> Ended {
     let Live { session: mut running, desk, result_is, folder, mut hearing } = live;
     let stopper = running.stopper();
-    let drained = async {
-        while let Some(output) = hear(&mut running, hearing.as_mut()).await {
-            if let (Output::PermissionAsked { what, answer, by }, Some(hearing)) = (output, hearing.as_mut())
-            {
-                hearing.note(what, answer, by).await;
+    let ended = {
+        let drained = async {
+            while let Some(output) = hear(&mut running, hearing.as_mut()).await {
+                match (output, hearing.as_mut()) {
+                    (Output::Used(usage), _) => desk.note_usage(usage),
+                    (Output::PermissionAsked { what, answer, by }, Some(hearing)) => {
+                        hearing.note(what, answer, by).await;
+                    }
+                    _ => {}
+                }
             }
-        }
-        running.wait().await
-    };
-    tokio::pin!(drained);
-    let ended = tokio::select! {
-        ended = &mut drained => ended,
-        reason = control.asked() => {
-            stopper.stop(reason);
-            drained.await
+            running.wait().await
+        };
+        tokio::pin!(drained);
+        tokio::select! {
+            ended = &mut drained => ended,
+            reason = control.asked() => {
+                stopper.stop(reason);
+                drained.await
+            }
         }
     };
     // What cannot be taken in is told where the work is committed.

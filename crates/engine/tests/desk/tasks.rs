@@ -5,6 +5,7 @@ use crate::world::{World, giver};
 use regatta_engine::core::message::{Draft, Party};
 use regatta_engine::core::{Code, TaskId};
 use regatta_engine::{Error, desk, memory, messages};
+use regatta_testkit::wait::WAIT_MAX;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -53,6 +54,32 @@ async fn what_an_agent_does_at_its_desk_is_in_the_file_and_in_the_log() {
     assert_eq!(done.memory.entries, 1, "no entry is made up for an agent that wrote one");
     let completed = world.events("task:completed").await;
     assert_eq!(completed[0]["summary"], "what was submitted");
+    world.leave().await;
+}
+
+#[tokio::test]
+async fn an_agent_is_told_what_is_left_of_what_was_set_aside_for_it() {
+    let budget =
+        "[budget.session]\ntokens = 5000\n[budget.task]\ntokens = 8000\ncost = 2.0\nwall = \"20m\"\n";
+    let mut world = World::with(budget).await;
+    let task = world.add("Spend some", &[], &[]).await;
+    world.assign_to(task, "spender").await;
+    let mut client = Client::begin(&world.folder().await).await.unwrap();
+    // What was used is told beside what the agent asks for, and may come a moment later.
+    let signals = tokio::time::timeout(WAIT_MAX, async {
+        loop {
+            let signals = client.call("check_signals", json!({})).await;
+            if signals["budgetLeft"]["tokens"] != 5000 {
+                return signals;
+            }
+        }
+    });
+    let signals = signals.await.expect("what was used is counted");
+    assert_eq!(signals["budgetLeft"], json!({ "tokens": 4000, "cost": 1.75 }));
+    assert!(signals["secondsLeft"].as_u64().is_some_and(|left| left <= 20 * 60), "{signals}");
+    world.finish(task).await;
+    let closed = world.events("session:closed").await;
+    assert_eq!(closed[0]["usage"]["costMicros"], 250_000, "{closed:?}");
     world.leave().await;
 }
 

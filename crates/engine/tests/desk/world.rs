@@ -19,6 +19,12 @@ while [ ! -e "$REGATTA_PROJECT/.regatta/go" ]; do sleep 0.02; done
 echo '{"summary": "what was printed"}'
 "#;
 
+/// Uses something, and then waits as the other does.
+const SPENDER: &str = r#"
+[[session]]
+step = [{ usage = { input = 900, output = 100, cost_micros = 250_000 } }, { run = ["sh", "-c", '''WAITER'''] }]
+"#;
+
 const CONFIG: &str = r#"
 [sandbox]
 mode = "off"
@@ -30,6 +36,10 @@ approval = "auto"
 [agents.waiter]
 kind = "command"
 command = ['sh', '-c', '''WAITER''']
+
+[agents.spender]
+kind = "scripted"
+script = "scripts/spender.toml"
 
 [agents.worker]
 kind = "scripted"
@@ -67,8 +77,14 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn new() -> Self {
+        World::with("").await
+    }
+
+    /// Makes a project whose config ends with these lines.
+    pub(crate) async fn with(settings: &str) -> Self {
         let repo = TestRepo::new();
-        repo.write(".regatta/config.toml", &CONFIG.replace("WAITER", WAITER));
+        repo.write(".regatta/config.toml", &format!("{}{settings}", CONFIG.replace("WAITER", WAITER)));
+        repo.write("scripts/spender.toml", &SPENDER.replace("WAITER", WAITER));
         repo.write(".gitignore", ".regatta/\n");
         repo.write("scripts/coder.toml", CODER);
         repo.write("scripts/reviewer.toml", REVIEWER);
@@ -87,7 +103,11 @@ impl World {
     }
 
     pub(crate) async fn assign(&self, task: TaskId) {
-        orders::assign(&self.project, &giver(), task, "waiter".parse().unwrap(), None).await.unwrap();
+        self.assign_to(task, "waiter").await;
+    }
+
+    pub(crate) async fn assign_to(&self, task: TaskId, agent: &str) {
+        orders::assign(&self.project, &giver(), task, agent.parse().unwrap(), None).await.unwrap();
     }
 
     /// Waits for the private folder of the session that has just begun.
