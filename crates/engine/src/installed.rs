@@ -20,7 +20,7 @@ pub struct InstalledView {
     pub program: String,
     /// The version that it says it is.
     pub version: Option<String>,
-    /// Whether the config had it already, under any name.
+    /// Whether the config had an entry of that name already.
     pub is_known: bool,
 }
 

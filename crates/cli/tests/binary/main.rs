@@ -3,6 +3,7 @@
 //! A case is here to show the wiring; the rules themselves are tested where they live. One target, so that the
 //! tests are linked once.
 
+mod agents;
 mod behaviour;
 mod cells;
 mod checkout;

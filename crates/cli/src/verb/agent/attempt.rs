@@ -9,7 +9,7 @@ use crate::verb::task::show;
 use clap::Args;
 use regatta_engine::core::{AgentId, Code, Problem, TaskId};
 use regatta_engine::{Error, Helm, Project, begin_trial, create_trial};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Has an agent do a one-line task in a scratch repository, and shows what came back.
@@ -34,7 +34,7 @@ impl Try {
         let where_to = scratch.root().display();
         place.screen.say(&format!("{BOLD}trying {}{BOLD:#} in {where_to}", self.agent));
         let task = play(place, &scratch, self.agent).await?;
-        let transcript = scratch.root().join(format!(".regatta/sessions/task-{task}-session-1.jsonl"));
+        let transcript = transcript_of(&scratch, task);
         place.screen.say(&format!("{DIM}what it said is in {}{DIM:#}", transcript.display()));
         show::print(place, &scratch, task).await
     }
@@ -56,7 +56,7 @@ async fn play(place: &Place, scratch: &Arc<Project>, agent: AgentId) -> Result<T
     let mut helm = Helm::take(Arc::clone(scratch), interrupt).await.map_err(explain)?;
     let progress = Progress::new(place.screen, "a one-line task");
     let played = async {
-        let task = begin_trial(scratch, &crate::identity::giver(None), agent).await?;
+        let task = begin_trial(scratch, &crate::identity::giver(None), agent.clone()).await?;
         helm.rest(task, &mut |entry| progress.show(entry)).await
     }
     .await;
@@ -68,9 +68,22 @@ async fn play(place: &Place, scratch: &Arc<Project>, agent: AgentId) -> Result<T
     let carried = played.map_err(explain)?;
     released.map_err(explain)?;
     match carried.task.error {
-        Some(failure) => Err(problem_of(failure)),
+        Some(failure) => {
+            let next = advise(&agent, &transcript_of(scratch, carried.task.id));
+            Err(Problem { next, ..problem_of(failure) })
+        }
         None => Ok(carried.task.id),
     }
+}
+
+/// What is to be done about a task that failed is here said of the agent: the task is nobody's.
+fn advise(agent: &AgentId, transcript: &Path) -> String {
+    let mend = format!("mend `[agents.{agent}]` in .regatta/config.toml, then `regatta agent try {agent}`");
+    if transcript.exists() { format!("read {}; {mend}", transcript.display()) } else { mend }
+}
+
+fn transcript_of(scratch: &Project, task: TaskId) -> PathBuf {
+    scratch.root().join(format!(".regatta/sessions/task-{task}-session-1.jsonl"))
 }
 
 fn explain(error: Error) -> Problem {
