@@ -43,7 +43,12 @@ fn describe_document(event: &document::Event) -> String {
 fn describe_session(event: &session::Event) -> String {
     match event {
         session::Event::SessionOpened { subject, .. } => format!("session {} opened", subject.number),
-        session::Event::SessionAsked { what, .. } => format!("asks for leave: {what}"),
+        session::Event::SessionAsked { subject, question, what, .. } => {
+            format!(
+                "asks for leave: {what} (regatta agent answer {} allow)",
+                subject.name_question(*question)
+            )
+        }
         session::Event::SessionAnswered { what, answer, by, .. } => {
             let said = if *answer == session::Leave::Allowed { "allowed" } else { "denied" };
             format!("{said} by {by}: {what}")

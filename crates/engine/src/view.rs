@@ -3,7 +3,7 @@
 use crate::accounts;
 use crate::config::Program;
 use crate::core::machine::Column;
-use crate::core::session::{Scope, Spent};
+use crate::core::session::{Asked, Scope, Spent};
 use crate::core::{
     AgentState, Cleanup, Crew, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Park, PrdSlug,
     Priority, ReviewPhase, Salvage, Stage, Task, TaskId, WorkPhase, WorktreeState,
@@ -15,6 +15,7 @@ use crate::keeper;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::orders;
 use crate::project::Project;
+use crate::questions::list_questions;
 use crate::sandbox;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -99,9 +100,8 @@ pub struct AgentView {
 /// Returns one task.
 pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Error> {
     let task = orders::get_task(project, task).await?;
-    let crew = orders::load_crew(project).await?;
-    let has_engine = engine::find_running(project).await?.is_some();
-    Ok(view(project, &task, &crew, has_engine))
+    let around = Around::load(project).await?;
+    Ok(view(project, &task, &around))
 }
 
 /// Returns one task with the size of its file.
@@ -118,12 +118,11 @@ pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<Task
 
 /// Returns all tasks by number.
 pub async fn list_tasks(project: &Project) -> Result<Vec<TaskView>, Error> {
-    let crew = orders::load_crew(project).await?;
-    let has_engine = engine::find_running(project).await?.is_some();
+    let around = Around::load(project).await?;
     let mut tasks = Vec::new();
     for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
         if let Some(task) = Folded::<Option<Task>>::from_loaded(loaded)?.state {
-            tasks.push(view(project, &task, &crew, has_engine));
+            tasks.push(view(project, &task, &around));
         }
     }
     tasks.sort_by_key(|task| task.id);
@@ -170,23 +169,50 @@ fn rank(state: AgentState) -> u8 {
     }
 }
 
-fn view(project: &Project, task: &Task, crew: &Crew, has_engine: bool) -> TaskView {
+/// What a task's outlook depends on beside the task.
+struct Around {
+    crew: Crew,
+    questions: Vec<(String, Asked)>,
+    has_engine: bool,
+}
+
+impl Around {
+    async fn load(project: &Project) -> Result<Self, Error> {
+        Ok(Around {
+            crew: orders::load_crew(project).await?,
+            questions: list_questions(project).await?,
+            has_engine: engine::find_running(project).await?.is_some(),
+        })
+    }
+
+    /// Returns the question by which the session of a task waits for a person.
+    fn find_question(&self, task: TaskId) -> Option<(&str, &Asked)> {
+        let found = self.questions.iter().find(|(_, asked)| asked.subject.task_id == Some(task));
+        found.map(|(name, asked)| (name.as_str(), asked))
+    }
+}
+
+fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
     let landed = if let Stage::Verified(landed) = &task.stage { Some(landed) } else { None };
     let (turn_count, summary) = match &task.stage {
         Stage::WaitingApproval(review) => (Some(review.turn_count), review.summary.clone()),
         Stage::Verified(landed) => (Some(landed.turn_count), landed.summary.clone()),
         Stage::Backlog | Stage::InProgress(_) => (None, None),
     };
-    let queue_position = crew.find_place(task.id);
+    let queue_position = around.crew.find_place(task.id);
     let worktree = task.worktree();
     let is_there = landed.is_none_or(|landed| landed.cleanup != Cleanup::Done);
     let (mut phase, mut owner, mut next) = outlook(task, queue_position);
     // Without an engine nobody makes the next move, and nothing runs, whatever the log says.
-    let is_unattended = !has_engine && owner != "you" && owner != "nobody";
+    let is_unattended = !around.has_engine && owner != "you" && owner != "nobody";
     if is_unattended {
         phase = if queue_position.is_some() { phase } else { "unattended" };
         owner = "you".to_owned();
         next = "regatta up, since no engine runs; it goes on with this".to_owned();
+    } else if let Some((name, asked)) = around.find_question(task.id).filter(|_| phase == "running") {
+        phase = "asking";
+        owner = "you".to_owned();
+        next = format!("regatta agent answer {name} allow (or deny); it asks for: {}", asked.what);
     }
     TaskView {
         id: task.id,

@@ -20,6 +20,7 @@ mod inspector;
 mod mcp;
 mod output;
 mod parked;
+mod questions;
 mod run_support;
 mod runs;
 mod runs_crashed;

@@ -6,7 +6,9 @@
 use super::{Account, Asked, Charged, Event, Leave, Subject, find_reserved};
 use crate::{Actor, Refusal};
 
-/// A question for a person.
+/// A question for a person; asking the same again adds nothing.
+///
+/// A session that is run again counts its questions from 1, and may ask something else under the same number.
 pub fn ask(
     accounts: &[Charged<'_>],
     subject: &Subject,
@@ -15,7 +17,8 @@ pub fn ask(
     paths: &[String],
 ) -> Vec<Event> {
     let name = subject.name_question(question);
-    let is_asked = accounts.iter().any(|(_, account)| account.questions.contains_key(&name));
+    let is_same = |asked: &Asked| asked.what == what && asked.paths == paths;
+    let is_asked = accounts.iter().any(|(_, account)| account.questions.get(&name).is_some_and(is_same));
     if is_asked || find_reserved(accounts, subject).is_none() {
         return Vec::new();
     }
@@ -89,7 +92,11 @@ mod tests {
         assert_eq!(asked.len(), 1);
         let account = folded(account, asked);
         assert!(ask(&[(Scope::Project, &account)], &subject, 1, "run `make`", &[]).is_empty(), "once");
+        let other = ask(&[(Scope::Project, &account)], &subject, 1, "run `curl`", &[]);
+        assert_eq!(other.len(), 1, "the session was run again, and wants something else");
+        let account = folded(account, other);
         let name = subject.name_question(1);
+        assert_eq!(account.questions[&name].what, "run `curl`");
         let refused = answer(&account, &Actor::Agent(agent("alpha")), &name, Leave::Allowed).unwrap_err();
         assert_eq!(refused.code(), Code::ApproverNotAllowed);
         let (_, event) = answer(&account, &user(), &name, Leave::Allowed).unwrap();

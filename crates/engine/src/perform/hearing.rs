@@ -28,6 +28,8 @@ pub(crate) struct Hearing {
     notes: u32,
     /// A question that is being put to a person; kept here, because waiting for it may be broken off by output.
     open: Option<Question>,
+    /// Whether that question is in the log. Once answered it must not be put there a second time.
+    is_asked: bool,
 }
 
 impl Hearing {
@@ -41,6 +43,7 @@ impl Hearing {
             questions,
             notes: 0,
             open: None,
+            is_asked: false,
         }
     }
 
@@ -58,14 +61,18 @@ impl Hearing {
                     Some(question) => self.open = Some(question),
                     None => std::future::pending().await,
                 }
+                self.is_asked = false;
             }
             let Some(question) = &self.open else { continue };
-            let asked = (question.id, question.what.clone(), question.paths.clone());
             let id = question.id;
-            if accounts::ask(&self.project, self.token, &self.subject, asked).await.is_err() {
-                // Not in the log, so nobody can answer it: dropped, which denies it.
-                self.open = None;
-                continue;
+            if !self.is_asked {
+                let asked = (id, question.what.clone(), question.paths.clone());
+                if accounts::ask(&self.project, self.token, &self.subject, asked).await.is_err() {
+                    // Not in the log, so nobody can answer it: dropped, which denies it.
+                    self.open = None;
+                    continue;
+                }
+                self.is_asked = true;
             }
             let answer = self.wait_for(id).await;
             if let (Some(question), Ok(Some((leave, by)))) = (self.open.take(), answer) {
@@ -92,14 +99,7 @@ impl Hearing {
     async fn find_answer(&self, wanted: u64) -> Result<Option<(Leave, String)>, Error> {
         let scope = self.subject.task_id.map(Scope::Task).or(self.subject.run_id.map(Scope::Run));
         let facts = accounts::list_sessions(&self.project, scope.unwrap_or(Scope::Project)).await?;
-        Ok(facts.into_iter().rev().find_map(|fact| match fact.event {
-            Event::SessionAnswered { subject, question: Some(question), answer, by, .. }
-                if question == wanted && subject.session == self.subject.session =>
-            {
-                Some((answer, by))
-            }
-            _ => None,
-        }))
+        Ok(latest_answer(facts.into_iter().map(|fact| fact.event), &self.subject.session, wanted))
     }
 
     /// Records what a policy answered; what a person did is in the log already.
@@ -118,9 +118,75 @@ impl Hearing {
     }
 }
 
+/// Returns what was answered since the question was last asked: an answer to an earlier start of the same session was
+/// perhaps about something else.
+fn latest_answer(
+    events: impl DoubleEndedIterator<Item = Event>,
+    session: &str,
+    wanted: u64,
+) -> Option<(Leave, String)> {
+    let is_it = |subject: &Subject, question: u64| question == wanted && subject.session == session;
+    let latest = events.rev().find_map(|event| match event {
+        Event::SessionAnswered { subject, question: Some(question), answer, by, .. }
+            if is_it(&subject, question) =>
+        {
+            Some(Some((answer, by)))
+        }
+        Event::SessionAsked { subject, question, .. } if is_it(&subject, question) => Some(None),
+        _ => None,
+    });
+    latest.flatten()
+}
+
 fn to_agents(leave: Leave) -> PermissionAnswer {
     match leave {
         Leave::Allowed => PermissionAnswer::Allowed,
         Leave::Denied => PermissionAnswer::Denied,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject(session: &str) -> Subject {
+        Subject {
+            session: session.to_owned(),
+            agent_id: "alpha".parse().unwrap(),
+            task_id: None,
+            run_id: None,
+            role: None,
+            number: 1,
+            day: jiff::civil::date(2026, 1, 1),
+        }
+    }
+
+    fn asked(session: &str, question: u64) -> Event {
+        let (subject, what) = (subject(session), "run it".to_owned());
+        Event::SessionAsked { subject, question, what, paths: Vec::new() }
+    }
+
+    fn answered(session: &str, question: Option<u64>, answer: Leave) -> Event {
+        let (subject, what, by) = (subject(session), "run it".to_owned(), "user somebody".to_owned());
+        Event::SessionAnswered { subject, question, what, answer, by }
+    }
+
+    #[test]
+    fn an_answer_counts_for_the_question_that_was_asked_last() {
+        let find = |events: &[Event]| latest_answer(events.iter().cloned(), "s", 1).map(|(leave, _)| leave);
+        let own = [asked("s", 1), answered("s", Some(1), Leave::Allowed)];
+        assert_eq!(find(&own), Some(Leave::Allowed));
+        assert_eq!(find(&own[..1]), None);
+        let again = [&own[..], &[asked("s", 1)]].concat();
+        assert_eq!(find(&again), None, "the session was run again");
+        let denied = [&again[..], &[answered("s", Some(1), Leave::Denied)]].concat();
+        assert_eq!(find(&denied), Some(Leave::Denied));
+        let others = [
+            asked("s", 1),
+            answered("s", Some(2), Leave::Allowed),
+            answered("other", Some(1), Leave::Allowed),
+            answered("s", None, Leave::Allowed),
+        ];
+        assert_eq!(find(&others), None);
     }
 }
