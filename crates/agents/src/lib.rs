@@ -50,6 +50,7 @@ pub use output::{Output, PermissionAnswer, PlanState, PlanStep};
 pub use permission::Permissions;
 pub use process::{Leftover, MARKER, StillAlive, end_leftovers, find_leftovers};
 pub use question::{Asker, Question, Questions};
+pub use report::check_report;
 pub use result_file::RESULT_FILE;
 pub use run::{RunReport, run_to_end};
 pub use sandbox::{Replacement, Sandbox, Sandboxing, Workplace, find_own_folders, probe};

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::failure::Failure;
-use crate::report::read_claims;
+use crate::failure::{Failure, FailureClass};
+use crate::report::{check_report, read_claims};
 use crate::start::ResultIs;
 use crate::stop::StopReason;
 use crate::usage::Usage;
@@ -42,6 +42,8 @@ pub struct Ended {
     pub result: Option<serde_json::Value>,
     /// Where the result was found.
     pub result_from: Option<ResultFrom>,
+    /// What is wrong with a report that was given, a sentence each.
+    pub result_faults: Vec<String>,
     /// The agent's own summary of its work, if any.
     pub summary: Option<String>,
     /// What it used, as far as the agent told.
@@ -63,6 +65,7 @@ impl Ended {
     pub fn with_submitted(mut self, result: serde_json::Value, result_is: ResultIs) -> Ended {
         if result_is == ResultIs::Report {
             let claims = read_claims(&result);
+            self.result_faults = check_report(&result);
             self.turns = claims.turns.unwrap_or(self.turns);
             self.summary = claims.summary.or(self.summary);
             if let (Outcome::Finished, Some(failure)) = (&self.outcome, claims.failure) {
@@ -71,6 +74,17 @@ impl Ended {
         }
         self.result = Some(result);
         self.result_from = Some(ResultFrom::Tool);
+        self
+    }
+
+    /// Makes a failure of a good end whose report cannot be used, so that the agent is told and asked again.
+    #[must_use]
+    pub fn judged(mut self) -> Ended {
+        if self.outcome == Outcome::Finished && !self.result_faults.is_empty() {
+            let faults = self.result_faults.join("; ");
+            let message = format!("the result cannot be used: {faults}. Mend it, and give it again");
+            self.outcome = Outcome::Failed(Failure::new(FailureClass::InvalidOutput, message));
+        }
         self
     }
 }
@@ -88,7 +102,6 @@ impl fmt::Display for Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::FailureClass;
     use serde_json::json;
 
     fn ended(outcome: Outcome) -> Ended {
@@ -100,6 +113,7 @@ mod tests {
             usage: Usage::default(),
             agent_session: None,
             result_from: Some(ResultFrom::Message),
+            result_faults: Vec::new(),
             output_bytes: 0,
             duration: Duration::ZERO,
         }
@@ -118,5 +132,23 @@ mod tests {
         assert_eq!((answer.outcome, answer.result), (Outcome::Finished, Some(blocked.clone())));
         let stopped = Outcome::Stopped(StopReason::Paused);
         assert_eq!(ended(stopped.clone()).with_submitted(blocked, ResultIs::Report).outcome, stopped);
+    }
+
+    #[test]
+    fn a_report_that_cannot_be_used_is_a_failure_that_names_its_faults() {
+        let faulty =
+            |outcome| Ended { result_faults: vec!["`turns` must be a number".to_owned()], ..ended(outcome) };
+        let Outcome::Failed(failure) = faulty(Outcome::Finished).judged().outcome else {
+            panic!("it failed")
+        };
+        assert_eq!(failure.class, FailureClass::InvalidOutput);
+        assert!(failure.message.contains("`turns` must be a number"), "{}", failure.message);
+        assert_eq!(ended(Outcome::Finished).judged().outcome, Outcome::Finished);
+        let stopped = Outcome::Stopped(StopReason::Paused);
+        assert_eq!(faulty(stopped.clone()).judged().outcome, stopped);
+        let mended = faulty(Outcome::Finished).with_submitted(json!({ "turns": 2 }), ResultIs::Report);
+        assert_eq!(mended.judged().outcome, Outcome::Finished);
+        let worse = ended(Outcome::Finished).with_submitted(json!({ "turns": "two" }), ResultIs::Report);
+        assert!(matches!(worse.judged().outcome, Outcome::Failed(_)));
     }
 }

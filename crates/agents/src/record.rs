@@ -13,7 +13,7 @@ use crate::feed::FeedWriter;
 use crate::outcome::{Ended, Outcome, ResultFrom};
 use crate::output::Output;
 use crate::process::Stream;
-use crate::report::{find_result, read_claims};
+use crate::report::{find_faults, find_result, read_claims};
 use crate::result_file;
 use crate::secrets::{Redactor, Secrets};
 use crate::start::{ResultIs, Start};
@@ -47,6 +47,8 @@ pub(crate) struct Recorder {
     started: Instant,
     result_is: ResultIs,
     result_file: PathBuf,
+    /// Why there is a result file but no result.
+    file_fault: Option<String>,
     result_bytes_max: usize,
 }
 
@@ -112,6 +114,7 @@ impl Recorder {
             started: Instant::now(),
             result_is: start.result_is,
             result_file: result_file::place(&start.private),
+            file_fault: None,
             result_bytes_max: start.limits.result_bytes_max,
             secrets,
         }
@@ -211,9 +214,10 @@ impl Recorder {
             (found, remark)
         });
         let (found, remark) = search.await.ok().unwrap_or_default();
-        if let Some(remark) = remark {
-            self.note(&remark);
+        if let Some(remark) = &remark {
+            self.note(remark);
         }
+        self.file_fault = remark;
         found.map(|(value, from)| (self.secrets.clean_value(value), from))
     }
 
@@ -230,6 +234,9 @@ impl Recorder {
         self.pass_printed(Stream::Error, held_error);
         let report = result.as_ref().filter(|_| self.result_is == ResultIs::Report);
         let claims = report.map(|(value, _)| read_claims(value)).unwrap_or_default();
+        let file_fault = self.file_fault.take().filter(|_| self.result_is == ResultIs::Report);
+        let faults = report.map(|(value, from)| find_faults(value, *from)).unwrap_or_default();
+        let result_faults: Vec<String> = file_fault.into_iter().chain(faults).collect();
         let outcome = match (closing.outcome, claims.failure) {
             (Outcome::Finished, Some(failure)) => Outcome::Failed(self.complete(failure)),
             (Outcome::Failed(failure), _) => Outcome::Failed(self.complete(failure)),
@@ -248,6 +255,7 @@ impl Recorder {
             turns: closing.turns.or(claims.turns).unwrap_or(1).max(1),
             result,
             result_from,
+            result_faults,
             summary,
             usage: closing.usage,
             agent_session: closing.agent_session,

@@ -1,11 +1,19 @@
 //! Reads what an agent reports about its own work: finds the result in what it printed, and what the result claims.
 //!
 //! Pure. A result is a claim of the agent and is never trusted here beyond its shape: what is not well-formed is
-//! left in the value and otherwise not used.
+//! left in the value and not used, and is named as a fault.
 
 use serde_json::{Map, Value};
 
 use crate::failure::{Failure, FailureClass};
+use crate::outcome::ResultFrom;
+use crate::text::cut_length;
+
+/// How much of a wrong value is shown.
+const SHOWN_BYTES_MAX: usize = 60;
+
+/// The fields that make an object in a text a report; any other may be about anything.
+const REPORT_FIELDS: [&str; 3] = ["summary", "turns", "turnCount"];
 
 /// What a result says about the session.
 #[derive(Debug, Default, PartialEq)]
@@ -36,6 +44,38 @@ pub(crate) fn read_claims(result: &Value) -> Claims {
         summary: read_text(fields, "summary"),
         failure: read_failure(fields),
     }
+}
+
+/// Returns what is wrong with a report, a sentence each; a field that is not read may hold anything.
+pub fn check_report(result: &Value) -> Vec<String> {
+    let Value::Object(fields) = result else {
+        return vec![format!("the result must be an object, and is {}", show(result))];
+    };
+    let mut faults = Vec::new();
+    let mut check = |key: &str, must: &str, is_fine: fn(&Value) -> bool| {
+        if let Some(value) = fields.get(key).filter(|value| !value.is_null() && !is_fine(value)) {
+            faults.push(format!("`{key}` must be {must}, and is {}", show(value)));
+        }
+    };
+    let is_count = |value: &Value| read_count(value).is_some();
+    let is_text = |value: &Value| value.is_string() || value["message"].is_string();
+    check("summary", "a text", is_text);
+    check("turns", "a whole number from 1 on", is_count);
+    check("turnCount", "a whole number from 1 on", is_count);
+    check("status", "a text", Value::is_string);
+    faults
+}
+
+/// Returns what is wrong with a result; an object in a text is judged only if it looks like a report.
+pub(crate) fn find_faults(result: &Value, from: ResultFrom) -> Vec<String> {
+    let looks_like_it = || REPORT_FIELDS.iter().any(|key| result.get(key).is_some());
+    if from == ResultFrom::Message && !looks_like_it() { Vec::new() } else { check_report(result) }
+}
+
+fn show(value: &Value) -> String {
+    let text = value.to_string();
+    let cut = &text[..cut_length(&text, SHOWN_BYTES_MAX)];
+    if cut.len() < text.len() { format!("{cut}…") } else { text }
 }
 
 /// Returns the object itself, or the last element of a list if that is an object.
@@ -176,6 +216,26 @@ mod tests {
             true,
             expect![[r#"{"status":"blocked","summary":"s"} summary=s refused: s"#]],
         );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_report() {
+        let faults = |text: &str, from| find_faults(&serde_json::from_str(text).unwrap(), from).join("; ");
+        for fine in [
+            "{}",
+            r#"{"summary":"s","turns":2,"status":"done","more":[1]}"#,
+            r#"{"summary":null,"turnCount":1}"#,
+            r#"{"summary":{"message":"s"}}"#,
+        ] {
+            assert_eq!(faults(fine, ResultFrom::File), "", "{fine}");
+        }
+        expect![[r#"`summary` must be a text, and is 7; `turns` must be a whole number from 1 on, and is "two"; `turnCount` must be a whole number from 1 on, and is 0; `status` must be a text, and is true"#]]
+            .assert_eq(&faults(r#"{"summary":7,"turns":"two","turnCount":0,"status":true}"#, ResultFrom::Message));
+        expect!["the result must be an object, and is [1,2]"].assert_eq(&faults("[1,2]", ResultFrom::File));
+        assert_eq!(faults(r#"{"status":200}"#, ResultFrom::Message), "", "it is about something else");
+        assert_eq!(faults(r#"{"status":200}"#, ResultFrom::Tool), "`status` must be a text, and is 200");
+        let long = faults(&format!("{{\"turns\":{:?}}}", "é".repeat(500)), ResultFrom::File);
+        assert!(long.len() < 200 && long.ends_with('…'), "{long}");
     }
 
     #[test]

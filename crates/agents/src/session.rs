@@ -74,6 +74,7 @@ fn lost(error: &tokio::task::JoinError) -> Ended {
         turns: 1,
         result: None,
         result_from: None,
+        result_faults: Vec::new(),
         summary: None,
         usage: Usage::default(),
         agent_session: None,

@@ -67,6 +67,7 @@ async fn the_result_file_comes_before_the_last_message() {
     let script = format!("ln -s /etc/passwd \"$REGATTA_RESULT_FILE\"\n{CLAUDE_BEGIN}\n{CLAUDE_END}");
     let (_, ended) = run(agent(&place, HeadlessKind::Claude, &script)).await;
     assert_eq!(ended.result_from, Some(ResultFrom::Message));
+    assert!(matches!(&ended.result_faults[..], [fault] if fault.contains("cannot be read")), "{ended:?}");
     assert!(place.transcript().iter().any(|line| line.starts_with("note: the result file")));
 }
 

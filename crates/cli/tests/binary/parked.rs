@@ -38,6 +38,34 @@ fn a_lost_connection_is_tried_again_in_the_same_worktree() {
 }
 
 #[test]
+fn a_result_that_cannot_be_used_is_asked_for_again_with_its_faults() {
+    let faulty =
+        format!("[[session]]\nstep = [{WRITES}, {{ result = {{ summary = \"x\", turns = \"two\" }} }}]\n");
+    let mended = "[[session]]\nstep = [{ result = { summary = \"mended\", turns = 2 } }]\n";
+    let project = scripted(&format!("{faulty}{mended}"), "");
+    let task = add_and_assign(&project, "a task", "worker");
+    let shown = project.json(&["task", "show", &task]);
+    assert_eq!(
+        (&shown["column"], &shown["summary"]),
+        (&"waiting_approval".into(), &"mended".into()),
+        "{shown}"
+    );
+    assert_eq!((&shown["sessions"], &shown["diff"]["filesChanged"]), (&2.into(), &1.into()));
+    let transcript = project.path().join(".regatta/sessions/task-1-session-2.jsonl");
+    let transcript = std::fs::read_to_string(transcript).expect("a transcript");
+    assert!(
+        transcript.contains("`turns` must be a whole number from 1 on"),
+        "the agent was told: {transcript}"
+    );
+
+    let hopeless = scripted(&faulty, "");
+    let task = add_and_assign(&hopeless, "a task", "worker");
+    let shown = hopeless.json(&["task", "show", &task]);
+    assert_eq!((&shown["phase"], &shown["sessions"]), (&"halted".into(), &3.into()), "{shown}");
+    assert_eq!(shown["error"]["details"]["class"], "invalid_output", "{shown}");
+}
+
+#[test]
 fn what_breaks_off_too_often_is_left_to_a_person_who_goes_on() {
     let broken = "[[session]]\nstep = [{ fault = \"crash\" }]\n".repeat(3);
     let project = scripted(&format!("{broken}[[session]]\nstep = [{WRITES}]\n"), "");

@@ -14,7 +14,7 @@ use crate::messages::{self, MessageView};
 use crate::orders::{self, Order};
 use crate::project::Project;
 use crate::runs::{self, Seat, Terms};
-use regatta_agents::{Limits, Usage};
+use regatta_agents::{Limits, Usage, check_report};
 use regatta_files::TaskFile;
 use regatta_mcp::{
     AppendProgress, Desk, Fault, InputAnswer, InputsAnswer, MessagesAnswer, OutputAnswer, ProgressAnswer,
@@ -194,9 +194,9 @@ impl Clerk {
         Ok(MessagesAnswer { messages: shown.into_iter().map(message_answer).collect(), more })
     }
 
-    /// Judges a result by the schema of the role; nothing without one.
+    /// Judges a result by the schema of the role, or as the report of a session for a task; nothing without either.
     async fn judge(&self, result: &Value) -> Result<Option<Vec<String>>, Error> {
-        let Some(run) = &self.subject.run else { return Ok(None) };
+        let Some(run) = &self.subject.run else { return Ok(Some(check_report(result))) };
         let definition = self.project.book().get(&self.project, &run.digest).await?;
         let workflow = runs::find_within(&definition, &run.within);
         let Some(role) = workflow.roles.get(&run.role) else { return Ok(None) };

@@ -193,10 +193,11 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
     // What cannot be taken in is told where the work is committed.
     let _ = project.repository().take_in(&folder).await;
     // Closed after the last process is dead: until then the agent may still hand something in.
-    match desk.close().await {
+    let ended = match desk.close().await {
         Some(submitted) => ended.with_submitted(submitted, result_is),
         None => ended,
-    }
+    };
+    ended.judged()
 }
 
 /// Returns the next piece of output, while questions of the agent are put to a person.

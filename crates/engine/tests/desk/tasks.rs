@@ -37,7 +37,9 @@ async fn what_an_agent_does_at_its_desk_is_in_the_file_and_in_the_log() {
     assert_eq!((&signals["signal"], &signals["budgetLeft"]), (&json!("none"), &json!(null)));
     assert!(signals["secondsLeft"].as_u64().is_some_and(|left| left > 0), "{signals}");
     let taken = client.call("submit_result", json!({ "result": { "summary": "first" } })).await;
-    assert_eq!(taken, json!({ "isValid": null, "replaced": false }));
+    assert_eq!(taken, json!({ "isValid": true, "replaced": false }));
+    let fault = client.fail("submit_result", json!({ "result": { "summary": 7 } })).await;
+    assert_eq!(fault["details"]["faults"], json!(["`summary` must be a text, and is 7"]), "{fault}");
     client.call("submit_result", json!({ "result": { "summary": "what was submitted" } })).await;
     let text = std::fs::read_to_string(memory::file_path(&world.project, task)).unwrap();
     for part in ["- [x] It reads dates", "- [ ] It is documented", "- read it", "There is a parser."] {
