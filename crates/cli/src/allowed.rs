@@ -5,10 +5,40 @@
 
 use clap::ArgMatches;
 use regatta_engine::core::{Problem, Refusal, TaskId};
+use regatta_engine::desk;
+use std::path::Path;
+use std::time::Duration;
 
 /// Every process of a session has it.
 const SESSION: &str = "REGATTA_SESSION";
 const OWN_TASK: &str = "REGATTA_TASK_ID";
+
+/// How long the desk may take to write a refusal down; the agent is told no either way.
+const RECORD_WAIT: Duration = Duration::from_secs(10);
+
+/// A command that is not an agent's to give.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    command: String,
+}
+
+impl Refused {
+    /// Has the desk of the session write it down, and returns what the agent is told.
+    pub(crate) async fn record(self) -> Problem {
+        let folder = std::env::var_os(desk::FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
+        let is_recorded = match folder {
+            Some(folder) => {
+                let reported = desk::report_refused(Path::new(&folder), &self.command);
+                let reported = tokio::time::timeout(RECORD_WAIT, reported).await;
+                reported.is_ok_and(|recorded| recorded.unwrap_or(false))
+            }
+            None => false,
+        };
+        let what = format!("`{}` was not done", self.command);
+        let why = "this is the session of an agent: it may read, and write about its own task".to_owned();
+        Refusal::Forbidden { what, why }.explain().with("recorded", is_recorded)
+    }
+}
 
 /// When an agent may use a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +83,7 @@ const ALLOWED: &[(&[&str], When)] = &[
 ];
 
 /// Refuses a command that an agent may not give, if this process belongs to an agent's session.
-pub(crate) fn check(matches: &ArgMatches) -> Result<(), Problem> {
+pub(crate) fn check(matches: &ArgMatches) -> Result<(), Refused> {
     let session = std::env::var(SESSION).unwrap_or_default();
     if !is_of_agent(&session) {
         return Ok(());
@@ -68,15 +98,13 @@ fn is_of_agent(session: &str) -> bool {
     !session.is_empty() && !is_of_project
 }
 
-fn judge(matches: &ArgMatches, own: Option<TaskId>) -> Result<(), Problem> {
+fn judge(matches: &ArgMatches, own: Option<TaskId>) -> Result<(), Refused> {
     let (path, last) = path_of(matches);
     let is_allowed = ALLOWED.iter().any(|(known, when)| *known == path && holds(*when, last, own));
     if is_allowed {
         return Ok(());
     }
-    let what = format!("`regatta {}` was not done", path.join(" "));
-    let why = "this is the session of an agent: it may read, and write about its own task".to_owned();
-    Err(Refusal::Forbidden { what, why }.explain())
+    Err(Refused { command: format!("regatta {}", path.join(" ")) })
 }
 
 fn holds(when: When, matches: &ArgMatches, own: Option<TaskId>) -> bool {

@@ -67,7 +67,7 @@ enum Verb {
 
 impl Arguments {
     /// Reads the arguments of the process, and refuses those that are not an agent's to give in its session.
-    pub(crate) fn read() -> Result<(Self, Result<(), Problem>), clap::Error> {
+    pub(crate) fn read() -> Result<(Self, Result<(), allowed::Refused>), clap::Error> {
         let matches = Self::command().try_get_matches()?;
         let arguments = Self::from_arg_matches(&matches)?;
         Ok((arguments, allowed::check(&matches)))

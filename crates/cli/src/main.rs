@@ -25,15 +25,16 @@ fn main() -> std::process::ExitCode {
         Err(error) => return exit::wrong_usage(&error),
     };
     let screen = Screen::new(arguments.json);
-    if let Err(problem) = allowed {
-        screen.problem(&problem);
-        return Exit::Failed.into();
-    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return exit::no_runtime(&screen, &error),
     };
-    let outcome = runtime.block_on(arguments.run(&screen));
+    let outcome = runtime.block_on(async {
+        match allowed {
+            Ok(()) => arguments.run(&screen).await,
+            Err(refused) => Err(refused.record().await),
+        }
+    });
     // A blocking read that nobody waits for any more must not keep the process from ending.
     runtime.shutdown_background();
     match outcome {

@@ -50,7 +50,8 @@ fn an_agent_reaches_its_tools_and_nothing_that_is_for_people() {
     let events = project.json(&["events"]);
     let refused = events.as_array().unwrap().iter().filter(|event| event["type"] == "agent:refused");
     let what: Vec<&Value> = refused.map(|event| &event["what"]).collect();
-    assert_eq!(what, ["the tool approve_task"]);
+    let commands = ["the command regatta task approve", "the command regatta task criteria"];
+    assert_eq!(what, [&["the tool approve_task"], &commands[..]].concat());
 }
 
 #[test]

@@ -62,12 +62,22 @@ fn an_agent_cannot_approve_through_the_binary() {
     for walls in walls() {
         let program = env!("CARGO_BIN_EXE_regatta");
         let script = format!(
-            "echo work > work.txt; unset REGATTA_AGENT; {program} -C \"$REGATTA_PROJECT\" task approve 1 >said.txt 2>&1; true"
+            "echo work > work.txt; unset REGATTA_AGENT; {program} -C \"$REGATTA_PROJECT\" task approve 1 >said.txt 2>&1; \
+             {program} --json agent answer x/1 allow 2>>said.txt; true"
         );
         let attack = Attack::new(walls, &script, "");
         let said = attack.run();
         assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
         assert!(!attack.kinds().contains(&"approval:approved".to_owned()));
+        let refused = attack.events("agent:refused");
+        let what: Vec<_> = refused.iter().map(|event| (&event["what"], &event["agentId"])).collect();
+        let agent = &"hostile".into();
+        let (approve, answer) =
+            ("the command regatta task approve".into(), "the command regatta agent answer".into());
+        assert_eq!(what, [(&approve, agent), (&answer, agent)]);
+        let worktree = std::path::PathBuf::from(attack.task()["worktree"].as_str().expect("a worktree"));
+        let said = std::fs::read_to_string(worktree.join("said.txt")).expect("what it was told");
+        assert!(said.contains("error[FORBIDDEN]") && said.contains("\"recorded\":true"), "{said}");
         attack.assert_unharmed();
     }
 }

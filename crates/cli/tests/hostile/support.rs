@@ -43,9 +43,18 @@ impl Attack {
 
     /// Returns the kinds of all events.
     pub(crate) fn kinds(&self) -> Vec<String> {
-        let events = self.project.json(&["events"]);
         let kind = |event: &Value| event["type"].as_str().expect("an event has a type").to_owned();
-        events.as_array().expect("events are a list").iter().map(kind).collect()
+        self.all_events().iter().map(kind).collect()
+    }
+
+    /// Returns the events of one kind.
+    pub(crate) fn events(&self, kind: &str) -> Vec<Value> {
+        self.all_events().into_iter().filter(|event| event["type"] == kind).collect()
+    }
+
+    fn all_events(&self) -> Vec<Value> {
+        let events = self.project.json(&["events"]);
+        events.as_array().expect("events are a list").clone()
     }
 
     /// Returns the code of the task's error and the class of the failed session.

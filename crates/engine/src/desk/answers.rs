@@ -64,6 +64,8 @@ pub(super) fn refusal_of(subject: &Subject, refused: &Refused) -> Problem {
 /// Returns what the log says of a refused call, unless it was only mistyped.
 pub(super) fn note_of(refused: &Refused) -> Option<String> {
     match refused {
+        // `report_refused` names a command where a call names a tool.
+        Refused::Tool { name } if name.starts_with("regatta ") => Some(format!("the command {name}")),
         Refused::Tool { name } => Some(format!("the tool {name}")),
         Refused::Task { tool, task } => Some(format!("task {task} in {tool}")),
         Refused::Arguments { .. } => None,

@@ -15,6 +15,7 @@ mod clerk;
 mod host;
 mod join;
 mod place;
+mod report;
 mod signals;
 mod subject;
 mod token;
@@ -22,6 +23,7 @@ mod token;
 pub use join::{Joined, join, join_streams};
 pub use place::FOLDER_VARIABLE;
 pub(crate) use place::sweep;
+pub use report::report_refused;
 pub(crate) use subject::{OfRun, Subject};
 
 use crate::error::Error;

@@ -1,0 +1,42 @@
+//! Tells a desk of a command that was refused outside of it, so that it is noted beside what the desk itself refuses.
+//!
+//! It goes the way of any call: with the token of the session, so that nobody can be blamed by somebody else, and through
+//! the engine, since a session need not be able to reach the log.
+
+use super::join::join;
+use crate::error::Error;
+use serde_json::{Value, json};
+use std::path::Path;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+
+/// The version of MCP that is spoken; any would do for one call.
+const PROTOCOL: &str = "2025-06-18";
+/// An answer is a refusal of a few lines.
+const ANSWER_BYTES_MAX: u64 = 64 * 1024;
+
+/// Has the desk of a session note that its agent gave a command that is not an agent's; tells whether it is in the log.
+pub async fn report_refused(folder: &Path, command: &str) -> Result<bool, Error> {
+    let (reader, mut writer) = join(folder).await?.into_parts();
+    let mut reader = BufReader::new(reader);
+    let client = json!({ "name": "regatta", "version": env!("CARGO_PKG_VERSION") });
+    let hello = json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client });
+    let said = async {
+        let begin = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello });
+        writer.write_all(format!("{begin}\n").as_bytes()).await?;
+        read_answer(&mut reader).await?;
+        let begun = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let named = json!({ "name": command, "arguments": {} });
+        let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": named });
+        writer.write_all(format!("{begun}\n{call}\n").as_bytes()).await?;
+        read_answer(&mut reader).await
+    };
+    let answer: std::io::Result<Value> = said.await;
+    let answer = answer.map_err(|_| Error::SessionEnded { folder: folder.to_owned() })?;
+    Ok(answer["result"]["structuredContent"]["error"]["details"]["recorded"] == true)
+}
+
+async fn read_answer(reader: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Result<Value> {
+    let mut line = String::new();
+    reader.take(ANSWER_BYTES_MAX).read_line(&mut line).await?;
+    Ok(serde_json::from_str(&line)?)
+}
