@@ -125,6 +125,9 @@ impl Running {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
+        // bubblewrap dies with its parent (`--die-with-parent`), and to the kernel that is this thread, not this process. So
+        // nobody may start a program from a thread that ends before it: not in `spawn_blocking`, whose threads leave after a
+        // while without work, and not in a task that calls `block_in_place`. A runtime's workers live as long as it does.
         let mut child = command.spawn().map_err(|source| spawn_error(program, source))?;
         // Only a child that was already waited for has no id.
         let pid = child.id().unwrap_or_default();
