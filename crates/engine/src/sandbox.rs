@@ -1,12 +1,13 @@
 //! How far the agents of a project are shut in: what the config asks for, what works here, and the sandbox of one session.
 //!
 //! A session gets a private folder, with its `/tmp`, for as long as it runs, and a git folder that stands in for the
-//! repository's. What the agent committed there is taken in when it has ended. Whether a sandbox works at all is the
+//! repository's. What the agent committed there is taken in when it has ended. Of the task files it sees its own. Whether a sandbox works at all is the
 //! agents room's to say; what a missing one means is decided here.
 
 use crate::config::{Program, Sandboxed};
-use crate::core::Task;
+use crate::core::{Task, TaskId};
 use crate::error::Error;
+use crate::keeper;
 use crate::project::Project;
 use regatta_agents::{Replacement, Sandbox, Sandboxing, Workplace, find_own_folders, probe};
 use regatta_git::BranchName;
@@ -22,6 +23,8 @@ pub(crate) struct Place<'a> {
     pub(crate) branch: &'a BranchName,
     /// The folder of its own.
     pub(crate) private: &'a Path,
+    /// The task whose file it may write in.
+    pub(crate) task: Option<TaskId>,
     /// Program and arguments.
     pub(crate) command: &'a [String],
 }
@@ -96,6 +99,12 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
         by: mount.source,
         is_writable: mount.is_writable,
     });
+    let task_states = project.place(&config.task_states);
+    let drawer = match place.task {
+        Some(task) => keeper::open_drawer(project, task).await?,
+        None => None,
+    };
+    let file = drawer.map(|drawer| Replacement { path: task_states.clone(), by: drawer, is_writable: true });
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let given = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().map(|path| from_home(path, home.as_deref(), project.root())).collect()
@@ -107,12 +116,13 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
     let temporary = place.private.join("tmp");
     create(&temporary)?;
     let mut writable = given(&config.sandbox.writable);
-    writable.extend([place.private.to_owned(), project.place(&config.task_states)]);
+    writable.push(place.private.to_owned());
     let mut readable = given(&config.sandbox.readable);
     // The agent starts `regatta mcp` by itself, wherever that lies.
     readable.extend(std::env::current_exe().ok());
     let mut hidden = given(&config.sandbox.hidden);
-    hidden.extend([project.folder(), project.place(&config.worktrees), project.place(&config.sessions)]);
+    let others = [&config.worktrees, &config.sessions].map(|path| project.place(path));
+    hidden.extend([project.folder(), task_states].into_iter().chain(others));
     Ok(Some(Sandbox::for_work(&Workplace {
         worktree: place.folder,
         project: project.root(),
@@ -121,7 +131,7 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
         writable,
         readable,
         hidden,
-        git: git.collect(),
+        replaced: git.chain(file).collect(),
         command: place.command,
         has_network: config.sandbox.has_network,
     })))

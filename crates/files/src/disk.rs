@@ -6,13 +6,18 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 /// Who may read and write a file that was not there before.
 const NEW_FILE_MODE: u32 = 0o644;
+
+/// The largest file that is read: hundreds of times what a task file has when it is archived. Memory is bounded by it.
+pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// The bits of a mode that a new version of a file takes over.
 const MODE_MASK: u32 = 0o7777;
@@ -60,16 +65,56 @@ pub enum Appended {
     AlreadyThere,
 }
 
+/// What is found at a path, itself and not what a link there leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Itself {
+    /// Nothing.
+    Missing,
+    /// Something else than a file: a link, a folder, a pipe; or a file too large to be read.
+    Odd,
+    /// A file.
+    File(Vec<u8>, Digest),
+}
+
 /// Reads a file and its digest; returns nothing when there is no such file.
 pub fn read(path: &Path) -> Result<Option<(Vec<u8>, Digest)>, Error> {
-    match fs::read(path) {
-        Ok(bytes) => {
-            let digest = Digest::of(&bytes);
-            Ok(Some((bytes, digest)))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed("read", path)(error)),
+    match open_and_read(path, OFlags::empty()).map_err(failed("read", path))? {
+        Itself::Missing => Ok(None),
+        Itself::Odd => Err(failed("read", path)(io::Error::other("it is no file, or too large"))),
+        Itself::File(bytes, digest) => Ok(Some((bytes, digest))),
     }
+}
+
+/// Reads what is at a path that somebody who is not trusted can change: no link is followed, and no pipe is waited for.
+pub fn read_itself(path: &Path) -> Result<Itself, Error> {
+    open_and_read(path, OFlags::NOFOLLOW).map_err(failed("read", path))
+}
+
+fn open_and_read(path: &Path, flags: OFlags) -> io::Result<Itself> {
+    // Without waiting, or a pipe would be waited for until somebody writes to it.
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | flags).bits();
+    let flags = i32::try_from(flags).map_err(io::Error::other)?;
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Itself::Missing),
+        // A link that is not followed, and a socket.
+        Err(error) if [Errno::LOOP, Errno::NXIO].contains(&errno_of(&error)) => return Ok(Itself::Odd),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Ok(Itself::Odd);
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Ok(Itself::Odd);
+    }
+    let digest = Digest::of(&bytes);
+    Ok(Itself::File(bytes, digest))
+}
+
+fn errno_of(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
 /// Replaces a file, or makes it. The folder must be there; the mode of an old file is kept.
@@ -141,15 +186,16 @@ fn prepare(path: &Path, bytes: &[u8]) -> Result<Prepared, Error> {
 
 /// Returns the mode that a new version of a file takes over.
 pub(crate) fn find_mode(path: &Path) -> Result<u32, Error> {
-    match fs::metadata(path) {
-        Ok(metadata) => Ok(metadata.permissions().mode() & MODE_MASK),
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(metadata.permissions().mode() & MODE_MASK),
+        Ok(_) => Ok(NEW_FILE_MODE),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(NEW_FILE_MODE),
         Err(error) => Err(failed("look at", path)(error)),
     }
 }
 
 /// Returns the file that a symbolic link leads to, or the path itself.
-pub(crate) fn follow(path: &Path) -> Result<PathBuf, Error> {
+pub fn follow(path: &Path) -> Result<PathBuf, Error> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(failed("follow", path)),
         _ => Ok(path.to_owned()),
@@ -248,5 +294,26 @@ mod tests {
             Digest::of(b"abc").as_str(),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
+    }
+    #[test]
+    fn what_is_no_file_is_neither_followed_nor_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("file"), b"text").unwrap();
+        let text = Itself::File(b"text".to_vec(), Digest::of(b"text"));
+        assert_eq!(read_itself(&path("file")).unwrap(), text);
+        assert_eq!(read_itself(&path("missing")).unwrap(), Itself::Missing);
+        std::os::unix::fs::symlink("file", path("link")).unwrap();
+        assert_eq!(read(&path("link")).unwrap().unwrap().0, b"text");
+        File::create(path("large")).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, path("pipe"), rustix::fs::Mode::RWXU).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        fs::create_dir(path("folder")).unwrap();
+        for name in ["link", "large", "pipe", "socket", "folder"] {
+            assert_eq!(read_itself(&path(name)).unwrap(), Itself::Odd, "{name}");
+        }
+        for name in ["large", "pipe", "socket", "folder"] {
+            assert!(read(&path(name)).is_err(), "{name}");
+        }
     }
 }

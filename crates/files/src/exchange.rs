@@ -2,7 +2,8 @@
 //!
 //! The two swap names in one step, so the old file, with whatever somebody wrote a moment before, is still there
 //! under the other name: it is displaced, not replaced. A program that has it open may even write to it later. So
-//! nothing here removes a displaced file; the caller looks at it, more than once if need be.
+//! nothing here removes a displaced file; the caller looks at it, more than once if need be. No link is followed: who
+//! means what one leads to asks for that first ([`disk::follow`](crate::disk::follow)).
 //!
 //! ```text
 //!   .regatta-<label>-new-<random>.tmp    our new version, perhaps half written: may be removed
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::disk::{Error, failed, find_mode, folder_of, follow, sync_folder};
+use crate::disk::{Error, failed, find_mode, folder_of, sync_folder};
 
 /// What stands in the name of a version that is not finished, where otherwise the base stands.
 pub const UNFINISHED: &str = "new";
@@ -39,24 +40,37 @@ pub struct Prepared {
 ///
 /// The name tells later whose file it was (`label`) and on which version whatever is displaced was made (`base`).
 pub fn prepare(path: &Path, bytes: &[u8], label: &str, base: &str) -> Result<Prepared, Error> {
-    let path = follow(path)?;
-    let folder = folder_of(&path);
+    let folder = folder_of(path);
     fs::create_dir_all(folder).map_err(failed("make", folder))?;
-    let mode = find_mode(&path)?;
+    let mode = find_mode(path)?;
     let mut file = tempfile::Builder::new()
         .prefix(&format!("{}{label}-{UNFINISHED}-", NAME_ENDS.0))
         .suffix(NAME_ENDS.1)
         .tempfile_in(folder)
         .map_err(failed("make a temporary file in", folder))?;
-    file.write_all(bytes).map_err(failed("write a new version of", &path))?;
+    file.write_all(bytes).map_err(failed("write a new version of", path))?;
     let permissions = fs::Permissions::from_mode(mode);
-    file.as_file().set_permissions(permissions).map_err(failed("set the mode of", &path))?;
-    file.as_file().sync_all().map_err(failed("sync a new version of", &path))?;
+    file.as_file().set_permissions(permissions).map_err(failed("set the mode of", path))?;
+    file.as_file().sync_all().map_err(failed("sync a new version of", path))?;
     // Closed before it gets its name: whoever asks who writes to the file must not find us.
     let unfinished = file.into_temp_path();
     let temporary = find_free(folder, label, base)?;
-    unfinished.persist(&temporary).map_err(|error| failed("name a new version of", &path)(error.error))?;
-    Ok(Prepared { path, temporary })
+    unfinished.persist(&temporary).map_err(|error| failed("name a new version of", path)(error.error))?;
+    Ok(Prepared { path: path.to_owned(), temporary })
+}
+
+/// Puts a link in the place of a file, which is displaced into another folder; returns where it is then, and nothing when
+/// there was none.
+pub fn land_link(
+    path: &Path,
+    target: &Path,
+    folder: &Path,
+    label: &str,
+    base: &str,
+) -> Result<Option<PathBuf>, Error> {
+    let temporary = find_free(folder, label, base)?;
+    std::os::unix::fs::symlink(target, &temporary).map_err(failed("make a link in", folder))?;
+    Prepared { path: path.to_owned(), temporary }.land()
 }
 
 impl Prepared {
@@ -111,8 +125,7 @@ pub fn set_aside(path: &Path, candidates: impl Iterator<Item = PathBuf>) -> Resu
 
 /// Lists what is beside a file under a name as they are made here, for any label, in order.
 pub fn list(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    let path = follow(path)?;
-    let folder = folder_of(&path);
+    let folder = folder_of(path);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -234,15 +247,40 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_followed_and_the_displaced_file_is_beside_its_target() {
+    fn a_link_is_displaced_itself_unless_it_is_followed_first() {
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("below/a.md"), folder.path().join("b.md"));
         land(&path, b"one");
         std::os::unix::fs::symlink("below/a.md", &link).unwrap();
-        let old = land(&link, b"two").unwrap();
+        let followed = crate::disk::follow(&link).unwrap();
+        let old = land(&followed, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(list(&followed).unwrap(), [old]);
+        let old = land(&link, b"three").unwrap();
+        assert!(fs::symlink_metadata(&old).unwrap().is_symlink() && !link.is_symlink());
+        assert_eq!(
+            (fs::read(&path).unwrap(), fs::read(&link).unwrap()),
+            (b"two".to_vec(), b"three".to_vec())
+        );
         assert_eq!(list(&link).unwrap(), [old]);
+    }
+
+    #[test]
+    fn a_link_takes_the_place_of_a_file_which_goes_where_it_leads() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, drawer) = (folder.path().join("a.md"), folder.path().join("drawer"));
+        fs::create_dir(&drawer).unwrap();
+        let land = || land_link(&path, Path::new("drawer/a.md"), &drawer, "a", "0123").unwrap();
+        assert_eq!(land(), None);
+        assert_eq!(fs::read_link(&path).unwrap(), Path::new("drawer/a.md"));
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, b"one").unwrap();
+        let displaced = land().unwrap();
+        assert_eq!(
+            (displaced.parent(), fs::read(&displaced).unwrap()),
+            (Some(drawer.as_path()), b"one".to_vec())
+        );
+        assert_eq!(list(&drawer.join("a.md")).unwrap(), [displaced]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The usual sandbox of an agent that works in a worktree, from plain paths.
 //!
-//! It knows folders and not what they are for beyond that: no task, no branch, no git. How the repository's git folder
-//! looks inside comes from the caller as replacements.
+//! It knows folders and not what they are for beyond that: no task, no branch, no git. What looks otherwise inside than
+//! outside comes from the caller as replacements.
 
 use std::path::{Path, PathBuf};
 
@@ -25,8 +25,8 @@ pub struct Workplace<'a> {
     pub readable: Vec<PathBuf>,
     /// Further folders and files that it does not see.
     pub hidden: Vec<PathBuf>,
-    /// How the repository's git folder looks to it.
-    pub git: Vec<Replacement>,
+    /// What looks otherwise to it than outside, such as the repository's git folder.
+    pub replaced: Vec<Replacement>,
     /// Program and arguments of the agent, by which its settings are known.
     pub command: &'a [String],
     /// Whether it reaches the network.
@@ -43,7 +43,7 @@ impl Sandbox {
             writable: place.writable.clone(),
             read_only: place.readable.iter().cloned().chain([place.project.to_owned()]).collect(),
             hidden: place.hidden.clone(),
-            replaced: place.git.clone(),
+            replaced: place.replaced.clone(),
             has_network: place.has_network,
         };
         sandbox.writable.push(place.worktree.to_owned());
@@ -121,7 +121,7 @@ mod tests {
             hidden: vec![PathBuf::from("/p/.state")],
             command: &command,
             temporary: None,
-            git: Vec::new(),
+            replaced: Vec::new(),
             has_network: true,
         })
     }

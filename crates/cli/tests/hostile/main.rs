@@ -4,6 +4,7 @@
 //! sandbox say so and pass over where bubblewrap does not work; the others run with and without it.
 
 mod claims;
+mod files;
 mod floods;
 mod planted;
 mod processes;

@@ -18,14 +18,14 @@ use crate::error::Error;
 use crate::log::{self, NO_SNAPSHOT};
 use crate::orders::{self, Order};
 use crate::project::Project;
-use regatta_files::{TaskFile, disk, exchange};
-use std::io::Read;
+use regatta_files::disk::{self, Itself};
+use regatta_files::{TaskFile, exchange};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The title of a task file is on its first line; more of it is not needed to see whose it is.
-const HEAD_BYTES: u64 = 4_096;
+const HEAD_BYTES: usize = 4_096;
 
 /// Far longer than a program needs from finding a file to having it open.
 const OPENING_MAX: Duration = Duration::from_millis(20);
@@ -53,10 +53,7 @@ pub(crate) fn find_all(project: &Project) -> Result<Vec<LeftOver>, Error> {
     let folder = place::folder(project);
     let mut paths = exchange::list(&folder.join("any")).map_err(Error::StateFile)?;
     for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        // The file that a link leads to has what was displaced beside it.
-        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-            paths.extend(exchange::list(&entry.path()).unwrap_or_default());
-        }
+        paths.extend(find_through(&entry));
     }
     paths.sort();
     paths.dedup();
@@ -67,9 +64,22 @@ pub(crate) fn find_all(project: &Project) -> Result<Vec<LeftOver>, Error> {
     Ok(paths.into_iter().map(left_over).collect())
 }
 
+/// Lists what was displaced where a link leads to, and what is of its own task in a drawer.
+fn find_through(entry: &std::fs::DirEntry) -> Vec<PathBuf> {
+    let (path, kind) = (entry.path(), entry.file_type());
+    if kind.as_ref().is_ok_and(std::fs::FileType::is_symlink) && place::drawer_of_link(&path).is_none() {
+        return disk::follow(&path).and_then(|target| exchange::list(&target)).unwrap_or_default();
+    }
+    let drawer = entry.file_name().to_str().and_then(place::task_of_drawer);
+    let Some(task) = drawer.filter(|_| kind.is_ok_and(|kind| kind.is_dir())) else { return Vec::new() };
+    let mut found = exchange::list(&path.join("any")).unwrap_or_default();
+    found.retain(|left| place::task_of_left(left) == Some(task));
+    found
+}
+
 /// Keeps a file that belongs to no task under a name that shows; an empty one goes.
 pub(crate) fn keep_unowned(path: &Path) -> Result<(), Error> {
-    if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
+    if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
         return remove(path);
     }
     let shown = path.with_file_name("left-over.md");
@@ -91,6 +101,11 @@ pub(super) async fn take_in(
         return Ok(Taken::Something);
     }
     for left in lefts {
+        // A link of ours that was never put in its place.
+        if place::drawer_of_link(&left) == Some(task.id) {
+            remove(&left)?;
+            continue;
+        }
         let base = match place::parse_left(&left) {
             Some(Left::Unfinished { task: owner }) if owner == task.id => {
                 remove(&left)?;
@@ -100,7 +115,7 @@ pub(super) async fn take_in(
             Some(Left::Unnamed) if find_owner(&left) == Some(task.id) => None,
             _ => continue,
         };
-        let desk = Desk { project, task, text, path, left: &left, base };
+        let desk = Desk { project, task, text, left: &left, base };
         match desk.look(until).await? {
             Taken::Something => return Ok(Taken::Something),
             Taken::Nothing { is_any_open: is_open } => is_any_open |= is_open,
@@ -124,9 +139,9 @@ fn find_written<'a>(task: TaskId, text: &'a FileText, lefts: &[PathBuf]) -> Resu
         if place::parse_left(left) != Some(Left::displaced(task, base)) {
             continue;
         }
-        match disk::read(left).map_err(Error::StateFile)? {
-            Some((_, digest)) if digest.as_str() == newest.digest => return Ok(None),
-            found => is_displaced |= found.is_some(),
+        match disk::read_itself(left).map_err(Error::StateFile)? {
+            Itself::File(_, digest) if digest.as_str() == newest.digest => return Ok(None),
+            found => is_displaced |= matches!(found, Itself::File(..)),
         }
     }
     Ok(is_displaced.then_some(newest.digest.as_str()))
@@ -137,7 +152,6 @@ struct Desk<'a> {
     project: &'a Project,
     task: &'a Task,
     text: &'a FileText,
-    path: &'a Path,
     left: &'a Path,
     base: Option<Base>,
 }
@@ -149,14 +163,14 @@ impl Desk<'_> {
         let whole = match settled::read(self.left, until, |digest| self.is_known(digest)).await? {
             Look::Missing => return nothing(false),
             Look::Unfinished => return nothing(true),
+            Look::Odd => return self.set_aside().await,
             Look::Whole(whole) => whole,
         };
         if self.is_known(&whole.digest) || whole.bytes.is_empty() {
             return self.dispose(&whole);
         }
         let Ok(theirs) = std::str::from_utf8(&whole.bytes) else {
-            set_aside(self.project, self.task.id, self.left, &self.beside()).await?;
-            return Ok(Taken::Something);
+            return self.set_aside().await;
         };
         let history =
             History::read(self.project, self.task.id, &whole.digest, theirs, self.base.as_ref()).await?;
@@ -176,9 +190,9 @@ impl Desk<'_> {
             || self.base.as_ref().is_some_and(|base| base.is(digest))
     }
 
-    /// Returns the name of the task file in the folder of the left-over; they differ where the task file is a link.
-    fn beside(&self) -> PathBuf {
-        self.left.with_file_name(self.path.file_name().unwrap_or_default())
+    async fn set_aside(&self) -> Result<Taken, Error> {
+        set_aside(self.project, self.task.id, self.left).await?;
+        Ok(Taken::Something)
     }
 
     /// Removes what the log has, unless somebody may still write to it.
@@ -201,8 +215,8 @@ impl Desk<'_> {
     }
 
     async fn keep(&self) -> Result<Taken, Error> {
-        let kept = exchange::set_aside(self.left, place::conflict_paths(&self.beside()))
-            .map_err(Error::StateFile)?;
+        let names = place::conflict_paths(&place::beside(self.project, self.task.id, self.left));
+        let kept = exchange::set_aside(self.left, names).map_err(Error::StateFile)?;
         let name = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let news = vec![News::Conflicted { section: format!("the whole file, in a version kept as {name}") }];
         let base = self.text.newest.as_ref().map(|version| version.digest.clone());
@@ -259,7 +273,7 @@ impl History {
 
 /// Waits until a program that was about to open the file when it was displaced has done so, and can be seen.
 async fn wait_for_openings(path: &Path) {
-    let Ok(metadata) = std::fs::metadata(path) else { return };
+    let Ok(metadata) = std::fs::symlink_metadata(path) else { return };
     let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
     let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
     let displaced = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds);
@@ -270,9 +284,9 @@ async fn wait_for_openings(path: &Path) {
 
 /// Returns the task that a file says it is of.
 fn find_owner(path: &Path) -> Option<TaskId> {
-    let mut head = Vec::new();
-    std::fs::File::open(path).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
-    let number = TaskFile::parse(String::from_utf8_lossy(&head)).title()?.id?;
+    let Ok(Itself::File(bytes, _)) = disk::read_itself(path) else { return None };
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let number = TaskFile::parse(String::from_utf8_lossy(head)).title()?.id?;
     TaskId::new(number).ok()
 }
 

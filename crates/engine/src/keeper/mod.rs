@@ -11,6 +11,7 @@
 //! docs/design/001-task-files.md.
 
 mod desired;
+mod drawer;
 mod left_over;
 mod lock;
 mod looks;
@@ -20,6 +21,7 @@ mod reports;
 mod settled;
 mod watch;
 
+pub(crate) use drawer::{close as close_drawer, open as open_drawer};
 pub(crate) use left_over::{LeftOver, keep_unowned};
 pub(crate) use news::{BY_ENGINE, between as news_between};
 pub(crate) use place::{archive_path, file_path};
@@ -122,7 +124,7 @@ async fn edit_one(
     mut change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
 ) -> Result<Kept, Error> {
     let _lock = lock::take(project, task).await?;
-    let path = file_path(project, task);
+    let path = drawer::settle(project, task).await?;
     let until = Instant::now() + settled::PATIENCE;
     let mut is_changed = false;
     for round in 0..ROUNDS_MAX {
@@ -170,11 +172,18 @@ async fn look(
     until: Option<Instant>,
 ) -> Result<Option<Surroundings>, Error> {
     let Some(until) = until else {
-        return Ok(Some(Surroundings { is_there: path.exists(), is_settled: false }));
+        return Ok(Some(Surroundings {
+            is_there: std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file()),
+            is_settled: false,
+        }));
     };
     let beside = left_over::take_in(project, task, text, path, until).await?;
     let Taken::Nothing { is_any_open } = beside else { return Ok(None) };
     let on_disk = settled::read_unless_known(path, until, |digest| is_current(text, digest)).await?;
+    if on_disk == Look::Odd {
+        set_aside(project, task.id, path).await?;
+        return Ok(None);
+    }
     if let Look::Whole(whole) = &on_disk
         && take_in(project, task, text, whole, path).await?
     {
@@ -208,7 +217,7 @@ async fn take_in(
     let base = text.on_disk.as_ref().map_or("", |version| version.text.as_str());
     match std::str::from_utf8(&whole.bytes) {
         Ok(theirs) => take_edit(project, task, text, base, theirs, Origin::Edit).await?,
-        Err(_) => set_aside(project, task.id, path, path).await?,
+        Err(_) => set_aside(project, task.id, path).await?,
     }
     Ok(true)
 }
@@ -304,9 +313,10 @@ async fn confirm(project: &Project, task: TaskId, digest: &str) -> Result<(), Er
     orders::give(project, Order::new(Some(task), &Actor::Engine), Command::Report(outcome)).await.map(|_| ())
 }
 
-/// Moves a file aside that is no text, so that nothing is lost, under a name that shows which task file it was.
-async fn set_aside(project: &Project, task: TaskId, path: &Path, file: &Path) -> Result<(), Error> {
-    let kept = exchange::set_aside(path, place::corrupt_paths(file)).map_err(Error::StateFile)?;
+/// Moves aside what is no text, so that nothing is lost, under a name that shows which task file it was.
+async fn set_aside(project: &Project, task: TaskId, path: &Path) -> Result<(), Error> {
+    let names = place::corrupt_paths(&place::beside(project, task, path));
+    let kept = exchange::set_aside(path, names).map_err(Error::StateFile)?;
     let shown = kept.display().to_string();
     let failure = Failure::from(Error::FileSetAside { task, kept: shown.clone() }.explain());
     let outcome = Outcome::FileCorrupt { kept: shown, failure };

@@ -32,22 +32,63 @@ pub(super) fn guard_path(project: &Project, task: TaskId) -> PathBuf {
     folder(project).join(format!(".task-{task}.guard"))
 }
 
+/// Returns the folder that holds the file of a task alone while its agent is in a sandbox; see `drawer`.
+pub(super) fn drawer_path(project: &Project, task: TaskId) -> PathBuf {
+    folder(project).join(drawer_name(task))
+}
+
+/// Returns the task whose drawer has this name.
+pub(super) fn task_of_drawer(name: &str) -> Option<TaskId> {
+    let task = name.strip_prefix(".task-")?.parse().ok()?;
+    (drawer_name(task) == name).then_some(task)
+}
+
+/// Returns what the link in the place of a task file says that is in its drawer.
+pub(super) fn link_target(task: TaskId) -> PathBuf {
+    Path::new(&drawer_name(task)).join(format!("task-{task}-state.md"))
+}
+
+/// Returns the task into whose drawer a link leads; nothing for anything else.
+pub(super) fn drawer_of_link(path: &Path) -> Option<TaskId> {
+    let target = std::fs::read_link(path).ok()?;
+    let task = task_of_drawer(target.parent()?.to_str()?)?;
+    (link_target(task) == target).then_some(task)
+}
+
+fn drawer_name(task: TaskId) -> String {
+    format!(".task-{task}")
+}
+
+/// Returns the name of a task file beside a version of it, or in the common folder if that is in a drawer.
+pub(super) fn beside(project: &Project, task: TaskId, version: &Path) -> PathBuf {
+    let path = file_path(project, task);
+    if version.parent() == Some(&drawer_path(project, task)) {
+        return path;
+    }
+    version.with_file_name(path.file_name().unwrap_or_default())
+}
+
 /// Returns where the sessions are that were taken out of the file of a task.
 pub(crate) fn archive_path(project: &Project, task: TaskId) -> PathBuf {
     project.place(&project.config().archives).join(format!("task-{task}-archive.md"))
 }
 
 /// Returns the names under which a file that is no text is set aside.
-pub(super) fn corrupt_paths(path: &Path) -> impl Iterator<Item = PathBuf> {
+pub(super) fn corrupt_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     aside(path, "corrupt")
 }
 
 /// Returns the names under which a version is kept that could not be merged.
-pub(super) fn conflict_paths(path: &Path) -> impl Iterator<Item = PathBuf> {
+pub(super) fn conflict_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     aside(path, "conflict")
 }
 
-fn aside(path: &Path, why: &'static str) -> impl Iterator<Item = PathBuf> {
+/// Returns the names under which a drawer that is closed waits for its removal.
+pub(super) fn left_drawers(drawer: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    aside(drawer, "left")
+}
+
+fn aside(path: &Path, why: &'static str) -> impl Iterator<Item = PathBuf> + use<> {
     let path = path.to_owned();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     (1..ASIDE_MAX).map(move |number| path.with_file_name(format!("{name}.{why}-{number}")))
@@ -156,6 +197,10 @@ mod tests {
             assert_eq!(parse(other), None, "{other}");
         }
         assert_eq!(task_of_file("task-7-state.md"), "7".parse().ok());
+        assert_eq!(task_of_drawer(".task-7"), "7".parse().ok());
+        for other in [".task-7.guard", ".task-07", "task-7", ".task-"] {
+            assert_eq!(task_of_drawer(other), None, "{other}");
+        }
         assert_eq!(task_of_file("task-7-state.md.corrupt-1"), None);
     }
 }

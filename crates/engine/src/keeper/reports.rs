@@ -28,7 +28,7 @@ pub(super) struct Reports {
 /// A folder as it was when it was first watched; another one may take its name.
 struct Watched {
     identity: (u64, u64),
-    _watcher: RecommendedWatcher,
+    watcher: RecommendedWatcher,
 }
 
 impl Reports {
@@ -37,17 +37,24 @@ impl Reports {
         Reports { folder, watched: None, sender, receiver, is_lost: Arc::default() }
     }
 
-    /// Makes sure that the folder of this name is watched; where the system has no more watches to give, none is.
+    /// Makes sure that the folder of this name is watched, and the drawers in it; where the system has no more watches to
+    /// give, none is.
     pub(super) fn ensure_watched(&mut self) {
         let _ = std::fs::create_dir_all(&self.folder);
         let identity = std::fs::metadata(&self.folder).ok().map(|found| (found.dev(), found.ino()));
-        if self.watched.as_ref().map(|watched| watched.identity) == identity && identity.is_some() {
-            return;
+        if self.watched.as_ref().map(|watched| watched.identity) != identity || identity.is_none() {
+            self.watched = identity.and_then(|identity| {
+                let watcher = self.start().ok()?;
+                Some(Watched { identity, watcher })
+            });
         }
-        self.watched = identity.and_then(|identity| {
-            let watcher = self.start().ok()?;
-            Some(Watched { identity, _watcher: watcher })
-        });
+        if let Some(watched) = &mut self.watched {
+            // Each time, since another of its name may be there by now; and nothing below one, as how deep that is, is for
+            // an agent to say.
+            for drawer in find_drawers(&self.folder) {
+                let _ = watched.watcher.watch(&drawer, RecursiveMode::NonRecursive);
+            }
+        }
     }
 
     /// Waits for the next report.
@@ -75,9 +82,25 @@ impl Reports {
     }
 }
 
+/// Lists the drawers in the folder of the task files.
+fn find_drawers(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.map(|entry| entry.path()).filter(move |path| is_drawer(path, folder))
+}
+
+fn is_drawer(path: &Path, folder: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    path.parent() == Some(folder) && name.and_then(place::task_of_drawer).is_some()
+}
+
 /// Reads one event of the system.
 fn read(event: &Event, folder: &Path) -> Vec<Report> {
     if event.need_rescan() {
+        return vec![Report::Lost];
+    }
+    // A new drawer is to be watched, which is done before a look at the folder.
+    if event.kind.is_create() && event.paths.iter().any(|path| is_drawer(path, folder)) {
         return vec![Report::Lost];
     }
     let is_finished = match event.kind {
@@ -134,6 +157,9 @@ mod tests {
         for (kind, name) in [(open, file), (moved_from, file), (open, ""), (close, ".task-1.guard")] {
             assert_eq!(read_one(kind, name), [], "{kind:?} {name}");
         }
+        assert_eq!(read_one(EventKind::Create(CreateKind::Folder), ".task-1"), [Report::Lost]);
+        assert_eq!(read_one(EventKind::Create(CreateKind::Folder), ".task-1/.task-1"), []);
+        assert_eq!(read_one(close, ".task-1/task-1-state.md"), [Report::Finished(task)]);
         let overflow = Event::new(EventKind::Other).set_flag(Flag::Rescan);
         assert_eq!(read(&overflow, Path::new("/folder")), [Report::Lost]);
     }
@@ -154,6 +180,15 @@ mod tests {
         std::fs::write(folder.join("other"), b"two").unwrap();
         std::fs::rename(folder.join("other"), folder.join("task-2-state.md")).unwrap();
         wait_for(&mut reports, Report::Finished("2".parse().unwrap())).await;
+        let drawer = folder.join(".task-3");
+        for text in ["one", "two"] {
+            std::fs::create_dir(&drawer).unwrap();
+            wait_for(&mut reports, Report::Lost).await;
+            reports.ensure_watched();
+            std::fs::write(drawer.join("task-3-state.md"), text).unwrap();
+            wait_for(&mut reports, Report::Finished("3".parse().unwrap())).await;
+            std::fs::remove_dir_all(&drawer).unwrap();
+        }
         std::fs::rename(&folder, outside.path().join("moved")).unwrap();
         wait_for(&mut reports, Report::Lost).await;
         reports.ensure_watched();

@@ -5,7 +5,7 @@
 //! changed for a while; an empty one waits as long, because the text may come with the next opening.
 
 use crate::error::Error;
-use regatta_files::disk;
+use regatta_files::disk::{self, Itself};
 use regatta_files::writers::{self, Writers};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -22,6 +22,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 pub(super) enum Look {
     /// There is no file.
     Missing,
+    /// Something that is no file, or one that is too large.
+    Odd,
     /// Somebody is in the middle of writing.
     Unfinished,
     /// A whole version.
@@ -67,12 +69,13 @@ pub(super) async fn read_unless_known(
     until: Instant,
     is_known: impl Fn(&str) -> bool,
 ) -> Result<Look, Error> {
-    match disk::read(path).map_err(Error::StateFile)? {
-        None => Ok(Look::Missing),
-        Some((bytes, digest)) if is_known(digest.as_str()) => {
+    match disk::read_itself(path).map_err(Error::StateFile)? {
+        Itself::Missing => Ok(Look::Missing),
+        Itself::Odd => Ok(Look::Odd),
+        Itself::File(bytes, digest) if is_known(digest.as_str()) => {
             Ok(Look::Whole(Whole { bytes, digest: digest.as_str().to_owned(), is_open: false }))
         }
-        Some(_) => read(path, until, is_known).await,
+        Itself::File(..) => read(path, until, is_known).await,
     }
 }
 
@@ -94,11 +97,15 @@ pub(super) async fn read(
 /// Who writes is asked before the file is read: what is read after the last writer has gone is final. The file must not
 /// have changed since before that was asked, or somebody may have begun to write right after.
 async fn look(path: &Path, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
-    let Ok(before) = std::fs::metadata(path) else { return Ok(Look::Missing) };
+    let Ok(before) = std::fs::symlink_metadata(path) else { return Ok(Look::Missing) };
     let writers = find_writers(path).await;
-    let Some((bytes, digest)) = disk::read(path).map_err(Error::StateFile)? else { return Ok(Look::Missing) };
+    let (bytes, digest) = match disk::read_itself(path).map_err(Error::StateFile)? {
+        Itself::Missing => return Ok(Look::Missing),
+        Itself::Odd => return Ok(Look::Odd),
+        Itself::File(bytes, digest) => (bytes, digest),
+    };
     let digest = digest.as_str().to_owned();
-    let is_same = std::fs::metadata(path).is_ok_and(|after| Stamp::of(&after) == Stamp::of(&before));
+    let is_same = std::fs::symlink_metadata(path).is_ok_and(|after| Stamp::of(&after) == Stamp::of(&before));
     let age = before.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
     let is_steady = is_same && age.is_some_and(|age| age >= STEADY_AFTER);
     let is_done = is_same && writers == Writers::Nobody && !bytes.is_empty();

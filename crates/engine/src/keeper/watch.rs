@@ -6,11 +6,12 @@
 use super::looks::{Found, Looks, Step};
 use super::reports::Reports;
 use super::settled::Stamp;
-use super::{digest_of, file_path, left_over, place, sync};
+use super::{drawer, file_path, left_over, place, sync};
 use crate::core::{Actor, TaskId};
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
+use regatta_files::disk::{self, Itself};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -48,9 +49,11 @@ pub(crate) async fn watch(project: Arc<Project>) {
 /// that is under way, the steps themselves see to the file.
 async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<bool, Error> {
     let text = orders::load_file(project, found.task).await?.state;
-    let path = file_path(project, found.task);
-    let on_disk = regatta_files::disk::read(&path).map_err(Error::StateFile)?;
-    let digest = on_disk.map(|(bytes, _)| digest_of(&bytes));
+    let on_disk = disk::read_itself(&drawer::peek(project, found.task)).map_err(Error::StateFile)?;
+    let digest = match on_disk {
+        Itself::File(_, digest) => Some(digest.as_str().to_owned()),
+        Itself::Missing | Itself::Odd => None,
+    };
     let is_known = text.on_disk.as_ref().map(|version| &version.digest) == digest.as_ref();
     let is_written = is_known && text.on_disk == text.newest && !found.has_left_over;
     if is_written && !(is_first && orders::get_task(project, found.task).await?.is_at_rest()) {
@@ -63,7 +66,7 @@ async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<bool
 fn find(project: &Project, task: TaskId) -> Found {
     let path = file_path(project, task);
     let stamp = std::fs::metadata(&path).ok().map(|metadata| Stamp::of(&metadata));
-    let left = regatta_files::exchange::list(&path).unwrap_or_default();
+    let left = regatta_files::exchange::list(&drawer::peek(project, task)).unwrap_or_default();
     let has_left_over = left.iter().any(|path| place::task_of_left(path) == Some(task));
     Found { task, stamp, has_left_over }
 }

@@ -107,7 +107,11 @@ async fn enclose(
     command: &[String],
 ) -> Result<Option<Sandbox>, NotEnclosed> {
     let private = sandbox::make_private(&work.project, id, id)?;
-    sandbox::enclose(&work.project, &sandbox::Place { folder, branch, private: &private, command }).await
+    sandbox::enclose(
+        &work.project,
+        &sandbox::Place { folder, branch, private: &private, task: None, command },
+    )
+    .await
 }
 
 fn not_run(task: TaskId, why: Vec<String>) -> Outcome {

@@ -4,7 +4,7 @@ use super::charge::{self, Charge};
 use super::hearing::Hearing;
 use super::{Control, Work, leftovers};
 use crate::config::Program;
-use crate::core::{AgentId, Code, Problem, Task};
+use crate::core::{AgentId, Code, Problem, Task, TaskId};
 use crate::desk::{self, OpenDesk};
 use crate::error::chain;
 use crate::keeper;
@@ -51,6 +51,7 @@ pub(crate) struct Request<'a> {
 pub(crate) struct Live {
     session: Session,
     desk: OpenDesk,
+    task: Option<TaskId>,
     result_is: ResultIs,
     folder: PathBuf,
     hearing: Option<Hearing>,
@@ -133,8 +134,15 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
     };
     let result_is = start.result_is;
     let started = regatta_agents::start(start).await;
-    let session = started.map_err(|error| failed(chain(&error), mend()))?;
-    Ok(Live { session, desk, result_is, folder: request.folder, hearing })
+    let task = request.speaks_for.task;
+    let session = match started {
+        Ok(session) => session,
+        Err(error) => {
+            close_drawer(project, task).await;
+            return Err(failed(chain(&error), mend()));
+        }
+    };
+    Ok(Live { session, desk, task, result_is, folder: request.folder, hearing })
 }
 
 async fn enclose(
@@ -144,7 +152,11 @@ async fn enclose(
     command: &[String],
 ) -> Result<Option<Sandbox>, NotEnclosed> {
     let (folder, branch) = (request.folder.as_path(), &request.branch);
-    sandbox::enclose(project, &sandbox::Place { folder, branch, private, command }).await
+    sandbox::enclose(
+        project,
+        &sandbox::Place { folder, branch, private, task: request.speaks_for.task, command },
+    )
+    .await
 }
 
 fn open_desk(
@@ -166,7 +178,7 @@ fn open_desk(
 /// Reads the session's output to its end, and takes in what its agent committed; the transcript keeps the output, and
 /// memory stays small.
 pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> Ended {
-    let Live { session: mut running, desk, result_is, folder, mut hearing } = live;
+    let Live { session: mut running, desk, task, result_is, folder, mut hearing } = live;
     let stopper = running.stopper();
     let ended = {
         let drained = async {
@@ -192,12 +204,20 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
     };
     // What cannot be taken in is told where the work is committed.
     let _ = project.repository().take_in(&folder).await;
+    close_drawer(project, task).await;
     // Closed after the last process is dead: until then the agent may still hand something in.
     let ended = match desk.close().await {
         Some(submitted) => ended.with_submitted(submitted, result_is),
         None => ended,
     };
     ended.judged()
+}
+
+/// Puts the task file back in its place. What is in the drawer is found there too, so a failure does no harm.
+async fn close_drawer(project: &Project, task: Option<TaskId>) {
+    if let Some(task) = task {
+        let _ = keeper::close_drawer(project, task).await;
+    }
 }
 
 /// Returns the next piece of output, while questions of the agent are put to a person.
