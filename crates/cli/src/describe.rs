@@ -5,7 +5,9 @@ use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
 use crate::verb::cost::render_cost;
 use anstyle::Style;
 use regatta_engine::Entry;
-use regatta_engine::core::{CheckoutNote, Event, Evidence, Happening, Origin, document, message, session};
+use regatta_engine::core::{
+    AgentId, CheckoutNote, Event, Evidence, Happening, MovedRef, Origin, document, message, session,
+};
 
 /// Says what happened, in one line without colour.
 pub(crate) fn describe(happening: &Happening) -> String {
@@ -120,6 +122,7 @@ fn describe_task(event: &Event) -> String {
         Event::AgentStopping { agent_id, .. } => format!("stopping {agent_id}"),
         Event::AgentStopped { agent_id, .. } => format!("{agent_id} stopped"),
         Event::AgentRefused { agent_id, what, .. } => format!("{agent_id} was refused {what}"),
+        Event::AgentRefsMoved { agent_id, refs, more, .. } => describe_moved_refs(agent_id, refs, *more),
         Event::WorktreeSalvaged { salvage, .. } => format!("unmerged work kept as {}", salvage.name),
         Event::WorktreeRemoved { .. } => "worktree removed".to_owned(),
         Event::TaskReleased { run_id, error: Some(error), .. } => {
@@ -203,6 +206,16 @@ pub(crate) fn log_line(entry: &Entry) -> String {
     )
 }
 
+fn describe_moved_refs(agent: &AgentId, refs: &[MovedRef], more: u32) -> String {
+    let one = |moved: &MovedRef| match &moved.to {
+        Some(to) => format!("{} from {} to {}", moved.name, moved.from.short(), to.short()),
+        None => format!("{} was deleted at {}", moved.name, moved.from.short()),
+    };
+    let shown = refs.iter().map(one).collect::<Vec<_>>().join(", ");
+    let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
+    format!("refs moved while {agent} worked without a sandbox: {shown}{rest}")
+}
+
 fn style_of(happening: &Happening) -> Style {
     let event = match happening {
         Happening::Task(event) => event,
@@ -216,7 +229,8 @@ fn style_of(happening: &Happening) -> Style {
         | Event::ApprovalRejected { .. }
         | Event::AgentParked { .. }
         | Event::TaskQueued { .. }
-        | Event::AgentRefused { .. } => YELLOW,
+        | Event::AgentRefused { .. }
+        | Event::AgentRefsMoved { .. } => YELLOW,
         _ => Style::new(),
     }
 }

@@ -5,8 +5,8 @@
 
 use crate::machine::CommandKind;
 use crate::{
-    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, PrdSlug, Priority,
-    RunId, Salvage, TaskId,
+    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, MovedRefs, PrdSlug,
+    Priority, RunId, Salvage, TaskId,
 };
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -47,6 +47,8 @@ pub enum Command {
     Edit(Edit),
     /// Take note that an agent asked for what it may not have.
     NoteRefused(Refused),
+    /// Take note that refs moved while an agent worked, and not by us.
+    NoteMovedRefs(MovedRefs),
     /// Take note of what came of an effect.
     Report(Outcome),
 }
@@ -243,6 +245,7 @@ impl Command {
             | Command::Resume(_)
             | Command::Edit(_)
             | Command::NoteRefused(_)
+            | Command::NoteMovedRefs(_)
             | Command::Report(_) => return None,
         })
     }

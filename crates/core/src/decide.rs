@@ -74,6 +74,7 @@ pub fn decide(
         Command::Resume(feedback) => task::resume(existing()?, feedback.text.as_deref()).map(accepted),
         Command::Edit(edit) => Ok(accepted(file::edit(existing()?.id, edit))),
         Command::NoteRefused(refused) => Ok(accepted(vec![task::note_refused(existing()?.id, refused)])),
+        Command::NoteMovedRefs(moved) => Ok(accepted(task::note_moved_refs(existing()?.id, moved))),
         Command::Report(outcome) => Ok(accepted(task::report(situation.settings, existing()?, outcome))),
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::{
     Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass,
-    InputNote, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId,
+    InputNote, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -205,6 +205,15 @@ pub enum Event {
     AgentStopFailed { task_id: TaskId, agent_id: AgentId, error: Failure },
     #[serde(rename = "agent:refused")]
     AgentRefused { task_id: TaskId, agent_id: AgentId, session: u32, what: String },
+    #[serde(rename = "agent:refs_moved")]
+    AgentRefsMoved {
+        task_id: TaskId,
+        agent_id: AgentId,
+        session: u32,
+        refs: Vec<MovedRef>,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        more: u32,
+    },
     #[serde(rename = "worktree:salvaged")]
     WorktreeSalvaged { task_id: TaskId, salvage: Salvage },
     #[serde(rename = "worktree:removed")]
@@ -300,6 +309,7 @@ kinds! {
     AgentStopped => "agent:stopped",
     AgentStopFailed => "agent:stop:failed",
     AgentRefused => "agent:refused",
+    AgentRefsMoved => "agent:refs_moved",
     WorktreeSalvaged => "worktree:salvaged",
     WorktreeRemoved => "worktree:removed",
     WorktreeRemoveFailed => "worktree:remove:failed",
@@ -320,7 +330,16 @@ kinds! {
     TaskCancelled => "task:cancelled",
 }
 
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 impl Event {
+    /// Tells whether it is a note about an agent and nothing more, which can happen in every stage.
+    pub fn is_note(&self) -> bool {
+        matches!(self, Event::AgentRefused { .. } | Event::AgentRefsMoved { .. })
+    }
+
     /// Tells whether the crew changes with this event.
     pub fn concerns_crew(&self) -> bool {
         matches!(
@@ -460,6 +479,7 @@ mod tests {
             {"type":"agent:stopped","taskId":7,"agentId":"alpha"}
             {"type":"agent:stop:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:refused","taskId":7,"agentId":"alpha","session":2,"what":"the tool approve_task"}
+            {"type":"agent:refs_moved","taskId":7,"agentId":"alpha","session":2,"refs":[{"ref":"refs/heads/main","from":"0000001000000000000000000000000000000000","to":"0000002000000000000000000000000000000000"},{"ref":"refs/tags/v1","from":"0000001000000000000000000000000000000000"}],"more":1}
             {"type":"worktree:salvaged","taskId":7,"salvage":{"ref":"refs/regatta/salvage/7/1","commit":"0000003000000000000000000000000000000000"}}
             {"type":"worktree:removed","taskId":7,"branch":"task/7"}
             {"type":"worktree:remove:failed","taskId":7,"branch":"task/7","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}

@@ -63,7 +63,7 @@ pub use replay::{
 };
 pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{
-    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
-    Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree, WorktreeState,
-    find_next_try,
+    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, MovedRef, MovedRefs, OutputNote, Park,
+    Priority, Proof, Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree,
+    WorktreeState, find_next_try,
 };

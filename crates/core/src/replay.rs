@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn is_of_any_stage(event: &Event) -> bool {
-        event.is_of_file() || matches!(event, Event::AgentRefused { .. })
+        event.is_of_file() || event.is_note()
     }
 
     fn followers(given: &str) -> String {

@@ -7,12 +7,16 @@ use crate::error::Error;
 use crate::name::{BranchName, CommitId, RefName};
 use crate::repository::Repository;
 use crate::serial::Serial;
+use std::collections::BTreeMap;
 
 /// Fewer digits than git itself accepts as an abbreviation.
 const PREFIX_DIGITS_MIN: usize = 4;
 const PREFIX_DIGITS_MAX: usize = 64;
 /// What is listed of an ambiguous abbreviation.
 const CANDIDATES_MAX: usize = 10;
+
+/// Where refs are that nothing but a decision moves.
+const KEPT: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/regatta/"];
 
 impl Repository {
     /// Returns the branch of the main worktree, or nothing when its HEAD is detached.
@@ -89,6 +93,12 @@ impl Repository {
         // A name longer than we allow was not made by us.
         let named = |(name, id): (String, CommitId)| Some((BranchName::parse(&short(&name)?).ok()?, id));
         Ok(refs.into_iter().filter_map(named).collect())
+    }
+
+    /// Lists the branches, the tags and our own refs by their full names. What was fetched or stashed is not among them.
+    pub async fn list_kept_refs(&self) -> Result<BTreeMap<String, CommitId>, Error> {
+        let is_kept = |(name, _): &(String, CommitId)| KEPT.iter().any(|folder| name.starts_with(folder));
+        Ok(self.list_refs("refs/").await?.into_iter().filter(is_kept).collect())
     }
 
     /// Makes a branch at a commit; refuses one that exists.

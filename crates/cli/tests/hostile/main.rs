@@ -9,4 +9,5 @@ mod floods;
 mod planted;
 mod processes;
 mod reach;
+mod refs;
 mod support;

@@ -49,14 +49,12 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
             task.salvages.push(salvage.clone())
         }
         Event::ApprovalRejected { .. } if is_ready(&task.stage) => {}
-        // A note, and nothing more: an agent can ask for anything at any time.
-        Event::AgentRefused { .. } => {}
+        event if event.is_note() => {}
         event if remember(task, event) => {}
         event if advance(task, event) => {}
         _ => return false,
     }
-    let is_note = matches!(fact.event, Event::AgentRefused { .. });
-    if !fact.event.is_of_file() && !is_note {
+    if !fact.event.is_of_file() && !fact.event.is_note() {
         task.updated_at = fact.at;
     }
     true

@@ -3,8 +3,8 @@
 use crate::session::Budget;
 use crate::{
     Actor, AgentId, Approval, Breakdown, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId,
-    Event, Evidence, Failure, FailureClass, InputNote, Origin, Priority, Problem, ProgressNote, Retries,
-    RunId, Salvage, Settings, Splice, TaskId,
+    Event, Evidence, Failure, FailureClass, InputNote, MovedRef, Origin, Priority, Problem, ProgressNote,
+    Retries, RunId, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,7 +173,22 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::AgentStopping { task_id, agent_id: agent_id.clone(), reason: Some(reason.clone()) },
         Event::AgentStopped { task_id, agent_id: agent_id.clone() },
         Event::AgentStopFailed { task_id, agent_id: agent_id.clone(), error: error.clone() },
-        Event::AgentRefused { task_id, agent_id, session, what: "the tool approve_task".into() },
+        Event::AgentRefused {
+            task_id,
+            agent_id: agent_id.clone(),
+            session,
+            what: "the tool approve_task".into(),
+        },
+        Event::AgentRefsMoved {
+            task_id,
+            agent_id,
+            session,
+            refs: vec![
+                MovedRef { name: "refs/heads/main".into(), from: commit(1), to: Some(commit(2)) },
+                MovedRef { name: "refs/tags/v1".into(), from: commit(1), to: None },
+            ],
+            more: 1,
+        },
         Event::WorktreeSalvaged {
             task_id,
             salvage: Salvage { name: "refs/regatta/salvage/7/1".into(), commit: commit(3) },

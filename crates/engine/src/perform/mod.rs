@@ -9,6 +9,7 @@ mod create_worktree;
 mod hearing;
 mod leftovers;
 mod merge_branch;
+mod moved_refs;
 mod pause_agent;
 mod places;
 mod policy;

@@ -2,6 +2,7 @@
 
 use super::charge::{self, Charge};
 use super::hearing::Hearing;
+use super::moved_refs::{self, Refs};
 use super::{Control, Work, leftovers};
 use crate::config::Program;
 use crate::core::{AgentId, Code, Problem, Task, TaskId};
@@ -55,6 +56,7 @@ pub(crate) struct Live {
     result_is: ResultIs,
     folder: PathBuf,
     hearing: Option<Hearing>,
+    refs: Option<Refs>,
 }
 
 /// Ends what is left of the same session, and starts it.
@@ -107,6 +109,12 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
         })?,
         None => None,
     };
+    let refs = match (request.speaks_for.task, &sandbox, command) {
+        (Some(task), None, Some(_)) => {
+            moved_refs::look(project, (task, agent, request.number), &request.branch).await
+        }
+        _ => None,
+    };
     let hearing = request.charge.map(|charge| Hearing::new(work, charge));
     let allowed = entry.environment.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
     let resumes = request.charge.and_then(|charge| charge.opened.resumes.as_ref());
@@ -142,7 +150,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
             return Err(failed(chain(&error), mend()));
         }
     };
-    Ok(Live { session, desk, task, result_is, folder: request.folder, hearing })
+    Ok(Live { session, desk, task, result_is, folder: request.folder, hearing, refs })
 }
 
 async fn enclose(
@@ -178,7 +186,7 @@ fn open_desk(
 /// Reads the session's output to its end, and takes in what its agent committed; the transcript keeps the output, and
 /// memory stays small.
 pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> Ended {
-    let Live { session: mut running, desk, task, result_is, folder, mut hearing } = live;
+    let Live { session: mut running, desk, task, result_is, folder, mut hearing, refs } = live;
     let stopper = running.stopper();
     let ended = {
         let drained = async {
@@ -204,6 +212,10 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
     };
     // What cannot be taken in is told where the work is committed.
     let _ = project.repository().take_in(&folder).await;
+    if let Some(refs) = refs {
+        // What cannot be looked at is no reason to lose the work.
+        let _ = moved_refs::note(project, refs).await;
+    }
     close_drawer(project, task).await;
     // Closed after the last process is dead: until then the agent may still hand something in.
     let ended = match desk.close().await {
