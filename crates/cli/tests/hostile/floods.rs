@@ -1,11 +1,12 @@
 //! Output of any size and shape is counted and not kept, and does nothing to a terminal.
 
 use crate::support::{Attack, Walls, assert_harmless, run_measured, walls};
+use std::io::{Read, Seek, SeekFrom};
 
 const GROWTH_BYTES_MAX: u64 = 50_000_000;
 
 /// Runs a quiet agent and a loud one, and compares the memory of their engines.
-fn assert_little_memory(walls: Walls, script: &str, column: &str) {
+fn assert_little_memory(walls: Walls, script: &str, column: &str) -> Attack {
     let quiet = Attack::new(walls, "echo work > work.txt", "");
     let (_, least) = run_measured(&quiet);
     let loud = Attack::new(walls, script, "");
@@ -14,6 +15,7 @@ fn assert_little_memory(walls: Walls, script: &str, column: &str) {
     let growth = most.saturating_sub(least);
     assert!(growth < GROWTH_BYTES_MAX, "memory grew by {growth} bytes, from {least} to {most}");
     loud.assert_unharmed();
+    loud
 }
 
 #[test]
@@ -22,11 +24,27 @@ fn one_line_of_a_gigabyte() {
     assert_little_memory(walls()[0], script, "waiting_approval");
 }
 
-/// Ten gigabytes take five times as long and as little memory.
+/// One prepared piece of lines is written again and again by one program, so that making the output costs little.
 #[test]
-fn two_gigabytes_of_lines() {
-    let script = "yes \"$(printf %08000d 0)\" | head -c 2000000000; echo work > work.txt";
-    assert_little_memory(walls()[0], script, "waiting_approval");
+fn ten_gigabytes_of_lines() {
+    let script = "yes \"$(printf %08000d 0)\" | head -c 10000000 > /tmp/lines-$$; \
+        cat $(yes /tmp/lines-$$ | head -n 1000); rm /tmp/lines-$$; echo work > work.txt";
+    let attack = assert_little_memory(walls()[0], script, "waiting_approval");
+    let (kept, left_out) = count_output(&attack);
+    assert!(kept + left_out > 10_000_000_000, "{kept} bytes were kept and {left_out} left out");
+}
+
+/// Returns the size of a transcript that is full, and how many bytes it says were left out.
+fn count_output(attack: &Attack) -> (u64, u64) {
+    let path = attack.project.path().join(".regatta/sessions/task-1-session-1.jsonl");
+    let mut file = std::fs::File::open(path).expect("a transcript");
+    let kept = file.metadata().expect("a file").len();
+    file.seek(SeekFrom::Start(kept.saturating_sub(1_000))).expect("a file");
+    let mut end = String::new();
+    file.read_to_string(&mut end).expect("text");
+    let (before, _) = end.rsplit_once(" bytes of text were left out").expect("it was too much");
+    let number = before.rsplit('"').next().and_then(|number| number.parse().ok());
+    (kept, number.expect("a number"))
 }
 
 #[test]
