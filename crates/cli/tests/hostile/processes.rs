@@ -94,10 +94,13 @@ fn a_killed_engine_takes_its_sandbox_along_and_no_commit_is_lost() {
     assert!(count_processes(&marker) > 0);
     running.kill();
     until("nothing of it is left", || count_processes(&marker) == 0);
+    let file = attack.project.path().join(".regatta/task-states/task-1-state.md");
+    assert!(file.is_symlink() && file.exists(), "the task file is where the agent had it");
     let cancelled = attack.project.run(&["task", "cancel", "1"]);
     assert_eq!(cancelled.code, Some(0), "{cancelled:?}");
     let salvage = attack.task()["salvages"][0]["ref"].as_str().expect("a salvage").to_owned();
     let subjects = attack.project.repo.git(&["log", "--format=%s", &format!("main..{salvage}")]);
     assert!(subjects.lines().any(|subject| subject == "kept"), "{subjects}");
+    assert!(!file.is_symlink() && file.exists(), "the task file is back in its place");
     attack.assert_unharmed();
 }

@@ -4,6 +4,7 @@ use super::Work;
 use crate::core::{Code, CommitId, Failure, Outcome, Problem, Salvage, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
+use crate::keeper;
 use crate::orders;
 use crate::project::Project;
 use crate::salvage::{Removal, find_salvages, set_aside_and_remove};
@@ -27,6 +28,8 @@ pub(super) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<
     };
     crash::point("remove_worktree.after");
     work.settle(task, outcome).await?;
+    // One that a killed engine left open; what is in it is found there too, so a failure does no harm.
+    let _ = keeper::close_drawer(&work.project, task).await;
     work.keep_file(task).await
 }
 
