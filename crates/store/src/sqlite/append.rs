@@ -10,16 +10,18 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Statement, params
 use crate::{Append, Appended, CommandKey, Error, IntentId, LeaseToken, NewEvent, Seq, StreamName, Version};
 
 use super::failure::Failure;
-use super::known::{Kept, Known};
+use super::load;
 use super::packed::pack;
 use super::rows::{Time, column, number_or_zero};
-use super::unplaced::FIND_STREAM;
 
 const INSERT_COMMAND: &str = "INSERT INTO commands (id, digest, answer) VALUES (?1, ?2, ?3)";
 const FIND_TOKEN: &str = "SELECT 1 FROM leases WHERE token = ?1";
+const FIND_STREAM: &str = "SELECT s.id, (SELECT max(p.version) FROM places AS p WHERE p.stream = s.id) \
+     FROM streams AS s WHERE s.name = ?1";
 const INSERT_STREAM: &str = "INSERT INTO streams (name) VALUES (?1)";
 const INSERT_EVENT: &str = "INSERT INTO events (seq, id, at, kind, actor, streams, intents, data, command) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+const INSERT_PLACE: &str = "INSERT INTO places (stream, version, seq) VALUES (?1, ?2, ?3)";
 const INSERT_INTENT: &str =
     "INSERT INTO intents (seq, ordinal, kind, lane, data) VALUES (?1, ?2, ?3, ?4, ?5)";
 const SETTLE_INTENT: &str = "DELETE FROM intents WHERE seq = ?1 AND ordinal = ?2";
@@ -29,49 +31,35 @@ const PUT_SNAPSHOT: &str =
 
 /// The appends of one transaction.
 ///
-/// What is known when it begins is counted on from there: nobody else can change it meanwhile.
+/// The head is read when the transaction begins, and then counted: nobody else can move it.
 pub(super) struct AppendSql<'c> {
     connection: &'c Connection,
-    known: Known,
+    head: Seq,
 }
 
-/// The streams that an append expects, as its events join them.
-type Guards<'a> = BTreeMap<&'a StreamName, Kept>;
-
-/// How a transaction finds the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begun {
-    /// As this connection left it.
-    AsLeft,
-    /// Changed by another connection, or not known before.
-    Changed,
+/// A stream the append expects: its row, when it has one, and its version as events join.
+struct Guarded {
+    row: Option<i64>,
+    version: u64,
 }
+
+type Guards<'a> = BTreeMap<&'a StreamName, Guarded>;
 
 impl<'c> AppendSql<'c> {
     /// Makes the appends of a transaction that is yet to begin.
-    pub(super) fn new(connection: &'c Connection, known: Known) -> Self {
-        Self { connection, known }
+    pub(super) fn new(connection: &'c Connection) -> Self {
+        Self { connection, head: Seq(0) }
     }
 
-    /// Reads the end of the log, unless it is known; called first in every transaction.
-    pub(super) fn begin(&mut self) -> Result<Begun, Failure> {
-        let is_fresh = self.known.is_fresh(self.connection)?;
-        Ok(if is_fresh { Begun::AsLeft } else { Begun::Changed })
+    /// Reads the head of the log; called first in every transaction.
+    pub(super) fn begin(&mut self) -> Result<(), Failure> {
+        self.head = load::head(self.connection)?;
+        Ok(())
     }
 
     /// Returns the head as the appends of this transaction have left it.
     pub(super) fn head(&self) -> Seq {
-        self.known.unplaced().last()
-    }
-
-    /// Has leases be looked up again: one is about to change.
-    pub(super) fn forget_lease(&mut self) {
-        self.known.forget_token();
-    }
-
-    /// Gives back what is known, once the transaction is committed.
-    pub(super) fn into_known(self) -> Known {
-        self.known
+        self.head
     }
 
     /// Carries an append out, or refuses it; what a refused one has changed is the caller's to roll back.
@@ -91,31 +79,14 @@ impl<'c> AppendSql<'c> {
         if let Some(CommandKey { id, digest }) = &append.command {
             self.sql(INSERT_COMMAND)?.execute(params![&id.as_bytes()[..], digest, append.answer])?;
         }
-        let is_full = self.known.unplaced().is_full();
-        if is_full {
-            self.known.unplaced().enter(self.connection)?;
-        }
-        let first = Seq(self.head().0 + 1);
+        let first = Seq(self.head.0 + 1);
         self.insert_events(append, first, &mut guards)?;
         let intents = self.insert_intents(append, first)?;
         self.put_snapshots(append, &guards)?;
-        // Only now: what a refused append has done is rolled back.
-        self.take_note(append, guards, is_full);
+        // Only now: a refused append must not move it.
+        self.head = Seq(self.head.0 + append.events.len() as u64);
         let first = (!append.events.is_empty()).then_some(first);
-        Ok(Appended::Stored { first, last: self.head(), intents })
-    }
-
-    fn take_note(&mut self, append: &Append, guards: Guards<'_>, is_entered: bool) {
-        let unplaced = self.known.unplaced_mut();
-        if is_entered {
-            unplaced.clear();
-        }
-        for event in &append.events {
-            unplaced.push(&event.streams);
-        }
-        for (stream, kept) in guards {
-            self.known.keep(stream, kept);
-        }
+        Ok(Appended::Stored { first, last: self.head, intents })
     }
 
     fn sql(&self, text: &'static str) -> Result<CachedStatement<'c>, rusqlite::Error> {
@@ -123,11 +94,7 @@ impl<'c> AppendSql<'c> {
     }
 
     fn check_fence(&mut self, token: LeaseToken) -> Result<(), Failure> {
-        if self.known.has_token(token) {
-            return Ok(());
-        }
         if self.sql(FIND_TOKEN)?.exists([&token.0.as_bytes()[..]])? {
-            self.known.keep_token(token);
             return Ok(());
         }
         Err(Error::LeaseLost { token }.into())
@@ -135,28 +102,20 @@ impl<'c> AppendSql<'c> {
 
     fn check_versions<'a>(&mut self, expect: &'a [(StreamName, Version)]) -> Result<Guards<'a>, Failure> {
         let mut guards = Guards::new();
+        let mut find = self.sql(FIND_STREAM)?;
         for (stream, expected) in expect {
-            let kept = match self.known.stream(stream) {
-                Some(kept) => kept,
-                None => self.find_stream(stream)?,
+            let mut rows = find.query([stream.as_str()])?;
+            let (row, version) = match rows.next()? {
+                Some(row) => (Some(row.get(0)?), number_or_zero(row, 1)?),
+                None => (None, 0),
             };
-            if kept.version != expected.0 {
-                let (expected, actual) = (*expected, Version(kept.version));
+            if version != expected.0 {
+                let (expected, actual) = (*expected, Version(version));
                 return Err(Error::Conflict { stream: stream.clone(), expected, actual }.into());
             }
-            guards.insert(stream, kept);
+            guards.insert(stream, Guarded { row, version });
         }
         Ok(guards)
-    }
-
-    fn find_stream(&self, stream: &StreamName) -> Result<Kept, Failure> {
-        let mut find = self.sql(FIND_STREAM)?;
-        let mut rows = find.query([stream.as_str()])?;
-        let waiting = self.known.unplaced().of(stream).len() as u64;
-        Ok(match rows.next()? {
-            Some(row) => Kept { row: Some(row.get(0)?), version: number_or_zero(row, 1)? + waiting },
-            None => Kept { row: None, version: 0 },
-        })
     }
 
     fn settle(&mut self, intent: IntentId) -> Result<(), Failure> {
@@ -187,20 +146,23 @@ impl<'c> AppendSql<'c> {
                 event.data,
                 command,
             ])?;
-            self.join_streams(event, guards)?;
+            self.join_streams(event, seq, guards)?;
         }
         Ok(())
     }
 
-    /// Counts an event in its streams; its places are entered later.
-    fn join_streams(&self, event: &NewEvent, guards: &mut Guards<'_>) -> Result<(), Failure> {
+    fn join_streams(&mut self, event: &NewEvent, seq: u64, guards: &mut Guards<'_>) -> Result<(), Failure> {
+        let mut insert = self.sql(INSERT_PLACE)?;
         for stream in &event.streams {
             let unguarded = || Error::UnguardedStream { stream: stream.clone() };
             let guard = guards.get_mut(stream).ok_or_else(unguarded)?;
             guard.version += 1;
-            if guard.row.is_none() {
-                guard.row = Some(self.sql(INSERT_STREAM)?.insert([stream.as_str()])?);
-            }
+            let row = match guard.row {
+                Some(row) => row,
+                None => self.sql(INSERT_STREAM)?.insert([stream.as_str()])?,
+            };
+            guard.row = Some(row);
+            insert.execute([row, column(guard.version), column(seq)])?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Every read counts what it got: a row that is missing is reported, never skipped in silence.
 
 use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection, Row, Rows, params};
+use rusqlite::{CachedStatement, Connection, Row, params};
 
 use crate::{Corruption, Intent, IntentId, Loaded, Recorded, Seq, Snapshot, StreamName, Version};
 
@@ -11,7 +11,6 @@ use super::failure::Failure;
 use super::rows::{
     RECORDED, Source, column, number, number_or_zero, recorded, snapshot_data, stream_name, time,
 };
-use super::unplaced::Unplaced;
 
 /// The columns of a stream and of its snapshot in the format `?2`.
 const STREAMS: &str = "SELECT s.id, s.name, \
@@ -103,56 +102,44 @@ pub(super) fn is_open(connection: &Connection, intent: IntentId) -> Result<bool,
 
 /// The prepared read of the events of one stream after a version.
 struct Tail<'c> {
-    placed: CachedStatement<'c>,
-    single: CachedStatement<'c>,
-    unplaced: Unplaced,
+    events: CachedStatement<'c>,
 }
 
 impl<'c> Tail<'c> {
-    fn prepare(connection: &'c Connection) -> Result<Self, Failure> {
-        let placed = format!(
+    fn prepare(connection: &'c Connection) -> Result<Self, rusqlite::Error> {
+        let sql = format!(
             "SELECT {RECORDED} FROM places AS p JOIN events AS e ON e.seq = p.seq \
              WHERE p.stream = ?1 AND p.version > ?2 ORDER BY p.version"
         );
-        let single = format!("SELECT {RECORDED} FROM events AS e WHERE e.seq = ?1");
-        Ok(Self {
-            placed: connection.prepare_cached(&placed)?,
-            single: connection.prepare_cached(&single)?,
-            unplaced: Unplaced::read(connection)?,
-        })
+        Ok(Self { events: connection.prepare_cached(&sql)? })
     }
 
     /// Loads the stream of a row of [`STREAMS`].
     fn load(&mut self, row: &Row<'_>) -> Result<Loaded, Failure> {
         let id: i64 = row.get(0)?;
         let stream = stream_name(&row.get::<_, String>(1)?, id.unsigned_abs())?;
-        let placed = number_or_zero(row, 2)?;
-        let waiting = self.unplaced.of(&stream);
-        let version = Version(placed + waiting.len() as u64);
-        let snapshot = match row.get_ref(3)? {
-            ValueRef::Null => None,
-            _ => Some(snapshot(row, id.unsigned_abs())?),
+        let version = Version(number_or_zero(row, 2)?);
+        let folded: Option<i64> = row.get(3)?;
+        let snapshot = match folded {
+            Some(_) => Some(snapshot(row, id.unsigned_abs())?),
+            None => None,
         };
-        let folded = snapshot.as_ref().map_or(0, |snapshot| snapshot.version.0);
-        let mut tail = Vec::new();
-        read_all(self.placed.query([id, column(folded)])?, &mut tail)?;
-        let known = usize::try_from(folded.saturating_sub(placed)).unwrap_or(usize::MAX);
-        for seq in waiting.iter().skip(known) {
-            read_all(self.single.query([column(seq.0)])?, &mut tail)?;
-        }
-        let counted = Version(folded + tail.len() as u64);
+        let tail = self.after(id, folded.unwrap_or(0))?;
+        let counted = Version(snapshot.as_ref().map_or(0, |snapshot| snapshot.version.0) + tail.len() as u64);
         if counted != version {
             return Err(Corruption::StreamVersion { stream, kept: version, counted }.into());
         }
         Ok(Loaded { stream, version, snapshot, tail })
     }
-}
 
-fn read_all(mut rows: Rows<'_>, events: &mut Vec<Recorded>) -> Result<(), Failure> {
-    while let Some(row) = rows.next()? {
-        events.push(recorded(row)?);
+    fn after(&mut self, stream: i64, folded: i64) -> Result<Vec<Recorded>, Failure> {
+        let mut rows = self.events.query([stream, folded])?;
+        let mut tail = Vec::new();
+        while let Some(row) = rows.next()? {
+            tail.push(recorded(row)?);
+        }
+        Ok(tail)
     }
-    Ok(())
 }
 
 /// Reads the snapshot of a row of [`STREAMS`] that has one.

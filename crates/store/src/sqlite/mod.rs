@@ -9,7 +9,6 @@ mod append;
 mod create;
 mod failure;
 mod handle;
-mod known;
 mod leases;
 mod load;
 mod open;
@@ -18,7 +17,6 @@ mod readers;
 mod rows;
 mod schema;
 mod transaction;
-mod unplaced;
 mod verify;
 mod writer;
 

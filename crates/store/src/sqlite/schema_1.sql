@@ -1,7 +1,7 @@
 -- Every page that an append changes is written twice, to the WAL and to the file, so an append changes few: those
--- of its event and of the open intents. What can be told from these is not kept beside them: the head of the log is
--- its last event, the version of a stream its last place and what waits for one. Nor does a row of these tables refer
--- to another by a foreign key, which would be looked up at every append; `verify` finds what hangs on nothing.
+-- of its event, of the places in its streams, and of the open intents. What can be told from these is not kept beside
+-- them: the head of the log is its last event, the version of a stream its last place. Nor does a row of these tables
+-- refer to another by a foreign key, which would be looked up at every append; `verify` finds what hangs on nothing.
 
 CREATE TABLE commands (
     id BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -28,19 +28,13 @@ CREATE TABLE streams (
     name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- The places of a stream: which event has which version. They are entered for many events at once; the events after
--- the one in `placed` still wait for theirs, and say by themselves which streams they are in.
+-- The places of a stream: which event has which version.
 CREATE TABLE places (
     stream INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version > 0),
     seq INTEGER NOT NULL,
     PRIMARY KEY (stream, version)
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE placed (
-    id INTEGER PRIMARY KEY CHECK (id = 0),
-    seq INTEGER NOT NULL CHECK (seq >= 0)
-) STRICT;
 
 -- Open intents alone. One that is settled is gone: what it asked for is told by its event.
 CREATE TABLE intents (

@@ -10,7 +10,6 @@ use super::failure::Failure;
 use super::rows::{
     RECORDED, Source, number, number_or_zero, recorded, snapshot_data, stream_name, stream_names,
 };
-use super::unplaced::Unplaced;
 
 pub(super) fn verify(connection: &Connection) -> Result<Verified, Failure> {
     check_pages(connection)?;
@@ -67,7 +66,6 @@ fn walk_streams(connection: &Connection, walk: &mut Walk) -> Result<(), Failure>
         "SELECT p.version, p.seq, e.streams FROM places AS p LEFT JOIN events AS e ON e.seq = p.seq \
          WHERE p.stream = ?1 ORDER BY p.version",
     )?;
-    let unplaced = Unplaced::read(connection)?;
     let mut rows = streams.query([])?;
     while let Some(row) = rows.next()? {
         let id = number(row, 0)?;
@@ -77,12 +75,8 @@ fn walk_streams(connection: &Connection, walk: &mut Walk) -> Result<(), Failure>
         if snapshot.is_some() {
             snapshot_data(row.get_ref(4)?, id)?;
         }
-        let (placed, waiting) = (number_or_zero(row, 2)?, unplaced.of(&name));
-        walk.stream(&name, Version(placed + waiting.len() as u64), snapshot)?;
+        walk.stream(&name, Version(number_or_zero(row, 2)?), snapshot)?;
         walk_places(&mut places, id, &name, walk)?;
-        for (version, seq) in (placed + 1..).zip(waiting) {
-            walk.place(&name, Version(version), *seq, std::slice::from_ref(&name))?;
-        }
     }
     Ok(())
 }

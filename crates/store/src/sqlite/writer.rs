@@ -19,7 +19,6 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::{Append, Appended, Error, Seq};
 
 use super::failure::Place;
-use super::known::Known;
 use super::transaction::{Order, Reply, Transaction};
 
 /// How many orders may wait; more make their callers wait, so that memory stays bounded.
@@ -44,18 +43,11 @@ pub(super) struct Writer {
 struct Desk {
     place: Arc<Place>,
     heads: Arc<watch::Sender<Seq>>,
-    file: Mutex<File>,
+    connection: Mutex<Connection>,
     /// How many orders are on their way to the thread.
     waiting: AtomicUsize,
     /// Whether orders have been coming one at a time.
     is_quiet: AtomicBool,
-}
-
-/// The connection, and what it knows of the file.
-#[derive(Debug)]
-struct File {
-    connection: Connection,
-    known: Known,
 }
 
 impl Writer {
@@ -70,7 +62,7 @@ impl Writer {
         let desk = Arc::new(Desk {
             place,
             heads,
-            file: Mutex::new(File { connection, known: Known::default() }),
+            connection: Mutex::new(connection),
             waiting: AtomicUsize::new(0),
             is_quiet: AtomicBool::new(true),
         });
@@ -119,7 +111,7 @@ impl Desk {
         while let Some(first) = queue.blocking_recv() {
             group.push(first);
             // Whoever commits on a thread of its own may be at it; meanwhile more may come.
-            let Ok(mut file) = self.file.lock() else { return };
+            let Ok(connection) = self.connection.lock() else { return };
             while group.len() < GROUP_ORDERS_MAX
                 && let Ok(next) = queue.try_recv()
             {
@@ -127,10 +119,9 @@ impl Desk {
             }
             self.waiting.fetch_sub(group.len(), Ordering::Relaxed);
             self.is_quiet.store(group.len() == 1, Ordering::Relaxed);
-            let File { connection, known } = &mut *file;
-            let mut transaction = self.transaction(connection, std::mem::take(known), group.len() == 1);
+            let mut transaction = self.transaction(&connection, group.len() == 1);
             let begun = transaction.begin();
-            *known = transaction.commit(begun, &mut group);
+            transaction.commit(begun, &mut group);
         }
     }
 
@@ -141,19 +132,18 @@ impl Desk {
         if !is_quiet || !can_spare_this_thread() {
             return Err(append);
         }
-        let mut file = match self.file.try_lock() {
-            Ok(file) => file,
+        let connection = match self.connection.try_lock() {
+            Ok(connection) => connection,
             Err(TryLockError::WouldBlock) => return Err(append),
             Err(TryLockError::Poisoned(_)) => return Ok(Err(self.stopped())),
         };
-        let File { connection, known } = &mut *file;
-        let mut transaction = self.transaction(connection, std::mem::take(known), true);
-        let begun = match self.without_waiting(connection, || transaction.begin()) {
+        let mut transaction = self.transaction(&connection, true);
+        let begun = match self.without_waiting(&connection, || transaction.begin()) {
             Err(Error::Busy { .. }) if connection.is_autocommit() => return Err(append),
             begun => begun,
         };
         let (reply, mut answer) = oneshot::channel();
-        *known = transaction.commit(begun, &mut vec![Order::Append(append, reply)]);
+        transaction.commit(begun, &mut vec![Order::Append(append, reply)]);
         Ok(answer.try_recv().unwrap_or_else(|_| Err(self.stopped())))
     }
 
@@ -174,13 +164,8 @@ impl Desk {
         done
     }
 
-    fn transaction<'c>(
-        &'c self,
-        connection: &'c Connection,
-        known: Known,
-        is_alone: bool,
-    ) -> Transaction<'c> {
-        Transaction::new(connection, &self.place, &self.heads, known, is_alone)
+    fn transaction<'c>(&'c self, connection: &'c Connection, is_alone: bool) -> Transaction<'c> {
+        Transaction::new(connection, &self.place, &self.heads, is_alone)
     }
 
     fn stopped(&self) -> Error {

@@ -12,7 +12,6 @@ use tempfile::TempDir;
 mod damage;
 mod file;
 mod group;
-mod places;
 mod processes;
 mod sharing;
 
