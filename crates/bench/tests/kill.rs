@@ -112,9 +112,11 @@ impl Round {
     }
 }
 
+/// Reads the keys of all lines that are whole: a kill may cut one where a page of the file ends.
 fn read_keys(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
+    let words = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    words.filter(|words| words.len() == 3).map(|words| words[0].to_owned()).collect()
 }
 
 impl Executed {
