@@ -1,7 +1,8 @@
 //! Says what kind of failure an error text means: the one table for what agents and providers have in common.
 //!
-//! Pure: the time comes with the zone of the machine, in which agents tell a time of day. It is asked about texts that are known to be errors, never about what an agent says in general. What a text
-//! says about rate limits comes before its HTTP status, because some providers answer 400 or 403 to both.
+//! Pure: the time comes with the zone of the machine, in which agents tell a time of day. It is asked about texts that
+//! are known to be errors, never about what an agent says in general. What a text says about rate limits comes before
+//! its HTTP status, because some providers answer 400 or 403 to both.
 
 use jiff::{SignedDuration, Timestamp, Zoned};
 

@@ -1,8 +1,8 @@
 //! How far the agents of a project are shut in: what the config asks for, what works here, and the sandbox of one session.
 //!
 //! A session gets a private folder, with its `/tmp`, for as long as it runs, and a git folder that stands in for the
-//! repository's. What the agent committed there is taken in when it has ended. Of the task files it sees its own. Whether a sandbox works at all is the
-//! agents room's to say; what a missing one means is decided here.
+//! repository's. What the agent committed there is taken in when it has ended. Of the task files it sees its own. Whether
+//! a sandbox works at all is the agents room's to say; what a missing one means is decided here.
 
 use crate::config::{Program, Sandboxed};
 use crate::core::{Task, TaskId};
