@@ -14,6 +14,7 @@ mod feed;
 mod folder;
 mod headless;
 mod heard;
+mod json;
 mod judge;
 mod kind;
 mod limits;

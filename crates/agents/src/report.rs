@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::failure::{Failure, FailureClass};
+use crate::json;
 use crate::outcome::ResultFrom;
 use crate::text::cut_length;
 
@@ -26,6 +27,9 @@ pub(crate) struct Claims {
 /// Returns the last JSON object of the printed text; `is_whole` tells whether the text is all that was printed.
 pub(crate) fn find_result(printed: &str, is_whole: bool) -> Option<Value> {
     let printed = printed.trim();
+    if json::is_deceptive(printed.as_bytes()) {
+        return None;
+    }
     if is_whole && let Ok(document) = serde_json::from_str::<Value>(printed) {
         return last_object(document);
     }

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use serde_json::Value;
 
+use crate::json;
+
 /// The environment variable with the path of the result file.
 pub const RESULT_FILE: &str = "REGATTA_RESULT_FILE";
 
@@ -60,7 +62,7 @@ pub(crate) fn load(path: &Path, bytes_max: usize) -> Result<Option<Value>, Resul
     if bytes.len() > bytes_max {
         return Err(ResultFileError::TooLarge { path: place(), bytes_max });
     }
-    let parsed = serde_json::from_slice(&bytes);
+    let parsed = json::parse(&bytes);
     parsed.map(Some).map_err(|source| ResultFileError::NotJson { path: place(), source })
 }
 

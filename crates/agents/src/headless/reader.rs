@@ -4,11 +4,11 @@
 //! and JSON that is too deep are text.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::Dialect;
 use super::lines::{Line, Lines};
 use crate::heard::Heard;
+use crate::json;
 use crate::output::Output;
 use crate::process::Stream;
 
@@ -59,7 +59,7 @@ impl Reader {
 fn read_line(dialect: &mut dyn Dialect, line: Line<'_>, heard: &mut Heard) {
     match line {
         Line::TooLong(bytes) => heard.skip(bytes),
-        Line::Whole(bytes) => match serde_json::from_slice::<Value>(bytes) {
+        Line::Whole(bytes) => match json::parse(bytes) {
             Ok(event) if event.is_object() => dialect.read(&event, heard),
             _ if bytes.iter().all(u8::is_ascii_whitespace) => {}
             _ => heard.print(&format!("{}\n", String::from_utf8_lossy(bytes))),
