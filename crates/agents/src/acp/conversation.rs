@@ -5,49 +5,49 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema::{
+    self, CancelNotification, ClientResponse, Implementation, InitializeRequest, InitializeResponse,
+    LoadSessionRequest, LoadSessionResponse, McpServer, McpServerStdio, NewSessionRequest,
+    NewSessionResponse, PromptRequest, PromptResponse, RawValue, ReadTextFileRequest, RequestId,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome,
+    SessionConfigOption, SessionId, SessionNotification, StopReason, WriteTextFileRequest,
+};
+use agent_client_protocol::{Error, JsonRpcMessage as _, JsonRpcRequest, RawJsonRpcMessage};
+use serde_json::Value;
 
-use super::permission::{Decision, decide, find_option, find_paths};
+use super::model;
+use super::permission::{Choices, Decision, decide, describe, find_paths, is_whole};
 use super::updates::Updates;
-use super::wire::{self, Incoming};
+use super::wire::{self, Incoming, read};
 use crate::classify::Verdict;
 use crate::failure::FailureClass;
 use crate::folder::Folder;
-use crate::headless::event::{count, is_set, list, text};
+use crate::headless::event::{count, text};
 use crate::heard::Heard;
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::question::Answer;
 use crate::start::{Start, ToolServer};
-use crate::text::cut_length;
 use crate::usage::Usage;
-
-/// The version of the protocol that is spoken; all agents seen speak it.
-const VERSION: u64 = 1;
 
 /// Requests for leave that may be open at a time; an agent asks one after the other.
 const OPEN_QUESTIONS_MAX: usize = 32;
 
-/// Longest id of a request, and longest option, of a question that is kept for a person: agents use a few words.
-const KEPT_BYTES_MAX: usize = 1000;
-
-/// Most options of a question that are looked at; agents offer four.
-const OPTIONS_MAX: usize = 32;
-
-/// Longest description of what is asked for.
-const WHAT_BYTES_MAX: usize = 500;
+/// Longest id of a request that is kept for a person: agents use a few words.
+const ID_BYTES_MAX: usize = 1000;
 
 /// What the conversation asks to be done.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Act {
     /// A message goes to the agent.
-    Send(Value),
+    Send(RawJsonRpcMessage),
     /// A person is asked; the answer comes back by [`Conversation::answer`].
     Ask { question: u64, what: String, paths: Vec<String> },
     /// A file is read for the agent, and its request answered.
-    Read { id: Value, path: String, from: Option<u64>, lines_max: Option<u64> },
+    Read { id: RequestId, path: PathBuf, from: Option<u32>, lines_max: Option<u32> },
     /// A file is written for the agent, and its request answered.
-    Write { id: Value, path: String, text: String },
+    Write { id: RequestId, path: PathBuf, text: String },
 }
 
 /// What it is about.
@@ -78,9 +78,9 @@ enum Stage {
 #[derive(Debug)]
 struct Open {
     question: u64,
-    id: Value,
+    id: RequestId,
     what: String,
-    options: Vec<Value>,
+    choices: Choices,
 }
 
 /// The conversation.
@@ -89,8 +89,9 @@ pub(crate) struct Conversation {
     subject: Subject,
     folder: Folder,
     stage: Stage,
-    last_id: u64,
-    session: Option<String>,
+    last_id: i64,
+    /// The agent's name for the session; empty until it has one.
+    session: SessionId,
     can_load: bool,
     updates: Updates,
     open: Vec<Open>,
@@ -115,7 +116,7 @@ impl Conversation {
             folder,
             stage: Stage::Initialize,
             last_id: 0,
-            session: None,
+            session: SessionId::new(""),
             can_load: false,
             updates: Updates::default(),
             open: Vec::new(),
@@ -125,14 +126,12 @@ impl Conversation {
         }
     }
 
-    /// Returns the first message.
-    pub(crate) fn begin(&mut self) -> Act {
-        let capabilities =
-            json!({ "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false });
-        let client = json!({ "name": "regatta", "version": env!("CARGO_PKG_VERSION") });
-        let parameters =
-            json!({ "protocolVersion": VERSION, "clientCapabilities": capabilities, "clientInfo": client });
-        self.request(Stage::Initialize, "initialize", parameters)
+    /// Says the first word.
+    pub(crate) fn begin(&mut self, heard: &mut Heard) -> Vec<Act> {
+        // No capability is offered: an agent in a sandbox does better with its own tools.
+        let client = Implementation::new("regatta", env!("CARGO_PKG_VERSION"));
+        let request = InitializeRequest::new(ProtocolVersion::V1).client_info(client);
+        self.request(Stage::Initialize, &request, heard)
     }
 
     /// Tells whether the prompt was answered, or cannot be any more.
@@ -146,8 +145,8 @@ impl Conversation {
     }
 
     /// The agent has been silent for a while: gives it the prompt.
-    pub(crate) fn settle(&mut self) -> Vec<Act> {
-        if self.is_settling() { vec![self.prompt()] } else { Vec::new() }
+    pub(crate) fn settle(&mut self, heard: &mut Heard) -> Vec<Act> {
+        if self.is_settling() { self.prompt(heard) } else { Vec::new() }
     }
 
     /// Tells whether the agent has been given its prompt.
@@ -161,20 +160,25 @@ impl Conversation {
     }
 
     /// Hears a message of the agent.
-    pub(crate) fn hear(&mut self, message: &Value, heard: &mut Heard) -> Vec<Act> {
-        match wire::parse(message) {
-            Some(Incoming::Answer { id, result }) if id == self.last_id => self.hear_answer(result, heard),
-            Some(Incoming::Notice { method: "session/update", parameters }) => {
+    pub(crate) fn hear(&mut self, message: Incoming<'_>, heard: &mut Heard) -> Vec<Act> {
+        match message {
+            Incoming::Answer { id, result } if id == RequestId::Number(self.last_id) => {
+                self.hear_answer(result, heard)
+            }
+            Incoming::Notice { method, parameters } => {
                 // What is told while a session is loaded happened before.
-                if self.stage == Stage::Prompt {
-                    self.updates.read(&parameters["update"], heard);
+                if self.stage == Stage::Prompt
+                    && SessionNotification::matches_method(&method)
+                    && let Ok(notice) = read::<SessionNotification>(parameters)
+                {
+                    self.updates.read(notice.update, heard);
                 }
                 Vec::new()
             }
-            Some(Incoming::Request { id, method, parameters }) => {
-                vec![self.hear_request(id, method, parameters, heard)]
+            Incoming::Request { id, method, parameters } => {
+                vec![self.hear_request(id, &method, parameters, heard)]
             }
-            _ => Vec::new(),
+            Incoming::Answer { .. } | Incoming::Nonsense => Vec::new(),
         }
     }
 
@@ -183,8 +187,8 @@ impl Conversation {
         let Some(place) = self.open.iter().position(|open| open.question == question) else {
             return Vec::new();
         };
-        let Open { id, what, options, .. } = self.open.remove(place);
-        vec![self.reply(&id, &what, &options, answer, heard)]
+        let Open { id, what, choices, .. } = self.open.remove(place);
+        vec![self.reply(id, &what, &choices, answer, heard)]
     }
 
     /// Asks the agent to stop; what it asked and nobody answered is cancelled.
@@ -193,98 +197,102 @@ impl Conversation {
             return Vec::new();
         }
         self.is_cancelled = true;
-        let parameters = json!({ "sessionId": self.session });
-        let mut acts = vec![Act::Send(wire::notice("session/cancel", parameters))];
-        acts.extend(self.open.drain(..).map(|open| Act::Send(wire::answer(&open.id, cancelled()))));
-        acts
+        let notice = wire::notice(&CancelNotification::new(self.session.clone()));
+        let open = self.open.drain(..).map(|open| cancelled(open.id));
+        notice.map(Act::Send).into_iter().chain(open).collect()
     }
 
-    fn request(&mut self, stage: Stage, method: &str, parameters: Value) -> Act {
-        self.stage = stage;
+    fn request(&mut self, stage: Stage, request: &impl JsonRpcRequest, heard: &mut Heard) -> Vec<Act> {
         self.last_id += 1;
-        Act::Send(wire::request(self.last_id, method, parameters))
-    }
-
-    fn hear_answer(&mut self, result: Result<&Value, &Value>, heard: &mut Heard) -> Vec<Act> {
-        match result {
-            Err(error) => {
-                self.hear_error(error, heard);
-                Vec::new()
-            }
-            Ok(result) => match self.stage {
-                Stage::Initialize => self.open_session(result, heard),
-                Stage::NewSession => {
-                    let id = text(result, "/sessionId").to_owned();
-                    self.enter_session(id, result, heard)
-                }
-                Stage::LoadSession => {
-                    let id = self.subject.resume.clone().unwrap_or_default();
-                    self.enter_session(id, result, heard)
-                }
-                Stage::SetModel => self.prepare_prompt(),
-                Stage::Prompt => {
-                    self.hear_end(result, heard);
-                    Vec::new()
-                }
-                Stage::Settle | Stage::Over => Vec::new(),
-            },
+        self.stage = stage;
+        match wire::request(self.last_id, request) {
+            Ok(message) => vec![Act::Send(message)],
+            Err(error) => self.give_up(Verdict::crash(&format!("the agent cannot be asked: {error}")), heard),
         }
     }
 
-    fn open_session(&mut self, result: &Value, heard: &mut Heard) -> Vec<Act> {
-        if count(result, "/protocolVersion") != VERSION {
-            let said = format!("the agent does not speak version {VERSION} of the protocol");
+    /// Hears the answer to our last request: an error, or what the stage waits for.
+    fn hear_answer(&mut self, result: Result<&RawValue, &RawValue>, heard: &mut Heard) -> Vec<Act> {
+        let acts = match (self.stage, result) {
+            (Stage::Settle | Stage::Over, _) => Ok(Vec::new()),
+            (_, Err(error)) => read(error).map(|error| self.hear_error(&error, heard)),
+            (Stage::Initialize, Ok(result)) => read(result).map(|answer| self.open_session(&answer, heard)),
+            (Stage::NewSession, Ok(result)) => read(result).map(|answer: NewSessionResponse| {
+                self.session = answer.session_id;
+                self.enter_session(answer.config_options.as_deref(), result, heard)
+            }),
+            (Stage::LoadSession, Ok(result)) => read(result).map(|answer: LoadSessionResponse| {
+                self.enter_session(answer.config_options.as_deref(), result, heard)
+            }),
+            (Stage::SetModel, Ok(_)) => Ok(self.prepare_prompt(heard)),
+            (Stage::Prompt, Ok(result)) => read(result).map(|answer| self.hear_end(&answer, heard)),
+        };
+        acts.unwrap_or_else(|unreadable| {
+            let said = format!("an answer of the agent cannot be read: {unreadable}");
+            self.give_up(Verdict::new(FailureClass::InvalidOutput, &said), heard)
+        })
+    }
+
+    fn open_session(&mut self, answer: &InitializeResponse, heard: &mut Heard) -> Vec<Act> {
+        if answer.protocol_version != ProtocolVersion::V1 {
+            let said = format!("the agent does not speak version {} of the protocol", ProtocolVersion::V1);
             return self.give_up(Verdict::new(FailureClass::InvalidOutput, &said), heard);
         }
-        self.can_load = is_set(result, "/agentCapabilities/loadSession");
-        let servers: Vec<Value> = self.subject.tools.iter().map(server_entry).collect();
-        let mut parameters = json!({ "cwd": self.subject.cwd, "mcpServers": servers });
+        self.can_load = answer.agent_capabilities.load_session;
+        let servers: Vec<McpServer> = self.subject.tools.iter().map(server_entry).collect();
+        let cwd = self.subject.cwd.clone();
         match self.subject.resume.clone() {
-            None => vec![self.request(Stage::NewSession, "session/new", parameters)],
+            None => {
+                let request = NewSessionRequest::new(cwd).mcp_servers(servers);
+                self.request(Stage::NewSession, &request, heard)
+            }
             Some(_) if !self.can_load => {
                 self.give_up(Verdict::crash("the agent cannot take up a session again"), heard)
             }
             Some(id) => {
-                parameters["sessionId"] = json!(id);
-                vec![self.request(Stage::LoadSession, "session/load", parameters)]
+                self.session = SessionId::new(id);
+                let request = LoadSessionRequest::new(self.session.clone(), cwd).mcp_servers(servers);
+                self.request(Stage::LoadSession, &request, heard)
             }
         }
     }
 
-    fn enter_session(&mut self, id: String, result: &Value, heard: &mut Heard) -> Vec<Act> {
+    /// The session is open; `answer` is the one that said so, with the options that were read of it.
+    fn enter_session(
+        &mut self,
+        options: Option<&[SessionConfigOption]>,
+        answer: &RawValue,
+        heard: &mut Heard,
+    ) -> Vec<Act> {
         if self.can_load {
-            heard.name_session(&id);
+            heard.name_session(&self.session.0);
         }
-        self.session = Some(id);
-        match self.subject.model.clone().and_then(|model| choose_model(result, &model)) {
-            Some((method, mut parameters)) => {
-                parameters["sessionId"] = json!(self.session);
-                vec![self.request(Stage::SetModel, method, parameters)]
-            }
-            None => self.prepare_prompt(),
+        let model = self.subject.model.as_deref();
+        match model.and_then(|model| model::choose(model, &self.session, options, answer)) {
+            Some(request) => self.request(Stage::SetModel, &request, heard),
+            None => self.prepare_prompt(heard),
         }
     }
 
-    fn prepare_prompt(&mut self) -> Vec<Act> {
+    fn prepare_prompt(&mut self, heard: &mut Heard) -> Vec<Act> {
         if self.subject.resume.is_some() {
             self.stage = Stage::Settle;
             return Vec::new();
         }
-        vec![self.prompt()]
+        self.prompt(heard)
     }
 
-    fn prompt(&mut self) -> Act {
-        let prompt = json!([{ "type": "text", "text": self.subject.prompt }]);
-        let parameters = json!({ "sessionId": self.session, "prompt": prompt });
-        self.request(Stage::Prompt, "session/prompt", parameters)
+    fn prompt(&mut self, heard: &mut Heard) -> Vec<Act> {
+        let request = PromptRequest::new(self.session.clone(), vec![self.subject.prompt.as_str().into()]);
+        self.request(Stage::Prompt, &request, heard)
     }
 
-    fn hear_error(&mut self, error: &Value, heard: &mut Heard) {
-        let data = &error["data"];
+    fn hear_error(&mut self, error: &schema::Error, heard: &mut Heard) -> Vec<Act> {
+        let data = error.data.as_ref().unwrap_or(&Value::Null);
         let details = [data.as_str().unwrap_or_default(), text(data, "/details"), text(data, "/message")];
         let details = details.into_iter().find(|details| !details.is_empty());
         let said =
-            [Some(text(error, "/message")), details].into_iter().flatten().collect::<Vec<_>>().join(": ");
+            [Some(error.message.as_str()), details].into_iter().flatten().collect::<Vec<_>>().join(": ");
         match self.stage {
             Stage::LoadSession => {
                 heard.lose_session();
@@ -296,24 +304,25 @@ impl Conversation {
             _ => heard.fail(&said),
         }
         self.stage = Stage::Over;
+        Vec::new()
     }
 
-    fn hear_end(&mut self, result: &Value, heard: &mut Heard) {
+    fn hear_end(&mut self, answer: &PromptResponse, heard: &mut Heard) -> Vec<Act> {
         self.stage = Stage::Over;
-        if let Some(usage) = read_usage(result) {
+        if let Some(usage) = read_usage(answer) {
             heard.use_total(Usage { cost_micros: heard.usage().cost_micros, ..usage });
         }
         if let Some(error) = self.updates.find_told_error() {
-            return heard.fail(error);
+            heard.fail(error);
+            return Vec::new();
         }
-        let reason = text(result, "/stopReason");
-        match reason {
-            "max_tokens" | "max_turn_requests" => {
-                let said = format!("the agent stopped by its own limit (`{reason}`)");
-                heard.fail_as(Verdict::new(FailureClass::Budget, &said));
+        match answer.stop_reason {
+            StopReason::MaxTokens => heard.fail_as(own_limit("max_tokens")),
+            StopReason::MaxTurnRequests => heard.fail_as(own_limit("max_turn_requests")),
+            StopReason::Refusal => {
+                heard.fail_as(Verdict::new(FailureClass::Refused, "the agent declines to go on"))
             }
-            "refusal" => heard.fail_as(Verdict::new(FailureClass::Refused, "the agent declines to go on")),
-            "cancelled" if !self.is_cancelled => {
+            StopReason::Cancelled if !self.is_cancelled => {
                 let said = match &self.last_denied {
                     Some(what) => format!("the agent gave up because it was denied: {what}"),
                     None => "the agent says that it was cancelled".to_owned(),
@@ -322,6 +331,7 @@ impl Conversation {
             }
             _ => heard.finish(),
         }
+        Vec::new()
     }
 
     fn give_up(&mut self, verdict: Verdict, heard: &mut Heard) -> Vec<Act> {
@@ -330,59 +340,69 @@ impl Conversation {
         Vec::new()
     }
 
-    fn hear_request(&mut self, id: &Value, method: &str, parameters: &Value, heard: &mut Heard) -> Act {
-        let path = text(parameters, "/path").to_owned();
-        match method {
-            "session/request_permission" => self.hear_question(id, parameters, heard),
-            "fs/read_text_file" => Act::Read {
+    fn hear_request(&mut self, id: RequestId, method: &str, parameters: &RawValue, heard: &mut Heard) -> Act {
+        let done = if RequestPermissionRequest::matches_method(method) {
+            read(parameters).map(|request| self.hear_question(&id, &request, parameters, heard))
+        } else if ReadTextFileRequest::matches_method(method) {
+            read(parameters).map(|request: ReadTextFileRequest| Act::Read {
                 id: id.clone(),
-                path,
-                from: parameters["line"].as_u64(),
-                lines_max: parameters["limit"].as_u64(),
-            },
-            "fs/write_text_file" if self.subject.permissions == Permissions::Deny => {
-                heard.ask(&format!("write {path}"), PermissionAnswer::Denied, "policy");
-                Act::Send(wire::refuse(id, wire::INVALID_PARAMETERS, "writing is denied"))
-            }
-            "fs/write_text_file" => {
-                Act::Write { id: id.clone(), path, text: text(parameters, "/content").to_owned() }
-            }
-            _ => Act::Send(wire::refuse(id, wire::METHOD_NOT_FOUND, "this is not offered")),
+                path: request.path,
+                from: request.line,
+                lines_max: request.limit,
+            })
+        } else if WriteTextFileRequest::matches_method(method) {
+            read(parameters).map(|request| self.hear_write(&id, request, heard))
+        } else {
+            return refused(id, Error::method_not_found());
+        };
+        done.unwrap_or_else(|unreadable| refused(id, unreadable.into()))
+    }
+
+    fn hear_write(&self, id: &RequestId, request: WriteTextFileRequest, heard: &mut Heard) -> Act {
+        if self.subject.permissions == Permissions::Deny {
+            let what = format!("write {}", request.path.display());
+            heard.ask(&what, PermissionAnswer::Denied, "policy");
+            return refused(id.clone(), wire::refusal("writing is denied"));
         }
+        Act::Write { id: id.clone(), path: request.path, text: request.content }
     }
 
     /// Answers a request for leave by the policy, or keeps it until a person answers.
-    fn hear_question(&mut self, id: &Value, parameters: &Value, heard: &mut Heard) -> Act {
-        let call = &parameters["toolCall"];
+    fn hear_question(
+        &mut self,
+        id: &RequestId,
+        request: &RequestPermissionRequest,
+        parameters: &RawValue,
+        heard: &mut Heard,
+    ) -> Act {
+        let call = &request.tool_call;
         let what = describe(call);
         self.updates.read_call(call, heard);
-        let is_short = |value: &&Value| value.to_string().len() <= KEPT_BYTES_MAX;
-        let options: Vec<Value> =
-            list(parameters, "/options").iter().take(OPTIONS_MAX).filter(is_short).cloned().collect();
+        let choices = Choices::find(&request.options);
         if self.is_cancelled || self.stage != Stage::Prompt {
-            return Act::Send(wire::answer(id, cancelled()));
+            return cancelled(id.clone());
         }
-        let answer = match decide(self.subject.permissions, &self.folder, call) {
+        let answer = match decide(self.subject.permissions, &self.folder, call, is_whole(parameters, call)) {
             Decision::Answer(answer) => Answer { answer, by: "policy".to_owned() },
-            Decision::Ask if self.open.len() == OPEN_QUESTIONS_MAX || !is_short(&id) => {
+            Decision::Ask if self.open.len() == OPEN_QUESTIONS_MAX || id.to_string().len() > ID_BYTES_MAX => {
                 Answer::denied("policy")
             }
             Decision::Ask => {
                 self.last_question += 1;
                 let question = self.last_question;
-                self.open.push(Open { question, id: id.clone(), what: what.clone(), options });
-                let paths = find_paths(call).into_iter().map(str::to_owned).collect();
+                self.open.push(Open { question, id: id.clone(), what: what.clone(), choices });
+                let paths = find_paths(call).into_iter().map(|path| path.display().to_string()).collect();
                 return Act::Ask { question, what, paths };
             }
         };
-        self.reply(id, &what, &options, &answer, heard)
+        self.reply(id.clone(), &what, &choices, &answer, heard)
     }
 
     fn reply(
         &mut self,
-        id: &Value,
+        id: RequestId,
         what: &str,
-        options: &[Value],
+        choices: &Choices,
         answer: &Answer,
         heard: &mut Heard,
     ) -> Act {
@@ -390,60 +410,52 @@ impl Conversation {
         if answer.answer == PermissionAnswer::Denied {
             self.last_denied = Some(what.to_owned());
         }
-        let outcome = match find_option(options, answer.answer) {
-            Some(option) => json!({ "outcome": { "outcome": "selected", "optionId": option } }),
-            None => cancelled(),
-        };
-        Act::Send(wire::answer(id, outcome))
+        match choices.get(answer.answer) {
+            Some(option) => {
+                let selected = SelectedPermissionOutcome::new(option.clone());
+                permit(id, RequestPermissionOutcome::Selected(selected))
+            }
+            None => cancelled(id),
+        }
     }
 }
 
-fn cancelled() -> Value {
-    json!({ "outcome": { "outcome": "cancelled" } })
+fn permit(id: RequestId, outcome: RequestPermissionOutcome) -> Act {
+    let answer = RequestPermissionResponse::new(outcome);
+    Act::Send(wire::answer(id, Ok(ClientResponse::RequestPermissionResponse(answer))))
 }
 
-fn server_entry(server: &ToolServer) -> Value {
+fn cancelled(id: RequestId) -> Act {
+    permit(id, RequestPermissionOutcome::Cancelled)
+}
+
+fn refused(id: RequestId, error: Error) -> Act {
+    Act::Send(wire::answer(id, Err(error)))
+}
+
+fn own_limit(reason: &str) -> Verdict {
+    Verdict::new(FailureClass::Budget, &format!("the agent stopped by its own limit (`{reason}`)"))
+}
+
+fn server_entry(server: &ToolServer) -> McpServer {
     let (program, arguments) = server.command.split_first().map_or(("", &[][..]), |(one, rest)| (one, rest));
-    json!({ "name": server.name, "command": program, "args": arguments, "env": [] })
-}
-
-/// Returns the request that chooses a model, in whichever of the two ways the agent offers it.
-fn choose_model(session: &Value, model: &str) -> Option<(&'static str, Value)> {
-    let is_model = |option: &&Value| option["category"] == "model" || option["id"] == "model";
-    if let Some(option) = list(session, "/configOptions").iter().find(is_model) {
-        return Some(("session/set_config_option", json!({ "configId": option["id"], "value": model })));
-    }
-    session["models"].is_object().then(|| ("session/set_model", json!({ "modelId": model })))
-}
-
-/// Says in one line what an agent asks for.
-fn describe(call: &Value) -> String {
-    let title = text(call, "/title");
-    let command = text(call, "/rawInput/command");
-    let what = [title, command, text(call, "/kind")].into_iter().find(|text| !text.is_empty());
-    let what = what.unwrap_or("something").lines().next().unwrap_or_default();
-    let named = |path: &&str| !what.contains(*path);
-    let paths = find_paths(call).into_iter().filter(named).collect::<Vec<_>>().join(", ");
-    let mut what = if paths.is_empty() { what.to_owned() } else { format!("{what} ({paths})") };
-    what.truncate(cut_length(&what, WHAT_BYTES_MAX));
-    what
+    McpServer::Stdio(McpServerStdio::new(&server.name, program).args(arguments.to_vec()))
 }
 
 /// Reads what the prompt used; the input is what is left of the total, because agents count cached tokens differently.
-fn read_usage(result: &Value) -> Option<Usage> {
-    let usage = &result["usage"];
-    if usage.is_object() {
-        let output = count(usage, "/outputTokens");
-        let total = count(usage, "/totalTokens");
+fn read_usage(answer: &PromptResponse) -> Option<Usage> {
+    if let Some(usage) = &answer.usage {
+        let (total, output) = (usage.total_tokens, usage.output_tokens);
         return Some(Usage {
-            input_tokens: if total > output { total - output } else { count(usage, "/inputTokens") },
-            cached_tokens: count(usage, "/cachedReadTokens"),
+            input_tokens: if total > output { total - output } else { usage.input_tokens },
+            cached_tokens: usage.cached_read_tokens.unwrap_or_default(),
             output_tokens: output,
             cost_micros: None,
         });
     }
     // Gemini tells it in a place of its own.
-    let tokens = result.pointer("/_meta/quota/token_count").filter(|tokens| tokens.is_object())?;
+    let tokens =
+        answer.meta.as_ref()?.get("quota")?.get("token_count").filter(|tokens| tokens.is_object())?;
     Some(Usage {
         input_tokens: count(tokens, "/input_tokens"),
         cached_tokens: 0,

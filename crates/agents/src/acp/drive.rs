@@ -204,8 +204,7 @@ fn look(seat: &mut Seat, limits: &Limits, started: Instant) -> Option<Ending> {
         return Some(Ending::Over);
     }
     if seat.conversation.is_settling() && seat.last_heard.elapsed() >= SETTLE {
-        let acts = seat.conversation.settle();
-        seat.act(acts);
+        seat.settle();
     }
     if let Some(failure) = seat.broken.take().or_else(|| seat.heard.find_passed_limit()) {
         return Some(Ending::Failed(failure));

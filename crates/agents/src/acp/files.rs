@@ -3,7 +3,7 @@
 //! Regatta does not offer this, because an agent in a sandbox can do it better itself. Some ask all the same.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::folder::{Folder, PathFault};
 
@@ -14,23 +14,23 @@ const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
     #[error("the path `{path}` is refused: {fault}")]
-    Refused { path: String, fault: PathFault },
+    Refused { path: PathBuf, fault: PathFault },
     #[error("`{path}` has more than {FILE_BYTES_MAX} bytes")]
-    TooLarge { path: String },
+    TooLarge { path: PathBuf },
     #[error("`{path}` is not a plain file")]
-    NotPlain { path: String },
+    NotPlain { path: PathBuf },
     #[error("`{path}`: {source}")]
-    Failed { path: String, source: io::Error },
+    Failed { path: PathBuf, source: io::Error },
 }
 
 /// Returns the text of a file, or some of its lines: from a line, counted from 1, and at most so many.
 pub(crate) fn read(
     folder: &Folder,
-    path: &str,
-    from: Option<u64>,
-    lines_max: Option<u64>,
+    path: &Path,
+    from: Option<u32>,
+    lines_max: Option<u32>,
 ) -> Result<String, FileError> {
-    let place = folder.resolve_any(Path::new(path)).map_err(|fault| refused(path, fault))?;
+    let place = folder.resolve_any(path).map_err(|fault| refused(path, fault))?;
     let failed = |source| FileError::Failed { path: path.to_owned(), source };
     // A pipe would be waited for.
     if !std::fs::metadata(&place).map_err(failed)?.is_file() {
@@ -45,14 +45,14 @@ pub(crate) fn read(
     if from.is_none() && lines_max.is_none() {
         return Ok(text);
     }
-    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let skipped = count(from.unwrap_or(1).saturating_sub(1));
-    Ok(text.split_inclusive('\n').skip(skipped).take(count(lines_max.unwrap_or(u64::MAX))).collect())
+    Ok(text.split_inclusive('\n').skip(skipped).take(lines_max.map_or(usize::MAX, count)).collect())
 }
 
 /// Writes a whole file, and makes its folders.
-pub(crate) fn write(folder: &Folder, path: &str, text: &str) -> Result<(), FileError> {
-    let place = folder.resolve_any(Path::new(path)).map_err(|fault| refused(path, fault))?;
+pub(crate) fn write(folder: &Folder, path: &Path, text: &str) -> Result<(), FileError> {
+    let place = folder.resolve_any(path).map_err(|fault| refused(path, fault))?;
     if text.len() as u64 > FILE_BYTES_MAX {
         return Err(FileError::TooLarge { path: path.to_owned() });
     }
@@ -64,7 +64,7 @@ pub(crate) fn write(folder: &Folder, path: &str, text: &str) -> Result<(), FileE
     written.map_err(|source| FileError::Failed { path: path.to_owned(), source })
 }
 
-fn refused(path: &str, fault: PathFault) -> FileError {
+fn refused(path: &Path, fault: PathFault) -> FileError {
     FileError::Refused { path: path.to_owned(), fault }
 }
 
@@ -81,21 +81,24 @@ mod tests {
         std::os::unix::fs::symlink("../secret", inside.join("link")).unwrap();
         let folder = Folder::new(&inside).unwrap();
         let absolute = inside.join("new/a.txt");
-        write(&folder, absolute.to_str().unwrap(), "one\ntwo\nthree\n").unwrap();
-        assert_eq!(read(&folder, "new/a.txt", None, None).unwrap(), "one\ntwo\nthree\n");
-        assert_eq!(read(&folder, "new/a.txt", Some(2), Some(1)).unwrap(), "two\n");
-        assert_eq!(read(&folder, "new/a.txt", Some(9), None).unwrap(), "");
+        write(&folder, &absolute, "one\ntwo\nthree\n").unwrap();
+        assert_eq!(read(&folder, Path::new("new/a.txt"), None, None).unwrap(), "one\ntwo\nthree\n");
+        assert_eq!(read(&folder, Path::new("new/a.txt"), Some(2), Some(1)).unwrap(), "two\n");
+        assert_eq!(read(&folder, Path::new("new/a.txt"), Some(9), None).unwrap(), "");
         for path in ["link", "../secret", "/etc/passwd", ".git/config"] {
-            assert!(matches!(read(&folder, path, None, None), Err(FileError::Refused { .. })), "{path}");
-            assert!(matches!(write(&folder, path, "x"), Err(FileError::Refused { .. })), "{path}");
+            assert!(
+                matches!(read(&folder, Path::new(path), None, None), Err(FileError::Refused { .. })),
+                "{path}"
+            );
+            assert!(matches!(write(&folder, Path::new(path), "x"), Err(FileError::Refused { .. })), "{path}");
         }
         assert_eq!(std::fs::read_to_string(outside.path().join("secret")).unwrap(), "s");
-        assert!(matches!(read(&folder, "new", None, None), Err(FileError::NotPlain { .. })));
-        assert!(matches!(write(&folder, "new", ""), Err(FileError::NotPlain { .. })));
-        assert!(matches!(read(&folder, "missing", None, None), Err(FileError::Failed { .. })));
+        assert!(matches!(read(&folder, Path::new("new"), None, None), Err(FileError::NotPlain { .. })));
+        assert!(matches!(write(&folder, Path::new("new"), ""), Err(FileError::NotPlain { .. })));
+        assert!(matches!(read(&folder, Path::new("missing"), None, None), Err(FileError::Failed { .. })));
         let large = "x".repeat(usize::try_from(FILE_BYTES_MAX).unwrap() + 1);
-        assert!(matches!(write(&folder, "large", &large), Err(FileError::TooLarge { .. })));
+        assert!(matches!(write(&folder, Path::new("large"), &large), Err(FileError::TooLarge { .. })));
         std::fs::write(inside.join("large"), &large).unwrap();
-        assert!(matches!(read(&folder, "large", None, None), Err(FileError::TooLarge { .. })));
+        assert!(matches!(read(&folder, Path::new("large"), None, None), Err(FileError::TooLarge { .. })));
     }
 }

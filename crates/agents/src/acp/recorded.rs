@@ -13,6 +13,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::conversation::{Act, Conversation};
+use super::wire;
 use crate::folder::Folder;
 use crate::headless::conclude;
 use crate::heard::Heard;
@@ -22,6 +23,9 @@ use crate::testing::start_for;
 
 /// The folder in which all was recorded.
 const PROJECT: &str = "/project";
+
+/// The folders of the recordings.
+const AGENTS: [&str; 5] = ["acp-claude", "acp-codex", "acp-gemini", "acp-goose", "acp-opencode"];
 
 fn cases(agent: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(agent);
@@ -35,7 +39,19 @@ fn cases(agent: &str) -> Vec<PathBuf> {
     cases
 }
 
+/// Returns every message that an agent sent in any of the cases.
+pub(super) fn agent_messages() -> Vec<Value> {
+    let lines = AGENTS.iter().flat_map(|agent| cases(agent)).flat_map(|case| read_lines(&case, PROJECT));
+    lines.filter(|line| line["from"] == "agent").map(|mut line| line["message"].take()).collect()
+}
+
+fn read_lines(case: &Path, root: &str) -> Vec<Value> {
+    let recorded = std::fs::read_to_string(case).unwrap();
+    recorded.lines().map(|line| serde_json::from_str(&line.replace(PROJECT, root)).unwrap()).collect()
+}
+
 fn check(agent: &str) {
+    assert!(AGENTS.contains(&agent));
     for case in cases(agent) {
         expect_file![case.with_extension("expected")].assert_eq(&play(&case));
     }
@@ -45,9 +61,7 @@ fn play(case: &Path) -> String {
     let temporary = tempfile::tempdir().unwrap();
     let folder = Folder::new(temporary.path()).unwrap();
     let root = folder.root().to_str().unwrap().to_owned();
-    let recorded = std::fs::read_to_string(case).unwrap();
-    let lines: Vec<Value> =
-        recorded.lines().map(|line| serde_json::from_str(&line.replace(PROJECT, &root)).unwrap()).collect();
+    let lines = read_lines(case, &root);
     let mut start = start_for(temporary.path());
     start.resume = find_loaded(&lines);
     let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
@@ -56,7 +70,7 @@ fn play(case: &Path) -> String {
     let mut shown = String::new();
     let mut ids = BTreeMap::new();
     let mut methods = BTreeMap::new();
-    show_act(&mut shown, &conversation.begin(), &mut ids);
+    show_acts(&mut shown, conversation.begin(&mut heard), &mut ids);
     for line in &lines {
         let message = &line["message"];
         if line["from"] == "client" {
@@ -64,13 +78,14 @@ fn play(case: &Path) -> String {
             match message["method"].as_str() {
                 Some("session/cancel") => show_acts(&mut shown, conversation.cancel(), &mut ids),
                 // The recorded client did not wait: what gemini tells late of its history is taken for news here.
-                Some("session/prompt") => show_acts(&mut shown, conversation.settle(), &mut ids),
+                Some("session/prompt") => show_acts(&mut shown, conversation.settle(&mut heard), &mut ids),
                 _ => {}
             }
             continue;
         }
         let Some(message) = with_our_id(message, &methods, &ids) else { continue };
-        let acts = conversation.hear(&message, &mut heard);
+        let line = message.to_string();
+        let acts = conversation.hear(wire::parse(line.as_bytes()).unwrap(), &mut heard);
         for piece in heard.take_pieces() {
             writeln!(shown, "{piece:?}").unwrap();
         }
@@ -112,18 +127,17 @@ fn show_acts(shown: &mut String, acts: Vec<Act>, ids: &mut BTreeMap<String, Valu
 }
 
 fn show_act(shown: &mut String, act: &Act, ids: &mut BTreeMap<String, Value>) {
-    match act {
-        Act::Send(message) => match message["method"].as_str() {
-            Some(method) => {
-                ids.insert(method.to_owned(), message["id"].clone());
-                writeln!(shown, "-> {method}").unwrap();
-            }
-            None => {
-                let answer = if message["error"].is_null() { &message["result"] } else { &message["error"] };
-                writeln!(shown, "-> answer {answer}").unwrap();
-            }
-        },
-        other => writeln!(shown, "{other:?}").unwrap(),
+    let Act::Send(message) = act else { return writeln!(shown, "{act:?}").unwrap() };
+    let message: Value = serde_json::to_value(message).unwrap();
+    match message["method"].as_str() {
+        Some(method) => {
+            ids.insert(method.to_owned(), message["id"].clone());
+            writeln!(shown, "-> {method}").unwrap();
+        }
+        None => {
+            let answer = if message["error"].is_null() { &message["result"] } else { &message["error"] };
+            writeln!(shown, "-> answer {answer}").unwrap();
+        }
     }
 }
 

@@ -7,8 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use agent_client_protocol::RawJsonRpcMessage;
+use agent_client_protocol::v1::schema::{
+    ClientResponse, ReadTextFileResponse, RequestId, WriteTextFileResponse,
+};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -35,7 +38,7 @@ const WAITING_BYTES_MAX: usize = 32 * 1024 * 1024;
 const OPEN_FILES_MAX: usize = 4;
 
 /// What came of reading or writing a file: the answer to the agent, and the path that changed.
-type FileWork = (Result<Value, files::FileError>, Option<String>);
+type FileWork = (Result<ClientResponse, files::FileError>, Option<String>);
 
 /// What comes back from a task.
 #[derive(Debug)]
@@ -43,7 +46,7 @@ pub(crate) enum Event {
     /// A person answered, or nobody did.
     Answered { question: u64, answer: Answer },
     /// A file was read or written for the agent: the message that says so, and the path that changed.
-    FileDone { message: Value, edited: Option<String> },
+    FileDone { message: RawJsonRpcMessage, edited: Option<String> },
 }
 
 /// The state of a session.
@@ -71,8 +74,14 @@ pub(crate) struct Seat {
 impl Seat {
     /// Says the first word.
     pub(crate) fn begin(&mut self) {
-        let first = self.conversation.begin();
-        self.act(vec![first]);
+        let acts = self.conversation.begin(&mut self.heard);
+        self.act(acts);
+    }
+
+    /// The agent has been silent for a while.
+    pub(crate) fn settle(&mut self) {
+        let acts = self.conversation.settle(&mut self.heard);
+        self.act(acts);
     }
 
     /// Asks the agent to stop.
@@ -102,13 +111,14 @@ impl Seat {
                 Act::Send(message) => self.send(&message),
                 Act::Ask { question, what, paths } => self.ask(question, what, paths),
                 Act::Read { id, path, from, lines_max } => self.with_file(id, move |folder| {
-                    let read = files::read(folder, &path, from, lines_max);
-                    (read.map(|text| json!({ "content": text })), None)
+                    let read = files::read(folder, &path, from, lines_max).map(ReadTextFileResponse::new);
+                    (read.map(ClientResponse::ReadTextFileResponse), None)
                 }),
                 Act::Write { id, path, text } => self.with_file(id, move |folder| {
                     let written = files::write(folder, &path, &text);
-                    let edited = written.is_ok().then_some(path);
-                    (written.map(|()| json!({})), edited)
+                    let edited = written.is_ok().then(|| path.to_string_lossy().into_owned());
+                    let answer = WriteTextFileResponse::new();
+                    (written.map(|()| ClientResponse::WriteTextFileResponse(answer)), edited)
                 }),
             }
         }
@@ -136,19 +146,19 @@ impl Seat {
     fn hear(&mut self, line: Line<'_>) {
         match line {
             Line::TooLong(bytes) => self.heard.skip(bytes),
-            Line::Whole(bytes) => match serde_json::from_slice::<Value>(bytes) {
-                Ok(message) if message.is_object() => {
-                    let acts = self.conversation.hear(&message, &mut self.heard);
+            Line::Whole(bytes) => match wire::parse(bytes) {
+                Some(message) => {
+                    let acts = self.conversation.hear(message, &mut self.heard);
                     self.act(acts);
                 }
-                _ if bytes.iter().all(u8::is_ascii_whitespace) => {}
-                _ => self.heard.print(&format!("{}\n", String::from_utf8_lossy(bytes))),
+                None if bytes.iter().all(u8::is_ascii_whitespace) => {}
+                None => self.heard.print(&format!("{}\n", String::from_utf8_lossy(bytes))),
             },
         }
     }
 
-    fn send(&mut self, message: &Value) {
-        let line = message.to_string();
+    fn send(&mut self, message: &RawJsonRpcMessage) {
+        let line = wire::render(message);
         self.recorder.sent(&line);
         let Some(input) = &self.input else { return };
         let waiting = self.waiting_bytes.fetch_add(line.len() + 1, Ordering::Relaxed);
@@ -171,18 +181,19 @@ impl Seat {
         });
     }
 
-    fn with_file(&mut self, id: Value, work: impl FnOnce(&Folder) -> FileWork + Send + 'static) {
+    fn with_file(&mut self, id: RequestId, work: impl FnOnce(&Folder) -> FileWork + Send + 'static) {
         if self.open_files == OPEN_FILES_MAX {
-            return self.send(&wire::refuse(&id, wire::INVALID_PARAMETERS, "too many files at a time"));
+            return self.send(&wire::answer(id, Err(wire::refusal("too many files at a time"))));
         }
         self.open_files += 1;
         let (events, root) = (self.events.clone(), self.folder.clone());
         tokio::task::spawn_blocking(move || {
             let (done, edited) = match Folder::new(&root) {
                 Ok(folder) => work(&folder),
-                Err(source) => (Err(files::FileError::Failed { path: ".".to_owned(), source }), None),
+                Err(source) => (Err(files::FileError::Failed { path: root, source }), None),
             };
-            let _ = events.blocking_send(Event::FileDone { message: respond(&id, done), edited });
+            let message = wire::answer(id, done.map_err(|error| wire::refusal(&error.to_string())));
+            let _ = events.blocking_send(Event::FileDone { message, edited });
         });
     }
 
@@ -190,12 +201,5 @@ impl Seat {
         for piece in self.heard.take_pieces() {
             self.recorder.pass(piece);
         }
-    }
-}
-
-fn respond(id: &Value, done: Result<Value, files::FileError>) -> Value {
-    match done {
-        Ok(result) => wire::answer(id, result),
-        Err(error) => wire::refuse(id, wire::INVALID_PARAMETERS, &error.to_string()),
     }
 }

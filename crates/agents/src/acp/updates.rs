@@ -3,9 +3,15 @@
 //! Some agents tell an error of the provider as if they said it, and then end their turn as if all was well. Such words
 //! are known by their form, or by a sign of the agent (codex marks its thread with `systemError`).
 
+use std::path::{Path, PathBuf};
+
+use agent_client_protocol::v1::schema::{
+    ContentBlock, ContentChunk, Cost, Meta, PlanEntry, PlanEntryStatus, SessionUpdate, ToolCallContent,
+    ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
+};
 use serde_json::Value;
 
-use crate::headless::event::{flat_text, list, micros, text};
+use crate::headless::event::{micros_of, text};
 use crate::heard::Heard;
 use crate::output::{PlanState, PlanStep};
 use crate::text::cut_length;
@@ -44,23 +50,25 @@ struct Call {
     input: Value,
     is_told: bool,
     is_edit: bool,
-    paths: Vec<String>,
+    paths: Vec<PathBuf>,
 }
 
 impl Updates {
     /// Reads one update.
-    pub(crate) fn read(&mut self, update: &Value, heard: &mut Heard) {
-        match text(update, "/sessionUpdate") {
-            "agent_message_chunk" => self.read_message(update, heard),
-            "agent_thought_chunk" => {
+    pub(crate) fn read(&mut self, update: SessionUpdate, heard: &mut Heard) {
+        match update {
+            SessionUpdate::AgentMessageChunk(chunk) => self.read_message(&chunk, heard),
+            SessionUpdate::AgentThoughtChunk(chunk) => {
                 self.begin_turn(heard);
-                heard.think(&flat_text(&update["content"]));
+                heard.think(text_of(&chunk.content));
             }
-            "tool_call" | "tool_call_update" => self.read_call(update, heard),
-            "plan" => heard.plan(list(update, "/entries").iter().map(read_step).collect()),
-            "usage_update" if update["cost"]["currency"] == "USD" => read_cost(update, heard),
-            "session_info_update" => {
-                self.is_system_error |= text(update, "/_meta/codex/threadStatus/type") == "systemError";
+            SessionUpdate::ToolCall(call) => self.read_call(&call.into(), heard),
+            SessionUpdate::ToolCallUpdate(call) => self.read_call(&call, heard),
+            SessionUpdate::Plan(plan) => heard.plan(plan.entries.into_iter().map(read_step).collect()),
+            SessionUpdate::UsageUpdate(usage) => read_cost(usage.cost.as_ref(), heard),
+            SessionUpdate::SessionInfoUpdate(session) => {
+                let status = vendor_text(session.meta.as_ref(), "codex", "/threadStatus/type");
+                self.is_system_error |= status == "systemError";
             }
             _ => {}
         }
@@ -82,21 +90,21 @@ impl Updates {
         }
     }
 
-    fn read_message(&mut self, update: &Value, heard: &mut Heard) {
+    fn read_message(&mut self, chunk: &ContentChunk, heard: &mut Heard) {
         self.begin_turn(heard);
-        let id = text(update, "/messageId");
+        let id = chunk.message_id.as_ref().map_or("", |id| &*id.0);
         if id != self.message {
             self.message = id.to_owned();
             heard.end_message();
         }
-        let words = flat_text(&update["content"]);
-        words[..cut_length(&words, LAST_WORDS_BYTES_MAX)].clone_into(&mut self.last_words);
-        heard.say(&words);
+        let words = text_of(&chunk.content);
+        words[..cut_length(words, LAST_WORDS_BYTES_MAX)].clone_into(&mut self.last_words);
+        heard.say(words);
     }
 
     /// Reads what is said of a call. Many are announced before their input is known, some only by a request for leave.
-    pub(crate) fn read_call(&mut self, update: &Value, heard: &mut Heard) {
-        let id = text(update, "/toolCallId");
+    pub(crate) fn read_call(&mut self, update: &ToolCallUpdate, heard: &mut Heard) {
+        let id = &*update.tool_call_id.0;
         if id.is_empty() {
             return;
         }
@@ -105,8 +113,8 @@ impl Updates {
             Some(place) => place,
             None => self.open_call(id),
         };
-        let status = text(update, "/status");
-        let is_over = matches!(status, "completed" | "failed");
+        let is_failed = update.fields.status == Some(ToolCallStatus::Failed);
+        let is_over = is_failed || update.fields.status == Some(ToolCallStatus::Completed);
         let call = &mut self.open[place];
         call.learn(update);
         if !call.is_told && (is_over || call.has_input()) {
@@ -115,7 +123,7 @@ impl Updates {
         }
         if is_over {
             self.is_in_turn = false;
-            self.open.remove(place).close(status == "failed", &read_answer(update), heard);
+            self.open.remove(place).close(is_failed, &read_answer(&update.fields), heard);
         }
     }
 
@@ -137,23 +145,24 @@ impl Updates {
 
 impl Call {
     /// Takes over what an update says: a diff, or a place of an edit, names the file that changes.
-    fn learn(&mut self, update: &Value) {
-        let title = [text(update, "/title"), text(update, "/kind")].into_iter().find(|text| !text.is_empty());
-        if let Some(title) = title.filter(|_| self.name.is_empty() || !text(update, "/title").is_empty()) {
-            title.clone_into(&mut self.name);
+    fn learn(&mut self, update: &ToolCallUpdate) {
+        let fields = &update.fields;
+        match fields.title.as_deref().filter(|title| !title.is_empty()) {
+            Some(title) => title.clone_into(&mut self.name),
+            None if self.name.is_empty() => self.name = fields.kind.map(kind_name).unwrap_or_default(),
+            None => {}
         }
-        if let Some(input) = update.get("rawInput").filter(|input| !is_empty(input)) {
+        if let Some(input) = fields.raw_input.as_ref().filter(|input| !is_empty(input)) {
             self.input = shorten(input);
         }
-        let diffs: Vec<&str> =
-            list(update, "/content").iter().map(|content| text(content, "/path")).collect();
-        let has_diff = diffs.iter().any(|path| !path.is_empty());
-        self.is_edit |= has_diff || matches!(text(update, "/kind"), "edit" | "delete" | "move");
-        self.is_edit |= matches!(text(update, "/_meta/goose/toolCall/toolName"), "write" | "edit");
-        let places = list(update, "/locations").iter().map(|location| text(location, "/path"));
+        let diffs: Vec<&PathBuf> = fields.content.iter().flatten().filter_map(diff_path).collect();
+        self.is_edit |= !diffs.is_empty()
+            || matches!(fields.kind, Some(ToolKind::Edit | ToolKind::Delete | ToolKind::Move))
+            || matches!(vendor_text(update.meta.as_ref(), "goose", "/toolCall/toolName"), "write" | "edit");
+        let places = fields.locations.iter().flatten().map(|location| &location.path);
         for path in diffs.into_iter().chain(places).filter(|path| is_path(path)) {
-            if self.paths.len() < OPEN_CALLS_MAX && !self.paths.iter().any(|known| known == path) {
-                self.paths.push(path.to_owned());
+            if self.paths.len() < OPEN_CALLS_MAX && !self.paths.contains(path) {
+                self.paths.push(path.clone());
             }
         }
     }
@@ -165,13 +174,37 @@ impl Call {
     fn close(self, is_error: bool, answer: &str, heard: &mut Heard) {
         heard.return_tool(&self.id, is_error, answer);
         for path in self.paths.iter().filter(|_| self.is_edit && !is_error) {
-            heard.edit(path);
+            heard.edit(&path.to_string_lossy());
         }
     }
 }
 
-fn is_path(path: &str) -> bool {
-    !path.is_empty() && path.len() <= PATH_BYTES_MAX
+/// Returns the name of a kind of tools, as the protocol writes it.
+pub(crate) fn kind_name(kind: ToolKind) -> String {
+    serde_json::to_value(kind).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn text_of(content: &ContentBlock) -> &str {
+    match content {
+        ContentBlock::Text(content) => &content.text,
+        _ => "",
+    }
+}
+
+/// Returns what a vendor adds to a message in its own part of `_meta`.
+fn vendor_text<'a>(meta: Option<&'a Meta>, vendor: &str, pointer: &str) -> &'a str {
+    meta.and_then(|meta| meta.get(vendor)).map_or("", |part| text(part, pointer))
+}
+
+fn diff_path(content: &ToolCallContent) -> Option<&PathBuf> {
+    match content {
+        ToolCallContent::Diff(diff) => Some(&diff.path).filter(|path| !path.as_os_str().is_empty()),
+        _ => None,
+    }
+}
+
+fn is_path(path: &Path) -> bool {
+    !path.as_os_str().is_empty() && path.as_os_str().len() <= PATH_BYTES_MAX
 }
 
 /// Keeps an input as it is, or the beginning of its text.
@@ -191,28 +224,31 @@ fn is_empty(input: &Value) -> bool {
     }
 }
 
-fn read_answer(update: &Value) -> String {
-    let blocks = list(update, "/content").iter().map(|content| flat_text(&content["content"]));
-    let texts: Vec<String> = blocks.filter(|text| !text.is_empty()).collect();
-    match &update["rawOutput"] {
-        Value::String(output) if texts.is_empty() => output.clone(),
+fn read_answer(fields: &ToolCallUpdateFields) -> String {
+    let blocks = fields.content.iter().flatten().map(|content| match content {
+        ToolCallContent::Content(content) => text_of(&content.content),
+        _ => "",
+    });
+    let texts: Vec<&str> = blocks.filter(|text| !text.is_empty()).collect();
+    match &fields.raw_output {
+        Some(Value::String(output)) if texts.is_empty() => output.clone(),
         _ => texts.join("\n"),
     }
 }
 
-fn read_step(entry: &Value) -> PlanStep {
-    let state = match text(entry, "/status") {
-        "completed" => PlanState::Done,
-        "in_progress" => PlanState::UnderWay,
+fn read_step(entry: PlanEntry) -> PlanStep {
+    let state = match entry.status {
+        PlanEntryStatus::Completed => PlanState::Done,
+        PlanEntryStatus::InProgress => PlanState::UnderWay,
         _ => PlanState::Pending,
     };
-    PlanStep { text: text(entry, "/content").to_owned(), state }
+    PlanStep { text: entry.content, state }
 }
 
 /// Reads a cost, which counts from the beginning of the session, also before it was taken up again.
-fn read_cost(update: &Value, heard: &mut Heard) {
-    if let Some(cost) = micros(update, "/cost/amount") {
-        let cost = heard.cost_of_this_start(cost);
+fn read_cost(cost: Option<&Cost>, heard: &mut Heard) {
+    if let Some(cost) = cost.filter(|cost| cost.currency == "USD") {
+        let cost = heard.cost_of_this_start(micros_of(cost.amount));
         heard.use_total(Usage { cost_micros: Some(cost), ..heard.usage() });
     }
 }

@@ -29,9 +29,13 @@ pub(crate) fn list<'a>(event: &'a Value, pointer: &str) -> &'a [Value] {
 
 /// Returns the US dollars at a place in millionths.
 pub(crate) fn micros(event: &Value, pointer: &str) -> Option<u64> {
-    let dollars = event.pointer(pointer)?.as_f64()?;
+    event.pointer(pointer)?.as_f64().map(micros_of)
+}
+
+/// Returns US dollars in millionths.
+pub(crate) fn micros_of(dollars: f64) -> u64 {
     // A conversion from a float saturates, and takes what is not a number for 0.
-    Some((dollars * 1_000_000.0).round() as u64)
+    (dollars * 1_000_000.0).round() as u64
 }
 
 /// Returns the text of content in any of its usual forms: a string, a block, or a list of blocks.

@@ -61,7 +61,7 @@ impl Agent {
             }
             "outside" => {
                 let outcome = self.ask(
-                    json!({ "kind": "edit", "title": "Write", "locations": [{ "path": "/etc/passwd" }] }),
+                    json!({ "toolCallId": "call-2", "kind": "edit", "title": "Write", "locations": [{ "path": "/etc/passwd" }] }),
                 );
                 self.say(&format!("outcome: {outcome}"));
             }
@@ -122,9 +122,12 @@ impl Agent {
     /// Asks for what was not offered.
     fn use_client(&mut self) {
         let inside = format!("{}/made.txt", self.folder);
-        let written = self.call("fs/write_text_file", json!({ "path": inside, "content": "made\n" }));
-        let read = self.call("fs/read_text_file", json!({ "path": inside }));
-        let secret = self.call("fs/read_text_file", json!({ "path": "/etc/passwd" }));
+        let written = self.call(
+            "fs/write_text_file",
+            json!({ "sessionId": "fake-1", "path": inside, "content": "made\n" }),
+        );
+        let read = self.call("fs/read_text_file", json!({ "sessionId": "fake-1", "path": inside }));
+        let secret = self.call("fs/read_text_file", json!({ "sessionId": "fake-1", "path": "/etc/passwd" }));
         let terminal = self.call("terminal/create", json!({ "command": "sh" }));
         let seen = json!([
             written["result"],
