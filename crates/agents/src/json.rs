@@ -2,51 +2,122 @@
 //!
 //! `serde_json` reads an object whose first key is its own mark as a text of JSON within JSON, if anybody in the program asks
 //! for its feature `raw_value`; the crate of the Agent Client Protocol does. Each such text may be nested to the full depth
-//! again, so 40 KB of them overflow the stack and end the engine. No agent has a reason to write the mark: a text that
-//! holds it between quotes is not read as JSON.
+//! again, so 40 KB of them overflow the stack and end the engine. No agent has a reason to write the mark: what holds it
+//! between quotes is not read as JSON. Whoever lets an agent's JSON in by another way has to guard it too.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 use serde::de::Error as _;
 use serde_json::Value;
+use tokio::io::{AsyncRead, ReadBuf};
 
 /// The key that makes `serde_json` read what follows as a text of JSON.
 const MARK: &[u8] = b"$serde_json::private::RawValue";
 
+/// Why a text is not read.
+const REASON: &str = "it holds a mark that is the reader's own";
+
 /// Reads a text of JSON.
 pub(crate) fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
     if is_deceptive(text) {
-        return Err(serde_json::Error::custom("it holds a mark that is the reader's own"));
+        return Err(serde_json::Error::custom(REASON));
     }
     serde_json::from_slice(text)
 }
 
 /// Tells whether the mark stands between quotes anywhere, however it is written.
 pub(crate) fn is_deceptive(text: &[u8]) -> bool {
-    // Whoever does not write the mark plainly must write some letter of it as a number.
-    let is_suspect =
-        memchr::memmem::find(text, MARK).is_some() || memchr::memmem::find(text, b"\\u").is_some();
-    is_suspect && memchr::memchr_iter(b'"', text).any(|quote| is_marked(&text[quote + 1..]))
+    Scanner::default().find(text)
 }
 
-/// Tells whether a text begins with the mark and a quote. No character of the mark has a short escape.
-fn is_marked(text: &[u8]) -> bool {
-    let mut rest = text;
-    for &expected in MARK {
-        let (character, after) = match rest {
-            [b'\\', b'u', after @ ..] => (read_number(after), after.get(4..).unwrap_or_default()),
-            [first, after @ ..] => (Some(u32::from(*first)), after),
-            [] => return false,
-        };
-        if character != Some(u32::from(expected)) {
-            return false;
-        }
-        rest = after;
+/// A stream of JSON from an agent that breaks off where it becomes deceptive, before anybody reads it.
+#[derive(Debug)]
+pub struct GuardedReader<R> {
+    reader: R,
+    scanner: Scanner,
+}
+
+impl<R> GuardedReader<R> {
+    /// Guards a stream.
+    pub fn new(reader: R) -> GuardedReader<R> {
+        GuardedReader { reader, scanner: Scanner::default() }
     }
-    rest.starts_with(b"\"")
 }
 
-fn read_number(text: &[u8]) -> Option<u32> {
-    let digits = std::str::from_utf8(text.get(..4)?).ok()?;
-    u32::from_str_radix(digits, 16).ok()
+impl<R: AsyncRead + Unpin> AsyncRead for GuardedReader<R> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let guarded = self.get_mut();
+        let start = buffer.filled().len();
+        ready!(Pin::new(&mut guarded.reader).poll_read(context, buffer))?;
+        if guarded.scanner.find(&buffer.filled()[start..]) {
+            buffer.set_filled(start);
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, REASON)));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Looks for the mark piece by piece. After any quote a string may begin; no character of the mark has a short escape.
+#[derive(Debug, Default)]
+struct Scanner {
+    state: State,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+enum State {
+    /// Nothing of the mark has been seen.
+    #[default]
+    Elsewhere,
+    /// A quote and so many characters of the mark.
+    Within(usize),
+    /// A backslash after so many.
+    Escape(usize),
+    /// Digits of a number after so many, and what they come to.
+    Number { matched: usize, digits: u32, value: u32 },
+}
+
+impl Scanner {
+    fn find(&mut self, mut bytes: &[u8]) -> bool {
+        loop {
+            if matches!(self.state, State::Elsewhere) {
+                let Some(quote) = memchr::memchr(b'"', bytes) else { return false };
+                self.state = State::Within(0);
+                bytes = &bytes[quote + 1..];
+            }
+            let Some((&byte, rest)) = bytes.split_first() else { return false };
+            if byte == b'"' && matches!(self.state, State::Within(matched) if matched == MARK.len()) {
+                return true;
+            }
+            self.state = next(self.state, byte);
+            bytes = rest;
+        }
+    }
+}
+
+fn next(state: State, byte: u8) -> State {
+    let matches = |matched: usize, value: u32| match MARK.get(matched) {
+        Some(&expected) if u32::from(expected) == value => State::Within(matched + 1),
+        _ => State::Elsewhere,
+    };
+    match (state, byte) {
+        (_, b'"') => State::Within(0),
+        (State::Elsewhere, _) => State::Elsewhere,
+        (State::Within(matched), b'\\') => State::Escape(matched),
+        (State::Within(matched), _) => matches(matched, u32::from(byte)),
+        (State::Escape(matched), b'u') => State::Number { matched, digits: 0, value: 0 },
+        (State::Escape(_), _) => State::Elsewhere,
+        (State::Number { matched, digits, value }, _) => match char::from(byte).to_digit(16) {
+            None => State::Elsewhere,
+            Some(digit) if digits == 3 => matches(matched, value * 16 + digit),
+            Some(digit) => State::Number { matched, digits: digits + 1, value: value * 16 + digit },
+        },
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +136,21 @@ mod tests {
             assert!(is_deceptive(deceptive.as_bytes()), "{deceptive}");
             assert!(parse(deceptive.as_bytes()).is_err());
         }
+    }
+
+    #[tokio::test]
+    async fn a_stream_breaks_off_wherever_it_is_cut() {
+        use tokio::io::AsyncReadExt as _;
+        let text = br#"{"a":"\u0024"} {"\u0024serde_json::private::Raw\u0056alue":"1"}"#;
+        for cut in 0..text.len() {
+            let pieces = text[..cut].chain(&text[cut..]);
+            let mut read = Vec::new();
+            let broken = GuardedReader::new(pieces).read_to_end(&mut read).await.unwrap_err();
+            assert_eq!(broken.kind(), io::ErrorKind::InvalidData);
+        }
+        let mut read = Vec::new();
+        GuardedReader::new(&text[..40]).read_to_end(&mut read).await.unwrap();
+        assert_eq!(read, text[..40]);
     }
 
     /// Without the guard this ends the whole process.

@@ -44,6 +44,7 @@ mod usage;
 
 pub use detect::{Detected, detect};
 pub use failure::{Failure, FailureClass};
+pub use json::GuardedReader;
 pub use kind::{HeadlessKind, Kind};
 pub use limits::Limits;
 pub use outcome::{Ended, Outcome, ResultFrom};

@@ -12,6 +12,10 @@ use crate::fault::FaultKind;
 /// The keys that the format knows.
 pub(crate) const KNOWN_KEYS: &[&str] = &["task_id", "epic_id", "status", "dependencies", "total_sessions"];
 
+/// A key by which `serde_json` reads JSON within JSON, without a bound on how deep, if any part of the program asks for its
+/// feature `raw_value`: a short text overflows the stack. A task has no use for such a key.
+const RESERVED_KEY: &str = "$serde_json::private::RawValue";
+
 /// The JSON object of section 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Metadata {
@@ -36,11 +40,29 @@ pub(crate) type JsonFault = (FaultKind, usize);
 
 /// Reads the JSON of the metadata.
 pub(crate) fn parse(json: &str, content: Range<usize>) -> Result<Metadata, JsonFault> {
+    if let Some(at) = find_reserved(json) {
+        return Err((FaultKind::BadJson(format!("the key `{RESERVED_KEY}` is reserved")), at));
+    }
     match serde_json::from_str(json) {
         Ok(Value::Object(map)) => Ok(Metadata { map, content, members: find_members(json) }),
         Ok(_) => Err((FaultKind::NotAnObject, 0)),
         Err(error) => Err((FaultKind::BadJson(describe(&error)), offset_of(json, &error))),
     }
+}
+
+/// Finds the reserved key, or a string of that text, however it is escaped.
+fn find_reserved(json: &str) -> Option<usize> {
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    while let Some(offset) = json.get(at..)?.find('"') {
+        let start = at + offset;
+        at = skip_string(bytes, start);
+        let text = serde_json::from_str::<String>(json.get(start..at)?);
+        if text.is_ok_and(|text| text == RESERVED_KEY) {
+            return Some(start);
+        }
+    }
+    None
 }
 
 /// The message without the position: that one counts from the fence, and the fault has its own.
@@ -207,6 +229,18 @@ mod tests {
         let members: Vec<_> =
             found.members.iter().map(|member| (member.key.as_str(), &json[member.value.clone()])).collect();
         assert_eq!(members, [("a", "[1, {\"b\": \"],}\"}]"), ("c\"", "\"\\\\\""), ("d", "null")]);
+    }
+
+    #[test]
+    fn the_reserved_key_is_found_however_it_is_written() {
+        for json in [
+            r#"{"a": 1, "$serde_json::private::RawValue": "{}"}"#,
+            r#"{"a": [{"\u0024serde_json::private::R\u0061wValue": "[]"}]}"#,
+        ] {
+            let (kind, at) = parse(json, 0..json.len()).unwrap_err();
+            assert!(matches!(kind, FaultKind::BadJson(_)) && json[at..].starts_with('"'), "{kind:?} {at}");
+        }
+        metadata(r#"{"a": "the key \"$serde_json::private::RawValue\"", "b": "\u0024"}"#);
     }
 
     #[test]

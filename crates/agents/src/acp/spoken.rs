@@ -265,7 +265,8 @@ fn of_a_call_what_reads_is_kept() {
         a call without a title:
         ToolCalled { id: "d", name: "", input: "" }
         ToolReturned { id: "d", is_error: true, text: "" }
-    "#]].assert_eq(&shown);
+    "#]]
+    .assert_eq(&shown);
 }
 
 #[test]

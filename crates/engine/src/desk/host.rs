@@ -5,6 +5,7 @@
 use super::clerk::Clerk;
 use super::token::{LINE_BYTES_MAX, Token};
 use crate::core::{Code, Problem};
+use regatta_agents::GuardedReader;
 use regatta_mcp::Service;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -55,7 +56,7 @@ async fn talk(stream: UnixStream, token: Arc<Token>, clerk: Arc<Clerk>) {
         return;
     }
     // A client that breaks off has said so by leaving; there is nobody else to tell.
-    let _ = regatta_mcp::serve(Service::new(clerk), reader, writer).await;
+    let _ = regatta_mcp::serve(Service::new(clerk), GuardedReader::new(reader), writer).await;
 }
 
 async fn turn_away(mut stream: UnixStream) {

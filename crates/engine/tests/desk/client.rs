@@ -41,6 +41,13 @@ impl Client {
         answer["error"].clone()
     }
 
+    /// Says a line that is not answered; the desk hangs up.
+    pub(crate) async fn be_cut_off(mut self, line: &str) {
+        // It may do so before it has read all of it.
+        let _ = self.writer.write_all(format!("{line}\n").as_bytes()).await;
+        assert!(!matches!(self.lines.next_line().await, Ok(Some(_))), "the desk answers");
+    }
+
     async fn try_call(&mut self, tool: &str, arguments: Value) -> (bool, Value) {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
         let result = &answer["result"];

@@ -147,6 +147,28 @@ async fn a_desk_is_for_its_own_session_and_ends_with_it() {
     world.leave().await;
 }
 
+#[tokio::test]
+async fn json_that_would_overflow_the_stack_ends_the_talk_and_not_the_engine() {
+    let mut world = World::new().await;
+    let task = world.add("One", &[], &[]).await;
+    world.assign(task).await;
+    let folder = world.folder().await;
+    let mut inside = "0".to_owned();
+    for _ in 0..200 {
+        // Escapes by number, so that a level adds a few characters and does not double what is inside.
+        let text = inside.replace('\\', "\\u005c").replace('"', "\\u0022");
+        let object = format!("{{\"$serde_json::private::RawValue\":\"{text}\"}}");
+        inside = format!("{}{object}{}", "[".repeat(100), "]".repeat(100));
+    }
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{{"name":"submit_result","arguments":{{"x":{inside}}}}}}}"#
+    );
+    Client::begin(&folder).await.unwrap().be_cut_off(&call).await;
+    Client::begin(&folder).await.unwrap().call("read_task", json!({})).await;
+    world.finish(task).await;
+    world.leave().await;
+}
+
 fn assert_code<T>(joined: Result<T, Error>, code: Code, why: &str) {
     match joined {
         Ok(_) => panic!("it was opened: {why}"),
