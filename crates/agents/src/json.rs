@@ -3,7 +3,8 @@
 //! `serde_json` reads an object whose first key is its own mark as a text of JSON within JSON, if anybody in the program asks
 //! for its feature `raw_value`; the crate of the Agent Client Protocol does. Each such text may be nested to the full depth
 //! again, so 40 KB of them overflow the stack and end the engine. No agent has a reason to write the mark: what holds it
-//! between quotes is not read as JSON. Whoever lets an agent's JSON in by another way has to guard it too.
+//! between quotes is not read as JSON. Whoever lets an agent's JSON in by another way has to guard it too. A short text can
+//! also become very much in memory, if it is made of many small values.
 
 use std::io;
 use std::pin::Pin;
@@ -19,6 +20,9 @@ const MARK: &[u8] = b"$serde_json::private::RawValue";
 /// Why a text is not read.
 const REASON: &str = "it holds a mark that is the reader's own";
 
+/// Most values of one text: each takes a few hundred bytes while it is read, and no message seen had a tenth of this.
+const VALUES_MAX: usize = 100_000;
+
 /// Reads a text of JSON.
 pub(crate) fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
     if is_deceptive(text) {
@@ -30,6 +34,31 @@ pub(crate) fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
 /// Tells whether the mark stands between quotes anywhere, however it is written.
 pub(crate) fn is_deceptive(text: &[u8]) -> bool {
     Scanner::default().find(text)
+}
+
+/// Tells whether a text is made of so many values that it is not worth the memory.
+pub(crate) fn is_heavy(text: &[u8]) -> bool {
+    // A value takes two bytes at least.
+    text.len() / 2 > VALUES_MAX && is_json(text) && count_values(text) > VALUES_MAX
+}
+
+fn is_json(text: &[u8]) -> bool {
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+/// Counts what separates values, outside of strings.
+fn count_values(text: &[u8]) -> usize {
+    let (mut count, mut is_string, mut at) = (0, false, 0);
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'"' => is_string = !is_string,
+            b'\\' if is_string => at += 1,
+            b',' | b'[' | b'{' if !is_string => count += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    count
 }
 
 /// A stream of JSON from an agent that breaks off where it becomes deceptive, before anybody reads it.
@@ -165,6 +194,14 @@ mod tests {
         }
         assert!(text.len() < 500_000);
         assert!(parse(text.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_text_of_many_values_is_heavy_and_a_long_string_is_not() {
+        assert!(is_heavy(format!("{{\"a\":[0{}]}}", ",0".repeat(VALUES_MAX)).as_bytes()));
+        assert!(!is_heavy(format!("{{\"a\":[0{}]}}", ",0".repeat(VALUES_MAX - 3)).as_bytes()));
+        assert!(!is_heavy(format!("{{\"a\":\"\\\"{}\"}}", ",[".repeat(VALUES_MAX)).as_bytes()));
+        assert!(!is_heavy(",0".repeat(2 * VALUES_MAX).as_bytes()));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 mod support;
 
 use regatta_agents::{Outcome, Output};
-use support::{Place, until, within};
+use support::{Place, peak_memory_bytes, until, within};
 
 const PRINTED_BYTES: u64 = 200_000_000;
 const GROWTH_BYTES_MAX: u64 = 50_000_000;
@@ -44,10 +44,4 @@ fn count(output: &Output) -> u64 {
         Output::Skipped { bytes } => *bytes,
         other => panic!("unexpected {other:?}"),
     }
-}
-
-fn peak_memory_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }

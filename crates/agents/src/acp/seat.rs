@@ -23,6 +23,7 @@ use crate::failure::{Failure, FailureClass};
 use crate::folder::Folder;
 use crate::headless::{Line, Lines};
 use crate::heard::Heard;
+use crate::json;
 use crate::process::Stream;
 use crate::question::{Answer, Asker};
 use crate::record::Recorder;
@@ -146,6 +147,7 @@ impl Seat {
     fn hear(&mut self, line: Line<'_>) {
         match line {
             Line::TooLong(bytes) => self.heard.skip(bytes),
+            Line::Whole(bytes) if json::is_heavy(bytes) => self.heard.skip(bytes.len() as u64),
             Line::Whole(bytes) => match wire::parse(bytes) {
                 Some(message) => {
                     let acts = self.conversation.hear(message, &mut self.heard);

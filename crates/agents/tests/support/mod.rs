@@ -155,3 +155,11 @@ pub(crate) async fn has_sandbox() -> bool {
         }
     }
 }
+
+/// Returns the most memory that this process ever had.
+#[cfg(target_os = "linux")]
+pub(crate) fn peak_memory_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
