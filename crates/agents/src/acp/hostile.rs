@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use agent_client_protocol::v1::schema::{
-    InitializeResponse, LoadSessionResponse, NewSessionResponse, PromptResponse, RawValue,
+    self, InitializeResponse, LoadSessionResponse, NewSessionResponse, PromptResponse, RawValue,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -131,16 +131,17 @@ fn stage_of(client: &Client) -> (bool, bool, bool) {
     (conversation.is_over(), conversation.is_settling(), conversation.is_prompted())
 }
 
+fn read_as<T: DeserializeOwned>(part: &RawValue) -> bool {
+    serde_json::from_str::<T>(part.get()).is_ok()
+}
+
 /// Tells whether an answer to a method reads; one of which nothing is needed always does.
 fn reads(method: &str, result: &RawValue) -> bool {
-    fn read<T: DeserializeOwned>(result: &RawValue) -> bool {
-        serde_json::from_str::<T>(result.get()).is_ok()
-    }
     match method {
-        "initialize" => read::<InitializeResponse>(result),
-        "session/new" => read::<NewSessionResponse>(result),
-        "session/load" => read::<LoadSessionResponse>(result),
-        "session/prompt" => read::<PromptResponse>(result),
+        "initialize" => read_as::<InitializeResponse>(result),
+        "session/new" => read_as::<NewSessionResponse>(result),
+        "session/load" => read_as::<LoadSessionResponse>(result),
+        "session/prompt" => read_as::<PromptResponse>(result),
         _ => true,
     }
 }
@@ -168,7 +169,7 @@ fn check(line: &str, stage: usize) {
         Incoming::Answer { id, result } => {
             let reads = match result {
                 _ if id.to_string() != awaited.to_string() || matches!(method, "settling" | "over") => None,
-                Err(error) => Some(serde_json::from_str::<agent_client_protocol::Error>(error.get()).is_ok()),
+                Err(error) => Some(read_as::<schema::Error>(error)),
                 Ok(result) => Some(reads(method, result)),
             };
             client.hear_line(line);

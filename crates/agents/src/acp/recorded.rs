@@ -7,6 +7,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use agent_client_protocol::v1::schema::{
+    AgentNotification, AgentRequest, AgentResponse, ClientNotification, ClientRequest, ClientResponse,
+};
+use agent_client_protocol::{
+    Error, JsonRpcMessage as _, JsonRpcResponse as _, RawJsonRpcMessage, RawJsonRpcParams, RawJsonRpcResponse,
+};
 use expect_test::expect_file;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -177,4 +183,52 @@ fn goose() {
 #[test]
 fn opencode() {
     check("acp-opencode");
+}
+
+/// Reads a message by the crate's types; `methods` are those of the requests that were seen, with who asked.
+fn read_strictly(line: &Value, methods: &mut BTreeMap<(bool, String), String>) -> Result<(), Error> {
+    let is_client = line["from"] == "client";
+    let message: RawJsonRpcMessage = serde_json::from_value(line["message"].clone())?;
+    let value =
+        |params: &Option<RawJsonRpcParams>| params.clone().map_or(Value::Null, RawJsonRpcParams::into_value);
+    match &message {
+        RawJsonRpcMessage::Request(request) => {
+            methods.insert((is_client, request.id.to_string()), request.method.to_string());
+            let (method, params) = (&*request.method, value(&request.params));
+            if is_client {
+                ClientRequest::parse_message(method, &params).map(drop)?;
+            } else {
+                AgentRequest::parse_message(method, &params).map(drop)?;
+            }
+        }
+        RawJsonRpcMessage::Notification(notice) if is_client => {
+            ClientNotification::parse_message(&notice.method, &value(&notice.params)).map(drop)?;
+        }
+        RawJsonRpcMessage::Notification(notice) => {
+            AgentNotification::parse_message(&notice.method, &value(&notice.params)).map(drop)?;
+        }
+        RawJsonRpcMessage::Response(RawJsonRpcResponse::Result { id, result }) => {
+            let method = &methods[&(!is_client, id.to_string())];
+            if is_client {
+                ClientResponse::from_json(method, result.clone()).map(drop)?;
+            } else {
+                AgentResponse::from_json(method, result.clone()).map(drop)?;
+            }
+        }
+        RawJsonRpcMessage::Response(RawJsonRpcResponse::Error { .. }) => {}
+    }
+    Ok(())
+}
+
+/// A message that does not read would be met by the rule of `wire`, and perhaps not be missed in what is expected.
+#[test]
+fn every_message_reads() {
+    for case in AGENTS.iter().flat_map(|agent| cases(agent)) {
+        let mut methods = BTreeMap::new();
+        for line in read_lines(&case, PROJECT) {
+            if let Err(error) = read_strictly(&line, &mut methods) {
+                panic!("{}: {error}: {line}", case.display());
+            }
+        }
+    }
 }
