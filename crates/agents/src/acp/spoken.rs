@@ -196,6 +196,17 @@ fn a_request_that_is_not_offered_or_does_not_read_is_refused() {
 }
 
 #[test]
+fn an_input_that_does_not_read_hides_no_path() {
+    let mut client = Client::prompted(|_| ());
+    for odd in ["1e999".to_owned(), "[".repeat(500) + &"]".repeat(500)] {
+        let mut question = question("inside.txt");
+        question["params"]["toolCall"]["rawInput"] = json!({ "path": "/etc/passwd", "odd": "@" });
+        let refusal = sent(client.hear_line(&question.to_string().replace("\"@\"", &odd)));
+        assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!("q"), &json!(-32602)));
+    }
+}
+
+#[test]
 fn an_answer_that_does_not_read_ends_the_session() {
     let answers = [
         json!({ "result": {} }),

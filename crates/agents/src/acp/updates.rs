@@ -198,7 +198,7 @@ fn vendor_text<'a>(meta: Option<&'a Meta>, vendor: &str, pointer: &str) -> &'a s
 
 fn diff_path(content: &ToolCallContent) -> Option<&PathBuf> {
     match content {
-        ToolCallContent::Diff(diff) => Some(&diff.path).filter(|path| !path.as_os_str().is_empty()),
+        ToolCallContent::Diff(diff) => Some(&diff.path),
         _ => None,
     }
 }
