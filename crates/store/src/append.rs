@@ -91,6 +91,12 @@ pub enum AppendFault {
         /// How many events there are.
         events: usize,
     },
+    /// An intent has white space where it may not.
+    #[error("intent {intent} has white space in its kind or lane, or more than one line of data")]
+    IntentOfManyLines {
+        /// The index of the intent.
+        intent: usize,
+    },
     /// One intent is settled more than once.
     #[error("intent {intent} is settled twice")]
     SettledTwice {
@@ -164,6 +170,9 @@ impl Append {
                     AppendFault::IntentWithoutEvent { intent: index, event: intent.event, events }.into()
                 );
             }
+            if !is_one_line(intent) {
+                return Err(AppendFault::IntentOfManyLines { intent: index }.into());
+            }
         }
         let mut settled = BTreeSet::new();
         match self.settle.iter().find(|intent| !settled.insert(**intent)) {
@@ -186,4 +195,10 @@ impl Append {
         }
         Ok(())
     }
+}
+
+/// Tells whether an intent can stand in one line with spaces between its parts.
+fn is_one_line(intent: &NewIntent) -> bool {
+    let is_word = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
+    is_word(&intent.kind) && is_word(&intent.lane) && !intent.data.contains('\n')
 }

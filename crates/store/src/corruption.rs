@@ -79,6 +79,14 @@ pub enum Corruption {
         /// How many intents the event asked for.
         asked: u64,
     },
+    /// An intent is open that an event has settled.
+    #[error("intent {intent} is open, but event {by} settled it")]
+    IntentSettled {
+        /// The intent.
+        intent: IntentId,
+        /// The place of the event.
+        by: Seq,
+    },
     /// A snapshot is of a version that the stream has not reached.
     #[error("the snapshot of stream `{stream}` is of version {snapshot}, the stream is at {version}")]
     SnapshotAhead {

@@ -34,11 +34,11 @@ pub struct IntentIdError {
 pub struct NewIntent {
     /// The event it follows from, as an index into the events of the append.
     pub event: usize,
-    /// What is to be done.
+    /// What is to be done, without white space.
     pub kind: String,
-    /// The key within which intents are performed one after the other, such as `task/12`.
+    /// The key within which intents are performed one after the other, such as `task/12`, without white space.
     pub lane: String,
-    /// Its content as JSON text.
+    /// Its content as JSON text in one line.
     pub data: String,
 }
 

@@ -10,56 +10,65 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Statement, params
 use crate::{Append, Appended, CommandKey, Error, IntentId, LeaseToken, NewEvent, Seq, StreamName, Version};
 
 use super::failure::Failure;
-use super::load;
+use super::known::{Kept, Known};
+use super::load::{count_asked, is_open};
 use super::packed::pack;
-use super::rows::{Time, column, number_or_zero};
+use super::rows::{Time, column, number_or_zero, write_asked, write_settled};
+use super::waiting::FIND_STREAM;
 
 const INSERT_COMMAND: &str = "INSERT INTO commands (id, digest, answer) VALUES (?1, ?2, ?3)";
 const FIND_TOKEN: &str = "SELECT 1 FROM leases WHERE token = ?1";
-const FIND_STREAM: &str = "SELECT s.id, (SELECT max(p.version) FROM places AS p WHERE p.stream = s.id) \
-     FROM streams AS s WHERE s.name = ?1";
 const INSERT_STREAM: &str = "INSERT INTO streams (name) VALUES (?1)";
-const INSERT_EVENT: &str = "INSERT INTO events (seq, id, at, kind, actor, streams, intents, data, command) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-const INSERT_PLACE: &str = "INSERT INTO places (stream, version, seq) VALUES (?1, ?2, ?3)";
-const INSERT_INTENT: &str =
-    "INSERT INTO intents (seq, ordinal, kind, lane, data) VALUES (?1, ?2, ?3, ?4, ?5)";
-const SETTLE_INTENT: &str = "DELETE FROM intents WHERE seq = ?1 AND ordinal = ?2";
-const FIND_INTENT: &str = "SELECT 1 FROM events WHERE seq = ?1 AND intents > ?2";
+const INSERT_EVENT: &str = "INSERT INTO events (seq, id, at, kind, actor, streams, asked, settled, data, command) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 const PUT_SNAPSHOT: &str =
     "INSERT OR REPLACE INTO snapshots (stream, version, format, data) VALUES (?1, ?2, ?3, ?4)";
 
 /// The appends of one transaction.
 ///
-/// The head is read when the transaction begins, and then counted: nobody else can move it.
+/// What is known when it begins is counted on from there: nobody else can change it meanwhile.
 pub(super) struct AppendSql<'c> {
     connection: &'c Connection,
-    head: Seq,
+    known: Known,
 }
 
-/// A stream the append expects: its row, when it has one, and its version as events join.
-struct Guarded {
-    row: Option<i64>,
-    version: u64,
-}
+/// The streams that an append expects, as its events join them.
+type Guards<'a> = BTreeMap<&'a StreamName, Kept>;
 
-type Guards<'a> = BTreeMap<&'a StreamName, Guarded>;
+/// How a transaction finds the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begun {
+    /// As this connection left it.
+    AsLeft,
+    /// Changed by another connection, or not known before.
+    Changed,
+}
 
 impl<'c> AppendSql<'c> {
     /// Makes the appends of a transaction that is yet to begin.
-    pub(super) fn new(connection: &'c Connection) -> Self {
-        Self { connection, head: Seq(0) }
+    pub(super) fn new(connection: &'c Connection, known: Known) -> Self {
+        Self { connection, known }
     }
 
-    /// Reads the head of the log; called first in every transaction.
-    pub(super) fn begin(&mut self) -> Result<(), Failure> {
-        self.head = load::head(self.connection)?;
-        Ok(())
+    /// Reads the end of the log, unless it is known; called first in every transaction.
+    pub(super) fn begin(&mut self) -> Result<Begun, Failure> {
+        let is_fresh = self.known.is_fresh(self.connection)?;
+        Ok(if is_fresh { Begun::AsLeft } else { Begun::Changed })
     }
 
     /// Returns the head as the appends of this transaction have left it.
     pub(super) fn head(&self) -> Seq {
-        self.head
+        self.known.waiting().last()
+    }
+
+    /// Has leases be looked up again: one is about to change.
+    pub(super) fn forget_lease(&mut self) {
+        self.known.forget_token();
+    }
+
+    /// Gives back what is known, once the transaction is committed.
+    pub(super) fn into_known(self) -> Known {
+        self.known
     }
 
     /// Carries an append out, or refuses it; what a refused one has changed is the caller's to roll back.
@@ -74,19 +83,42 @@ impl<'c> AppendSql<'c> {
         }
         let mut guards = self.check_versions(&append.expect)?;
         for intent in &append.settle {
-            self.settle(*intent)?;
+            self.check_open(*intent)?;
         }
         if let Some(CommandKey { id, digest }) = &append.command {
             self.sql(INSERT_COMMAND)?.execute(params![&id.as_bytes()[..], digest, append.answer])?;
         }
-        let first = Seq(self.head.0 + 1);
+        let first = Seq(self.head().0 + 1);
         self.insert_events(append, first, &mut guards)?;
-        let intents = self.insert_intents(append, first)?;
         self.put_snapshots(append, &guards)?;
-        // Only now: a refused append must not move it.
-        self.head = Seq(self.head.0 + append.events.len() as u64);
+        // Only now: what a refused append has done is rolled back.
+        let intents = append.intent_ids(first);
+        self.take_note(append, guards, &intents);
         let first = (!append.events.is_empty()).then_some(first);
-        Ok(Appended::Stored { first, last: self.head, intents })
+        Ok(Appended::Stored { first, last: self.head(), intents })
+    }
+
+    /// Enters what waits, if it is time to; called last in every transaction.
+    pub(super) fn enter_if_due(&mut self, is_shared: bool) -> Result<(), Failure> {
+        let waiting = self.known.waiting_mut();
+        if waiting.is_due(is_shared) { waiting.enter(self.connection) } else { Ok(()) }
+    }
+
+    fn take_note(&mut self, append: &Append, guards: Guards<'_>, intents: &[IntentId]) {
+        let waiting = self.known.waiting_mut();
+        match append.events[..] {
+            [] => waiting.settle_untold(&append.settle),
+            _ => waiting.settle(&append.settle),
+        }
+        for event in &append.events {
+            waiting.push(&event.streams);
+        }
+        for (id, intent) in intents.iter().zip(&append.intents) {
+            waiting.ask(*id, intent, append.events[intent.event].at);
+        }
+        for (stream, kept) in guards {
+            self.known.keep(stream, kept);
+        }
     }
 
     fn sql(&self, text: &'static str) -> Result<CachedStatement<'c>, rusqlite::Error> {
@@ -94,7 +126,11 @@ impl<'c> AppendSql<'c> {
     }
 
     fn check_fence(&mut self, token: LeaseToken) -> Result<(), Failure> {
+        if self.known.has_token(token) {
+            return Ok(());
+        }
         if self.sql(FIND_TOKEN)?.exists([&token.0.as_bytes()[..]])? {
+            self.known.keep_token(token);
             return Ok(());
         }
         Err(Error::LeaseLost { token }.into())
@@ -102,28 +138,35 @@ impl<'c> AppendSql<'c> {
 
     fn check_versions<'a>(&mut self, expect: &'a [(StreamName, Version)]) -> Result<Guards<'a>, Failure> {
         let mut guards = Guards::new();
-        let mut find = self.sql(FIND_STREAM)?;
         for (stream, expected) in expect {
-            let mut rows = find.query([stream.as_str()])?;
-            let (row, version) = match rows.next()? {
-                Some(row) => (Some(row.get(0)?), number_or_zero(row, 1)?),
-                None => (None, 0),
+            let kept = match self.known.stream(stream) {
+                Some(kept) => kept,
+                None => self.find_stream(stream)?,
             };
-            if version != expected.0 {
-                let (expected, actual) = (*expected, Version(version));
+            if kept.version != expected.0 {
+                let (expected, actual) = (*expected, Version(kept.version));
                 return Err(Error::Conflict { stream: stream.clone(), expected, actual }.into());
             }
-            guards.insert(stream, Guarded { row, version });
+            guards.insert(stream, kept);
         }
         Ok(guards)
     }
 
-    fn settle(&mut self, intent: IntentId) -> Result<(), Failure> {
-        let key = params![column(intent.seq.0), intent.ordinal];
-        if self.sql(SETTLE_INTENT)?.execute(key)? == 1 {
+    fn find_stream(&self, stream: &StreamName) -> Result<Kept, Failure> {
+        let mut find = self.sql(FIND_STREAM)?;
+        let mut rows = find.query([stream.as_str()])?;
+        let waiting = self.known.waiting().of(stream).len() as u64;
+        Ok(match rows.next()? {
+            Some(row) => Kept { row: Some(row.get(0)?), version: number_or_zero(row, 1)? + waiting },
+            None => Kept { row: None, version: 0 },
+        })
+    }
+
+    fn check_open(&self, intent: IntentId) -> Result<(), Failure> {
+        if is_open(self.connection, self.known.waiting(), intent)? {
             return Ok(());
         }
-        if self.sql(FIND_INTENT)?.exists(key)? {
+        if count_asked(self.connection, intent.seq)? > u64::from(intent.ordinal) {
             return Err(Error::IntentSettled { intent }.into());
         }
         Err(Error::UnknownIntent { intent }.into())
@@ -134,7 +177,8 @@ impl<'c> AppendSql<'c> {
         let mut insert = self.sql(INSERT_EVENT)?;
         for (index, event) in append.events.iter().enumerate() {
             let seq = first.0 + index as u64;
-            let intents = append.intents.iter().filter(|intent| intent.event == index).count();
+            let asked = append.intents.iter().filter(|intent| intent.event == index);
+            let settled: &[IntentId] = if index == 0 { &append.settle } else { &[] };
             insert.execute(params![
                 column(seq),
                 &event.id.as_bytes()[..],
@@ -142,38 +186,27 @@ impl<'c> AppendSql<'c> {
                 event.kind,
                 event.actor,
                 names(event),
-                column(intents as u64),
+                write_asked(asked),
+                write_settled(settled),
                 event.data,
                 command,
             ])?;
-            self.join_streams(event, seq, guards)?;
+            self.join_streams(event, guards)?;
         }
         Ok(())
     }
 
-    fn join_streams(&mut self, event: &NewEvent, seq: u64, guards: &mut Guards<'_>) -> Result<(), Failure> {
-        let mut insert = self.sql(INSERT_PLACE)?;
+    /// Counts an event in its streams; its places wait.
+    fn join_streams(&self, event: &NewEvent, guards: &mut Guards<'_>) -> Result<(), Failure> {
         for stream in &event.streams {
             let unguarded = || Error::UnguardedStream { stream: stream.clone() };
             let guard = guards.get_mut(stream).ok_or_else(unguarded)?;
             guard.version += 1;
-            let row = match guard.row {
-                Some(row) => row,
-                None => self.sql(INSERT_STREAM)?.insert([stream.as_str()])?,
-            };
-            guard.row = Some(row);
-            insert.execute([row, column(guard.version), column(seq)])?;
+            if guard.row.is_none() {
+                guard.row = Some(self.sql(INSERT_STREAM)?.insert([stream.as_str()])?);
+            }
         }
         Ok(())
-    }
-
-    fn insert_intents(&mut self, append: &Append, first: Seq) -> Result<Vec<IntentId>, Failure> {
-        let ids = append.intent_ids(first);
-        let mut insert = self.sql(INSERT_INTENT)?;
-        for (id, intent) in ids.iter().zip(&append.intents) {
-            insert.execute(params![column(id.seq.0), id.ordinal, intent.kind, intent.lane, intent.data])?;
-        }
-        Ok(ids)
     }
 
     fn put_snapshots(&mut self, append: &Append, guards: &Guards<'_>) -> Result<(), Failure> {

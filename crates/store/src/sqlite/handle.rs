@@ -22,6 +22,7 @@ use super::failure::Place;
 use super::open::{OpenMode, open_writer};
 use super::readers::Readers;
 use super::transaction::{Order, raise};
+use super::waiting::Waiting;
 use super::writer::Writer;
 use super::{leases, load, verify};
 
@@ -142,7 +143,10 @@ impl Store for SqliteStore {
     }
 
     async fn is_open(&self, intent: IntentId) -> Result<bool, Error> {
-        self.shared.readers.read("find an intent", move |connection| load::is_open(connection, intent)).await
+        let find = move |connection: &rusqlite::Connection| {
+            load::is_open(connection, &Waiting::read(connection)?, intent)
+        };
+        self.shared.readers.read("find an intent", find).await
     }
 
     async fn take_lease(&self, request: LeaseRequest) -> Result<LeaseAnswer, Error> {

@@ -3,14 +3,15 @@
 //! Every read counts what it got: a row that is missing is reported, never skipped in silence.
 
 use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection, Row, params};
+use rusqlite::{CachedStatement, Connection, Row, Rows, params};
 
 use crate::{Corruption, Intent, IntentId, Loaded, Recorded, Seq, Snapshot, StreamName, Version};
 
 use super::failure::Failure;
 use super::rows::{
-    RECORDED, Source, column, number, number_or_zero, recorded, snapshot_data, stream_name, time,
+    RECORDED, Source, column, number, number_or_zero, read_asked, recorded, snapshot_data, stream_name, time,
 };
+use super::waiting::Waiting;
 
 /// The columns of a stream and of its snapshot in the format `?2`.
 const STREAMS: &str = "SELECT s.id, s.name, \
@@ -81,65 +82,95 @@ pub(super) fn open_intents(connection: &Connection) -> Result<Vec<Intent>, Failu
          FROM intents AS i LEFT JOIN events AS e ON e.seq = i.seq \
          ORDER BY i.seq, i.ordinal",
     )?;
+    let waiting = Waiting::read(connection)?;
     let mut rows = open.query([])?;
     let mut intents = Vec::new();
     while let Some(row) = rows.next()? {
         let seq = number(row, 0)?;
         let id = IntentId { seq: Seq(seq), ordinal: row.get(1)? };
+        if waiting.has_settled(id) {
+            continue;
+        }
         let at = match row.get_ref(5)? {
             ValueRef::Null => return Err(Corruption::OrphanIntent { intent: id }.into()),
             at => time(at, Source { table: "events", column: "at", near: seq })?,
         };
         intents.push(Intent { id, kind: row.get(2)?, lane: row.get(3)?, data: row.get(4)?, at });
     }
+    intents.extend(waiting.open_intents());
     Ok(intents)
 }
 
-pub(super) fn is_open(connection: &Connection, intent: IntentId) -> Result<bool, Failure> {
+pub(super) fn is_open(connection: &Connection, waiting: &Waiting, intent: IntentId) -> Result<bool, Failure> {
+    if waiting.has_asked(intent) || waiting.has_settled(intent) {
+        return Ok(waiting.has_asked(intent));
+    }
     let sql = "SELECT 1 FROM intents WHERE seq = ?1 AND ordinal = ?2";
     Ok(connection.prepare_cached(sql)?.exists(params![column(intent.seq.0), intent.ordinal])?)
 }
 
+/// Returns how many intents an event asked for; none, when there is no such event.
+pub(super) fn count_asked(connection: &Connection, seq: Seq) -> Result<u64, Failure> {
+    let mut find = connection.prepare_cached("SELECT asked FROM events WHERE seq = ?1")?;
+    let mut rows = find.query([column(seq.0)])?;
+    match rows.next()? {
+        Some(row) => Ok(read_asked(row.get_ref(0)?, seq.0)?.len() as u64),
+        None => Ok(0),
+    }
+}
+
 /// The prepared read of the events of one stream after a version.
 struct Tail<'c> {
-    events: CachedStatement<'c>,
+    placed: CachedStatement<'c>,
+    single: CachedStatement<'c>,
+    waiting: Waiting,
 }
 
 impl<'c> Tail<'c> {
-    fn prepare(connection: &'c Connection) -> Result<Self, rusqlite::Error> {
-        let sql = format!(
+    fn prepare(connection: &'c Connection) -> Result<Self, Failure> {
+        let placed = format!(
             "SELECT {RECORDED} FROM places AS p JOIN events AS e ON e.seq = p.seq \
              WHERE p.stream = ?1 AND p.version > ?2 ORDER BY p.version"
         );
-        Ok(Self { events: connection.prepare_cached(&sql)? })
+        let single = format!("SELECT {RECORDED} FROM events AS e WHERE e.seq = ?1");
+        Ok(Self {
+            placed: connection.prepare_cached(&placed)?,
+            single: connection.prepare_cached(&single)?,
+            waiting: Waiting::read(connection)?,
+        })
     }
 
     /// Loads the stream of a row of [`STREAMS`].
     fn load(&mut self, row: &Row<'_>) -> Result<Loaded, Failure> {
         let id: i64 = row.get(0)?;
         let stream = stream_name(&row.get::<_, String>(1)?, id.unsigned_abs())?;
-        let version = Version(number_or_zero(row, 2)?);
-        let folded: Option<i64> = row.get(3)?;
-        let snapshot = match folded {
-            Some(_) => Some(snapshot(row, id.unsigned_abs())?),
-            None => None,
+        let placed = number_or_zero(row, 2)?;
+        let waiting = self.waiting.of(&stream);
+        let version = Version(placed + waiting.len() as u64);
+        let snapshot = match row.get_ref(3)? {
+            ValueRef::Null => None,
+            _ => Some(snapshot(row, id.unsigned_abs())?),
         };
-        let tail = self.after(id, folded.unwrap_or(0))?;
-        let counted = Version(snapshot.as_ref().map_or(0, |snapshot| snapshot.version.0) + tail.len() as u64);
+        let folded = snapshot.as_ref().map_or(0, |snapshot| snapshot.version.0);
+        let mut tail = Vec::new();
+        read_all(self.placed.query([id, column(folded)])?, &mut tail)?;
+        let known = usize::try_from(folded.saturating_sub(placed)).unwrap_or(usize::MAX);
+        for seq in waiting.iter().skip(known) {
+            read_all(self.single.query([column(seq.0)])?, &mut tail)?;
+        }
+        let counted = Version(folded + tail.len() as u64);
         if counted != version {
             return Err(Corruption::StreamVersion { stream, kept: version, counted }.into());
         }
         Ok(Loaded { stream, version, snapshot, tail })
     }
+}
 
-    fn after(&mut self, stream: i64, folded: i64) -> Result<Vec<Recorded>, Failure> {
-        let mut rows = self.events.query([stream, folded])?;
-        let mut tail = Vec::new();
-        while let Some(row) = rows.next()? {
-            tail.push(recorded(row)?);
-        }
-        Ok(tail)
+fn read_all(mut rows: Rows<'_>, events: &mut Vec<Recorded>) -> Result<(), Failure> {
+    while let Some(row) = rows.next()? {
+        events.push(recorded(row)?);
     }
+    Ok(())
 }
 
 /// Reads the snapshot of a row of [`STREAMS`] that has one.

@@ -9,6 +9,7 @@ mod append;
 mod create;
 mod failure;
 mod handle;
+mod known;
 mod leases;
 mod load;
 mod open;
@@ -18,6 +19,7 @@ mod rows;
 mod schema;
 mod transaction;
 mod verify;
+mod waiting;
 mod writer;
 
 pub use handle::SqliteStore;

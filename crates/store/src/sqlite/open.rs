@@ -23,9 +23,14 @@ const SQLITE_NEEDED: i32 = 3_051_003;
 /// How large the WAL file may stay once its content is in the database; the space is then given back.
 const WAL_BYTES_KEPT_MAX: u32 = 16 * 1024 * 1024;
 
+/// How large a page of a new file is. An event of a run weighs one or two kilobytes: of these, pages of the usual 4 KiB
+/// would hold two or three and be empty to a fifth, and every third append would have to write a new page and those that
+/// point to it.
+const PAGE_BYTES: u32 = 8_192;
+
 /// How many pages the WAL takes before its content is brought into the database: often enough that the next process
 /// reads it in some ten milliseconds, seldom enough that few commits wait for it.
-const WAL_PAGES_MAX: u32 = 2_000;
+const WAL_PAGES_MAX: u32 = 1_000;
 
 /// How long to pause before asking for WAL mode again; SQLite does not wait for that lock by itself.
 const WAL_RETRY_INTERVAL: Duration = Duration::from_millis(5);
@@ -80,6 +85,8 @@ fn connect_writer(place: &Place) -> Result<Connection, Failure> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Where fsync does not reach the disk by itself (macOS), ask for the one that does.
     connection.pragma_update(None, "fullfsync", true)?;
+    // Only a file without content takes it.
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     // Before WAL mode, so that the mark and the version of a new file stand in its header at once.
     schema::migrate(&mut connection, place)?;
     ensure_wal(&connection, place)?;

@@ -7,7 +7,7 @@ use rusqlite::Row;
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use uuid::Uuid;
 
-use crate::{Corruption, Recorded, Seq, StreamName};
+use crate::{Corruption, IntentId, NewIntent, Recorded, Seq, StreamName};
 
 use super::failure::Failure;
 use super::packed::unpack;
@@ -115,4 +115,40 @@ pub(super) fn snapshot_data(value: ValueRef<'_>, stream: u64) -> Result<String, 
 /// Reads the name of a stream, near its row number.
 pub(super) fn stream_name(name: &str, near: u64) -> Result<StreamName, Corruption> {
     StreamName::parse(name).map_err(|_| Source { table: "streams", column: "name", near }.into())
+}
+
+/// Makes a column of the intents that an event asks for: a line for each, with kind, lane and data.
+pub(super) fn write_asked<'a>(intents: impl Iterator<Item = &'a NewIntent>) -> Option<String> {
+    let mut lines = String::new();
+    for NewIntent { kind, lane, data, .. } in intents {
+        for part in [kind, " ", lane, " ", data, "\n"] {
+            lines.push_str(part);
+        }
+    }
+    lines.pop();
+    (!lines.is_empty()).then_some(lines)
+}
+
+/// Reads what [`write_asked`] made: kind, lane and data of each.
+pub(super) fn read_asked(value: ValueRef<'_>, seq: u64) -> Result<Vec<[&str; 3]>, Corruption> {
+    let unreadable = || Corruption::from(Source { table: "events", column: "asked", near: seq });
+    let Some(text) = value.as_str_or_null().map_err(|_| unreadable())? else { return Ok(Vec::new()) };
+    let parts = |line| {
+        let mut parts = <str>::splitn(line, 3, ' ');
+        Some([parts.next()?, parts.next()?, parts.next()?])
+    };
+    text.split('\n').map(|line| parts(line).ok_or_else(unreadable)).collect()
+}
+
+/// Makes a column of the intents that an event settles, parted by spaces.
+pub(super) fn write_settled(intents: &[IntentId]) -> Option<String> {
+    let words: Vec<String> = intents.iter().map(ToString::to_string).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// Reads what [`write_settled`] made.
+pub(super) fn read_settled(value: ValueRef<'_>, seq: u64) -> Result<Vec<IntentId>, Corruption> {
+    let unreadable = || Corruption::from(Source { table: "events", column: "settled", near: seq });
+    let Some(text) = value.as_str_or_null().map_err(|_| unreadable())? else { return Ok(Vec::new()) };
+    text.split(' ').map(|word| word.parse().map_err(|_| unreadable())).collect()
 }

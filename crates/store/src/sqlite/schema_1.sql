@@ -1,7 +1,8 @@
--- Every page that an append changes is written twice, to the WAL and to the file, so an append changes few: those
--- of its event, of the places in its streams, and of the open intents. What can be told from these is not kept beside
--- them: the head of the log is its last event, the version of a stream its last place. Nor does a row of these tables
--- refer to another by a foreign key, which would be looked up at every append; `verify` finds what hangs on nothing.
+-- Every page that an append changes is written twice, to the WAL and to the file, so an append changes one: that of its
+-- event, which says everything by itself. `places` and `intents` say the same in another order; what comes after the
+-- event in `entered` waits to be entered there, for many events at once. The head of the log is its last event. No row
+-- of these tables refers to another by a foreign key, which would be looked up at every append; `verify` finds what
+-- hangs on nothing.
 
 CREATE TABLE commands (
     id BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -10,7 +11,8 @@ CREATE TABLE commands (
 ) STRICT, WITHOUT ROWID;
 
 -- `at` is in nanoseconds since 1970 began in UTC, or RFC 3339 text where that does not fit 64 bits (before 1677, after
--- 2262). `streams` has the names in the order given, parted by spaces. `intents` is how many it asked for.
+-- 2262). `streams` has the names in the order given, parted by spaces. `asked` has a line for each
+-- intent that it asks for: kind, lane and data, parted by spaces. `settled` has the ids of those that it settles.
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY CHECK (seq > 0),
     id BLOB NOT NULL CHECK (length(id) = 16),
@@ -18,7 +20,8 @@ CREATE TABLE events (
     kind TEXT NOT NULL,
     actor TEXT NOT NULL,
     streams TEXT NOT NULL,
-    intents INTEGER NOT NULL CHECK (intents >= 0),
+    asked TEXT,
+    settled TEXT,
     data TEXT NOT NULL,
     command BLOB REFERENCES commands (id)
 ) STRICT;
@@ -36,7 +39,12 @@ CREATE TABLE places (
     PRIMARY KEY (stream, version)
 ) STRICT, WITHOUT ROWID;
 
--- Open intents alone. One that is settled is gone: what it asked for is told by its event.
+CREATE TABLE entered (
+    id INTEGER PRIMARY KEY CHECK (id = 0),
+    seq INTEGER NOT NULL CHECK (seq >= 0)
+) STRICT;
+
+-- Open intents alone.
 CREATE TABLE intents (
     seq INTEGER NOT NULL,
     ordinal INTEGER NOT NULL CHECK (ordinal >= 0),

@@ -11,8 +11,9 @@ use tokio::sync::{oneshot, watch};
 
 use crate::{Append, Appended, Error, LeaseAnswer, LeaseRequest, LeaseToken, Seq};
 
-use super::append::AppendSql;
+use super::append::{AppendSql, Begun};
 use super::failure::{Failure, Place};
+use super::known::Known;
 use super::leases;
 use super::schema::{SCHEMA_KNOWN, schema_version};
 
@@ -46,13 +47,14 @@ impl<'c> Transaction<'c> {
         connection: &'c Connection,
         place: &'c Place,
         heads: &'c watch::Sender<Seq>,
+        known: Known,
         is_alone: bool,
     ) -> Self {
-        Self { connection, sql: AppendSql::new(connection), place, heads, is_alone }
+        Self { connection, sql: AppendSql::new(connection, known), place, heads, is_alone }
     }
 
-    /// Does a group of orders, once it was tried to begin, and answers them all.
-    pub(super) fn commit(mut self, begun: Result<(), Error>, group: &mut Vec<Order>) {
+    /// Does a group of orders, once it was tried to begin, and answers them all; returns what is known after it.
+    pub(super) fn commit(mut self, begun: Result<(), Error>, group: &mut Vec<Order>) -> Known {
         let mut lost = begun.err();
         let held: Vec<Held> = group.drain(..).map(|order| self.perform(order, &mut lost)).collect();
         let committed = match lost {
@@ -68,21 +70,29 @@ impl<'c> Transaction<'c> {
         for answer in held {
             answer(result.clone());
         }
-        if let Ok(head) = committed {
-            self.heads.send_if_modified(|known| raise(known, head));
+        match committed {
+            Ok(head) => {
+                self.heads.send_if_modified(|known| raise(known, head));
+                self.sql.into_known()
+            }
+            Err(_) => Known::default(),
         }
     }
 
     /// Takes the lock of the file, and makes sure that its schema is still known.
     pub(super) fn begin(&mut self) -> Result<(), Error> {
         self.execute("BEGIN IMMEDIATE").map_err(|error| self.place.explain("begin", error))?;
+        let begun = self.sql.begin().map_err(|failure| self.place.explain("read its head", failure))?;
+        if begun == Begun::AsLeft {
+            return Ok(());
+        }
         // A newer version may have migrated the file while this process was running.
         let found = schema_version(self.connection);
         let found = found.map_err(|error| self.place.explain("read its schema", error))?;
         if found > SCHEMA_KNOWN {
             return Err(Error::SchemaTooNew { found, known: SCHEMA_KNOWN, path: self.place.path.clone() });
         }
-        self.sql.begin().map_err(|failure| self.place.explain("read its head", failure))
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<Seq, Error> {
@@ -90,12 +100,17 @@ impl<'c> Transaction<'c> {
         if self.is_alone && self.connection.is_autocommit() {
             return Ok(self.sql.head());
         }
+        let entered = self.sql.enter_if_due(!self.is_alone);
+        entered.map_err(|failure| self.place.explain("enter what waits in", failure))?;
         self.execute("COMMIT").map_err(|error| self.place.explain("commit", error))?;
         Ok(self.sql.head())
     }
 
     fn perform(&mut self, order: Order, lost: &mut Option<Error>) -> Held {
         let connection = self.connection;
+        if !matches!(order, Order::Append(..)) {
+            self.sql.forget_lease();
+        }
         match order {
             Order::Append(append, reply) => self.apart(reply, lost, |own| own.sql.append(&append)),
             Order::TakeLease(request, reply) => {

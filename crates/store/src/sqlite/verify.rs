@@ -1,5 +1,7 @@
 //! The walk over the stored log: SQLite checks its pages, [`Walk`] the numbers, SQL what hangs on nothing.
 
+use std::collections::BTreeSet;
+
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Statement};
 
@@ -7,18 +9,22 @@ use crate::verify::{Verified, Walk};
 use crate::{Corruption, IntentId, Seq, StreamName, Version};
 
 use super::failure::Failure;
+use super::load::count_asked;
 use super::rows::{
-    RECORDED, Source, number, number_or_zero, recorded, snapshot_data, stream_name, stream_names,
+    RECORDED, Source, number, number_or_zero, read_asked, read_settled, recorded, snapshot_data, stream_name,
+    stream_names,
 };
+use super::waiting::Waiting;
 
 pub(super) fn verify(connection: &Connection) -> Result<Verified, Failure> {
     check_pages(connection)?;
     let mut walk = Walk::default();
-    walk_events(connection, &mut walk)?;
+    let open = find_open(connection)?;
+    walk_events(connection, &mut walk, &open)?;
     check_orphans(connection)?;
     walk_streams(connection, &mut walk)?;
     walk.end_streams()?;
-    walk_intents(connection, &walk)?;
+    walk_intents(connection, &walk, &open)?;
     Ok(walk.finish())
 }
 
@@ -27,13 +33,33 @@ fn check_pages(connection: &Connection) -> Result<(), Failure> {
     if finding == "ok" { Ok(()) } else { Err(Corruption::Pages { finding }.into()) }
 }
 
-fn walk_events(connection: &Connection, walk: &mut Walk) -> Result<(), Failure> {
-    let sql = format!("SELECT {RECORDED}, e.intents FROM events AS e ORDER BY e.seq");
+/// Returns the intents that are open, whether entered or waiting to be.
+fn find_open(connection: &Connection) -> Result<BTreeSet<IntentId>, Failure> {
+    let waiting = Waiting::read(connection)?;
+    let mut intents = connection.prepare("SELECT seq, ordinal FROM intents")?;
+    let mut rows = intents.query([])?;
+    let mut open: BTreeSet<IntentId> = waiting.open_intents().map(|intent| intent.id).collect();
+    while let Some(row) = rows.next()? {
+        let id = IntentId { seq: Seq(number(row, 0)?), ordinal: row.get(1)? };
+        if !waiting.has_settled(id) {
+            open.insert(id);
+        }
+    }
+    Ok(open)
+}
+
+fn walk_events(connection: &Connection, walk: &mut Walk, open: &BTreeSet<IntentId>) -> Result<(), Failure> {
+    let sql = format!("SELECT {RECORDED}, e.asked, e.settled FROM events AS e ORDER BY e.seq");
     let mut events = connection.prepare(&sql)?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
         let event = recorded(row)?;
-        walk.event(event.seq, &event.streams, number(row, 8)?)?;
+        let asked = read_asked(row.get_ref(8)?, event.seq.0)?;
+        walk.event(event.seq, &event.streams, asked.len() as u64)?;
+        let settled = read_settled(row.get_ref(9)?, event.seq.0)?;
+        if let Some(intent) = settled.into_iter().find(|intent| open.contains(intent)) {
+            return Err(Corruption::IntentSettled { intent, by: event.seq }.into());
+        }
     }
     Ok(())
 }
@@ -66,6 +92,7 @@ fn walk_streams(connection: &Connection, walk: &mut Walk) -> Result<(), Failure>
         "SELECT p.version, p.seq, e.streams FROM places AS p LEFT JOIN events AS e ON e.seq = p.seq \
          WHERE p.stream = ?1 ORDER BY p.version",
     )?;
+    let waiting = Waiting::read(connection)?;
     let mut rows = streams.query([])?;
     while let Some(row) = rows.next()? {
         let id = number(row, 0)?;
@@ -75,8 +102,12 @@ fn walk_streams(connection: &Connection, walk: &mut Walk) -> Result<(), Failure>
         if snapshot.is_some() {
             snapshot_data(row.get_ref(4)?, id)?;
         }
-        walk.stream(&name, Version(number_or_zero(row, 2)?), snapshot)?;
+        let (placed, waiting) = (number_or_zero(row, 2)?, waiting.of(&name));
+        walk.stream(&name, Version(placed + waiting.len() as u64), snapshot)?;
         walk_places(&mut places, id, &name, walk)?;
+        for (version, seq) in (placed + 1..).zip(waiting) {
+            walk.place(&name, Version(version), *seq, std::slice::from_ref(&name))?;
+        }
     }
     Ok(())
 }
@@ -99,14 +130,9 @@ fn walk_places(
     Ok(())
 }
 
-fn walk_intents(connection: &Connection, walk: &Walk) -> Result<(), Failure> {
-    let mut intents = connection.prepare(
-        "SELECT i.seq, i.ordinal, e.intents FROM intents AS i LEFT JOIN events AS e ON e.seq = i.seq \
-         ORDER BY i.seq, i.ordinal",
-    )?;
-    let mut rows = intents.query([])?;
-    while let Some(row) = rows.next()? {
-        walk.intent(IntentId { seq: Seq(number(row, 0)?), ordinal: row.get(1)? }, number_or_zero(row, 2)?)?;
+fn walk_intents(connection: &Connection, walk: &Walk, open: &BTreeSet<IntentId>) -> Result<(), Failure> {
+    for intent in open {
+        walk.intent(*intent, count_asked(connection, intent.seq)?)?;
     }
     Ok(())
 }

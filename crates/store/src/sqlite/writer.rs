@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::{Append, Appended, Error, Seq};
 
 use super::failure::Place;
+use super::known::Known;
 use super::transaction::{Order, Reply, Transaction};
 
 /// How many orders may wait; more make their callers wait, so that memory stays bounded.
@@ -43,11 +44,18 @@ pub(super) struct Writer {
 struct Desk {
     place: Arc<Place>,
     heads: Arc<watch::Sender<Seq>>,
-    connection: Mutex<Connection>,
+    file: Mutex<File>,
     /// How many orders are on their way to the thread.
     waiting: AtomicUsize,
     /// Whether orders have been coming one at a time.
     is_quiet: AtomicBool,
+}
+
+/// The connection, and what it knows of the file.
+#[derive(Debug)]
+struct File {
+    connection: Connection,
+    known: Known,
 }
 
 impl Writer {
@@ -62,7 +70,7 @@ impl Writer {
         let desk = Arc::new(Desk {
             place,
             heads,
-            connection: Mutex::new(connection),
+            file: Mutex::new(File { connection, known: Known::default() }),
             waiting: AtomicUsize::new(0),
             is_quiet: AtomicBool::new(true),
         });
@@ -111,7 +119,7 @@ impl Desk {
         while let Some(first) = queue.blocking_recv() {
             group.push(first);
             // Whoever commits on a thread of its own may be at it; meanwhile more may come.
-            let Ok(connection) = self.connection.lock() else { return };
+            let Ok(mut file) = self.file.lock() else { return };
             while group.len() < GROUP_ORDERS_MAX
                 && let Ok(next) = queue.try_recv()
             {
@@ -119,9 +127,10 @@ impl Desk {
             }
             self.waiting.fetch_sub(group.len(), Ordering::Relaxed);
             self.is_quiet.store(group.len() == 1, Ordering::Relaxed);
-            let mut transaction = self.transaction(&connection, group.len() == 1);
+            let File { connection, known } = &mut *file;
+            let mut transaction = self.transaction(connection, std::mem::take(known), group.len() == 1);
             let begun = transaction.begin();
-            transaction.commit(begun, &mut group);
+            *known = transaction.commit(begun, &mut group);
         }
     }
 
@@ -132,18 +141,19 @@ impl Desk {
         if !is_quiet || !can_spare_this_thread() {
             return Err(append);
         }
-        let connection = match self.connection.try_lock() {
-            Ok(connection) => connection,
+        let mut file = match self.file.try_lock() {
+            Ok(file) => file,
             Err(TryLockError::WouldBlock) => return Err(append),
             Err(TryLockError::Poisoned(_)) => return Ok(Err(self.stopped())),
         };
-        let mut transaction = self.transaction(&connection, true);
-        let begun = match self.without_waiting(&connection, || transaction.begin()) {
+        let File { connection, known } = &mut *file;
+        let mut transaction = self.transaction(connection, std::mem::take(known), true);
+        let begun = match self.without_waiting(connection, || transaction.begin()) {
             Err(Error::Busy { .. }) if connection.is_autocommit() => return Err(append),
             begun => begun,
         };
         let (reply, mut answer) = oneshot::channel();
-        transaction.commit(begun, &mut vec![Order::Append(append, reply)]);
+        *known = transaction.commit(begun, &mut vec![Order::Append(append, reply)]);
         Ok(answer.try_recv().unwrap_or_else(|_| Err(self.stopped())))
     }
 
@@ -164,8 +174,13 @@ impl Desk {
         done
     }
 
-    fn transaction<'c>(&'c self, connection: &'c Connection, is_alone: bool) -> Transaction<'c> {
-        Transaction::new(connection, &self.place, &self.heads, is_alone)
+    fn transaction<'c>(
+        &'c self,
+        connection: &'c Connection,
+        known: Known,
+        is_alone: bool,
+    ) -> Transaction<'c> {
+        Transaction::new(connection, &self.place, &self.heads, known, is_alone)
     }
 
     fn stopped(&self) -> Error {

@@ -8,8 +8,17 @@ use rusqlite::Connection;
 
 use super::{open, place};
 
-/// Makes a log of four events, then changes it behind the store's back.
+/// What enters the four events, as the store does when more have come.
+const ENTER: &str = "INSERT INTO places VALUES (1, 1, 1), (1, 2, 2), (1, 3, 4), (2, 1, 2), (2, 2, 3); \
+     INSERT INTO intents VALUES (2, 1, 'y', 'lane/1', '{}'); INSERT INTO entered VALUES (0, 4);";
+
+/// Makes a log of four events that are entered, then changes it behind the store's back.
 async fn damaged(path: &Path, damage: &str) {
+    damaged_after(path, ENTER, damage).await;
+}
+
+/// Makes a log of four events, prepares it, then changes it behind the store's back.
+async fn damaged_after(path: &Path, prepare: &str, damage: &str) {
     let subject = open(path);
     let mut first = append(&[("a", 0), ("b", 0)], &[&["a"], &["a", "b"], &["b"]]);
     first.intents = vec![intent(1, "x"), intent(1, "y")];
@@ -21,6 +30,8 @@ async fn damaged(path: &Path, damage: &str) {
     subject.verify().await.unwrap();
     drop(subject);
     let connection = Connection::open(path).unwrap();
+    connection.execute_batch(prepare).unwrap();
+    open(path).verify().await.unwrap();
     connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;").unwrap();
     connection.execute_batch(damage).unwrap();
 }
@@ -60,6 +71,16 @@ async fn the_walk_names_the_first_thing_that_does_not_add_up() {
         ),
         ("INSERT INTO intents VALUES (2, 2, 'x', 'l', '')", "intent 2.2 is open, but its event asked for 2"),
         (
+            "INSERT INTO intents VALUES (2, 0, 'x', 'lane/1', '{}')",
+            "intent 2.0 is open, but event 4 settled it",
+        ),
+        ("UPDATE events SET asked = 'x lane' WHERE seq = 2", "column `asked` of table `events` has a value"),
+        ("UPDATE events SET asked = '' WHERE seq = 3", "column `asked` of table `events` has a value"),
+        (
+            "UPDATE events SET settled = '2.0 ' WHERE seq = 4",
+            "column `settled` of table `events` has a value",
+        ),
+        (
             "UPDATE snapshots SET version = 8",
             "the snapshot of stream `a` is of version 8, the stream is at 3",
         ),
@@ -82,6 +103,39 @@ async fn the_walk_names_the_first_thing_that_does_not_add_up() {
         let expected = format!("the log does not add up: {finding}");
         assert!(found.starts_with(&expected), "after {damage}:\n  found    {found}\n  expected {expected}");
     }
+}
+
+#[tokio::test]
+async fn the_walk_finds_what_is_wrong_with_events_that_wait() {
+    let cases = [
+        ("DELETE FROM events WHERE seq = 2", "event 2 is missing"),
+        ("UPDATE events SET streams = '' WHERE seq = 3", "event 3 belongs to no stream"),
+        ("INSERT INTO places VALUES (1, 1, 1)", "stream `a` is kept at version 4 but has 3 events"),
+        ("INSERT INTO entered VALUES (0, 1)", "stream `a` is kept at version 2 but has 3 events"),
+        ("INSERT INTO entered VALUES (0, 9)", "stream `a` is kept at version 0 but has 3 events"),
+        ("DELETE FROM streams WHERE name = 'b'", "there are 1 streams, but events name 2"),
+        ("UPDATE events SET asked = 'x lane' WHERE seq = 2", "column `asked` of table `events` has a value"),
+        ("UPDATE events SET settled = '2' WHERE seq = 4", "column `settled` of table `events` has a value"),
+        (
+            "INSERT INTO intents VALUES (9, 0, 'x', 'lane/1', '{}')",
+            "intent 9.0 belongs to an event that the log does not have",
+        ),
+    ];
+    for (damage, finding) in cases {
+        let (_folder, path) = place();
+        damaged_after(&path, "", damage).await;
+        let found = refusal(open(&path).verify().await);
+        let expected = format!("the log does not add up: {finding}");
+        assert!(found.starts_with(&expected), "after {damage}:\n  found    {found}\n  expected {expected}");
+    }
+}
+
+#[tokio::test]
+async fn a_load_reports_an_event_that_is_missing_among_those_that_wait() {
+    let (_folder, path) = place();
+    damaged_after(&path, "", "DELETE FROM events WHERE seq = 2").await;
+    let missing = "the log does not add up: event 2 is missing";
+    assert_eq!(refusal(open(&path).load(&name("a"), 1).await), missing);
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod file;
 mod group;
 mod processes;
 mod sharing;
+mod waiting;
 
 mod contract {
     use super::*;
