@@ -7,6 +7,7 @@ use regatta_expr::Reads;
 use serde_json::Value;
 
 use crate::fault::Position;
+use crate::path::{PathStep, ResolvedPath};
 
 /// The names that expressions see beside the fields of the state; no field may be called so.
 pub const RESERVED: [&str; 3] = ["input", "output", "feedback"];
@@ -48,14 +49,15 @@ struct Inner {
     part: Part,
     at: Position,
     reads: Reads,
-    names: Option<Vec<String>>,
+    /// The path behind `output`, if that is all the expression is.
+    part_of_output: Option<ResolvedPath>,
 }
 
 impl Expression {
     pub(crate) fn new(compiled: regatta_expr::Expression, part: Part, at: Position) -> Expression {
         let reads = compiled.reads();
-        let names = plain_names(compiled.text());
-        Expression(Arc::new(Inner { compiled, part, at, reads, names }))
+        let part_of_output = find_part_of_output(compiled.text());
+        Expression(Arc::new(Inner { compiled, part, at, reads, part_of_output }))
     }
 
     /// Returns the text.
@@ -83,25 +85,27 @@ impl Expression {
         &self.0.reads
     }
 
-    /// Returns the names behind `output`, if that is all the expression is and `output` has such a part.
+    /// Returns the path behind `output`, if that is all the expression is and `output` has such a part.
     ///
     /// A path through a list is no such part: there JSONata gathers what it finds into a new list.
-    pub(crate) fn find_part_of_output(&self, output: &Value) -> Option<&[String]> {
-        let (first, rest) = self.0.names.as_deref()?.split_first()?;
-        let found = rest.iter().try_fold(output, |value, name| value.as_object()?.get(name));
-        (first == "output" && found.is_some()).then_some(rest)
+    pub(crate) fn find_part_of_output(&self, output: &Value) -> Option<&ResolvedPath> {
+        self.0.part_of_output.as_ref().filter(|path| path.find(output).is_some())
     }
 }
 
-/// Returns the names of an expression that is nothing but names with dots between them.
-fn plain_names(text: &str) -> Option<Vec<String>> {
+/// Returns the path behind `output`, of an expression that is nothing but names with dots between them.
+fn find_part_of_output(text: &str) -> Option<ResolvedPath> {
     let is_plain = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             && !["true", "false", "null", "and", "or", "in", "function"].contains(&name)
     };
-    let names: Vec<&str> = text.trim().split('.').collect();
-    names.iter().all(|name| is_plain(name)).then(|| names.into_iter().map(str::to_owned).collect())
+    let mut names = text.trim().split('.');
+    if names.next() != Some("output") {
+        return None;
+    }
+    let step = |name: &str| is_plain(name).then(|| PathStep::Key(name.into()));
+    names.map(step).collect::<Option<_>>().map(ResolvedPath)
 }
 
 #[cfg(test)]
@@ -109,12 +113,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_with_dots_are_plain() {
-        assert_eq!(plain_names(" output.tasks "), Some(vec!["output".to_owned(), "tasks".to_owned()]));
-        for text in
-            ["output[0]", "output.**", "$output", "output.tasks.$count()", "null", "'output'", "output . a b"]
-        {
-            assert_eq!(plain_names(text), None, "{text}");
+    fn a_part_of_the_output_is_named_with_dots_alone() {
+        let told = |text| find_part_of_output(text).map(|path| path.to_string());
+        assert_eq!(told(" output.tasks "), Some("tasks".to_owned()));
+        assert_eq!(told("output"), Some(String::new()));
+        for text in [
+            "tasks",
+            "output.null",
+            "output[0]",
+            "output.**",
+            "$output",
+            "output.tasks.$count()",
+            "null",
+            "'output'",
+            "output . a b",
+        ] {
+            assert_eq!(told(text), None, "{text}");
         }
     }
 }

@@ -34,12 +34,14 @@ pub use likeness::find_nearest;
 pub use name::{BadName, EdgeId, NAME_CHARACTERS_MAX, NodeName};
 pub use patch::{Assigned, Patch, PlaceFault, apply};
 pub use path::{PathStep, ResolvedPath};
+pub use regatta_expr::is_deceptive;
+
 pub use place::{Place, SEGMENTS_MAX, Segment};
 pub use role::{PROMPT_BYTES_MAX, PROMPT_FUEL, PromptFault, Role};
 pub use schema::{Changed, SCHEMA_FAULTS_MAX, Schema, SchemaFault, StateSchema};
 pub use step::{
-    BoardItem, Choice, Look, MapItem, Seen, StepFault, Stepped, Tried, assign, board_items, choose,
-    evaluate_text, find_result, follow, inputs, map_items, prompt, step,
+    BoardItem, Choice, Look, MapItem, Seen, StepFault, Tried, assign, board_items, choose, evaluate_text,
+    find_result, follow, inputs, map_items, prompt, step,
 };
 pub use trial::{Given, Trial};
 pub use workflow::{

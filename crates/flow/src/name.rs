@@ -2,8 +2,9 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The longest name, in characters: it is a label in a drawing and a part of file names.
 pub const NAME_CHARACTERS_MAX: usize = 64;
@@ -29,9 +30,11 @@ pub(crate) fn is_name(text: &str) -> bool {
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
+        ///
+        /// Cheap to clone: it is in every event of a run.
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(try_from = "String")]
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// Checks a text and makes a name of it.
@@ -49,13 +52,13 @@ macro_rules! name {
             type Error = BadName;
 
             fn try_from(name: String) -> Result<$name, BadName> {
-                if is_name(&name) { Ok($name(name)) } else { Err(BadName { name }) }
+                if is_name(&name) { Ok($name(name.into())) } else { Err(BadName { name }) }
             }
         }
 
-        impl From<$name> for String {
-            fn from(name: $name) -> String {
-                name.0
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
             }
         }
 

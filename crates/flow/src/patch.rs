@@ -32,8 +32,8 @@ impl Assigned {
 
 /// One change of a state.
 ///
-/// In the log it is a short list, since a step has several: the place and the value, or the place and nothing and the
-/// part of the output.
+/// In the log it is a short list, since a step has several: the place and the value; the place and nothing and the
+/// part of the output; or the place alone for all of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch {
     /// The place.
@@ -46,6 +46,7 @@ impl Serialize for Patch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.assigned {
             Assigned::Value(value) => (&self.place, value).serialize(serializer),
+            Assigned::Output(all) if all.steps().is_empty() => (&self.place,).serialize(serializer),
             Assigned::Output(part) => (&self.place, (), part).serialize(serializer),
         }
     }
@@ -59,14 +60,17 @@ impl<'de> Deserialize<'de> for Patch {
             type Value = Patch;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a place and its value, or a place, null and a part of the output")
+                formatter
+                    .write_str("a place and its value, a place, null and a part of the output, or a place")
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Patch, A::Error> {
                 let place = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
-                let value: Value = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
-                let part = parts.next_element()?;
-                Ok(Patch { place, assigned: part.map_or(Assigned::Value(value), Assigned::Output) })
+                let assigned = match parts.next_element()? {
+                    None => Assigned::Output(ResolvedPath::default()),
+                    Some(value) => parts.next_element()?.map_or(Assigned::Value(value), Assigned::Output),
+                };
+                Ok(Patch { place, assigned })
             }
         }
 
@@ -105,7 +109,10 @@ pub(crate) fn set(root: &mut Value, place: &ResolvedPath, value: Value) -> Resul
     let absent = || PlaceFault::Absent { place: place.clone() };
     let (last, parents) = place.steps().split_last().ok_or_else(absent)?;
     match (find_along_mut(root, parents), last) {
-        (Some(Value::Object(fields)), PathStep::Key(name)) => Ok(fields.insert(name.clone(), value)),
+        (Some(Value::Object(fields)), PathStep::Key(name)) => Ok(match fields.get_mut(&**name) {
+            Some(field) => Some(std::mem::replace(field, value)),
+            None => fields.insert((**name).to_owned(), value),
+        }),
         (Some(Value::Array(items)), PathStep::Index(index)) => {
             let length = items.len();
             if *index == length {
@@ -120,20 +127,18 @@ pub(crate) fn set(root: &mut Value, place: &ResolvedPath, value: Value) -> Resul
 }
 
 /// Undoes a [`set`] that was the last change and returned `before`; returns what it had put there.
-pub(crate) fn unset(root: &mut Value, place: &ResolvedPath, before: Option<Value>) {
-    let Some((last, parents)) = place.steps().split_last() else { return };
-    match (find_along_mut(root, parents), last, before) {
-        (Some(Value::Object(fields)), PathStep::Key(name), Some(before)) => {
-            drop(fields.insert(name.clone(), before))
+pub(crate) fn unset(root: &mut Value, place: &ResolvedPath, before: Option<Value>) -> Option<Value> {
+    let (last, parents) = place.steps().split_last()?;
+    match (find_along_mut(root, parents)?, last, before) {
+        (Value::Object(fields), PathStep::Key(name), Some(before)) => {
+            fields.get_mut(&**name).map(|field| std::mem::replace(field, before))
         }
-        (Some(Value::Object(fields)), PathStep::Key(name), None) => drop(fields.shift_remove(name)),
-        (Some(Value::Array(items)), PathStep::Index(index), Some(before)) => {
-            if let Some(item) = items.get_mut(*index) {
-                *item = before;
-            }
+        (Value::Object(fields), PathStep::Key(name), None) => fields.shift_remove(&**name),
+        (Value::Array(items), PathStep::Index(index), Some(before)) => {
+            items.get_mut(*index).map(|item| std::mem::replace(item, before))
         }
-        (Some(Value::Array(items)), PathStep::Index(_), None) => drop(items.pop()),
-        _ => {}
+        (Value::Array(items), PathStep::Index(_), None) => items.pop(),
+        _ => None,
     }
 }
 
@@ -176,7 +181,10 @@ mod tests {
             Patch { place: path(json!(["n"])), assigned: Assigned::Value(json!(1.5)) },
         ];
         let text = serde_json::to_string(&patches).unwrap();
-        assert_eq!(text, r#"[[["all"],null,[]],[["tasks"],null,["tasks"]],[["n"],1.5]]"#);
+        assert_eq!(text, r#"[[["all"]],[["tasks"],null,["tasks"]],[["n"],1.5]]"#);
+        let read: Vec<Patch> =
+            serde_json::from_str(&text.replace(r#"[["all"]]"#, r#"[["all"],null,[]]"#)).unwrap();
+        assert_eq!(read, patches);
         let read: Vec<Patch> = serde_json::from_str(&text).unwrap();
         assert_eq!(read, patches);
         let mut state = json!({});

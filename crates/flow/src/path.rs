@@ -3,6 +3,7 @@
 //! Following it costs the same in a list of ten and of ten thousand. In the log it is an array of names and numbers.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,8 +14,8 @@ use crate::place::is_plain_name;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PathStep {
-    /// The field of that name.
-    Key(String),
+    /// The field of that name, which paths of one workflow share.
+    Key(Arc<str>),
     /// The item with that number, from 0.
     Index(usize),
 }
@@ -39,7 +40,7 @@ impl ResolvedPath {
 /// Follows steps from a value.
 pub(crate) fn find_along<'v>(root: &'v Value, steps: &[PathStep]) -> Option<&'v Value> {
     steps.iter().try_fold(root, |value, step| match (value, step) {
-        (Value::Object(fields), PathStep::Key(name)) => fields.get(name),
+        (Value::Object(fields), PathStep::Key(name)) => fields.get(&**name),
         (Value::Array(items), PathStep::Index(index)) => items.get(*index),
         _ => None,
     })
@@ -48,7 +49,7 @@ pub(crate) fn find_along<'v>(root: &'v Value, steps: &[PathStep]) -> Option<&'v 
 /// Follows steps from a value that is to be changed.
 pub(crate) fn find_along_mut<'v>(root: &'v mut Value, steps: &[PathStep]) -> Option<&'v mut Value> {
     steps.iter().try_fold(root, |value, step| match (value, step) {
-        (Value::Object(fields), PathStep::Key(name)) => fields.get_mut(name),
+        (Value::Object(fields), PathStep::Key(name)) => fields.get_mut(&**name),
         (Value::Array(items), PathStep::Index(index)) => items.get_mut(*index),
         _ => None,
     })
@@ -65,7 +66,7 @@ fn write_steps(f: &mut fmt::Formatter<'_>, steps: &[PathStep]) -> fmt::Result {
     for (number, step) in steps.iter().enumerate() {
         match step {
             PathStep::Index(index) => write!(f, "[{index}]")?,
-            PathStep::Key(name) if !is_plain_name(name) => write!(f, "[{}]", Value::from(name.as_str()))?,
+            PathStep::Key(name) if !is_plain_name(name) => write!(f, "[{}]", Value::from(&**name))?,
             PathStep::Key(name) if number == 0 => f.write_str(name)?,
             PathStep::Key(name) => write!(f, ".{name}")?,
         }

@@ -5,7 +5,9 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
+use regatta_expr::is_mark;
 use serde_json::Value;
 
 use crate::expression::Expression;
@@ -19,7 +21,7 @@ pub const SEGMENTS_MAX: usize = 32;
 #[derive(Debug, Clone)]
 pub enum Segment {
     /// A field.
-    Name(String),
+    Name(Arc<str>),
     /// The item or field that the expression names.
     At(Expression),
 }
@@ -108,7 +110,8 @@ impl Place {
 
     fn step_of(&self, expression: &Expression, value: &Value) -> Result<PathStep, StepFault> {
         let index = value.as_u64().and_then(|index| usize::try_from(index).ok()).map(PathStep::Index);
-        let step = index.or_else(|| value.as_str().map(|name| PathStep::Key(name.to_owned())));
+        let name = || value.as_str().filter(|name| !is_mark(name));
+        let step = index.or_else(|| name().map(|name| PathStep::Key(name.into())));
         step.ok_or_else(|| StepFault::NoKey {
             part: expression.part().clone(),
             place: self.text.clone(),

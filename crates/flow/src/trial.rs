@@ -8,8 +8,7 @@ use regatta_expr::Limits;
 use serde_json::Value;
 
 use crate::expression::RESERVED;
-use crate::patch::{Patch, PlaceFault, set, unset};
-use crate::path::ResolvedPath;
+use crate::patch::{Assigned, Patch, PlaceFault, set, unset};
 use crate::schema::{Changed, SchemaFault, StateSchema};
 use crate::step::Look;
 use crate::workflow::Workflow;
@@ -32,8 +31,17 @@ pub struct Trial<'a> {
     given: &'a mut Given,
     /// Fields of the state that had a reserved name, which no schema allows.
     hidden: [Option<Value>; 3],
-    changes: Vec<(ResolvedPath, Option<Value>)>,
+    changes: Vec<Change>,
+    /// How many of the changes were found to fit the schema.
+    judged: usize,
     limits: Limits,
+}
+
+/// A patch that is applied. Its own value is in the state meanwhile.
+#[derive(Debug)]
+struct Change {
+    patch: Patch,
+    before: Option<Value>,
 }
 
 impl<'a> Trial<'a> {
@@ -44,6 +52,7 @@ impl<'a> Trial<'a> {
             given,
             hidden: Default::default(),
             changes: Vec::new(),
+            judged: 0,
             limits: Limits::at(now_millis),
         };
         trial.lend();
@@ -56,24 +65,53 @@ impl<'a> Trial<'a> {
     }
 
     /// Applies patches until the end of the trial.
-    pub fn apply(&mut self, patches: &[Patch]) -> Result<(), PlaceFault> {
-        for patch in patches {
-            let output = self.state.get("output").unwrap_or(&Value::Null);
-            let value = patch.assigned.value(output).clone();
+    pub fn apply(&mut self, patches: Vec<Patch>) -> Result<(), PlaceFault> {
+        self.changes.reserve(patches.len());
+        for mut patch in patches {
+            let value = match &mut patch.assigned {
+                Assigned::Value(value) => std::mem::take(value),
+                part @ Assigned::Output(_) => {
+                    part.value(self.state.get("output").unwrap_or(&Value::Null)).clone()
+                }
+            };
             let before = set(self.state, &patch.place, value)?;
-            self.changes.push((patch.place.clone(), before));
+            self.changes.push(Change { patch, before });
         }
         Ok(())
     }
 
-    /// Judges what was changed, as far as the schema can tell a difference.
+    /// Judges what was changed since the last time, as far as the schema can tell a difference.
     pub fn check(&mut self, schema: &StateSchema) -> Result<(), Vec<SchemaFault>> {
+        if self.judged == self.changes.len() {
+            return Ok(());
+        }
         self.take_back();
-        let changed: Vec<Changed<'_>> =
-            self.changes.iter().map(|(place, before)| Changed { place, added: before.is_none() }).collect();
+        let changed: Vec<Changed<'_>> = self.changes[self.judged..]
+            .iter()
+            .map(|change| Changed { place: &change.patch.place, added: change.before.is_none() })
+            .collect();
         let verdict = schema.check(self.state, &changed);
+        self.judged = self.changes.len();
         self.lend();
         verdict
+    }
+
+    /// Ends the trial and returns what was applied.
+    pub fn end(mut self) -> Vec<Patch> {
+        self.undo()
+    }
+
+    fn undo(&mut self) -> Vec<Patch> {
+        let mut patches = Vec::with_capacity(self.changes.len());
+        while let Some(Change { mut patch, before }) = self.changes.pop() {
+            let put = unset(self.state, &patch.place, before);
+            if let Assigned::Value(value) = &mut patch.assigned {
+                *value = put.unwrap_or_default();
+            }
+            patches.push(patch);
+        }
+        patches.reverse();
+        patches
     }
 
     fn lend(&mut self) {
@@ -101,9 +139,7 @@ impl<'a> Trial<'a> {
 
 impl Drop for Trial<'_> {
     fn drop(&mut self) {
-        while let Some((place, before)) = self.changes.pop() {
-            unset(self.state, &place, before);
-        }
+        self.undo();
         self.take_back();
     }
 }

@@ -88,11 +88,12 @@ impl Player<'_> {
             let mut trial = Trial::begin(state, &mut given, now_millis);
             // Before its `set`, as on any other edge.
             let fail = way.fail.map(|fail| flow::evaluate_text(&trial.look(workflow), fail)).transpose()?;
-            let set = flow::follow(workflow, *level, way.set, &mut trial)?;
+            flow::follow(workflow, *level, way.set, &mut trial)?;
             let look = trial.look(workflow);
             let node = get_node(workflow, way.to)?;
             let end = end(&look, node, parent.is_some())?;
-            Ok(Followed { fail: fail.flatten(), set, next: enter(&look, node)?, end })
+            let next = enter(&look, node)?;
+            Ok(Followed { fail: fail.flatten(), next, end, set: trial.end() })
         })();
         (*input, *output, *feedback) = (given.input, given.output, before);
         followed

@@ -24,7 +24,6 @@ pub(super) struct Player<'a> {
 
 /// Where a step leads.
 struct Led {
-    set: Vec<Patch>,
     choice: flow::Choice,
     next: Option<Next>,
     /// What an end says: its result, or why it failed.
@@ -44,9 +43,9 @@ impl Player<'_> {
     /// Makes the step that follows the current node, whose work stands at `head`.
     pub(super) fn step(&mut self, output: Value, head: Option<CommitId>) -> Vec<Event> {
         let (run_id, step, node) = (self.run.id, self.run.step, self.run.node.clone());
-        let (led, output) = self.lead(output);
+        let (led, set, output) = self.lead(output);
         let failed = |error, output| vec![Event::RunFailed { run_id, error, output: Some(output) }];
-        let Led { set, choice, next, end } = match led {
+        let Led { choice, next, end } = match led {
             Ok(led) => led,
             Err(fault) => return failed(failure::of_step(run_id, &node, &fault), output),
         };
@@ -80,7 +79,7 @@ impl Player<'_> {
         events
     }
 
-    fn lead(&mut self, output: Value) -> (Result<Led, StepFault>, Value) {
+    fn lead(&mut self, output: Value) -> (Result<Led, StepFault>, Vec<Patch>, Value) {
         let Situation { workflow, now_millis } = self.situation;
         let Run { state, input, feedback, taken, level, node, item, tasks, board, parent, phase, .. } =
             &mut *self.run;
@@ -94,12 +93,11 @@ impl Player<'_> {
             taken.get(edge.as_str()).and_then(|scopes| scopes.get(scope)).copied().unwrap_or_default()
         };
         let board = if *board { Some(&*tasks) } else { None };
-        let led = {
-            let mut trial = Trial::begin(state, &mut given, now_millis);
-            lead(workflow, *level, node, board, parent.is_some(), &mut trial, &used)
-        };
+        let mut trial = Trial::begin(state, &mut given, now_millis);
+        let led = lead(workflow, *level, node, board, parent.is_some(), &mut trial, &used);
+        let set = trial.end();
         (*input, *feedback) = (given.input, before.unwrap_or(given.feedback));
-        (led, given.output)
+        (led, set, given.output)
     }
 }
 
@@ -117,7 +115,7 @@ fn lead(
     trial: &mut Trial<'_>,
     used: &dyn Fn(&flow::EdgeId, &str) -> u32,
 ) -> Result<Led, StepFault> {
-    let flow::Stepped { mut set, choice } = flow::step(workflow, level, node.as_str(), trial, used)?;
+    let choice = flow::step(workflow, level, node.as_str(), trial, used)?;
     let to = match &choice {
         flow::Choice::Taken { edge, submit: Some(item), to, .. } => match board {
             Some(tasks) => {
@@ -128,24 +126,24 @@ fn lead(
                     task_id: *task_id,
                 };
                 let next = tasks.get(item).map(land);
-                return Ok(Led { set, choice, next, end: None });
+                return Ok(Led { choice, next, end: None });
             }
             // Without a board there is nobody to wait for.
             None => {
                 let edge = workflow.find_edge(edge.as_str());
                 let assignments = edge.map(|edge| edge.set.as_slice()).unwrap_or_default();
-                set.extend(flow::follow(workflow, level, assignments, trial)?);
+                flow::follow(workflow, level, assignments, trial)?;
                 to.clone()
             }
         },
         flow::Choice::Taken { to, .. } | flow::Choice::Exhausted { to, .. } => to.clone(),
         flow::Choice::ExhaustedWithoutRoute { .. } | flow::Choice::Stalled { .. } | flow::Choice::End => {
-            return Ok(Led { set, choice, next: None, end: None });
+            return Ok(Led { choice, next: None, end: None });
         }
     };
     let look = trial.look(workflow);
     let target = get_node(workflow, &to)?;
-    Ok(Led { set, choice, next: Some(enter(&look, target)?), end: end(&look, target, is_child)? })
+    Ok(Led { choice, next: Some(enter(&look, target)?), end: end(&look, target, is_child)? })
 }
 
 /// Returns what a run does at a node.

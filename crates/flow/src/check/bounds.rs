@@ -85,7 +85,7 @@ fn is_step_of(assignment: &Assignment, bound: &Bound) -> bool {
 /// Returns the names of a place; what is within brackets stands for all items or fields there.
 pub(super) fn names(place: &Place) -> Vec<String> {
     let name = |segment: &Segment| match segment {
-        Segment::Name(name) => Some(name.clone()),
+        Segment::Name(name) => Some(name.to_string()),
         Segment::At(_) => None,
     };
     place.segments().iter().filter_map(name).collect()

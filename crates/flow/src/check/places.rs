@@ -59,7 +59,7 @@ fn walk<'s>(state: Shape<'s>, place: &Place) -> Walked<'s> {
         let before = if told.is_empty() { "the state".to_owned() } else { format!("`{told}`") };
         let found = match segment {
             Segment::Name(name) => {
-                told = if told.is_empty() { name.clone() } else { format!("{told}.{name}") };
+                told = if told.is_empty() { name.to_string() } else { format!("{told}.{name}") };
                 named(&shapes, name)
             }
             Segment::At(expression) => {

@@ -241,7 +241,7 @@ impl<'p> Plan<'p> {
         }
         let mut trial = Trial::begin(&mut state, &mut given, 0);
         let Ok(patches) = assign(&trial.look(self.workflow), self.level, self.set) else { return };
-        if trial.apply(&patches).is_ok() && trial.check(&self.workflow.schema).is_ok() {
+        if trial.apply(patches).is_ok() && trial.check(&self.workflow.schema).is_ok() {
             look_at(&trial.look(self.workflow));
         }
     }

@@ -56,7 +56,7 @@ impl Loading<'_> {
 
     /// Reads JSON and judges it as a schema.
     fn read_schema(&self, source: &Source<'_>) -> Option<Value> {
-        let document: Value = match serde_json::from_str(source.text) {
+        let document: Value = match regatta_expr::read_json(source.text) {
             Ok(document) => document,
             Err(error) => {
                 let at = source.position(offset_of(source.text, error.line(), error.column()));

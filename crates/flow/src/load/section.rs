@@ -114,7 +114,7 @@ impl<'t> Reader<'t> {
             return None;
         }
         let segments = raw.into_iter().map(|segment| match segment {
-            RawSegment::Name(name) => Some(Segment::Name(name)),
+            RawSegment::Name(name) => Some(Segment::Name(name.into())),
             RawSegment::At(bytes) => self.expression_within(text, bytes, part).map(Segment::At),
         });
         // Every segment is compiled before any is given up, so that all faults are found.

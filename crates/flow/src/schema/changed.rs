@@ -37,40 +37,39 @@ pub(crate) enum Judgement {
 /// Returns what has to be judged of a state after a change.
 pub(crate) fn find_judgements(chart: &Chart, state: &Value, changed: Changed<'_>) -> Vec<Judgement> {
     let steps = changed.place.steps();
-    let mut walk = Walk { chart, found: Vec::new() };
-    let mut cursors = vec![Chart::ROOT];
+    let mut walk =
+        Walk { chart, found: Vec::new(), at: vec![Chart::ROOT], next: Vec::new(), seen: Vec::new() };
     for (depth, step) in steps.iter().enumerate() {
         let added = changed.added && depth + 1 == steps.len();
         let grown = if added { find_along(state, &steps[..depth]) } else { None };
-        cursors = walk.descend(cursors, depth, step, grown);
+        walk.descend(depth, step, grown);
     }
     let depth = steps.len();
-    walk.found.extend(cursors.into_iter().map(|part| Judgement::Whole { depth, part }));
+    walk.found.extend(walk.at.iter().map(|part| Judgement::Whole { depth, part: *part }));
     walk.found
 }
 
 struct Walk<'a> {
     chart: &'a Chart,
     found: Vec<Judgement>,
+    /// The parts that speak of the value that the walk is at.
+    at: Vec<PartId>,
+    /// Those of the child that it goes to, and those that were looked at; both are lists to write on, used again.
+    next: Vec<PartId>,
+    seen: Vec<PartId>,
 }
 
 impl Walk<'_> {
-    /// Leads the parts that speak of a value to those of one child. `grown` is the value if the child was added to it.
-    fn descend(
-        &mut self,
-        cursors: Vec<PartId>,
-        depth: usize,
-        step: &PathStep,
-        grown: Option<&Value>,
-    ) -> Vec<PartId> {
-        let mut pending = cursors;
-        let mut next = Vec::new();
-        let mut seen = Vec::new();
-        while let Some(part) = pending.pop() {
-            if seen.contains(&part) {
+    /// Goes from a value to one of its children. `grown` is the value if the child was added to it.
+    fn descend(&mut self, depth: usize, step: &PathStep, grown: Option<&Value>) {
+        self.next.clear();
+        self.seen.clear();
+        while let Some(part) = self.at.pop() {
+            if self.seen.contains(&part) {
                 continue;
             }
-            let Some(ways) = self.chart.part(part).ways.as_ref().filter(|_| seen.len() < CURSORS_MAX) else {
+            let is_bounded = self.seen.len() < CURSORS_MAX;
+            let Some(ways) = self.chart.part(part).ways.as_ref().filter(|_| is_bounded) else {
                 self.found.push(Judgement::Whole { depth, part });
                 continue;
             };
@@ -79,14 +78,14 @@ impl Walk<'_> {
             {
                 self.found.push(Judgement::TooMany { depth, count, max });
             }
-            pending.extend(ways.referred);
-            next.extend(match step {
+            self.at.extend(ways.referred);
+            self.next.extend(match step {
                 PathStep::Key(name) => ways.find_field(name),
                 PathStep::Index(index) => ways.find_item(*index),
             });
-            seen.push(part);
+            self.seen.push(part);
         }
-        next
+        std::mem::swap(&mut self.at, &mut self.next);
     }
 }
 

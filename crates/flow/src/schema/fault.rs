@@ -112,11 +112,11 @@ fn steps_of(pointer: &str, root: &Value) -> Vec<PathStep> {
         let name = part.replace("~1", "/").replace("~0", "~");
         let step = match (value, name.parse::<usize>()) {
             (Some(Value::Array(_)), Ok(index)) => PathStep::Index(index),
-            _ => PathStep::Key(name),
+            _ => PathStep::Key(name.into()),
         };
         value = value.and_then(|value| match &step {
             PathStep::Index(index) => value.get(*index),
-            PathStep::Key(name) => value.get(name),
+            PathStep::Key(name) => value.get(&**name),
         });
         steps.push(step);
     }

@@ -1,7 +1,6 @@
 //! What a `set` changes: each place with its new value.
 
 use crate::patch::{Assigned, Patch};
-use crate::path::{PathStep, ResolvedPath};
 use crate::step::{Look, StepFault};
 use crate::workflow::Assignment;
 
@@ -20,9 +19,7 @@ pub fn assign(look: &Look<'_>, level: u32, assignments: &[Assignment]) -> Result
 fn assign_one(look: &Look<'_>, assignment: &Assignment) -> Result<Option<Patch>, StepFault> {
     let Assignment { place, value, .. } = assignment;
     let assigned = match value.find_part_of_output(look.output()) {
-        Some(names) => {
-            Some(Assigned::Output(ResolvedPath(names.iter().cloned().map(PathStep::Key).collect())))
-        }
+        Some(part) => Some(Assigned::Output(part.clone())),
         None => look.evaluate(value)?.map(Assigned::Value),
     };
     let Some(assigned) = assigned else { return Ok(None) };

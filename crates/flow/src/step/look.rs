@@ -1,6 +1,6 @@
 //! What the expressions of a step look at: the state with what it was lent, and names for places in it.
 
-use regatta_expr::{Fault, Limits};
+use regatta_expr::{Fault, Limits, has_mark};
 use serde_json::Value;
 
 use crate::expression::Expression;
@@ -86,6 +86,12 @@ impl<'a> Look<'a> {
             }
         }
         let fault = |fault: Fault| StepFault::evaluation(expression, fault);
-        expression.compiled().evaluate(input, &bindings, limits).map_err(fault)
+        let result = expression.compiled().evaluate(input, &bindings, limits).map_err(fault)?;
+        match result {
+            Some(value) if has_mark(&value) => {
+                Err(StepFault::unusable(expression, "a value without a reserved key", &value))
+            }
+            result => Ok(result),
+        }
     }
 }

@@ -23,6 +23,6 @@ pub use inputs::{inputs, prompt};
 pub use items::{MapItem, map_items};
 pub use look::Look;
 pub use seen::{Seen, Tried};
-pub use sequence::{Stepped, follow, step};
+pub use sequence::{follow, step};
 
 pub(crate) use seen::shorten;

@@ -62,7 +62,10 @@ fn find_field(root: &Value, path: &[String]) -> Option<Seen> {
     for name in path {
         let Value::Object(fields) = value else { break };
         value = fields.get(name)?;
-        told = if told.is_empty() { name.clone() } else { format!("{told}.{name}") };
+        if !told.is_empty() {
+            told.push('.');
+        }
+        told.push_str(name);
     }
     Some(Seen(told, shorten(value)))
 }

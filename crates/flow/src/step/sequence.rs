@@ -6,36 +6,27 @@
 
 use crate::expression::Part;
 use crate::name::EdgeId;
-use crate::patch::Patch;
 use crate::step::{Choice, StepFault, assign, choose};
 use crate::trial::Trial;
 use crate::workflow::{Assignment, Edge, Workflow};
 
-/// What came of a step.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Stepped {
-    /// What changes in the state, in order. The `set` of an edge that submits follows when the task is merged.
-    pub set: Vec<Patch>,
-    /// What follows the node.
-    pub choice: Choice,
-}
-
-/// Makes the step that follows a performed node, whose output the trial was given.
+/// Makes the step that follows a performed node, whose output the trial was given, and returns what follows the node.
 ///
-/// The changes stay applied until the trial ends.
+/// What changes stays applied until the trial ends, which then tells it. The `set` of an edge that submits follows
+/// when the task is merged.
 pub fn step(
     workflow: &Workflow,
     level: u32,
     node: &str,
     trial: &mut Trial<'_>,
     used: &dyn Fn(&EdgeId, &str) -> u32,
-) -> Result<Stepped, StepFault> {
+) -> Result<Choice, StepFault> {
     let missing = || StepFault::Missing { kind: "node", name: node.to_owned() };
     let node = workflow.find_node(node).ok_or_else(missing)?;
-    let mut set = change(workflow, level, &node.set, trial)?;
+    change(workflow, level, &node.set, trial)?;
     let choice = choose(&trial.look(workflow), level, node.name.as_str(), used)?;
-    set.extend(follow(workflow, level, find_set(workflow, &choice), trial)?);
-    Ok(Stepped { set, choice })
+    follow(workflow, level, find_set(workflow, &choice), trial)?;
+    Ok(choice)
 }
 
 /// Makes the changes of a `set` and judges everything that the trial changed.
@@ -47,10 +38,9 @@ pub fn follow(
     level: u32,
     set: &[Assignment],
     trial: &mut Trial<'_>,
-) -> Result<Vec<Patch>, StepFault> {
-    let patches = change(workflow, level, set, trial)?;
-    trial.check(&workflow.schema).map_err(|faults| StepFault::Schema { faults })?;
-    Ok(patches)
+) -> Result<(), StepFault> {
+    change(workflow, level, set, trial)?;
+    trial.check(&workflow.schema).map_err(|faults| StepFault::Schema { faults })
 }
 
 fn change(
@@ -58,11 +48,10 @@ fn change(
     level: u32,
     set: &[Assignment],
     trial: &mut Trial<'_>,
-) -> Result<Vec<Patch>, StepFault> {
+) -> Result<(), StepFault> {
     let patches = assign(&trial.look(workflow), level, set)?;
     let whose = || set.first().map_or(Part::Workflow, |assignment| assignment.value.part().clone());
-    trial.apply(&patches).map_err(|source| StepFault::Place { part: whose(), source })?;
-    Ok(patches)
+    trial.apply(patches).map_err(|source| StepFault::Place { part: whose(), source })
 }
 
 /// Returns the `set` that follows a choice at once.

@@ -58,8 +58,8 @@ fn a_step_is_as_long_in_the_log_with_ten_tasks_as_with_ten_thousand() {
         let mut state = state_with(&workflow, count);
         let mut given = Given { output: reviewer_output("T00005", false), ..Given::default() };
         let mut trial = Trial::begin(&mut state, &mut given, 0);
-        let stepped = step(&workflow, 7, "reviewer", &mut trial, &|_, _| 0).unwrap();
-        serde_json::to_string(&(stepped.set, stepped.choice)).unwrap()
+        let choice = step(&workflow, 7, "reviewer", &mut trial, &|_, _| 0).unwrap();
+        serde_json::to_string(&(trial.end(), choice)).unwrap()
     };
     let few = recorded(10);
     assert_eq!(recorded(10_000), few.replace("{\"items\":10}", "{\"items\":10000}"));
@@ -74,12 +74,12 @@ fn ten_thousand_tasks_can_be_planned_and_published() {
         (0..10_000).map(|number| task(&format!("T{number:05}"), &"Long title ".repeat(20))).collect();
     let mut given = Given { output: json!({ "tasks": tasks, "summary": {} }), ..Given::default() };
     let mut trial = Trial::begin(&mut state, &mut given, 0);
-    let stepped = step(&workflow, 7, "spec", &mut trial, &|_, _| 0).unwrap();
-    assert_eq!(
-        serde_json::to_string(&stepped.set).unwrap(),
-        r#"[[["tasks"],null,["tasks"]],[["currentTaskIndex"],0]]"#
-    );
+    step(&workflow, 7, "spec", &mut trial, &|_, _| 0).unwrap();
     let items = regatta_flow::board_items(&trial.look(&workflow)).unwrap();
     assert_eq!(items.len(), 10_000);
     assert_eq!((items[7].key.as_str(), items[7].priority.as_deref()), ("T00007", Some("high")));
+    assert_eq!(
+        serde_json::to_string(&trial.end()).unwrap(),
+        r#"[[["tasks"],null,["tasks"]],[["currentTaskIndex"],0]]"#
+    );
 }

@@ -440,6 +440,13 @@ fn schemas() {
     "#]],
     );
     check(
+        &[("state.schema.json", "{ \"\\u0024serde_json::private::RawValue\": \"{}\" }\n")],
+        expect![[r#"
+            state.schema.json:1:1: error[bad-json]: the file is not JSON: the key `$serde_json::private::RawValue` is reserved
+              | {
+        "#]],
+    );
+    check(
         &[(
             "state.schema.json",
             &SMALL_STATE.replace("integer", "integr").replace("[]", "3, \"minItems\": -1"),

@@ -113,7 +113,7 @@ fn place_in(state: &Value, choices: &[(usize, String)]) -> ResolvedPath {
     let mut value = Some(state);
     for (number, name) in choices {
         let step = match value {
-            Some(Value::Object(_)) => PathStep::Key(name.clone()),
+            Some(Value::Object(_)) => PathStep::Key(name.as_str().into()),
             Some(Value::Array(items)) => PathStep::Index(number % (items.len() + 1)),
             _ => break,
         };

@@ -40,10 +40,10 @@ impl Run {
             used.get(&(edge.to_string(), scope.to_owned())).copied().unwrap_or_default()
         };
         let mut trial = Trial::begin(state, given, 0);
-        let stepped = step(workflow, self.level, &self.node, &mut trial, &count).expect("the step is made");
-        drop(trial);
-        apply(&mut self.state, &stepped.set, &self.given.output).unwrap();
-        self.take(&stepped.choice)
+        let choice = step(workflow, self.level, &self.node, &mut trial, &count).expect("the step is made");
+        let set = trial.end();
+        apply(&mut self.state, &set, &self.given.output).unwrap();
+        self.take(&choice)
     }
 
     fn take(&mut self, choice: &Choice) -> String {
@@ -86,8 +86,8 @@ impl Run {
 
     fn follow(&mut self, set: &[regatta_flow::Assignment]) {
         let mut trial = Trial::begin(&mut self.state, &mut self.given, 0);
-        let patches = follow(&self.workflow, self.level, set, &mut trial).unwrap();
-        drop(trial);
+        follow(&self.workflow, self.level, set, &mut trial).unwrap();
+        let patches = trial.end();
         apply(&mut self.state, &patches, &self.given.output).unwrap();
         assert_eq!(self.workflow.schema.check_whole(&self.state), Ok(()));
     }

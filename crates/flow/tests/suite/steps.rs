@@ -44,14 +44,16 @@ fn check(rest: &str, output: Value, used: u32, expected: Expect) {
     let mut state = workflow.schema.initial();
     let mut given = Given { input: json!({ "goal": "x" }), output: output.clone(), feedback: Value::Null };
     let before = (state.clone(), given.clone());
-    let stepped = step(&workflow, 1, "work", &mut Trial::begin(&mut state, &mut given, 0), &|_, _| used);
+    let mut trial = Trial::begin(&mut state, &mut given, 0);
+    let stepped = step(&workflow, 1, "work", &mut trial, &|_, _| used);
+    let set = trial.end();
     assert_eq!((&state, &given), (&before.0, &before.1), "a trial changes nothing");
     assert_eq!(state.to_string(), before.0.to_string(), "nor the order of fields");
     expected.assert_eq(&match stepped {
-        Ok(stepped) => {
-            apply(&mut state, &stepped.set, &output).unwrap();
+        Ok(choice) => {
+            apply(&mut state, &set, &output).unwrap();
             assert_eq!(workflow.schema.check_whole(&state), Ok(()));
-            format!("{state}\n{}\n", serde_json::to_string(&stepped.choice).unwrap())
+            format!("{state}\n{}\n", serde_json::to_string(&choice).unwrap())
         }
         Err(fault) => {
             let source =
@@ -100,6 +102,28 @@ fn a_place_is_added_to_a_list_and_to_an_object() {
             {"count":0,"items":["a","b","c"],"notes":{"odd key":"a"},"last":null}
             {"choice":"taken","edge":"on","scope":"","to":"done","tried":[["on",true,[]]]}
         "#]],
+    );
+}
+
+#[test]
+fn the_key_that_the_reader_of_json_keeps_for_itself_is_never_in_a_state() {
+    let edge = "[[edges]]\nid = \"on\"\nfrom = \"work\"\nto = \"done\"\n";
+    let mark = "'$serde_json::private::' & 'RawValue'";
+    check(
+        &format!("set = {{ last = \"{{{mark}: '1'}}\" }}\n{edge}"),
+        json!({}),
+        0,
+        expect![[r#"
+        node `work`: `{'$serde_json::private::' & 'RawValue': '1'}` gives {"fields":1} where a value without a reserved key is needed
+    "#]],
+    );
+    check(
+        &format!("set = {{ \"notes[{mark}]\" = \"1\" }}\n{edge}"),
+        json!({}),
+        0,
+        expect![[r#"
+        node `work`: `'$serde_json::private::' & 'RawValue'` gives "$serde_json::private::RawValue", which is no index and no key, in `notes['$serde_json::private::' & 'RawValue']`
+    "#]],
     );
 }
 
@@ -332,8 +356,7 @@ fn an_end_gives_the_state_or_its_result() {
             &mut Trial::begin(&mut initial.clone(), &mut Given::default(), 0),
             &|_, _| 0
         )
-        .unwrap()
-        .choice,
+        .unwrap(),
         Choice::End
     );
 }
