@@ -204,8 +204,9 @@ async fn run(
                 Ok(())
             }
             Some(finished) = done.recv() => {
-                pace.owe();
-                lanes.finish(finished)
+                let finished = lanes.finish(finished);
+                if lanes.count_busy() == 0 { pace.rest() } else { pace.owe() }
+                finished
             }
             _ = renew.tick() => project.store().renew_lease(&token, clock::now(), LEASE_TTL).await.map_err(Error::from),
             () = pace.turn(), if !lanes.is_halted() => look_on(project, &mut lanes, &mut pace).await,
