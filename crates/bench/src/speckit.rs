@@ -7,8 +7,9 @@ use crate::measure::{self, rate, round};
 use crate::place;
 use regatta_core::RunId;
 use regatta_core::run::{Run, Status};
+use regatta_core::{Happening, run};
 use regatta_engine::runs::{self, NewRun};
-use regatta_engine::{Engine, Project, Stop};
+use regatta_engine::{Engine, Journal, Project, Stop};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -89,14 +90,23 @@ async fn wait_for_end(project: &Project, engine: &Engine, canned: &Canned, run: 
         if *busy.borrow() > 0 {
             continue;
         }
-        let found = runs::get_run(project, run).await?;
-        if found.is_over() {
+        if is_over(project).await? {
             return Ok(());
         }
+        let found = runs::get_run(project, run).await?;
         if found.status() == Status::Paused || engine.is_over() {
             return Err(Error::Stuck { seconds: 0, what: format!("run {run} is held: {:?}", found.hold) });
         }
     }
+}
+
+/// Tells whether the last event of the log ends a run: there is only one, and to load it whole would take its time.
+async fn is_over(project: &Project) -> Result<bool, Error> {
+    let head = Journal::at_end(project).await?.position();
+    let last = Journal::after(project, head.saturating_sub(1)).read().await?;
+    Ok(last.iter().any(|entry| {
+        matches!(&entry.event, Happening::Run(run::Event::RunCompleted { .. } | run::Event::RunFailed { .. }))
+    }))
 }
 
 /// Waits until nothing is under way; an engine that has ended is at rest.

@@ -254,8 +254,8 @@ impl Deed {
             why: format!("its effect cannot be read: {error}"),
         };
         if intent.lane.starts_with("run/") {
-            return serde_json::from_str(&intent.data).map(Deed::Run).map_err(unsound);
+            return crate::log::effect_of(intent).map(Deed::Run).map_err(unsound);
         }
-        serde_json::from_str(&intent.data).map(Deed::Task).map_err(unsound)
+        crate::log::effect_of(intent).map(Deed::Task).map_err(unsound)
     }
 }

@@ -36,6 +36,7 @@ mod project;
 mod prompt;
 mod questions;
 mod round;
+mod row_text;
 pub mod runs;
 mod salvage;
 mod sample;

@@ -12,12 +12,12 @@ use crate::core::{
     Actor, Crew, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, RunId, Task, TaskId,
 };
 use crate::error::Error;
+use crate::row_text::{Head, read_actor, write_actor};
 use jiff::Timestamp;
-use regatta_store::{Loaded, NewEvent, NewIntent, NewSnapshot, Recorded, StreamName, Version};
+use regatta_store::{Intent, Loaded, NewEvent, NewIntent, NewSnapshot, Recorded, StreamName, Version};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use uuid::Uuid;
 
 /// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
@@ -261,12 +261,12 @@ impl<S: State + Default> Folded<S> {
         }
     }
 
-    /// Returns a snapshot when one is due: when the events since the last weigh twice as much. So a load reads at most
-    /// about three times the state, and all snapshots together cost half as much as the events.
+    /// Returns a snapshot when one is due: when the events since the last weigh four times as much. So a load reads at
+    /// most about five times the state, and all snapshots together cost a quarter of what the events do.
     pub(crate) fn snapshot_if_due(&self) -> Option<NewSnapshot> {
         /// Below this a snapshot saves nothing.
         const TAIL_BYTES_MIN: usize = 1_024;
-        if self.tail_bytes <= (2 * self.snapshot_bytes).max(TAIL_BYTES_MIN) {
+        if self.tail_bytes <= (4 * self.snapshot_bytes).max(TAIL_BYTES_MIN) {
             return None;
         }
         let data = serde_json::to_string(&self.state).expect("a state has only text keys");
@@ -357,20 +357,22 @@ pub(crate) fn happening_of(recorded: &Recorded) -> Result<Fact<Happening>, Error
 fn read_row<E: DeserializeOwned>(recorded: &Recorded) -> Result<Fact<E>, Error> {
     let unsound =
         |error: serde_json::Error| Error::LogUnsound { seq: recorded.seq.0, why: error.to_string() };
-    let event: E = serde_json::from_str(&with_kind(&recorded.kind, &recorded.data)).map_err(unsound)?;
-    let actor: Actor = serde_json::from_str(&recorded.actor).map_err(unsound)?;
+    let head = Head::of_event(&recorded.kind, &recorded.streams);
+    let event: E = serde_json::from_str(&head.put_before(&recorded.data)).map_err(unsound)?;
+    let actor = read_actor(&recorded.actor).map_err(unsound)?;
     Ok(Fact { at: recorded.at, actor, event })
 }
 
 /// Makes a row of the log of a fact.
 pub(crate) fn row_of<E: Logged>(fact: &Fact<E>) -> NewEvent {
+    let (kind, streams) = (fact.event.kind(), fact.event.streams());
     NewEvent {
         id: Uuid::now_v7(),
         at: fact.at,
-        kind: fact.event.kind().to_owned(),
-        actor: serde_json::to_string(&fact.actor).expect("an actor is plain data"),
-        streams: fact.event.streams(),
-        data: without_kind(fact.event.kind(), text_of(&fact.event)),
+        kind: kind.to_owned(),
+        actor: write_actor(&fact.actor),
+        data: Head::of_event(kind, &streams).take_off(text_of(&fact.event)),
+        streams,
     }
 }
 
@@ -383,32 +385,6 @@ fn text_of<E: Serialize>(event: &E) -> String {
     String::from_utf8(bytes).expect("JSON is text")
 }
 
-/// What an event begins with in JSON, whose kind the row says already.
-fn kind_field(kind: &str) -> String {
-    format!("\"type\":\"{kind}\"")
-}
-
-/// Takes the kind off the text of an event.
-fn without_kind(kind: &str, mut text: String) -> String {
-    let field = kind_field(kind);
-    if text[1..].starts_with(&field) {
-        let end = 1 + field.len();
-        let end = if text[end..].starts_with(',') { end + 1 } else { end };
-        text.replace_range(1..end, "");
-    }
-    text
-}
-
-/// Puts the kind of an event back.
-fn with_kind<'t>(kind: &str, text: &'t str) -> Cow<'t, str> {
-    let field = kind_field(kind);
-    match text.strip_prefix('{') {
-        Some("}") => Cow::Owned(format!("{{{field}}}")),
-        Some(rest) if !rest.starts_with(&field) => Cow::Owned(format!("{{{field},{rest}")),
-        _ => Cow::Borrowed(text),
-    }
-}
-
 /// Makes an intent of an effect that the `event`-th row asks for.
 ///
 /// A session and a pause have lanes of their own, because what ends them must run beside them.
@@ -419,12 +395,16 @@ pub(crate) fn intent_of(effect: &Effect, event: usize) -> NewIntent {
         Effect::Wait { .. } => format!("task/{task}/wait"),
         _ => format!("task/{task}"),
     };
-    NewIntent {
-        event,
-        kind: effect.kind().to_owned(),
-        lane,
-        data: serde_json::to_string(effect).expect("an effect is plain data"),
-    }
+    NewIntent { event, kind: effect.kind().to_owned(), lane, data: data_of(effect.kind(), effect) }
+}
+
+fn data_of(kind: &str, effect: &impl Serialize) -> String {
+    Head::of_effect(kind).take_off(serde_json::to_string(effect).expect("an effect is plain data"))
+}
+
+/// Reads the effect of an intent.
+pub(crate) fn effect_of<E: DeserializeOwned>(intent: &Intent) -> Result<E, serde_json::Error> {
+    serde_json::from_str(&Head::of_effect(&intent.kind).put_before(&intent.data))
 }
 
 /// Makes an intent of an effect of a run.
@@ -437,39 +417,10 @@ pub(crate) fn intent_of_run(effect: &run::Effect, event: usize) -> NewIntent {
         run::Effect::LandTask { .. } => format!("run/{run}/land"),
         _ => format!("run/{run}"),
     };
-    NewIntent {
-        event,
-        kind: effect.kind().to_owned(),
-        lane,
-        data: serde_json::to_string(effect).expect("an effect is plain data"),
-    }
+    NewIntent { event, kind: effect.kind().to_owned(), lane, data: data_of(effect.kind(), effect) }
 }
 
 /// Makes facts of events that were decided together.
 pub(crate) fn facts<E>(events: Vec<E>, actor: &Actor, at: Timestamp) -> Vec<Fact<E>> {
     events.into_iter().map(|event| Fact { at, actor: actor.clone(), event }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kind_of_an_event_is_in_its_row_once() {
-        for (whole, kept) in [
-            (r#"{"type":"run:paused","runId":1}"#, r#"{"runId":1}"#),
-            (r#"{"type":"run:paused"}"#, "{}"),
-            (r#"{"type":"run:paused2"}"#, r#"{"type":"run:paused2"}"#),
-        ] {
-            assert_eq!(without_kind("run:paused", whole.to_owned()), kept);
-        }
-        for (kept, whole) in [
-            (r#"{"runId":1}"#, r#"{"type":"run:paused","runId":1}"#),
-            ("{}", r#"{"type":"run:paused"}"#),
-            (r#"{"type":"run:paused","runId":1}"#, r#"{"type":"run:paused","runId":1}"#),
-            ("no JSON", "no JSON"),
-        ] {
-            assert_eq!(with_kind("run:paused", kept), whole);
-        }
-    }
 }
