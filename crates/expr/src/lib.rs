@@ -18,6 +18,7 @@ mod expression;
 mod facts;
 mod fault;
 mod hazards;
+mod json;
 mod ledger;
 mod lend;
 mod limits;
@@ -29,6 +30,7 @@ pub use explanation::{Explanation, Observation};
 pub use expression::Expression;
 pub use facts::{Comparison, Reads};
 pub use fault::{EXPR_LIMIT, Fault, Span};
+pub use json::{has_mark, is_deceptive, is_mark, read_json};
 pub use lend::lend_field;
 pub use limits::{
     DEPTH_MAX, EXPRESSION_BYTES_MAX, ITEMS_MAX, Limit, Limits, MEMORY_BYTES_MAX, RESULT_BYTES_MAX, STEPS_MAX,

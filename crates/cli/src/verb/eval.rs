@@ -93,7 +93,7 @@ impl Eval {
 
 fn parse(field: &'static str, text: &str) -> Result<Value, Problem> {
     let text = text.trim_start_matches('\u{feff}');
-    serde_json::from_str(text).map_err(|error| bad_field(field, format!("must be JSON: {error}")))
+    regatta_expr::read_json(text).map_err(|error| bad_field(field, format!("must be JSON: {error}")))
 }
 
 fn bad_field(field: &'static str, problem: String) -> Problem {

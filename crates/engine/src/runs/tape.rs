@@ -229,6 +229,9 @@ fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Error> {
         return Err(wrong("it is too large".to_owned()));
     }
     let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+    if regatta_flow::is_deceptive(&text) {
+        return Err(wrong("it has a key that is reserved".to_owned()));
+    }
     serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
 }
 

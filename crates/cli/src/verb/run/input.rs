@@ -61,7 +61,7 @@ impl Input {
                 None => text.to_owned(),
             },
         };
-        match serde_json::from_str(&text) {
+        match regatta_expr::read_json(&text) {
             Ok(Value::Object(fields)) => Ok(fields),
             Ok(_) => Err(bad("input", "must be a JSON object".to_owned())),
             Err(error) => Err(bad("input", format!("must be a JSON object: {error}"))),
@@ -90,7 +90,7 @@ impl Input {
 }
 
 fn read_value(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+    regatta_expr::read_json(text).unwrap_or_else(|_| Value::from(text))
 }
 
 /// Sets a field, or one within it: `limits.days` is the field `days` of `limits`.
