@@ -42,27 +42,41 @@ pub enum Command {
 /// Says what happens when a run is told something, or why it may not.
 ///
 /// The run is lent the output while its expressions are evaluated, in place, since a copy would cost what its state
-/// weighs; afterwards it is as it was. A report that it no longer waits for changes nothing.
-pub fn decide(situation: Situation<'_>, run: &mut Run, command: Command) -> Result<Vec<Event>, Refusal> {
+/// weighs; afterwards it is as it was. A report that it no longer waits for changes nothing. An output that is in an
+/// event afterwards is no longer in the command; [`Command::take_back`] returns it.
+pub fn decide(situation: Situation<'_>, run: &mut Run, command: &mut Command) -> Result<Vec<Event>, Refusal> {
     let mut player = Player { situation, run };
     match command {
         Command::Pause => player.pause(),
         Command::Resume => player.resume(),
-        Command::Stop { reason } => player.stop(reason),
-        Command::Answer { approved, text } => player.answer(approved, &text),
-        report if player.run.is_over() => {
-            drop(report);
-            Ok(Vec::new())
+        Command::Stop { reason } => player.stop(reason.clone()),
+        Command::Answer { approved, text } => player.answer(*approved, text),
+        _ if player.run.is_over() => Ok(Vec::new()),
+        Command::Published { step, tasks } => Ok(player.published(*step, tasks.clone())),
+        Command::AgentRefused { step, agent, what } => Ok(player.agent_refused(*step, agent.clone(), what)),
+        Command::Performed { step, asks, output, head } => {
+            Ok(player.performed(*step, *asks, output, head.clone()))
         }
-        Command::Published { step, tasks } => Ok(player.published(step, tasks)),
-        Command::AgentRefused { step, agent, what } => Ok(player.agent_refused(step, agent, &what)),
-        Command::Performed { step, asks, output, head } => Ok(player.performed(step, asks, output, head)),
-        Command::NotPerformed { step, failure } => Ok(player.not_performed(step, failure)),
+        Command::NotPerformed { step, failure } => Ok(player.not_performed(*step, failure.clone())),
         Command::Stopped => Ok(player.stopped()),
-        Command::ChildrenStarted { step, children } => Ok(player.children_started(step, children)),
-        Command::ChildEnded { child, end } => Ok(player.child_ended(child, end)),
-        Command::Landed { step } => Ok(player.landed(step)),
-        Command::SentBack { step, feedback } => Ok(player.sent_back(step, feedback)),
+        Command::ChildrenStarted { step, children } => Ok(player.children_started(*step, children.clone())),
+        Command::ChildEnded { child, end } => Ok(player.child_ended(*child, end.clone())),
+        Command::Landed { step } => Ok(player.landed(*step)),
+        Command::SentBack { step, feedback } => Ok(player.sent_back(*step, feedback.clone())),
+    }
+}
+
+impl Command {
+    /// Takes the output back from the events that were decided, so that it can be decided again.
+    pub fn take_back(&mut self, decided: impl IntoIterator<Item = Event>) {
+        let Command::Performed { output, .. } = self else { return };
+        for event in decided {
+            if let Event::RunStepped { output: moved, .. } | Event::RunFailed { output: Some(moved), .. } =
+                event
+            {
+                *output = moved;
+            }
+        }
     }
 }
 
@@ -125,7 +139,7 @@ impl Player<'_> {
         vec![Event::RunAgentRefused { run_id: self.run.id, step, agent_id, what: one_line(what) }]
     }
 
-    fn performed(&mut self, step: u64, asks: u32, output: Value, head: Option<CommitId>) -> Vec<Event> {
+    fn performed(&mut self, step: u64, asks: u32, output: &mut Value, head: Option<CommitId>) -> Vec<Event> {
         let is_wanted = matches!(self.run.phase, Phase::Performing { asks: now, .. } if now == asks);
         if !is_wanted || step != self.run.step || !self.run.is_asked {
             return Vec::new();
@@ -133,14 +147,14 @@ impl Player<'_> {
         if let Some(Hold::Stopping { reason }) = &self.run.hold {
             return vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))];
         }
-        match self.find_output_faults(&output) {
-            faults if faults.is_empty() => self.step(output, head),
+        match self.find_output_faults(output) {
+            faults if faults.is_empty() => self.step(std::mem::take(output), head),
             faults if asks < ASKS_MAX => {
                 vec![Event::RunOutputRefused { run_id: self.run.id, step, faults, asks: asks + 1 }]
             }
             faults => {
                 let error = failure::output_invalid(self.run.id, &self.run.node, &faults);
-                vec![Event::RunFailed { run_id: self.run.id, error, output: Some(output) }]
+                vec![Event::RunFailed { run_id: self.run.id, error, output: Some(std::mem::take(output)) }]
             }
         }
     }

@@ -33,6 +33,7 @@ pub(crate) struct Terms {
 
 /// What one decision adds: rows and intents, with the effects behind the intents.
 pub(super) struct Added {
+    pub(super) facts: Vec<Fact<Event>>,
     pub(super) rows: Vec<NewEvent>,
     pub(super) intents: Vec<NewIntent>,
     pub(super) effects: Vec<Effect>,
@@ -71,16 +72,17 @@ impl Seat {
         &mut self,
         project: &Project,
         actor: &Actor,
-        command: Command,
+        mut command: Command,
         terms: &Terms,
     ) -> Result<Vec<(IntentId, Effect)>, Error> {
         for _ in 0..TRIES_MAX {
-            let events = self.decide(command.clone())?;
+            let events = self.decide(&mut command)?;
             if events.is_empty() && terms.settle.is_empty() {
                 return Ok(Vec::new());
             }
-            if let Some(asked) = self.append(project, actor, events, terms, Append::default()).await? {
-                return Ok(asked);
+            match self.append(project, actor, events, terms, Append::default()).await? {
+                Ok(asked) => return Ok(asked),
+                Err(facts) => command.take_back(facts.into_iter().map(|fact| fact.event)),
             }
             self.folded = load(project, self.id).await?;
         }
@@ -92,21 +94,21 @@ impl Seat {
         &mut self,
         project: &Project,
         actor: &Actor,
-        command: Command,
+        mut command: Command,
         terms: &Terms,
         with: Append,
     ) -> Result<bool, Error> {
-        let events = self.decide(command)?;
-        Ok(self.append(project, actor, events, terms, with).await?.is_some())
+        let events = self.decide(&mut command)?;
+        Ok(self.append(project, actor, events, terms, with).await?.is_ok())
     }
 
-    fn decide(&mut self, command: Command) -> Result<Vec<Event>, Error> {
+    fn decide(&mut self, command: &mut Command) -> Result<Vec<Event>, Error> {
         let now_millis = clock::now().as_millisecond();
         let (run, workflow) = self.lend();
         run::decide(Situation { workflow, now_millis }, run, command).map_err(Error::Refused)
     }
 
-    /// Appends events of this run, or returns nothing when another process came first.
+    /// Appends events of this run, or returns what they were when another process came first.
     async fn append(
         &mut self,
         project: &Project,
@@ -114,10 +116,11 @@ impl Seat {
         events: Vec<Event>,
         terms: &Terms,
         mut with: Append,
-    ) -> Result<Option<Vec<(IntentId, Effect)>>, Error> {
+    ) -> Result<Result<Vec<(IntentId, Effect)>, Vec<Fact<Event>>>, Error> {
         with.expect.push((self.folded.stream.clone(), self.folded.version));
         let count = events.len() as u64;
-        let Added { rows, intents, effects } = push(&mut self.folded, events, actor, with.events.len());
+        let Added { facts, rows, intents, effects } =
+            push(&mut self.folded, events, actor, with.events.len());
         let others = with.intents.len();
         with.events.extend(rows);
         with.intents.extend(intents);
@@ -130,13 +133,13 @@ impl Seat {
             Ok(Appended::Stored { intents, .. }) => {
                 crash::point("append.after");
                 self.folded.settle(count, snapshot_bytes);
-                Ok(Some(intents.into_iter().skip(others).zip(effects).collect()))
+                Ok(Ok(intents.into_iter().skip(others).zip(effects).collect()))
             }
             Ok(Appended::Repeated { .. }) | Err(regatta_store::Error::IntentSettled { .. }) => {
                 self.folded = load(project, self.id).await?;
-                Ok(Some(Vec::new()))
+                Ok(Ok(Vec::new()))
             }
-            Err(regatta_store::Error::Conflict { .. }) => Ok(None),
+            Err(regatta_store::Error::Conflict { .. }) => Ok(Err(facts)),
             Err(other) => Err(other.into()),
         }
     }
@@ -162,7 +165,7 @@ pub(super) fn push(
     actor: &Actor,
     first: usize,
 ) -> Added {
-    let mut added = Added { rows: Vec::new(), intents: Vec::new(), effects: Vec::new() };
+    let mut added = Added { facts: Vec::new(), rows: Vec::new(), intents: Vec::new(), effects: Vec::new() };
     let at = clock::now();
     for event in events {
         let fact = Fact { at, actor: actor.clone(), event };
@@ -176,6 +179,7 @@ pub(super) fn push(
             }
         }
         added.rows.push(row);
+        added.facts.push(fact);
     }
     added
 }

@@ -69,12 +69,16 @@ impl Play {
     }
 
     /// Tells the run something.
-    pub(super) fn tell(&mut self, command: Command) -> Result<Told, Refusal> {
+    pub(super) fn tell(&mut self, mut command: Command) -> Result<Told, Refusal> {
         let before = self.is_thorough.then(|| self.run.clone());
         let now_millis = self.facts.len() as i64 * 1000;
         let situation = Situation { workflow: &self.example.workflow, now_millis };
         self.last = Some(command.clone());
-        let decided = decide(situation, &mut self.run, command);
+        let decided = decide(situation, &mut self.run, &mut command);
+        if let Ok(events) = &decided {
+            command.take_back(events.iter().cloned());
+            assert_eq!(Some(&command), self.last.as_ref(), "an output is taken back from its event");
+        }
         if let Some(before) = before {
             assert_eq!(self.run, before, "a decision leaves the run as it was");
             assert_eq!(text_of(&self.run), text_of(&before), "to the letter");
