@@ -28,9 +28,10 @@ const WAL_BYTES_KEPT_MAX: u32 = 16 * 1024 * 1024;
 /// point to it.
 const PAGE_BYTES: u32 = 8_192;
 
-/// How many pages the WAL takes before its content is brought into the database: often enough that the next process
-/// reads it in some ten milliseconds, seldom enough that few commits wait for it.
-const WAL_PAGES_MAX: u32 = 1_000;
+/// How many pages the WAL takes before its content is brought into the database. Seldom enough that few commits wait for
+/// it; often enough that the next process reads it at once, and that the file soon has its length: until then every
+/// commit makes it longer, which costs the file system about as much again.
+const WAL_PAGES_MAX: u32 = 300;
 
 /// How long to pause before asking for WAL mode again; SQLite does not wait for that lock by itself.
 const WAL_RETRY_INTERVAL: Duration = Duration::from_millis(5);
