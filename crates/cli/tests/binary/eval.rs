@@ -45,6 +45,26 @@ fn without_a_project() {
     transcript.check("eval");
 }
 
+/// Nested often enough, it would overflow the stack of whoever reads it.
+#[test]
+fn json_within_json_is_refused() {
+    let project = TestProject::without_init(PROGRAM);
+    let mut text = "0".to_owned();
+    for _ in 0..200 {
+        // Escapes by number, so that a level adds a few characters and does not double what is inside.
+        let inside = text.replace('\\', "\\u005c").replace('"', "\\u0022");
+        let object = format!("{{\"$serde_json::private::RawValue\":\"{inside}\"}}");
+        text = format!("{}{object}{}", "[".repeat(100), "]".repeat(100));
+    }
+    project.repo.write("deep.json", &text);
+    project.repo.write("short.json", r#"{"\u0024serde_json::private::RawValue": "1"}"#);
+    let mut transcript = Transcript::new(&project);
+    for file in ["deep.json", "short.json"] {
+        transcript.run(&["eval", "--input", file, "a"]);
+    }
+    transcript.check("eval-json-within-json");
+}
+
 #[test]
 fn over_standard_input() {
     let project = TestProject::without_init(PROGRAM);

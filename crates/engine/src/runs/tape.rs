@@ -250,6 +250,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_reserved_key_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        std::fs::write(&path, r#"{"a": {"$serde_json::private::RawValue": "1"}}"#).unwrap();
+        let refused = read_json::<serde_json::Value>(&path).unwrap_err();
+        assert!(format!("{refused:?}").contains("a key that is reserved"), "{refused:?}");
+        std::fs::write(&path, r#"{"a": 1}"#).unwrap();
+        assert_eq!(read_json::<serde_json::Value>(&path).unwrap(), serde_json::json!({ "a": 1 }));
+    }
+
+    #[test]
     fn what_is_kept_can_be_played() {
         let place = tempfile::tempdir().unwrap();
         let [from, to] = ["from", "to"].map(|name| place.path().join(name));
