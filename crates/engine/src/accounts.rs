@@ -6,12 +6,11 @@ use crate::clock;
 use crate::core::session::{
     self, Account, Allowance, Charged, Ending, Event, Leave, Resumable, Scope, Subject, Usage,
 };
-use crate::core::{Actor, Fact, FailureClass, TaskId};
+use crate::core::{Actor, Fact, FailureClass, Park, TaskId};
 use crate::error::Error;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::round;
-use jiff::Timestamp;
 use regatta_store::{Append, CommandKey, LeaseToken, StreamName};
 
 /// What a session is told when it is opened.
@@ -60,11 +59,9 @@ pub(crate) async fn park(
     project: &Project,
     token: LeaseToken,
     subject: &Subject,
-    (class, attempt, until): (FailureClass, u32, Timestamp),
+    park: Park,
 ) -> Result<(), Error> {
-    round::take(project, &Turn { token, subject, deed: Deed::Park { class, attempt, until } })
-        .await
-        .map(|_| ())
+    round::take(project, &Turn { token, subject, deed: Deed::Park(park) }).await.map(|_| ())
 }
 
 /// Puts a question of an agent to a person.
@@ -130,7 +127,7 @@ pub(crate) async fn close_lost(project: &Project, token: LeaseToken, task: TaskI
 
 enum Deed {
     Open,
-    Park { class: FailureClass, attempt: u32, until: Timestamp },
+    Park(Park),
     Ask { question: u64, what: String, paths: Vec<String> },
     Note { what: String, answer: Leave, by: String },
     Close(Closing),
@@ -169,7 +166,7 @@ impl round::Turn for Turn<'_> {
                 session::open(budget, &accounts, self.subject, resumes.as_ref().map(|own| own.name.as_str()))
                     .map_err(Error::Refused)?
             }
-            Deed::Park { class, attempt, until } => {
+            Deed::Park(Park { class, attempt, until }) => {
                 let (subject, class, attempt, until) = (self.subject.clone(), *class, *attempt, *until);
                 vec![Event::SessionParked { subject, class, attempt, until }]
             }

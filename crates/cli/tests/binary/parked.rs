@@ -1,5 +1,6 @@
 //! Sessions that break off: what is tried again, what waits, what is left to a person, and what it all cost.
 
+use crate::run_support::{self, CODER, status};
 use crate::support::{PROGRAM, add, add_and_assign, field, kinds_from};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::wait::until;
@@ -110,6 +111,37 @@ fn a_parked_task_that_is_cancelled_or_found_by_another_engine_is_not_woken_twice
     drop(running);
     assert_eq!(project.json(&["task", "assign", &task, "--agent", "worker"])["column"], "waiting_approval");
     assert_eq!(count(&kinds_from(&project, 1), "agent:woken"), 0);
+}
+
+#[test]
+fn a_role_without_a_task_stays_parked_though_its_engine_is_killed_and_a_person_need_not_wait() {
+    let project = run_support::scripted("auto", CODER);
+    let read = |name: &str| std::fs::read_to_string(project.path().join(name)).expect("it is there");
+    let config = read(".regatta/config.toml").replace("retries = 0\n", "retries = 1\nretry_pause = \"1h\"\n");
+    let hand = "[agents.hand]\nkind = \"scripted\"\nscript = \".regatta/hand.toml\"\n";
+    project.repo.write(".regatta/config.toml", &format!("{config}{hand}"));
+    project.repo.write(".regatta/hand.toml", &format!("[[session]]\nstep = [{WRITES}]\n"));
+    let spec = read(".regatta/scripts/spec.toml");
+    project.repo.write(".regatta/scripts/spec.toml", "[[session]]\nstep = [{ fault = \"network\" }]\n");
+
+    let running = project.start(&["run", "speckit", "--prd", "plan.md"]);
+    until("the role is parked", || count(&kinds_from(&project, 1), "session:parked") == 1);
+    running.kill();
+    let shown = project.json(&["run", "show", "1"]);
+    assert_eq!((&shown["parked"]["class"], &shown["parked"]["attempt"]), (&"network".into(), &1.into()));
+    let until_when = shown["parked"]["until"].as_str().expect("a time");
+    assert_eq!(shown["next"], format!("`spec` is tried again at {until_when}"));
+
+    let engine = project.start(&["up"]);
+    // An engine takes up all that is open at once, so when this task is done it has the run in hand as well.
+    add_and_assign(&project, "a task", "hand");
+    assert_eq!(count(&kinds_from(&project, 1), "session:opened"), 2, "the run's, and the task's");
+    project.repo.write(".regatta/scripts/spec.toml", &spec);
+    project.json(&["run", "pause", "1"]);
+    project.json(&["run", "resume", "1"]);
+    until("the run is done", || status(&project, 1) == "completed");
+    assert_eq!(project.json(&["run", "show", "1"])["parked"], serde_json::Value::Null);
+    drop(engine);
 }
 
 #[test]

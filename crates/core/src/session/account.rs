@@ -1,7 +1,8 @@
 //! What one task, one run, one day or the project has used, and what is set aside for sessions under way.
 
 use super::{Allowance, Budget, Event, Measure, Spent, Subject, Usage};
-use crate::{Fact, RunId, TaskId};
+use crate::{Fact, Park, RunId, TaskId};
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,6 +33,18 @@ pub struct Account {
     /// What agents wait for a person to answer, by [`Subject::name_question`](super::Subject::name_question).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub questions: BTreeMap<String, Asked>,
+    /// The sessions that broke off and are tried again, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parked: BTreeMap<String, Parked>,
+}
+
+/// A session that is tried again later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parked {
+    /// When that was decided.
+    pub at: Timestamp,
+    /// The pause.
+    pub park: Park,
 }
 
 /// A question that waits for a person.
@@ -95,6 +108,12 @@ impl Account {
         self.held.values().filter_map(|held| held.get(measure)).fold(0, u64::saturating_add)
     }
 
+    /// Finds the pause that a session is in, if it was decided after what happened last to its piece of work: whoever
+    /// has that go on does not wait for it.
+    pub fn find_park(&self, session: &str, last: Timestamp) -> Option<&Park> {
+        self.parked.get(session).filter(|parked| parked.at >= last).map(|parked| &parked.park)
+    }
+
     /// Folds one fact into the account.
     #[must_use]
     pub fn evolve(mut self, fact: &Fact<Event>) -> Self {
@@ -102,7 +121,10 @@ impl Account {
             Event::SessionOpened { subject, reserved, .. } => {
                 self.held.insert(subject.session.clone(), *reserved);
             }
-            Event::SessionParked { .. } => {}
+            Event::SessionParked { subject, class, attempt, until } => {
+                let park = Park { class: *class, attempt: *attempt, until: *until };
+                self.parked.insert(subject.session.clone(), Parked { at: fact.at, park });
+            }
             Event::SessionAsked { subject, question, what, paths } => {
                 let asked = Asked {
                     subject: subject.clone(),
@@ -119,6 +141,7 @@ impl Account {
             }
             Event::SessionClosed { subject, usage, agent_session, .. } => {
                 self.held.remove(&subject.session);
+                self.parked.remove(&subject.session);
                 self.questions.retain(|_, asked| asked.subject.session != subject.session);
                 self.spent = self.spent.plus(usage);
                 if let Some(name) = agent_session {

@@ -137,6 +137,37 @@ mod tests {
         assert_eq!((spent.sessions, spent.tokens(), spent.cost_micros, spent.unpriced), (3, 30, 15, 0));
     }
 
+    #[test]
+    fn a_session_is_parked_until_it_ends_or_its_work_goes_on_otherwise() {
+        let moment = |second| Timestamp::from_second(second).unwrap();
+        let told = |account: Account, second, event| {
+            account.evolve(&Fact { at: moment(second), actor: Actor::Engine, event })
+        };
+        let subject = subject(1, 1);
+        let parked = Event::SessionParked {
+            subject: subject.clone(),
+            class: FailureClass::RateLimit,
+            attempt: 2,
+            until: moment(60),
+        };
+        let account = told(Account::default(), 10, parked);
+        let found = |account: &Account, last| {
+            account.find_park(&subject.session, moment(last)).map(|park| (park.attempt, park.until))
+        };
+        assert_eq!((found(&account, 9), found(&account, 11)), (Some((2, moment(60))), None));
+        assert_eq!(account.find_park("another", moment(9)), None);
+        let (ending, usage) = (Ending::Failed, Usage::default());
+        let closed = Event::SessionClosed {
+            subject: subject.clone(),
+            ending,
+            class: None,
+            usage,
+            turns: 0,
+            agent_session: None,
+        };
+        assert_eq!(found(&told(account, 20, closed), 9), None);
+    }
+
     proptest! {
         #[test]
         fn a_budget_is_never_passed_by_sessions_that_keep_to_what_was_set_aside(

@@ -13,7 +13,7 @@ mod event;
 mod open;
 mod usage;
 
-pub use account::{Account, Asked, Resumable, Scope};
+pub use account::{Account, Asked, Parked, Resumable, Scope};
 pub use allowance::{Allowance, Budget, Measure};
 pub use ask::{answer, ask, note};
 pub use close::close;

@@ -4,9 +4,8 @@ use super::Work;
 use crate::accounts::{self, Closing, Opened};
 use crate::clock;
 use crate::core::session::{Ending, Subject, Usage};
-use crate::core::{AgentId, Breakdown, Failure, FailureClass, RunId, TaskId};
+use crate::core::{AgentId, Breakdown, Failure, FailureClass, Park, RunId, TaskId};
 use crate::error::Error;
-use jiff::Timestamp;
 use regatta_agents::{Ended, Limits, Outcome};
 use std::time::Duration;
 
@@ -30,7 +29,7 @@ pub(crate) struct Purpose<'a> {
 /// Opens a session; when a budget is used up, that is said as a failure of the session.
 pub(crate) async fn open(work: &Work, purpose: Purpose<'_>) -> Result<Result<Charge, Failure>, Error> {
     let subject = Subject {
-        session: purpose.mark.trim_end_matches('.').to_owned(),
+        session: name_of(purpose.mark).to_owned(),
         agent_id: purpose.agent.clone(),
         task_id: purpose.task,
         run_id: purpose.run,
@@ -43,6 +42,11 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>) -> Result<Result<Cha
         Err(error @ Error::Refused(_)) => Ok(Err(Failure::from(error.explain()))),
         Err(other) => Err(other),
     }
+}
+
+/// Returns the name of the session whose processes carry a mark.
+pub(crate) fn name_of(mark: &str) -> &str {
+    mark.trim_end_matches('.')
 }
 
 impl Charge {
@@ -75,14 +79,8 @@ impl Charge {
     }
 
     /// Records when a session that is for no task is tried again.
-    pub(crate) async fn park(
-        &self,
-        work: &Work,
-        class: FailureClass,
-        attempt: u32,
-        until: Timestamp,
-    ) -> Result<(), Error> {
-        accounts::park(&work.project, work.token, &self.subject, (class, attempt, until)).await
+    pub(crate) async fn park(&self, work: &Work, park: &Park) -> Result<(), Error> {
+        accounts::park(&work.project, work.token, &self.subject, park.clone()).await
     }
 
     /// Closes a session that never began.

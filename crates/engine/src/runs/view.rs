@@ -1,9 +1,10 @@
 //! Runs as people and programs see them.
 
+use super::agents::find_park;
 use super::orders::{get_run, load_facts, load_index};
 use super::steps::{StepView, find_steps};
 use crate::core::run::{Hold, Next, Phase, Run, Status};
-use crate::core::{Failure, RunId, TaskId};
+use crate::core::{Failure, Park, RunId, TaskId};
 use crate::error::Error;
 use crate::project::Project;
 use jiff::Timestamp;
@@ -31,6 +32,9 @@ pub struct RunView {
     pub item: Option<String>,
     /// The step that it is at.
     pub step: u64,
+    /// The pause before its role is tried again, if the last session broke off and was for no task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parked: Option<Park>,
     /// What it asks a person.
     pub question: Option<String>,
     /// Its items on the board.
@@ -74,7 +78,12 @@ pub struct ChildView {
 
 /// Shows a run.
 pub async fn show_run(project: &Project, run: RunId) -> Result<(RunView, Vec<StepView>), Error> {
-    let view = view_of(&get_run(project, run).await?);
+    let run_now = get_run(project, run).await?;
+    let mut view = view_of(&run_now);
+    if let Some(park) = find_park(project, &run_now).await? {
+        view.next = format!("`{}` is tried again at {}", run_now.node, park.until);
+        view.parked = Some(park);
+    }
     Ok((view, find_steps(&load_facts(project, run).await?)))
 }
 
@@ -120,6 +129,7 @@ fn view_of(run: &Run) -> RunView {
         node: run.node.to_string(),
         item: run.item.clone(),
         step: run.step,
+        parked: None,
         question,
         tasks: run.tasks.clone(),
         children,

@@ -109,6 +109,9 @@ fn render(run: &RunView) -> String {
         let number = child.run.map_or_else(|| "not started".to_owned(), |run| format!("run {run}"));
         field("child", format!("{}: {number}{}", child.key, if child.ended { ", ended" } else { "" }));
     }
+    if let Some(park) = &run.parked {
+        field("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
+    }
     if let Some(question) = &run.question {
         field("question", question.clone());
     }

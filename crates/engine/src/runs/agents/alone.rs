@@ -1,11 +1,14 @@
 //! A role that works on no task: in a worktree that is made for the step and thrown away after it.
 
-use super::{AgentRoles, IDLE, Try, answer, begin, finish, keep, names_of_run, open, subject_of, variables};
+use super::{
+    AgentRoles, IDLE, answer, begin, find_park, finish, keep, names_of_run, open, subject_of, variables,
+};
 use crate::clock;
-use crate::core::{AgentId, Failure, find_next_try};
+use crate::core::{AgentId, Failure, Park, find_next_try};
 use crate::error::Error;
 use crate::orders;
 use crate::perform::sessions;
+use crate::runs::orders::get_run;
 use crate::runs::roles::{Ask, Played};
 use crate::salvage::{Removal, set_aside_and_remove};
 use jiff::Timestamp;
@@ -27,13 +30,8 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
         return Ok(Played::Failed(Failure::from(Error::Git(error).explain())));
     }
     let transcript = project.place(&project.config().sessions).join(format!("{name}.jsonl"));
-    let mut attempt = 1;
-    let played = loop {
-        match try_alone(roles, ask, &agent, (&folder, &branch, &transcript), attempt).await? {
-            Try::Played(played) => break played,
-            Try::Later => attempt += 1,
-        }
-    };
+    let places = (folder.as_path(), &branch, transcript.as_path());
+    let played = try_until_played(roles, ask, &agent, places).await?;
     if let (Some(tape), Played::Returned(output)) = (&roles.record, &played) {
         keep(ask, tape, output, None, &folder).await?;
     }
@@ -41,24 +39,53 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
     Ok(played)
 }
 
+/// Tries until there is an answer; a pause that an earlier engine was in is waited for and counted.
+async fn try_until_played(
+    roles: &AgentRoles,
+    ask: &Ask<'_>,
+    agent: &AgentId,
+    places: (&Path, &BranchName, &Path),
+) -> Result<Played, Error> {
+    let mut parked = find_park(ask.project, ask.run).await?;
+    let mut last = ask.run.updated_at;
+    loop {
+        let attempt = match &parked {
+            None => 1,
+            Some(park) => match wait(ask, park.until, last).await? {
+                Waited::Out => park.attempt + 1,
+                Waited::Resumed(at) => {
+                    last = at;
+                    1
+                }
+                Waited::Stopped(reason) => return Ok(Played::Stopped(reason)),
+            },
+        };
+        match try_alone(roles, ask, agent, places, attempt).await? {
+            Ok(played) => return Ok(played),
+            Err(park) => parked = Some(park),
+        }
+    }
+}
+
+/// Tries once, and returns the pause before the next try if there is to be one.
 async fn try_alone(
     roles: &AgentRoles,
     ask: &Ask<'_>,
     agent: &AgentId,
     (folder, branch, transcript): (&Path, &BranchName, &Path),
     attempt: u32,
-) -> Result<Try, Error> {
+) -> Result<Result<Played, Park>, Error> {
     let (project, work) = (ask.project, ask.work);
-    let held = tokio::select! {
+    let _held = tokio::select! {
         biased;
-        reason = ask.control.asked() => return Ok(Try::Played(Played::Stopped(reason))),
+        reason = ask.control.asked() => return Ok(Ok(Played::Stopped(reason))),
         place = work.places.take(agent) => place,
     };
     let number = ask.run.count_visits() + 1;
     let mark = project.run_mark(ask.run.id, ask.run.step);
     let charge = match open(ask, agent, &mark, None, number).await? {
         Ok(charge) => charge,
-        Err(failure) => return Ok(Try::Played(Played::Failed(failure))),
+        Err(failure) => return Ok(Ok(Played::Failed(failure))),
     };
     let request = sessions::Request {
         mark,
@@ -80,32 +107,47 @@ async fn try_alone(
         Ok(act) => finish(ask, act, folder, (agent, &charge), transcript).await?,
         Err(failure) => {
             charge.abandon(work).await?;
-            return Ok(Try::Played(Played::Failed(*failure)));
+            return Ok(Ok(Played::Failed(*failure)));
         }
     };
     if let Some(broke) = &acted.broke
         && let Some(until) = find_next_try(&project.config().settings.retries, attempt, broke)
     {
-        charge.park(work, broke.class, attempt, until).await?;
-        drop(held);
-        return Ok(match wait_until(ask, until).await {
-            Some(reason) => Try::Played(Played::Stopped(reason)),
-            None => Try::Later,
-        });
+        let park = Park { class: broke.class, attempt, until };
+        charge.park(work, &park).await?;
+        return Ok(Err(park));
     }
-    Ok(Try::Played(answer(acted)))
+    Ok(Ok(answer(acted)))
 }
 
-/// Waits for a time, or until the step is stopped.
-async fn wait_until(ask: &Ask<'_>, until: Timestamp) -> Option<StopReason> {
+/// How the pause before a try ended.
+enum Waited {
+    /// It is over.
+    Out,
+    /// A person had the run go on, at that time.
+    Resumed(Timestamp),
+    /// The step was stopped, or the engine leaves: the next one waits for what is left.
+    Stopped(StopReason),
+}
+
+/// Waits for the next try, and longer if the run is paused meanwhile; `last` is what happened last to the run.
+async fn wait(ask: &Ask<'_>, until: Timestamp, last: Timestamp) -> Result<Waited, Error> {
     loop {
-        let left = Duration::try_from(until.duration_since(clock::now())).unwrap_or(Duration::ZERO);
-        if left.is_zero() {
-            return None;
+        if ask.work.is_leaving() {
+            return Ok(Waited::Stopped(StopReason::Shutdown));
         }
+        let now = get_run(ask.project, ask.run.id).await?;
+        let left = Duration::try_from(until.duration_since(clock::now())).unwrap_or(Duration::ZERO);
+        if now.hold.is_none() && now.updated_at > last {
+            return Ok(Waited::Resumed(now.updated_at));
+        }
+        if now.hold.is_none() && left.is_zero() {
+            return Ok(Waited::Out);
+        }
+        let look_after = if left.is_zero() { IDLE } else { left.min(IDLE) };
         tokio::select! {
-            reason = ask.control.asked() => return Some(reason),
-            () = tokio::time::sleep(left.min(IDLE)) => {}
+            reason = ask.control.asked() => return Ok(Waited::Stopped(reason)),
+            () = tokio::time::sleep(look_after) => {}
         }
     }
 }

@@ -10,12 +10,15 @@ mod in_task;
 use super::roles::{Ask, Played, Playing, Roles};
 use super::tape::{self, Take, Tape};
 use super::tape_files::TapeFiles;
+use crate::accounts;
 use crate::core::run::{Phase, Run};
-use crate::core::{AgentId, Breakdown, Code, Failure, Problem, Task, TaskId};
+use crate::core::session::Scope;
+use crate::core::{AgentId, Breakdown, Code, Failure, Park, Problem, Task, TaskId};
 use crate::desk::{OfRun, Subject};
 use crate::error::Error;
 use crate::perform::charge::{self, Charge, Purpose};
 use crate::perform::sessions;
+use crate::project::Project;
 use regatta_agents::{FailureClass, Outcome as Ending, StopReason};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -179,6 +182,16 @@ async fn open(
 ) -> Result<Result<Charge, Failure>, Error> {
     let (run, role) = (Some(ask.run.id), Some(ask.role));
     charge::open(ask.work, Purpose { mark, agent, task, run, role, number }).await
+}
+
+/// Finds the pause that the step of a run is in, if its role works on no task.
+pub(super) async fn find_park(project: &Project, run: &Run) -> Result<Option<Park>, Error> {
+    if !matches!(run.phase, Phase::Performing { .. }) || run.hold.is_some() || run.find_task().is_some() {
+        return Ok(None);
+    }
+    let account = accounts::get_account(project, Scope::Run(run.id)).await?;
+    let mark = project.run_mark(run.id, run.step);
+    Ok(account.find_park(charge::name_of(&mark), run.updated_at).cloned())
 }
 
 /// Records an answer with the files that changed since a commit.
