@@ -6,13 +6,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::expression::Expression;
 use crate::fault::{Fault, Position};
 use crate::folder::Folder;
 use crate::name::{EdgeId, NodeName};
 use crate::place::Place;
 use crate::role::Role;
-use crate::schema::{Schema, StateSchema};
+use crate::schema::{Schema, SchemaFault, StateSchema};
 
 /// The level of a workflow that has none.
 pub const ONLY_LEVEL: u32 = 1;
@@ -61,6 +63,13 @@ impl Workflow {
     /// Returns the edge of that id.
     pub fn find_edge(&self, id: &str) -> Option<&Edge> {
         self.edges.iter().find(|edge| edge.id.as_str() == id)
+    }
+
+    /// Fills the defaults of its schema into an input, and says what does not fit.
+    pub fn fit_input(&self, input: &mut Value) -> Result<(), Vec<SchemaFault>> {
+        let Some(schema) = &self.input else { return Ok(()) };
+        schema.fill_defaults(input);
+        schema.check(input)
     }
 
     /// Returns the level that a run has when nobody chose one.

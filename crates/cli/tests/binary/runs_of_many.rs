@@ -52,3 +52,20 @@ fn a_child_that_waits_is_shown_with_what_it_waits_for() {
     transcript.check("run_child_waits");
     assert_eq!(project.json(&["run", "--resume", "1"])["status"], "completed");
 }
+
+#[test]
+fn a_child_that_cannot_begin_holds_its_parent_and_nobody_else() {
+    let project = with_children(CODER);
+    let path = ".regatta/workflows/many/children/one/workflow.toml";
+    let text = std::fs::read_to_string(project.path().join(path)).expect("the workflow is there");
+    project
+        .repo
+        .write(path, &text.replace("role = \"coder\"\n", "role = \"coder\"\ntask = \"input.id + 1\"\n"));
+    let held = project.run(&["run", "many", "--input", INPUT]);
+    assert_eq!(held.code, Some(1), "{held:?}");
+    assert!(held.stderr.contains("run 1 cannot start the child for item `A`"), "{}", held.stderr);
+    assert_eq!(project.json(&["run", "show", "1"])["status"], "paused");
+    let other = project.json(&["run", "speckit", "--prd", "plan.md", "--level", "1"]);
+    assert_eq!(other["status"], "completed", "{other}");
+    assert_eq!(project.json(&["run", "stop", "1"])["status"], "failed");
+}

@@ -5,7 +5,7 @@ use crate::run_support::{
 };
 use crate::support::Transcript;
 use regatta_testkit::wait::until;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Two steps of one worker, and no board.
 const TWO_STEPS: [&str; 5] = ["run", "speckit", "--level", "3", "--no-board"];
@@ -140,6 +140,49 @@ fn a_replay_says_where_another_definition_differs() {
     let json = project.run(&["--json", "run", "replay", "1", "--with", "mine"]);
     let steps: serde_json::Value = serde_json::from_str(&json.stdout).expect("stdout is JSON");
     assert!(steps[1]["differs"].is_string(), "{steps}");
+}
+
+#[test]
+fn a_replay_judges_also_what_failed_and_what_followed_an_approval() {
+    let differs = |coder: &str, level: &str, from: &str, to: &str| {
+        let project = scripted("auto", coder);
+        project.run(&["run", "speckit", "--prd", "plan.md", "--level", level]);
+        project.json(&["workflow", "new", "mine"]);
+        let same = project.run(&["run", "replay", "1", "--with", "mine"]);
+        assert_eq!(same.code, Some(0), "{same:?}");
+        edit(&project, "mine", from, to);
+        let differs = project.run(&["--json", "run", "replay", "1", "--with", "mine"]);
+        assert_eq!(differs.code, Some(1), "{differs:?}");
+        let steps: Value = serde_json::from_str(&differs.stdout).expect("stdout is JSON");
+        let told = steps.as_array().expect("steps").iter().filter(|step| step["differs"].is_string());
+        told.map(|step| format!("{} {}: {}", step["node"], step["edge"], step["differs"])).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        differs(HOPELESS, "3", "maxIterations = 3", "maxIterations = 9"),
+        [r#""coder" "coder-retry": "it would perform `coder` for PRD""#]
+    );
+    let set = |attempts: &str| {
+        format!("currentAttempts = \"{attempts}\"\ncoderOutput = \"null\"\n[edges.rejected]")
+    };
+    assert_eq!(
+        differs(CODER, "7", &set("0"), &set("7")),
+        [r#""reviewer" "next-task": "it would leave another state""#]
+    );
+}
+
+#[test]
+fn a_replay_of_a_run_that_failed_says_that_a_mended_workflow_would_go_on() {
+    let project = scripted("auto", CODER);
+    project.json(&["workflow", "new", "mine"]);
+    let (good, bad) = ("when = \"output.status = 'blocked'\"", "when = \"output.code - 1 > 3\"");
+    edit(&project, "mine", good, bad);
+    let failed = project.run(&["run", "mine", "--prd", "plan.md", "--level", "1", "--no-board"]);
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    assert_eq!(project.run(&["run", "replay", "1"]).code, Some(0));
+    edit(&project, "mine", bad, good);
+    let mut transcript = Transcript::new(&project);
+    assert_eq!(transcript.run(&["run", "replay", "1", "--with", "mine"]).code, Some(1));
+    transcript.check("run_replay_of_failed");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! How a run begins: from its input, or as a fork of another run.
 
+use super::board::{find_item_faults, find_items_in};
 use super::step::{end, enter, get_node};
 use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, failure};
 use crate::{CommitId, FieldFault, Refusal, RunId, TaskId};
@@ -33,19 +34,17 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
     check_input(situation, &mut input)?;
     let mut state = workflow.schema.initial();
     let begun = enter_first(situation, level, order.parent.is_some(), &mut state, &mut input);
-    let (next, ending) = match begun {
-        Ok(begun) => begun,
-        Err(fault) => {
-            let why = failure::reasons(&fault).join(": ");
-            return Err(invalid("workflow", format!("cannot begin: {why}")));
-        }
-    };
+    let (next, ending) = begun.map_err(|fault| cannot_begin(&fault))?;
+    let board = order.board && workflow.board.is_some();
+    if board && matches!(next, Next::Perform { item: Some(_), .. }) {
+        check_items(situation, &mut state, &mut input)?;
+    }
     let plan = Begin {
         workflow: workflow.name.clone(),
         digest: order.digest,
         within: order.within,
         level,
-        board: order.board && workflow.board.is_some(),
+        board,
         input,
         state,
         feedback: Value::Null,
@@ -137,6 +136,22 @@ fn enter_first(
     first
 }
 
+/// Makes sure that the items with which the run begins can be tasks.
+fn check_items(situation: Situation<'_>, state: &mut Value, input: &mut Value) -> Result<(), Refusal> {
+    let mut given = Given { input: std::mem::take(input), output: Value::Null, feedback: Value::Null };
+    let items = find_items_in(situation, state, &mut given);
+    *input = given.input;
+    let faults = find_item_faults(&items.map_err(|fault| cannot_begin(&fault))?);
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(invalid("workflow", format!("cannot begin: {}", faults.join("; ")))),
+    }
+}
+
+fn cannot_begin(fault: &StepFault) -> Refusal {
+    invalid("workflow", format!("cannot begin: {}", failure::reasons(fault).join(": ")))
+}
+
 fn check_level(situation: Situation<'_>, level: u32) -> Result<(), Refusal> {
     let levels = &situation.workflow.levels;
     if levels.contains_key(&level) {
@@ -147,9 +162,7 @@ fn check_level(situation: Situation<'_>, level: u32) -> Result<(), Refusal> {
 }
 
 fn check_input(situation: Situation<'_>, input: &mut Value) -> Result<(), Refusal> {
-    let Some(schema) = &situation.workflow.input else { return Ok(()) };
-    schema.fill_defaults(input);
-    schema.check(input).map_err(|faults| {
+    situation.workflow.fit_input(input).map_err(|faults| {
         let fault =
             |fault: &regatta_flow::SchemaFault| FieldFault { field: "input", problem: fault.to_string() };
         Refusal::Invalid { faults: faults.iter().map(fault).collect() }

@@ -1,6 +1,7 @@
 //! What happens when a run is told something, or why it may not.
 
-use super::step::Player;
+use super::board::find_faults_after;
+use super::step::{FAULTS_MAX, Player};
 use super::{ChildEnd, Event, Hold, Phase, Run, Status, failure};
 use crate::task::one_line;
 use crate::{AgentId, CommitId, Failure, Refusal, RunId, TaskId};
@@ -69,20 +70,38 @@ pub fn decide(situation: Situation<'_>, run: &mut Run, command: &mut Command) ->
 impl Command {
     /// Takes the output back from the events that were decided, so that it can be decided again.
     pub fn take_back(&mut self, decided: impl IntoIterator<Item = Event>) {
-        let Command::Performed { output, .. } = self else { return };
-        for event in decided {
-            if let Event::RunStepped { output: moved, .. } | Event::RunFailed { output: Some(moved), .. } =
-                event
-            {
-                *output = moved;
-            }
+        if let Command::Performed { output, .. } = self {
+            take_output(output, decided);
         }
     }
 }
 
-/// Decides what follows the node that a run is at, as if it had just returned `output`; for replaying a run.
-pub fn decide_step(situation: Situation<'_>, run: &mut Run, output: Value) -> Vec<Event> {
-    Player { situation, run }.step(output, None)
+fn take_output(output: &mut Value, decided: impl IntoIterator<Item = Event>) {
+    for event in decided {
+        if let Event::RunStepped { output: moved, .. } | Event::RunFailed { output: Some(moved), .. } = event
+        {
+            *output = moved;
+        }
+    }
+}
+
+/// Decides once more what a recorded event tells, with the output that it has or the answer of a person; nothing when it
+/// tells no decision of the workflow. For replaying a run.
+pub fn decide_again(situation: Situation<'_>, run: &mut Run, recorded: &Event) -> Option<Vec<Event>> {
+    let mut player = Player { situation, run };
+    match recorded {
+        Event::RunStepped { output, .. } | Event::RunFailed { output: Some(output), .. } => {
+            Some(match player.run.phase {
+                Phase::Performing { .. } => player
+                    .take(output.clone(), None)
+                    .unwrap_or_else(|(faults, output)| player.give_up(&faults, output)),
+                _ => player.step(output.clone(), None),
+            })
+        }
+        Event::RunLanded { step, .. } => Some(player.landed(*step)),
+        Event::RunSentBack { step, feedback, .. } => Some(player.sent_back(*step, feedback.clone())),
+        _ => None,
+    }
 }
 
 impl Player<'_> {
@@ -147,16 +166,39 @@ impl Player<'_> {
         if let Some(Hold::Stopping { reason }) = &self.run.hold {
             return vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))];
         }
-        match self.find_output_faults(output) {
-            faults if faults.is_empty() => self.step(std::mem::take(output), head),
-            faults if asks < ASKS_MAX => {
+        match self.take(std::mem::take(output), head) {
+            Ok(events) => events,
+            Err((faults, back)) if asks < ASKS_MAX => {
+                *output = back;
                 vec![Event::RunOutputRefused { run_id: self.run.id, step, faults, asks: asks + 1 }]
             }
-            faults => {
-                let error = failure::output_invalid(self.run.id, &self.run.node, &faults);
-                vec![Event::RunFailed { run_id: self.run.id, error, output: Some(std::mem::take(output)) }]
-            }
+            Err((faults, back)) => self.give_up(&faults, back),
         }
+    }
+
+    /// Makes the step that follows an output, or returns it with what does not fit.
+    fn take(&mut self, output: Value, head: Option<CommitId>) -> Result<Vec<Event>, (Vec<String>, Value)> {
+        let faults = self.find_output_faults(&output);
+        if !faults.is_empty() {
+            return Err((faults, output));
+        }
+        let events = self.step(output, head);
+        let (faults, error) = match find_faults_after(self.situation, self.run, &events) {
+            Ok(faults) if faults.is_empty() => return Ok(events),
+            Ok(faults) => (faults.into_iter().take(FAULTS_MAX).collect(), None),
+            Err(fault) => (Vec::new(), Some(failure::of_step(self.run.id, &self.run.node, &fault))),
+        };
+        let mut output = Value::Null;
+        take_output(&mut output, events);
+        match error {
+            None => Err((faults, output)),
+            Some(error) => Ok(vec![Event::RunFailed { run_id: self.run.id, error, output: Some(output) }]),
+        }
+    }
+
+    fn give_up(&self, faults: &[String], output: Value) -> Vec<Event> {
+        let error = failure::output_invalid(self.run.id, &self.run.node, faults);
+        vec![Event::RunFailed { run_id: self.run.id, error, output: Some(output) }]
     }
 
     fn not_performed(&mut self, step: u64, error: Failure) -> Vec<Event> {

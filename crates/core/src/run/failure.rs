@@ -18,6 +18,7 @@ pub(super) fn of_step(run: RunId, node: &NodeName, fault: &StepFault) -> Failure
         | StepFault::Unusable { .. }
         | StepFault::NoKey { .. }
         | StepFault::NoPlace { .. }
+        | StepFault::ChildInput { .. }
         | StepFault::Prompt(_)
         | StepFault::Missing { .. } => Code::EdgeEvaluationFailed,
     };

@@ -10,10 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Evaluates the items of a `map` node.
 pub(super) fn find_items(look: &Look<'_>, node: &Node) -> Result<Vec<Item>, StepFault> {
-    let NodeKind::Map { workflow, key, depends, .. } = &node.kind else { return Ok(Vec::new()) };
-    if !look.workflow().children.contains_key(&workflow.name) {
-        return Err(StepFault::Missing { kind: "child", name: workflow.name.clone() });
-    }
+    let NodeKind::Map { workflow, items: list, key, depends, .. } = &node.kind else { return Ok(Vec::new()) };
+    let missing = || StepFault::Missing { kind: "child", name: workflow.name.clone() };
+    let child = look.workflow().children.get(&workflow.name).ok_or_else(missing)?;
     let item = |item: flow::MapItem| Item { key: item.key, depends: item.depends, input: item.value };
     let items: Vec<Item> = flow::map_items(look, node)?.into_iter().map(item).collect();
     if let Some(twice) = find_twice(&items) {
@@ -22,6 +21,14 @@ pub(super) fn find_items(look: &Look<'_>, node: &Node) -> Result<Vec<Item>, Step
     if let (Some(depends), Some(stuck)) = (depends, find_stuck(&items)) {
         let wanted = "a list of known keys without a circle";
         return Err(unusable(depends, wanted, Value::from(stuck.depends.clone())));
+    }
+    for Item { key, input, .. } in &items {
+        child.fit_input(&mut input.clone()).map_err(|faults| StepFault::ChildInput {
+            part: list.part().clone(),
+            key: key.clone(),
+            child: workflow.name.clone(),
+            faults,
+        })?;
     }
     Ok(items)
 }

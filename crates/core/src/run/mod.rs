@@ -4,6 +4,7 @@
 //! [`Run::evolve`] folds that event and evaluates nothing. [`effects`] asks for the next node.
 
 mod begin;
+mod board;
 mod children;
 mod decide;
 mod effect;
@@ -20,7 +21,8 @@ mod step;
 mod tests;
 
 pub use begin::{Order, Taken, begin, fork};
-pub use decide::{Command, Situation, decide, decide_step};
+pub use board::{find_board_items, task_of};
+pub use decide::{Command, Situation, decide, decide_again};
 pub use effect::{Effect, effects};
 pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent};
 pub use failure::explain_step;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// How many faults of an output a role is told; more do not help it.
-const FAULTS_MAX: usize = 20;
+pub(super) const FAULTS_MAX: usize = 20;
 
 /// How many children run at once when a workflow does not say.
 const PARALLEL_DEFAULT: u32 = 4;

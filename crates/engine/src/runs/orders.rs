@@ -1,10 +1,10 @@
-//! Giving orders to runs: begin, pause, resume, stop, answer, fork; and replaying one from the log.
+//! Giving orders to runs: begin, pause, resume, stop, answer, fork.
 
 use super::book::Listed;
 use super::fork_point::find_fork_point;
 use super::seat::{self, Seat, Terms};
 use crate::clock;
-use crate::core::run::{self, Command, Event, Index, Next, Order, Parent, Run, Situation};
+use crate::core::run::{self, Command, Event, Index, Order, Parent, Run, Situation};
 use crate::core::{Actor, Fact, Refusal, RunId};
 use crate::crash;
 use crate::error::Error;
@@ -13,9 +13,7 @@ use crate::orders::Giver;
 use crate::project::Project;
 use regatta_flow::Workflow;
 use regatta_store::{Append, Appended, NewEvent, NewIntent, StreamName, Version};
-use serde::Serialize;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Each lost race means that another command went through.
 const TRIES_MAX: u32 = 64;
@@ -120,84 +118,6 @@ pub async fn fork(
 /// Returns the run, or the refusal that there is none.
 pub async fn get_run(project: &Project, run: RunId) -> Result<Run, Error> {
     seat::load(project, run).await?.state.ok_or(Error::Refused(Refusal::RunNotFound { run }))
-}
-
-/// What one step of a run would be today.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Replayed {
-    /// The step.
-    pub step: u64,
-    /// The node.
-    pub node: String,
-    /// The edge that was taken.
-    pub edge: String,
-    /// Where it led.
-    pub to: String,
-    /// What the definition at hand would do instead, if something else.
-    pub differs: Option<String>,
-}
-
-/// Plays a run again from the log, with no agent: the same outputs, judged by a definition, today's or its own.
-pub async fn replay(
-    project: &Project,
-    run: RunId,
-    workflow: Option<&Listed>,
-) -> Result<Vec<Replayed>, Error> {
-    let facts = load_facts(project, run).await?;
-    let mut state: Option<Run> = None;
-    let mut definition: Option<Arc<Workflow>> = None;
-    let mut steps = Vec::new();
-    for fact in &facts {
-        if let (Some(before), Event::RunStepped { .. }) = (&mut state, &fact.event) {
-            let workflow = match (&definition, workflow) {
-                (Some(found), _) => Arc::clone(found),
-                (None, Some(listed)) => project.book().compile(&listed.name, &listed.folder)?,
-                (None, None) => project.book().get(project, &before.digest).await?,
-            };
-            steps.extend(judge(before, &fact.event, &workflow, fact.at.as_millisecond()));
-            definition = Some(workflow);
-        }
-        state = Run::evolve(state, fact);
-    }
-    Ok(steps)
-}
-
-/// Decides a recorded step again and says what would be different.
-fn judge(before: &mut Run, recorded: &Event, workflow: &Workflow, now_millis: i64) -> Option<Replayed> {
-    let Event::RunStepped { step, node, output, choice, next, set, .. } = recorded else { return None };
-    let now = run::decide_step(Situation { workflow, now_millis }, before, output.clone());
-    let differs = match now.first() {
-        Some(Event::RunStepped { choice: other, .. }) if other.edge != choice.edge => {
-            Some(format!("edge `{}` would be taken", other.edge))
-        }
-        Some(Event::RunStepped { next: other, .. }) if other != next => {
-            Some(format!("it would {}", word(other)))
-        }
-        Some(Event::RunStepped { set: other, .. }) if other != set => {
-            Some("it would leave another state".to_owned())
-        }
-        Some(Event::RunStepped { .. }) => None,
-        Some(Event::RunFailed { error, .. }) => Some(format!("it would fail: {}", error.message)),
-        _ => Some("it would not be a step".to_owned()),
-    };
-    let landing = match next {
-        Next::Land { edge, .. } => workflow.find_edge(edge.as_str()).map(|edge| &edge.to.name),
-        Next::Perform { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => None,
-    };
-    let to = landing.unwrap_or_else(|| next.node()).to_string();
-    Some(Replayed { step: *step, node: node.to_string(), edge: choice.edge.to_string(), to, differs })
-}
-
-fn word(next: &Next) -> String {
-    match next {
-        Next::Perform { node, item: Some(item) } => format!("perform `{node}` for {item}"),
-        Next::Perform { node, item: None } => format!("perform `{node}`"),
-        Next::Ask { question, .. } => format!("ask: {question}"),
-        Next::Map { node, items, .. } => format!("run {} children at `{node}`", items.len()),
-        Next::Land { item, .. } => format!("put {item} up for approval"),
-        Next::End { node } => format!("end at `{node}`"),
-    }
 }
 
 /// Loads every event of a run.

@@ -68,6 +68,18 @@ pub enum StepFault {
         /// What is wrong with it.
         faults: Vec<SchemaFault>,
     },
+    /// An item of a `map` node is not what its child takes.
+    #[error("{part}: item `{key}` is no input of `{child}`: {}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    ChildInput {
+        /// The node.
+        part: Part,
+        /// The key of the item.
+        key: String,
+        /// The workflow of the child.
+        child: String,
+        /// What is wrong with it.
+        faults: Vec<SchemaFault>,
+    },
     /// A prompt could not be made.
     #[error("there is no prompt")]
     Prompt(#[from] PromptFault),
@@ -106,7 +118,8 @@ impl StepFault {
             | StepFault::Unusable { part, .. }
             | StepFault::NoKey { part, .. }
             | StepFault::NoPlace { part, .. }
-            | StepFault::Place { part, .. } => Some(part),
+            | StepFault::Place { part, .. }
+            | StepFault::ChildInput { part, .. } => Some(part),
             StepFault::Schema { .. } | StepFault::Prompt(_) | StepFault::Missing { .. } => None,
         }
     }
@@ -120,6 +133,7 @@ impl StepFault {
             StepFault::NoPlace { place, .. } => Some(place),
             StepFault::Place { .. }
             | StepFault::Schema { .. }
+            | StepFault::ChildInput { .. }
             | StepFault::Prompt(_)
             | StepFault::Missing { .. } => None,
         }

@@ -41,6 +41,7 @@ fn render(steps: &[Replayed]) -> String {
     let mut text = String::new();
     for step in steps {
         let Replayed { step: number, node, edge, to, differs } = step;
+        let edge = if edge.is_empty() { "failed" } else { edge };
         let _ = write!(text, "{CYAN}{number:>4}{CYAN:#}  {node} {DIM}{edge}{DIM:#} → {to}");
         let _ = match differs {
             Some(differs) => writeln!(text, "  {RED}differs{RED:#}: {}", clean(differs).replace('\n', " ")),

@@ -361,6 +361,59 @@ fn a_node_whose_task_is_not_on_the_board_fails_the_run() {
     );
 }
 
+/// Whoever returned them is asked again: nobody else could mend them.
+#[test]
+fn items_that_cannot_be_tasks_are_an_output_that_does_not_fit() {
+    let long = "x".repeat(201);
+    let titled = |title: &str| {
+        let mut output = super::script::spec_output("T001");
+        output["tasks"][0]["title"] = title.into();
+        output
+    };
+    check(
+        &speckit(),
+        "begin board",
+        &format!("spec T001,T001; give {}; give {}", titled(&long), titled(" ")),
+        expect![[r#"
+            > spec T001,T001
+              run:output_refused 1 asked 1: two items have the key `T001`
+              ! perform_node step 1 asked 1
+              = running, step 1 spec: performing, asked 1
+            > give {"tasks":[{"id":"T001","title":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx","description":"Text","priority":1,"complexity":"simple","acceptanceCriteria":["It works"],"status":"pending"}],"summary":{"totalTasks":1,"byPriority":{"1":1},"estimatedComplexity":"hours"}}
+              run:output_refused 1 asked 2: item `T001`: `title` must have 1 to 200 characters, not 201
+              ! perform_node step 1 asked 2
+              = running, step 1 spec: performing, asked 2
+            > give {"tasks":[{"id":"T001","title":" ","description":"Text","priority":1,"complexity":"simple","acceptanceCriteria":["It works"],"status":"pending"}],"summary":{"totalTasks":1,"byPriority":{"1":1},"estimatedComplexity":"hours"}}
+              run:failed AGENT_OUTPUT_INVALID: run 1 has no usable answer at node `spec`: the role was asked again and still returned: item `T001`: `title` must have 1 to 200 characters, not 0
+              = failed AGENT_OUTPUT_INVALID
+        "#]],
+    );
+    check(
+        &speckit(),
+        "begin",
+        "spec T001,T001",
+        expect![[r#"
+        > spec T001,T001
+          run:stepped 1 spec -[spec-to-coder]-> perform coder T001
+          ! perform_node step 2
+          = running, step 2 coder T001: performing
+    "#]],
+    );
+    check(
+        &speckit(),
+        "",
+        &format!("begin board level=1 title={long}; begin level=1 title={long}"),
+        expect![[r#"
+            > begin board level=1 title=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: item `PRD`: `title` must have 1 to 200 characters, not 201
+            > begin level=1 title=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+              run:created level 1, step 1: perform coder PRD
+              ! perform_node step 1
+              = running, step 1 coder PRD: performing
+        "#]],
+    );
+}
+
 #[test]
 fn an_item_that_is_on_the_board_already_is_found() {
     let example = on_board("'T'", "'T'");

@@ -5,7 +5,7 @@ use super::script::{carry_out, coder_output, played, review_output};
 use super::told::{describe_effect, describe_event, describe_run};
 use super::workflows::{Example, speckit};
 use crate::RunId;
-use crate::run::{Command, Event, Run, Situation, Taken, decide_step, fork};
+use crate::run::{Command, Run, Situation, Taken, decide_again, fork};
 use crate::testing::{commit, id};
 use expect_test::{Expect, expect};
 use std::collections::BTreeMap;
@@ -181,21 +181,32 @@ fn a_run_knows_the_commit_that_each_item_stands_at() {
     assert_eq!((fork.run.heads, fork.run.anew), (heads, vec!["T003".to_owned()]));
 }
 
-/// A recorded step that is decided once more, on the run as it was before it, is the same.
+/// A recorded decision that is made once more, on the run as it was before it, is the same.
 #[test]
-fn a_step_can_be_decided_again() {
-    let script = "begin board; spec T001,T002; publish; coder fail; coder blocked; answer yes so; coder pass; review no
-                  coder pass; review yes; back no; coder pass; review yes; land; coder pass; review yes; land";
-    let play = played(&speckit(), script);
-    let mut run = None;
-    let mut steps = 0;
-    for fact in &play.facts {
-        if let (Some(before), Event::RunStepped { output, .. }) = (&mut run, &fact.event) {
-            let situation = Situation { workflow: &play.example.workflow, now_millis: 0 };
-            assert_eq!(decide_step(situation, before, output.clone())[0], fact.event);
-            steps += 1;
+fn a_decision_can_be_made_again() {
+    let begin = "begin board; spec T001,T002; publish";
+    for (script, decisions) in [
+        (
+            "coder fail; coder blocked; answer yes so; coder pass; review no; coder pass; review yes; back no
+             coder pass; review yes; land; coder pass; review yes; land",
+            15,
+        ),
+        ("coder fail; coder fail; coder fail; coder fail", 5),
+        ("coder broken; coder broken; coder broken", 2),
+    ] {
+        let play = played(&speckit(), &format!("{begin}; {script}"));
+        let mut run = None;
+        let mut again = 0;
+        for fact in &play.facts {
+            if let Some(before) = &mut run {
+                let situation = Situation { workflow: &play.example.workflow, now_millis: 0 };
+                if let Some(events) = decide_again(situation, before, &fact.event) {
+                    assert_eq!(events[0], fact.event);
+                    again += 1;
+                }
+            }
+            run = Run::evolve(run, fact);
         }
-        run = Run::evolve(run, fact);
+        assert_eq!(again, decisions, "{script}");
     }
-    assert_eq!(steps, 12);
 }

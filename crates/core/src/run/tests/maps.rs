@@ -250,6 +250,45 @@ fn a_child_tells_its_parent_how_it_ended() {
     );
 }
 
+#[test]
+fn an_item_that_its_child_does_not_take_is_refused() {
+    let state = plain_state().to_string();
+    let input = json!({ "type": "object", "properties": { "key": { "type": "string" }, "size": { "type": "number" } } });
+    let child = format!("input = \"input.schema.json\"\n{CHILD}");
+    let files = [
+        ("children/part/workflow.toml", child.as_str()),
+        ("children/part/state.schema.json", state.as_str()),
+        ("children/part/input.schema.json", &input.to_string()),
+    ];
+    let example = |size: Value| Example {
+        input: json!({ "items": [{ "key": "a", "size": 1 }, { "key": "b", "size": size }] }),
+        ..small(MAP, &plain_state(), &files)
+    };
+    check(
+        &example(json!("large")),
+        "",
+        "begin",
+        expect![[r#"
+        > begin
+          refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: item `b` is no input of `part`: size: "large" is not of type "number"
+    "#]],
+    );
+    check(
+        &example(json!(2)),
+        "",
+        "begin; start",
+        expect![[r#"
+        > begin
+          run:created level 1, step 1: map all part [a b] 2 at once
+          ! start_children step 1
+          = running, step 1 all: mapping a. b.
+        > start
+          run:children_started 1 {"a":2,"b":3}
+          = running, step 1 all: mapping a* b*, not asked
+    "#]],
+    );
+}
+
 /// What could never start would keep the run waiting for ever.
 #[test]
 fn items_that_can_never_start_are_refused() {

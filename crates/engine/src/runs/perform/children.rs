@@ -4,7 +4,7 @@ use super::super::orders::{Batch, child_order};
 use super::super::seat::{self, Seat};
 use super::terms;
 use crate::core::run::{Command, Item, Phase};
-use crate::core::{Actor, RunId};
+use crate::core::{Actor, Failure, RunId};
 use crate::error::Error;
 use crate::perform::Work;
 use std::collections::BTreeMap;
@@ -26,8 +26,11 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
         let workflow = seat.workflow().children.get(&name);
         for item in &items {
             let Some(workflow) = workflow else { break };
-            let id = batch.begin(workflow, child_order(seat.run(), &name, item), &Actor::Engine)?;
-            children.insert(item.key.clone(), id);
+            match batch.begin(workflow, child_order(seat.run(), &name, item), &Actor::Engine) {
+                Ok(id) => drop(children.insert(item.key.clone(), id)),
+                Err(error @ Error::Refused(_)) => return hold(work, &mut seat, step, item, error).await,
+                Err(other) => return Err(other),
+            }
         }
         let command = Command::ChildrenStarted { step, children };
         let append = batch.into_append();
@@ -36,4 +39,16 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
         }
     }
     Err(Error::Contended { tries: TRIES_MAX })
+}
+
+/// Holds the run because of an item whose child cannot begin.
+async fn hold(work: &Work, seat: &mut Seat, step: u64, item: &Item, error: Error) -> Result<(), Error> {
+    let run = seat.run().id;
+    let mut problem = error.explain();
+    problem.what = format!("run {run} cannot start the child for item `{}`", item.key);
+    problem.next = format!(
+        "mend the workflow (`regatta workflow check`), then `regatta run fork {run} --with WORKFLOW` goes on with it"
+    );
+    let command = Command::NotPerformed { step, failure: Failure::from(problem) };
+    seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
 }

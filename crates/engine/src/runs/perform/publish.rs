@@ -5,18 +5,15 @@ use super::terms;
 use crate::clock;
 use crate::core::document::Catalogue;
 use crate::core::machine::Column;
-use crate::core::run::{Command, Phase};
-use crate::core::{
-    Actor, Create, Crew, Event, Fact, Failure, Plan, Priority, RunId, Situation, TaskId, decide,
-};
+use crate::core::run::{self, Command, Phase, find_board_items, task_of};
+use crate::core::{Actor, Crew, Event, Fact, Failure, Plan, RunId, Situation, TaskId, decide};
 use crate::error::Error;
 use crate::keeper;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::orders;
 use crate::perform::Work;
-use regatta_flow::{BoardItem, Given, Trial, board_items};
+use regatta_flow::BoardItem;
 use regatta_store::{Append, Version};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Each lost race means that another command went through.
@@ -61,19 +58,11 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
 
 /// Returns the items of the board that have no task yet.
 fn find_items(seat: &mut Seat) -> Result<Vec<BoardItem>, Box<Failure>> {
-    let now = clock::now().as_millisecond();
+    let now_millis = clock::now().as_millisecond();
     let (run, workflow) = seat.lend();
-    let input = std::mem::take(&mut run.input);
-    let feedback = std::mem::take(&mut run.feedback);
-    let mut given = Given { input, output: Value::Null, feedback };
-    let found = {
-        let trial = Trial::begin(&mut run.state, &mut given, now);
-        board_items(&trial.look(workflow))
-    };
-    (run.input, run.feedback) = (given.input, given.feedback);
-    match found {
+    match find_board_items(run::Situation { workflow, now_millis }, run) {
         Ok(items) => Ok(items.into_iter().filter(|item| !run.tasks.contains_key(&item.key)).collect()),
-        Err(fault) => Err(Box::new(crate::core::run::explain_step(run, &fault))),
+        Err(fault) => Err(Box::new(run::explain_step(run, &fault))),
     }
 }
 
@@ -110,19 +99,7 @@ impl<'a> Board<'a> {
     }
 
     fn add(&mut self, item: &BoardItem, dependencies: BTreeSet<TaskId>) -> Result<TaskId, Error> {
-        let priority = match item.priority.as_deref() {
-            Some("high") => Priority::High,
-            Some("low") => Priority::Low,
-            _ => Priority::Medium,
-        };
-        let create = Create::new(
-            one_line(&item.title),
-            item.description.clone(),
-            item.criteria.iter().map(|text| one_line(text)).collect(),
-            dependencies,
-            priority,
-        )
-        .map_err(orders::invalid)?;
+        let create = task_of(item, dependencies).map_err(orders::invalid)?;
         let id = self.plan.state.next_id();
         let situation = Situation {
             task: None,
@@ -158,9 +135,4 @@ impl<'a> Board<'a> {
         self.append.snapshots.extend(self.plan.snapshot_if_due());
         self.append
     }
-}
-
-/// A task's title and criteria are one line each, whatever an agent wrote.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,0 +1,82 @@
+//! The items of a run as tasks on the board.
+//!
+//! An item that cannot be a task is found when the step is decided that brings it, so that whoever returned it is asked
+//! again. Found later, it would leave the run between two nodes with nobody to mend it.
+
+use super::{Event, Next, Run, Situation};
+use crate::{Actor, Create, Fact, FieldFault, Priority, TaskId};
+use regatta_flow::{BoardItem, Given, StepFault, Trial, board_items};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Evaluates the items that a run has for the board.
+pub fn find_board_items(situation: Situation<'_>, run: &mut Run) -> Result<Vec<BoardItem>, StepFault> {
+    let (input, feedback) = (std::mem::take(&mut run.input), std::mem::take(&mut run.feedback));
+    let mut given = Given { input, output: Value::Null, feedback };
+    let found = find_items_in(situation, &mut run.state, &mut given);
+    (run.input, run.feedback) = (given.input, given.feedback);
+    found
+}
+
+/// Evaluates the items of the board in a state.
+pub(super) fn find_items_in(
+    situation: Situation<'_>,
+    state: &mut Value,
+    given: &mut Given,
+) -> Result<Vec<BoardItem>, StepFault> {
+    let trial = Trial::begin(state, given, situation.now_millis);
+    board_items(&trial.look(situation.workflow))
+}
+
+/// Returns the order for the task of an item, or what no task may be like.
+pub fn task_of(item: &BoardItem, dependencies: BTreeSet<TaskId>) -> Result<Create, Vec<FieldFault>> {
+    let priority = match item.priority.as_deref() {
+        Some("high") => Priority::High,
+        Some("low") => Priority::Low,
+        _ => Priority::Medium,
+    };
+    let criteria = item.criteria.iter().map(|text| join_lines(text)).collect();
+    Create::new(join_lines(&item.title), item.description.clone(), criteria, dependencies, priority)
+}
+
+/// Says what keeps items from being tasks, a line each.
+pub(super) fn find_item_faults(items: &[BoardItem]) -> Vec<String> {
+    let mut keys = BTreeSet::new();
+    let mut faults = Vec::new();
+    for item in items {
+        let key = &item.key;
+        if !keys.insert(key) {
+            faults.push(format!("two items have the key `{key}`"));
+        }
+        for FieldFault { field, problem } in task_of(item, BTreeSet::new()).err().unwrap_or_default() {
+            faults.push(format!("item `{key}`: `{field}` {problem}"));
+        }
+    }
+    faults
+}
+
+/// Says what keeps the items from the board that a step would put there.
+pub(super) fn find_faults_after(
+    situation: Situation<'_>,
+    run: &Run,
+    events: &[Event],
+) -> Result<Vec<String>, StepFault> {
+    let Some(stepped @ Event::RunStepped { next, .. }) = events.first() else { return Ok(Vec::new()) };
+    if !is_to_publish(run, next) {
+        return Ok(Vec::new());
+    }
+    let fact = Fact { at: run.updated_at, actor: Actor::Engine, event: stepped.clone() };
+    let Some(mut after) = Run::evolve(Some(run.clone()), &fact) else { return Ok(Vec::new()) };
+    Ok(find_item_faults(&find_board_items(situation, &mut after)?))
+}
+
+/// Tells whether the items go on the board before the run can do what is next.
+fn is_to_publish(run: &Run, next: &Next) -> bool {
+    let Next::Perform { item: Some(item), .. } = next else { return false };
+    run.board && !run.tasks.contains_key(item)
+}
+
+/// A task's title and criteria are one line each, whatever an agent wrote.
+fn join_lines(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,139 @@
+//! A run played again from the log, with no agent: the same outputs and answers, judged by a definition.
+//!
+//! Every decision of the workflow is made once more: steps, what followed an approval or a rejection, and the one by which
+//! the run failed. What a role was asked for again has left no output in the log, and is not judged.
+
+use super::book::Listed;
+use super::orders::load_facts;
+use crate::core::run::{self, Event, Next, Run, Situation};
+use crate::core::{Fact, RunId};
+use crate::error::Error;
+use crate::project::Project;
+use regatta_flow::Workflow;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What one step of a run would be today.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replayed {
+    /// The step.
+    pub step: u64,
+    /// The node.
+    pub node: String,
+    /// The edge that was taken; empty if the run failed there.
+    pub edge: String,
+    /// Where it led.
+    pub to: String,
+    /// What the definition at hand would do instead, if something else.
+    pub differs: Option<String>,
+}
+
+/// Plays a run again by a definition, today's or its own.
+pub async fn replay(
+    project: &Project,
+    run: RunId,
+    workflow: Option<&Listed>,
+) -> Result<Vec<Replayed>, Error> {
+    let facts = load_facts(project, run).await?;
+    let mut state: Option<Run> = None;
+    let mut definition: Option<Arc<Workflow>> = None;
+    let mut steps: Vec<Replayed> = Vec::new();
+    for (index, fact) in facts.iter().enumerate() {
+        if let Some(before) = &mut state {
+            let workflow = match (&definition, workflow) {
+                (Some(found), _) => Arc::clone(found),
+                (None, Some(listed)) => project.book().compile(&listed.name, &listed.folder)?,
+                (None, None) => project.book().get(project, &before.digest).await?,
+            };
+            judge(&mut steps, before, &facts[index..], &workflow);
+            definition = Some(workflow);
+        }
+        state = Run::evolve(state, fact);
+    }
+    Ok(steps)
+}
+
+/// Decides again what the first fact tells, and adds what would be different.
+fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], workflow: &Workflow) {
+    let [fact, rest @ ..] = facts else { return };
+    let within = super::seat::find_within(workflow, &before.within);
+    let situation = Situation { workflow: within, now_millis: fact.at.as_millisecond() };
+    let (step, node) = (before.step, before.node.to_string());
+    let Some(now) = run::decide_again(situation, before, &fact.event) else { return };
+    let differs = compare(&fact.event, now.first()).or_else(|| {
+        // An end is told by the event after it.
+        let (then, now) = (&rest.first()?.event, now.get(1)?);
+        compare(then, Some(now))
+    });
+    match &fact.event {
+        Event::RunStepped { choice, next, .. } => {
+            let landing = match next {
+                Next::Land { edge, .. } => within.find_edge(edge.as_str()).map(|edge| &edge.to.name),
+                Next::Perform { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => None,
+            };
+            let to = landing.unwrap_or_else(|| next.node()).to_string();
+            steps.push(Replayed { step, node, edge: choice.edge.to_string(), to, differs });
+        }
+        Event::RunFailed { error, .. } => {
+            steps.push(Replayed { step, node, edge: String::new(), to: error.code.to_string(), differs });
+        }
+        // What came of an approval belongs to the step that was put up for it.
+        _ => {
+            if let Some(last) = steps.last_mut() {
+                last.differs = last.differs.take().or(differs);
+            }
+        }
+    }
+}
+
+/// Says what would happen instead of what is recorded.
+fn compare(recorded: &Event, now: Option<&Event>) -> Option<String> {
+    let (next, set) = parts(recorded);
+    let (now_next, now_set) = now.map(parts).unwrap_or_default();
+    match (recorded, now) {
+        (_, None) => Some("it would not be a step".to_owned()),
+        (Event::RunFailed { error: then, .. }, Some(Event::RunFailed { error, .. })) => {
+            (then.code != error.code || then.message != error.message)
+                .then(|| format!("it would fail: {}", error.message))
+        }
+        (_, Some(Event::RunFailed { error, .. })) => Some(format!("it would fail: {}", error.message)),
+        (Event::RunCompleted { result: then, .. }, Some(Event::RunCompleted { result, .. })) => {
+            (then != result).then(|| "it would leave another result".to_owned())
+        }
+        (Event::RunStepped { choice: then, .. }, Some(Event::RunStepped { choice, .. }))
+            if then.edge != choice.edge =>
+        {
+            Some(format!("edge `{}` would be taken", choice.edge))
+        }
+        (Event::RunFailed { .. }, Some(Event::RunStepped { choice, .. })) => {
+            Some(format!("edge `{}` would be taken", choice.edge))
+        }
+        _ if next != now_next => now_next.map(|next| format!("it would {}", word(next))),
+        _ if set != now_set => Some("it would leave another state".to_owned()),
+        _ => None,
+    }
+}
+
+type Parts<'e> = (Option<&'e Next>, &'e [regatta_flow::Patch]);
+
+/// Returns where an event leads, and what it changes.
+fn parts(event: &Event) -> Parts<'_> {
+    match event {
+        Event::RunStepped { next, set, .. }
+        | Event::RunLanded { next, set, .. }
+        | Event::RunSentBack { next, set, .. } => (Some(next), set),
+        _ => (None, &[]),
+    }
+}
+
+fn word(next: &Next) -> String {
+    match next {
+        Next::Perform { node, item: Some(item) } => format!("perform `{node}` for {item}"),
+        Next::Perform { node, item: None } => format!("perform `{node}`"),
+        Next::Ask { question, .. } => format!("ask: {question}"),
+        Next::Map { node, items, .. } => format!("run {} children at `{node}`", items.len()),
+        Next::Land { item, .. } => format!("put {item} up for approval"),
+        Next::End { node } => format!("end at `{node}`"),
+    }
+}
