@@ -76,7 +76,12 @@ async fn ensure_run(project: &Project) -> Result<RunId, Error> {
     }
     let workflow = runs::find_workflow(Some(project), "speckit")?;
     let input = json!({ "title": "A plan", "prd": "Everything that the plan asks for." });
-    Ok(runs::create(project, &place::giver(), NewRun { workflow, level: None, input, board: false }).await?)
+    Ok(runs::create(
+        project,
+        &place::giver(),
+        NewRun { workflow, level: None, input, board: false, tape: None },
+    )
+    .await?)
 }
 
 /// Waits until the run is over, without looking at it while it is under way.

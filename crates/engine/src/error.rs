@@ -185,6 +185,14 @@ impl Error {
             )
             .with("pid", holder.pid)
             .with("host", holder.host.as_str()),
+            Error::Io { action, path, source } if source.kind() == std::io::ErrorKind::InvalidData => {
+                Problem::new(
+                    Code::IoFailed,
+                    format!("could not {action} {}", path.display()),
+                    source.to_string(),
+                    "the file is not what it should be; mend it, or make it anew",
+                )
+            }
             Error::Io { action, path, source } => Problem::new(
                 Code::IoFailed,
                 format!("could not {action} {}", path.display()),

@@ -1,9 +1,13 @@
 //! Runs that are recorded, and played again with no agent.
 
-use crate::run_support::{CODER, scripted, status};
+use crate::run_support::{BLOCKED, CODER, edit, scripted, status};
 use crate::support::Transcript;
+use regatta_testkit::binary::TestProject;
 use regatta_testkit::wait::until;
 use serde_json::json;
+
+/// Agents that could not do the work.
+const SILENT: &str = "[[session]]\nstep = [{ exit = 3 }]\n";
 
 #[test]
 fn what_was_recorded_is_played_again_without_an_agent() {
@@ -13,8 +17,7 @@ fn what_was_recorded_is_played_again_without_an_agent() {
     let recorded = project.run(&["run", "speckit", "--prd", "plan.md", "--record", tape]);
     assert_eq!(recorded.code, Some(0), "{recorded:?}");
 
-    let silent = "[[session]]\nstep = [{ exit = 3 }]\n";
-    let other = scripted("auto", silent);
+    let other = scripted("auto", SILENT);
     let mut transcript = Transcript::new(&other);
     let replayed = other.run(&["run", "speckit", "--replay", tape]);
     assert_eq!(
@@ -71,4 +74,88 @@ fn a_tape_is_refused_while_another_engine_runs_the_project() {
     }
     assert_eq!(project.json(&["run", "list"]), json!([]), "no run was begun");
     up.kill();
+}
+
+const RUN: [&str; 6] = ["run", "speckit", "--prd", "plan.md", "--level", "5"];
+
+/// Records a run in a project of its own, with what happens to it, and returns where the tape is.
+fn recorded(project: &TestProject, how: impl FnOnce(&[&str])) -> String {
+    let tape = project.repo.outside().join("tape").display().to_string();
+    how(&[&RUN[..], &["--record", &tape]].concat());
+    assert_eq!(status(project, 1), "completed");
+    tape
+}
+
+fn is_the_same(project: &TestProject, tape: &str) {
+    let replayed = project.run(&["run", "speckit", "--replay", tape]);
+    assert_eq!(
+        (replayed.code, replayed.stdout.as_str()),
+        (Some(0), "the same as recorded\n"),
+        "{replayed:?}"
+    );
+}
+
+#[test]
+fn a_recording_and_a_replay_that_are_killed_go_on_as_what_they_are() {
+    let project = scripted("auto", CODER);
+    let tape = recorded(&project, |command| {
+        assert!(project.run_with("REGATTA_CRASH_AT", "perform_node.played", command).signal.is_some());
+        let up = project.start(&["up"]);
+        until("the run is done", || status(&project, 1) == "completed");
+        drop(up);
+        project.json(&["run", "--resume", "1"]);
+    });
+    let other = scripted("auto", SILENT);
+    other.repo.write(".regatta/scripts/reviewer.toml", SILENT);
+    let replay = ["run", "speckit", "--replay", &tape];
+    assert!(other.run_with("REGATTA_CRASH_AT", "perform_node.played", &replay).signal.is_some());
+    assert_eq!(other.json(&["run", "--resume", "1"])["status"], "completed", "no agent was asked");
+    is_the_same(&scripted("auto", SILENT), &tape);
+}
+
+#[test]
+fn what_a_person_answered_is_on_the_tape() {
+    let project = scripted("auto", BLOCKED);
+    let tape = recorded(&project, |command| {
+        assert_eq!(project.json(command)["phase"], "asking");
+        let mut last = project.json(&["run", "answer", "1", "blue"]);
+        while last["phase"] == "asking" {
+            last = project.json(&["run", "answer", "1", "blue again"]);
+        }
+    });
+    let head = std::fs::read_to_string(format!("{tape}/run.json")).expect("the tape was closed");
+    assert!(head.contains("\"blue\"") && head.contains("\"blue again\""), "{head}");
+    is_the_same(&scripted("auto", SILENT), &tape);
+}
+
+#[test]
+fn where_an_edge_leads_after_an_approval_is_compared() {
+    let project = scripted("auto", CODER);
+    let tape = recorded(&project, |command| assert_eq!(project.run(command).code, Some(0)));
+    let other = scripted("auto", SILENT);
+    assert_eq!(other.run(&["workflow", "new", "mine"]).code, Some(0));
+    edit(&other, "mine", "[nodes.done]", "[nodes.done2]\nkind = \"end\"\n\n[nodes.done]");
+    edit(
+        &other,
+        "mine",
+        "id = \"all-done\"\nfrom = \"reviewer\"\nto = \"done\"",
+        "id = \"all-done\"\nfrom = \"reviewer\"\nto = \"done2\"",
+    );
+    let replayed = other.run(&["run", "mine", "--replay", &tape]);
+    assert_eq!(replayed.code, Some(1), "{replayed:?}");
+    assert!(
+        replayed.stdout.contains("-all-done-> `done`, now `reviewer` -all-done-> `done2`"),
+        "{replayed:?}"
+    );
+}
+
+#[test]
+fn what_a_role_without_a_task_wrote_is_on_the_tape() {
+    let project = scripted("auto", CODER);
+    let tape = project.repo.outside().join("tape");
+    let name = tape.display().to_string();
+    let command = ["run", "speckit", "--prd", "plan.md", "--level", "1", "--no-board", "--record", &name];
+    assert_eq!(project.run(&command).code, Some(0));
+    let kept = std::fs::read_to_string(tape.join("0001-coder-PRD/PRD.txt")).expect("the file is on the tape");
+    assert_eq!(kept, "work on PRD, visit 1\n");
 }

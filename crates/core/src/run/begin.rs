@@ -2,7 +2,7 @@
 
 use super::board::{find_item_faults, find_items_in};
 use super::step::{end, enter, get_node};
-use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, failure};
+use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, Taping, failure};
 use crate::{CommitId, FieldFault, Refusal, RunId, TaskId};
 use regatta_flow::{Given, StepFault, Trial};
 use serde_json::Value;
@@ -21,6 +21,8 @@ pub struct Order {
     pub input: Value,
     /// Whether its items become tasks on the board.
     pub board: bool,
+    /// The tape that it is recorded on, or played from.
+    pub tape: Option<Taping>,
     /// The run that waits for it.
     pub parent: Option<Parent>,
 }
@@ -45,6 +47,7 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
         within: order.within,
         level,
         board,
+        tape: order.tape,
         input,
         state,
         feedback: Value::Null,
@@ -99,6 +102,7 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         within: from.within.clone(),
         level: from.level,
         board: from.board,
+        tape: None,
         input: from.input.clone(),
         state: from.state.clone(),
         feedback: from.feedback.clone(),

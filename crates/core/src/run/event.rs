@@ -86,6 +86,18 @@ pub enum Event {
     },
 }
 
+/// What a run has to do with a tape, by its folder.
+///
+/// It belongs to the run and not to an engine, so that whoever goes on with the run goes on with the tape.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Taping {
+    /// What its roles do is kept there.
+    Record(String),
+    /// What its roles do is there, and no agent works.
+    Replay(String),
+}
+
 /// What a run begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -101,6 +113,9 @@ pub struct Begin {
     pub level: u32,
     /// Whether its items are tasks on the board.
     pub board: bool,
+    /// The tape that it is recorded on, or played from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tape: Option<Taping>,
     /// What it is given.
     pub input: Value,
     /// The state.

@@ -24,7 +24,7 @@ pub use begin::{Order, Taken, begin, fork};
 pub use board::{find_board_items, task_of};
 pub use decide::{Command, Situation, decide, decide_again};
 pub use effect::{Effect, effects};
-pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent};
+pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, Taping};
 pub use failure::explain_step;
 pub use index::Index;
 pub use state::{Child, Hold, Mapping, Phase, Run, Status};

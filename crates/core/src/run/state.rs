@@ -1,6 +1,6 @@
 //! A run: where it stands, its state, and what it has counted.
 
-use super::{ChildEnd, Counts, Fork, Item, Parent};
+use super::{ChildEnd, Counts, Fork, Item, Parent, Taping};
 use crate::{CommitId, Failure, RunId, TaskId};
 use jiff::Timestamp;
 use regatta_flow::{EdgeId, NodeName};
@@ -24,6 +24,9 @@ pub struct Run {
     pub level: u32,
     /// Whether its items are tasks on the board.
     pub board: bool,
+    /// The tape that it is recorded on, or played from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tape: Option<Taping>,
     /// Its state.
     pub state: Value,
     /// What it was given.

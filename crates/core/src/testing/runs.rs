@@ -1,7 +1,7 @@
 //! One sample of every event of runs and their workflows.
 
 use super::{commit, failure, id};
-use crate::run::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent};
+use crate::run::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, Taping};
 use crate::{Code, RunId};
 use regatta_flow::{Assigned, EdgeId, NodeName, PathStep, ResolvedPath, Seen, Tried};
 use serde_json::{Value, json};
@@ -75,6 +75,7 @@ fn begin() -> Begin {
         within: vec!["part".into()],
         level: 7,
         board: true,
+        tape: Some(Taping::Record("/tape".into())),
         input: json!({ "prd": "Text" }),
         state: json!({ "tasks": [] }),
         feedback: json!({ "text": "Yes" }),

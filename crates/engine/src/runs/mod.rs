@@ -30,5 +30,5 @@ pub use roles::{Ask, Played, Playing, Roles};
 pub use scope::{Scope, load_scope};
 pub(crate) use seat::{Seat, Terms, find_within};
 pub use steps::StepView;
-pub use tape::{Tape, TapeHead, TapeStep};
+pub use tape::{Tape, TapeAnswer, TapeHead, TapeStep, close_tape};
 pub use view::{RunView, describe_next, list_runs, show_run};

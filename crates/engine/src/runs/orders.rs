@@ -4,7 +4,7 @@ use super::book::Listed;
 use super::fork_point::find_fork_point;
 use super::seat::{self, Seat, Terms};
 use crate::clock;
-use crate::core::run::{self, Command, Event, Index, Order, Parent, Run, Situation};
+use crate::core::run::{self, Command, Event, Index, Order, Parent, Run, Situation, Taping};
 use crate::core::{Actor, Fact, Refusal, RunId};
 use crate::crash;
 use crate::error::Error;
@@ -29,6 +29,8 @@ pub struct NewRun {
     pub input: Value,
     /// Whether its items become tasks on the board.
     pub board: bool,
+    /// The tape that it is recorded on, or played from.
+    pub tape: Option<Taping>,
 }
 
 /// Begins a run.
@@ -40,10 +42,10 @@ pub async fn create(project: &Project, giver: &Giver, new: NewRun) -> Result<Run
 /// Begins several runs in one append.
 pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> Result<Vec<RunId>, Error> {
     let mut plans = Vec::new();
-    for NewRun { workflow, level, input, board } in new {
+    for NewRun { workflow, level, input, board, tape } in new {
         let definition = project.book().compile(&workflow.name, &workflow.folder)?;
         let digest = workflow.folder.digest();
-        let order = Order { digest, within: Vec::new(), level, input, board, parent: None };
+        let order = Order { digest, within: Vec::new(), level, input, board, tape, parent: None };
         plans.push((definition, order));
     }
     for _ in 0..TRIES_MAX {
@@ -247,6 +249,7 @@ pub(super) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
         level: None,
         input: item.input.clone(),
         board: parent.board,
+        tape: parent.tape.clone(),
         parent: Some(Parent { run_id: parent.id, item: item.key.clone() }),
     }
 }

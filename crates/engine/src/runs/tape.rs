@@ -10,9 +10,10 @@
 //! A tape may come from anywhere: no document of it is read without bound, and what it may name is in `tape_files`.
 
 use super::orders::load_facts;
+use super::steps::{StepView, find_steps};
 use super::tape_files::TapeFiles;
-use crate::core::RunId;
-use crate::core::run::{Event, Run};
+use crate::core::run::{Event, Phase, Run, Taping};
+use crate::core::{Fact, RunId};
 use crate::error::Error;
 use crate::project::Project;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct Tape {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Take {
+    /// The item of the child that it is of, when its run is one of a `map` node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) child: Option<String>,
     pub(super) step: u64,
     pub(super) node: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,6 +73,22 @@ pub struct TapeHead {
     pub status: String,
     /// The steps that it made.
     pub steps: Vec<TapeStep>,
+    /// What people answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<TapeAnswer>,
+}
+
+/// What a person answered in a recorded run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TapeAnswer {
+    /// The step.
+    pub step: u64,
+    /// The node.
+    pub node: String,
+    /// Whether it was a yes.
+    pub approved: bool,
+    /// What was said.
+    pub text: String,
 }
 
 /// A step that a recorded run made.
@@ -92,7 +112,12 @@ impl Tape {
             let source = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "it is not empty");
             return Err(Error::Io { action: "record into", path: folder.to_owned(), source });
         }
-        Ok(Tape { folder: folder.to_owned(), takes: Vec::new() })
+        Ok(Tape::at(folder))
+    }
+
+    /// Returns the tape of a folder, to be recorded on.
+    pub(super) fn at(folder: &Path) -> Self {
+        Tape { folder: folder.to_owned(), takes: Vec::new() }
     }
 
     /// Reads a tape.
@@ -115,8 +140,7 @@ impl Tape {
         read_json(&self.folder.join(HEAD))
     }
 
-    /// Writes down what a run made of it, once it rests.
-    pub async fn close(&self, project: &Project, run: RunId) -> Result<(), Error> {
+    async fn close(&self, project: &Project, run: RunId) -> Result<(), Error> {
         let head = head_of(project, run).await?;
         write(&self.folder.join(HEAD), &to_pretty(&head))
     }
@@ -142,7 +166,8 @@ impl Tape {
     pub(super) fn find(&self, run: &Run, asks: u32) -> Option<&Take> {
         let visit = run.count_visits() + 1;
         self.takes.iter().find(|take| {
-            take.node == run.node.as_str()
+            take.child.as_deref() == child_of(run)
+                && take.node == run.node.as_str()
                 && take.item == run.item
                 && take.visit == visit
                 && take.asks == asks
@@ -164,6 +189,14 @@ impl Tape {
     }
 }
 
+/// Writes down what a run made of the tape that it is recorded on, if it is.
+pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
+    match super::get_run(project, run).await?.tape {
+        Some(Taping::Record(folder)) => Tape::at(Path::new(&folder)).close(project, run).await,
+        Some(Taping::Replay(_)) | None => Ok(()),
+    }
+}
+
 impl Take {
     /// Names its files: the step, the node and the item, in letters that every file system knows.
     fn name(&self) -> String {
@@ -172,7 +205,10 @@ impl Take {
                 .map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' })
                 .collect()
         };
-        let mut name = format!("{:04}-{}", self.step, plain(&self.node));
+        let mut name = match &self.child {
+            Some(child) => format!("{}-{:04}-{}", plain(child), self.step, plain(&self.node)),
+            None => format!("{:04}-{}", self.step, plain(&self.node)),
+        };
         if let Some(item) = &self.item {
             let _ = write!(name, "-{}", plain(item));
         }
@@ -181,6 +217,11 @@ impl Take {
         }
         name
     }
+}
+
+/// Returns the item that a run was made for, if it is a child.
+pub(super) fn child_of(run: &Run) -> Option<&str> {
+    run.parent.as_ref().map(|parent| parent.item.as_str())
 }
 
 /// Returns a name for what a role was told.
@@ -193,22 +234,33 @@ pub(super) fn digest_of(prompt: &str) -> String {
 
 async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, Error> {
     let found = super::get_run(project, run).await?;
-    let steps = load_facts(project, run).await?.into_iter().filter_map(|fact| match fact.event {
-        Event::RunStepped { node, choice, next, .. } => Some(TapeStep {
-            node: node.to_string(),
-            edge: choice.edge.to_string(),
-            to: next.node().to_string(),
-        }),
-        _ => None,
-    });
+    let facts = load_facts(project, run).await?;
+    let steps = find_steps(&facts);
+    let step = |step: StepView| TapeStep { node: step.node, edge: step.edge, to: step.to };
     Ok(TapeHead {
         workflow: found.workflow.clone(),
         digest: found.digest.clone(),
         level: found.level,
         input: found.input.clone(),
         status: found.status().to_string(),
-        steps: steps.collect(),
+        steps: steps.into_iter().map(step).collect(),
+        answers: find_answers(&facts),
     })
+}
+
+fn find_answers(facts: &[Fact<Event>]) -> Vec<TapeAnswer> {
+    let mut run: Option<Run> = None;
+    let mut answers = Vec::new();
+    for fact in facts {
+        let is_asked = run.as_ref().is_some_and(|run| matches!(run.phase, Phase::Asking { .. }));
+        if let (true, Event::RunStepped { step, node, output, .. }) = (is_asked, &fact.event) {
+            let approved = output["approved"].as_bool().unwrap_or_default();
+            let text = output["text"].as_str().unwrap_or_default().to_owned();
+            answers.push(TapeAnswer { step: *step, node: node.to_string(), approved, text });
+        }
+        run = Run::evolve(run, fact);
+    }
+    answers
 }
 
 fn shown(step: Option<&TapeStep>) -> String {
@@ -270,6 +322,7 @@ mod tests {
         std::os::unix::fs::symlink("a.txt", from.join("b.txt")).unwrap();
         let tape = Tape::create(&place.path().join("tape")).unwrap();
         let take = Take {
+            child: None,
             step: 2,
             node: "coder".to_owned(),
             item: Some("T/1".to_owned()),

@@ -71,7 +71,7 @@ async fn each_item_has_a_run_of_its_own() {
     let input = json!({ "items": [
         { "key": "a" }, { "key": "b", "after": ["a"] }, { "key": "c" }, { "key": "d", "after": ["b", "c"] },
     ] });
-    let run = world.create(NewRun { workflow, level: None, input, board: true }).await;
+    let run = world.create(NewRun { workflow, level: None, input, board: true, tape: None }).await;
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     let entry =

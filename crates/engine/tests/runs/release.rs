@@ -40,7 +40,7 @@ async fn asked(coder: &str, approval: &str) -> (World, Run) {
         world.repo.write(&format!(".regatta/workflows/plain/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "plain").unwrap();
-    let run = world.create(NewRun { workflow, level: None, input: json!({}), board: true }).await;
+    let run = world.create(NewRun { workflow, level: None, input: json!({}), board: true, tape: None }).await;
     let run = world.rest(run).await;
     assert_eq!(run.status(), Status::Paused, "{run:?}");
     (world, run)

@@ -1,7 +1,7 @@
 //! A project with scripted roles, and runs in it.
 
 use regatta_engine::core::Actor;
-use regatta_engine::core::run::Run;
+use regatta_engine::core::run::{Run, Taping};
 use regatta_engine::core::{RunId, Task, TaskId};
 use regatta_engine::orders::Giver;
 use regatta_engine::runs::{self, NewRun, Roles};
@@ -90,8 +90,13 @@ impl World {
     }
 
     pub(crate) async fn begin(&self, input: Value, level: Option<u32>) -> RunId {
+        self.begin_on(None, input, level).await
+    }
+
+    /// Begins a run that has to do with a tape.
+    pub(crate) async fn begin_on(&self, tape: Option<Taping>, input: Value, level: Option<u32>) -> RunId {
         let workflow = runs::find_workflow(Some(&self.project), "speckit").unwrap();
-        self.create(NewRun { workflow, level, input, board: true }).await
+        self.create(NewRun { workflow, level, input, board: true, tape }).await
     }
 
     pub(crate) async fn create(&self, new: NewRun) -> RunId {

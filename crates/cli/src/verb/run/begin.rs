@@ -54,7 +54,7 @@ impl Begin {
             None => self.input.read(place, &project).await?,
         };
         let level = self.level.or(head.map(|head| head.level));
-        let new = NewRun { workflow, level, input, board: !self.no_board };
+        let new = NewRun { workflow, level, input, board: !self.no_board, tape: None };
         if let Some(reel) = reel {
             return reel.run(place, project, new).await;
         }

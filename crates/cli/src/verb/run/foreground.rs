@@ -8,7 +8,8 @@ use crate::verb::person::{Decision, Person};
 use regatta_engine::core::run::{Mapping, Phase, Run};
 use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
 use regatta_engine::orders::{self, Giver};
-use regatta_engine::{Error, Helm, Project, runs};
+use regatta_engine::runs::{self, TapeAnswer};
+use regatta_engine::{Error, Helm, Project};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -42,6 +43,8 @@ pub(crate) struct Foreground {
     person: Person,
     decides: Decides,
     family: Option<Family>,
+    /// What people answered when the run was recorded that is now played.
+    answers: Vec<TapeAnswer>,
 }
 
 impl Foreground {
@@ -94,7 +97,22 @@ impl Foreground {
             None => None,
         };
         let project = Arc::clone(project);
-        Ok(Foreground { project, screen, helm, progress, giver, person, decides, family })
+        Ok(Foreground {
+            project,
+            screen,
+            helm,
+            progress,
+            giver,
+            person,
+            decides,
+            family,
+            answers: Vec::new(),
+        })
+    }
+
+    /// Has the questions of the run be answered as they were when it was recorded.
+    pub(crate) fn answered_by(self, answers: Vec<TapeAnswer>) -> Self {
+        Foreground { answers, ..self }
     }
 
     /// Follows a run, lets go of the project, and returns the run as it rests.
@@ -137,7 +155,15 @@ impl Foreground {
 
     /// Decides what the run waits for; false when nobody does here.
     async fn decide(&mut self, run: &Run) -> Result<bool, Problem> {
-        if run.is_over() || run.hold.is_some() || self.decides == Decides::Nobody {
+        if run.is_over() || run.hold.is_some() {
+            return Ok(false);
+        }
+        if let Some(answer) = self.find_answer(run) {
+            let TapeAnswer { approved, text, .. } = answer.clone();
+            let given = runs::answer(&self.project, &self.giver, run.id, approved, text).await;
+            return given.map(|()| true).map_err(|error| error.explain());
+        }
+        if self.decides == Decides::Nobody {
             return Ok(false);
         }
         match &run.phase {
@@ -146,6 +172,13 @@ impl Foreground {
             Phase::Mapping(mapping) => self.decide_for_children(mapping).await,
             _ => Ok(false),
         }
+    }
+
+    /// Finds what was answered in this place; the questions of children are not on a tape.
+    fn find_answer(&self, run: &Run) -> Option<&TapeAnswer> {
+        let is_asked = matches!(run.phase, Phase::Asking { .. }) && run.parent.is_none();
+        let is_here = |answer: &&TapeAnswer| answer.step == run.step && answer.node == run.node.as_str();
+        self.answers.iter().find(is_here).filter(|_| is_asked)
     }
 
     /// Decides what one of the children waits for.

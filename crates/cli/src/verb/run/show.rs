@@ -12,7 +12,7 @@ use comfy_table::{Cell, Table, presets};
 use regatta_engine::Project;
 use regatta_engine::core::run::Status;
 use regatta_engine::core::{Problem, RunId};
-use regatta_engine::runs::{RunView, StepView, show_run};
+use regatta_engine::runs::{RunView, StepView, close_tape, show_run};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -51,6 +51,7 @@ impl Show {
 
 /// Prints a run as an order left it; a run that failed or is held by an error ends with that error.
 pub(super) async fn print_rested(place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
+    close_tape(project, run).await.map_err(|error| error.explain())?;
     let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
     let waiting = find_waiting(project, &view).await?;
     place.screen.data(&view, |view| {

@@ -45,6 +45,7 @@ impl Play {
             level: None,
             input: example.input.clone(),
             board: false,
+            tape: None,
             parent: None,
         };
         change(&mut order);

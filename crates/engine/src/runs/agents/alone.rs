@@ -1,7 +1,8 @@
 //! A role that works on no task: in a worktree that is made for the step and thrown away after it.
 
 use super::{
-    AgentRoles, IDLE, answer, begin, find_park, finish, keep, names_of_run, open, subject_of, variables,
+    AgentRoles, IDLE, answer, begin, find_park, finish, keep_if_recorded, names_of_run, open, subject_of,
+    variables,
 };
 use crate::clock;
 use crate::core::{AgentId, Failure, Park, find_next_try};
@@ -32,8 +33,8 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
     let transcript = project.place(&project.config().sessions).join(format!("{name}.jsonl"));
     let places = (folder.as_path(), &branch, transcript.as_path());
     let played = try_until_played(roles, ask, &agent, places).await?;
-    if let (Some(tape), Played::Returned(output)) = (&roles.record, &played) {
-        keep(ask, tape, output, None, &folder).await?;
+    if let Played::Returned(output) = &played {
+        keep_if_recorded(ask, output, Some(&base), &folder).await?;
     }
     clear_away(ask, &folder, &branch, &base).await?;
     Ok(played)

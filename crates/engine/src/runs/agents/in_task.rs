@@ -1,6 +1,8 @@
 //! A role that works in the worktree of a task.
 
-use super::{AgentRoles, IDLE, Try, answer, begin, finish, keep, names_of_run, open, subject_of, variables};
+use super::{
+    AgentRoles, IDLE, Try, answer, begin, finish, keep_if_recorded, names_of_run, open, subject_of, variables,
+};
 use crate::clock;
 use crate::core::{
     Actor, AgentId, Assign, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId, SessionEnd,
@@ -93,8 +95,8 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
         Played::Stopped(reason) => (Played::Stopped(reason), SessionEnd::Stopped),
     };
-    if let (Some(tape), Played::Committed(output, _)) = (&roles.record, &answered) {
-        keep(ask, tape, output, start.as_ref(), &folder).await?;
+    if let Played::Committed(output, _) = &answered {
+        keep_if_recorded(ask, output, start.as_ref(), &folder).await?;
     }
     session_entry::remember(work, &task, number, start.as_ref(), (&ending, &end)).await?;
     let Some(breakdown) = broke else {

@@ -8,10 +8,10 @@ mod alone;
 mod in_task;
 
 use super::roles::{Ask, Played, Playing, Roles};
-use super::tape::{self, Take, Tape};
+use super::tape::{self, Take, Tape, child_of};
 use super::tape_files::TapeFiles;
 use crate::accounts;
-use crate::core::run::{Phase, Run};
+use crate::core::run::{Phase, Run, Taping};
 use crate::core::session::Scope;
 use crate::core::{AgentId, Breakdown, Code, Failure, Park, Problem, Task, TaskId};
 use crate::desk::{OfRun, Subject};
@@ -21,48 +21,50 @@ use crate::perform::sessions;
 use crate::project::Project;
 use regatta_agents::{FailureClass, Outcome as Ending, StopReason};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long it sleeps when nothing happens; it wakes at once when the log moves.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Plays roles by sessions of agents, or from a tape; what they do may be recorded on another.
+/// Plays roles by sessions of agents, or from the tape of their run; what they do may be recorded on one.
 #[derive(Debug, Default)]
 pub struct AgentRoles {
-    replay: Option<Tape>,
-    record: Option<Tape>,
+    /// The tapes that are played, by their folders.
+    tapes: Mutex<BTreeMap<String, Arc<Tape>>>,
     differences: Mutex<Vec<String>>,
 }
 
 impl AgentRoles {
-    /// Keeps what the agents do on a tape.
-    pub fn recording(tape: Tape) -> Self {
-        AgentRoles { record: Some(tape), ..AgentRoles::default() }
-    }
-
-    /// Has no agent work: every answer is on the tape.
-    pub fn replaying(tape: Tape) -> Self {
-        AgentRoles { replay: Some(tape), ..AgentRoles::default() }
-    }
-
     /// Returns what the roles were told differently than on the tape, a line each.
     pub fn differences(&self) -> Vec<String> {
         self.differences.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Finds what is on the tape for this question.
-    fn find_take(&self, ask: &Ask<'_>) -> Result<Option<(&Tape, &Take)>, Box<Failure>> {
-        let Some(tape) = &self.replay else { return Ok(None) };
+    fn find_take(&self, ask: &Ask<'_>) -> Result<Option<(Arc<Tape>, Take)>, Box<Failure>> {
+        let Some(Taping::Replay(folder)) = &ask.run.tape else { return Ok(None) };
+        let tape = self.open(folder).map_err(|error| Box::new(Failure::from(error.explain())))?;
         let asks = asks_of(ask.run);
-        let take = tape.find(ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run)))?;
+        let take = tape.find(ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run)))?.clone();
         if take.prompt_digest != tape::digest_of(&ask.prompt) {
             let line = format!("step {}: `{}` would be told something else", ask.run.step, ask.run.node);
             self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(line);
         }
         Ok(Some((tape, take)))
+    }
+
+    /// Opens the tape of a run, once for all of its steps.
+    fn open(&self, folder: &str) -> Result<Arc<Tape>, Error> {
+        let mut tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tape) = tapes.get(folder) {
+            return Ok(Arc::clone(tape));
+        }
+        let tape = Arc::new(Tape::open(Path::new(folder))?);
+        tapes.insert(folder.to_owned(), Arc::clone(&tape));
+        Ok(tape)
     }
 }
 
@@ -84,9 +86,9 @@ async fn play(roles: &AgentRoles, ask: Ask<'_>) -> Result<Played, Error> {
 }
 
 /// A session under way, or what a tape has in its place.
-enum Act<'a> {
+enum Act {
     Session(Box<sessions::Live>),
-    Take(&'a Tape, &'a Take),
+    Take(Arc<Tape>, Box<Take>),
 }
 
 /// What came of it.
@@ -105,13 +107,13 @@ enum Try {
 }
 
 /// Has an agent begin, unless a tape is played.
-async fn begin<'a>(
-    roles: &'a AgentRoles,
+async fn begin(
+    roles: &AgentRoles,
     ask: &Ask<'_>,
     request: sessions::Request<'_>,
-) -> Result<Act<'a>, Box<Failure>> {
+) -> Result<Act, Box<Failure>> {
     if let Some((tape, take)) = roles.find_take(ask)? {
-        return Ok(Act::Take(tape, take));
+        return Ok(Act::Take(tape, Box::new(take)));
     }
     let begun = sessions::begin(ask.work, request).await;
     begun.map(|live| Act::Session(Box::new(live))).map_err(|problem| Box::new(Failure::from(*problem)))
@@ -119,7 +121,7 @@ async fn begin<'a>(
 
 async fn finish(
     ask: &Ask<'_>,
-    act: Act<'_>,
+    act: Act,
     folder: &Path,
     (agent, charge): (&AgentId, &Charge),
     transcript: &Path,
@@ -143,7 +145,7 @@ async fn finish(
             Ok(Acted { ending: ended.outcome, result: ended.result, broke })
         }
         Act::Take(tape, take) => {
-            tape.play(take, folder)?;
+            tape.play(&take, folder)?;
             Ok(Acted { ending: Ending::Finished, result: Some(take.output.clone()), broke: None })
         }
     }
@@ -194,21 +196,25 @@ pub(super) async fn find_park(project: &Project, run: &Run) -> Result<Option<Par
     Ok(account.find_park(charge::name_of(&mark), run.updated_at).cloned())
 }
 
-/// Records an answer with the files that changed since a commit.
-async fn keep(
+/// Records an answer with the files that changed since a commit, if the run is recorded.
+async fn keep_if_recorded(
     ask: &Ask<'_>,
-    tape: &Tape,
     output: &Value,
     start: Option<&regatta_git::CommitId>,
     folder: &Path,
 ) -> Result<(), Error> {
+    let Some(Taping::Record(tape)) = &ask.run.tape else { return Ok(()) };
     let mut files = TapeFiles::default();
     if let Some(start) = start {
-        let head = ask.project.repository().head_of_worktree(folder).await?;
-        let changed = ask.project.repository().diff(start, &head).await?.files;
-        files = TapeFiles::look(folder, changed.into_iter().map(|file| file.path))?;
+        let repository = ask.project.repository();
+        let head = repository.head_of_worktree(folder).await?;
+        let committed = repository.diff(start, &head).await?.files.into_iter().map(|file| file.path);
+        let left = repository.status(folder, &[]).await?.into_iter().map(|entry| entry.path);
+        let changed: BTreeSet<String> = committed.chain(left).collect();
+        files = TapeFiles::look(folder, changed)?;
     }
     let take = Take {
+        child: child_of(ask.run).map(str::to_owned),
         step: ask.run.step,
         node: ask.run.node.to_string(),
         item: ask.run.item.clone(),
@@ -218,7 +224,7 @@ async fn keep(
         output: output.clone(),
         files,
     };
-    tape.keep(&take, &ask.prompt, folder)
+    Tape::at(Path::new(tape)).keep(&take, &ask.prompt, folder)
 }
 
 fn asks_of(run: &Run) -> u32 {
