@@ -4,8 +4,6 @@
 //! copied: pass what is small, and lend what is large ([`lend_field`](crate::lend_field)). What edges mostly say does
 //! not need the engine at all, see `direct.rs`.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-
 use jlens_core::{Bindings, Options};
 use serde_json::Value;
 
@@ -13,8 +11,9 @@ use crate::account::Account;
 use crate::explanation::Explanation;
 use crate::expression::Expression;
 use crate::fault::Fault;
+use crate::guard::guarded;
 use crate::hazards::Hazards;
-use crate::ledger::{Ledger, Stop};
+use crate::ledger::Ledger;
 use crate::limits::Limits;
 
 /// The share of steps for an expression with a regular expression: one step stands for 1,024 of its backtracking.
@@ -80,24 +79,22 @@ impl Expression {
         let options = options(limits);
         if self.hazards().is_plain && account.is_none() {
             // Not traced, the engine takes its short cuts: the cost of an edge stays that of what it looks at.
-            let result = self.evaluated().evaluate_with(input, &bindings, &options);
-            return (result.map_err(|error| Fault::of_evaluating(&error, limits)), None);
+            let result = guarded(|| self.evaluated().evaluate_with(input, &bindings, &options));
+            return (result.and_then(|result| read(result, limits)), None);
         }
         let mut ledger = Ledger::new(limits, self.hazards(), account);
         // Nothing that the unwinding passes is looked at again: the engine's values die with the evaluation, and
-        // of the ledger only the finished observations are read.
-        let run =
-            AssertUnwindSafe(|| self.evaluated().evaluate_traced(input, &bindings, &options, &mut ledger));
-        let result = match catch_unwind(run) {
-            Ok(result) => result.map_err(|error| Fault::of_evaluating(&error, limits)),
-            Err(payload) => match payload.downcast::<Stop>() {
-                Ok(stop) => Err(stop.0),
-                Err(payload) => resume_unwind(payload),
-            },
-        };
+        // of the ledger only the finished observations and the place are read.
+        let result = guarded(|| self.evaluated().evaluate_traced(input, &bindings, &options, &mut ledger));
+        let result = result.map_err(|fault| fault.placed(ledger.place()));
+        let result = result.and_then(|result| read(result, limits));
         let result = result.map_err(|fault| fault.moved(|span| self.insertions().map_back(span)));
         (result, ledger.finish())
     }
+}
+
+fn read(result: jlens_core::Result<Option<Value>>, limits: &Limits) -> Result<Option<Value>, Fault> {
+    result.map_err(|error| Fault::of_evaluating(&error, limits))
 }
 
 /// Returns the limits for an expression that can do much in one step.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::direct::Direct;
 use crate::facts::{self, Comparison, Reads};
 use crate::fault::Fault;
+use crate::guard::guarded;
 use crate::hazards::{Hazards, Names};
 use crate::limits::{EXPRESSION_BYTES_MAX, Limit};
 use crate::tail_calls::Insertions;
@@ -39,8 +40,9 @@ impl Expression {
                 at: None,
             });
         }
-        let compile =
-            |text: &str| jlens_core::Expression::compile(text).map_err(|error| Fault::of_compiling(&error));
+        let compile = |text: &str| {
+            guarded(|| jlens_core::Expression::compile(text))?.map_err(|error| Fault::of_compiling(&error))
+        };
         let written = compile(text)?;
         let names = Names::of(written.ast());
         let hazards = Hazards::of(written.ast(), &names);

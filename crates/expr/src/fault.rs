@@ -16,6 +16,9 @@ pub const EXPR_LIMIT: &str = "EXPR_LIMIT";
 /// The deepest nesting of an expression and of a value: the engine's own bound.
 const NESTING_MAX: u64 = 1_000;
 
+/// The code of a panic of the engine, which has none for that. It is beside those for its own limits, and none of them.
+const PANIC_CODE: &str = "U1000";
+
 /// A part of an expression's text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct Span {
@@ -118,6 +121,24 @@ impl Fault {
             Fault::Evaluation { at, .. } | Fault::Limit { at, .. } => *at = at.map(place),
         }
         self
+    }
+
+    /// Returns the same fault with a place, if it has none.
+    pub(crate) fn placed(mut self, place: Option<Span>) -> Fault {
+        if let Fault::Evaluation { at: at @ None, .. } = &mut self {
+            *at = place;
+        }
+        self
+    }
+
+    /// Says that the engine broke off over a mistake of its own.
+    pub(crate) fn of_panic(message: &str) -> Fault {
+        Fault::Evaluation {
+            code: PANIC_CODE.to_owned(),
+            message: format!("the function failed inside of the engine of expressions: {message}"),
+            token: None,
+            at: None,
+        }
     }
 
     /// Reads an error of compiling.

@@ -60,6 +60,9 @@ const QUADRATIC: &[&str] = &["distinct", "keys"];
 /// Functions that look for a pattern again and again, each time from the start of the text.
 const SEARCHERS: &[&str] = &["match", "replace", "split"];
 
+/// Functions that take a picture apart, piece by piece.
+const PICTURED: &[&str] = &["formatInteger", "formatNumber", "fromMillis", "now", "parseInteger", "toMillis"];
+
 impl Hazards {
     pub(crate) fn of(ast: &Ast, names: &Names) -> Hazards {
         let mut hazards = Hazards { is_plain: true, ..Hazards::default() };
@@ -168,6 +171,8 @@ pub(crate) enum Toil {
     Search,
     /// At each item of an array, and at one field of an object.
     Lookup,
+    /// A text piece by piece, each with a cost of its own.
+    Picture,
     /// Not at all; its number says how long the result will be.
     Pad,
 }
@@ -183,6 +188,7 @@ pub(crate) fn toil_of(node: &Node) -> Option<Toil> {
             Some("lookup") => Toil::Lookup,
             Some(name) if QUADRATIC.contains(&name) => Toil::Quadratic,
             Some("pad") => Toil::Pad,
+            Some(name) if PICTURED.contains(&name) => Toil::Picture,
             Some(name) if SEARCHERS.contains(&name) => Toil::Search,
             _ => Toil::Linear,
         }),

@@ -7,7 +7,7 @@
 //!
 //! A tracer cannot return an error, and the engine looks for cancellation only before a node, which is too late for
 //! a range. So the ledger leaves by unwinding, with a payload of its own and without the panic hook;
-//! `evaluate.rs` catches it and nothing else.
+//! `guard.rs` catches it.
 
 use std::panic::resume_unwind;
 
@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::account::Account;
 use crate::fault::{Fault, Span};
+use crate::guard::Stop;
 use crate::hazards::{self, Hazards, Toil};
 use crate::limits::{Limit, Limits};
 use crate::weight::{CONTAINER_BYTES, FIELD_BYTES, WHOLE, Weight};
@@ -46,12 +47,16 @@ const REPLACED_SHARE: usize = 4;
 /// The longest regular expression, in bytes: compiling one takes stack for each of its parts.
 const PATTERN_BYTES_MAX: usize = 1_000;
 
+/// The longest picture of a number or a date, in bytes: a piece of three bytes becomes some hundred, and the engine breaks
+/// off inside at 65,536 digits.
+const PICTURE_BYTES_MAX: usize = 1_000;
+
+/// How many bytes of a picture are gone by in the time of a step.
+const PICTURE_BYTES_PER_STEP: usize = 2;
+
 /// The most values that all arguments of a call hold, in multiples of the items of an array: a call may go over all of
 /// them side by side.
 const ARGUMENTS_MAX: usize = 10;
-
-/// The payload with which the ledger unwinds.
-pub(crate) struct Stop(pub(crate) Fault);
 
 /// Follows one evaluation.
 pub(crate) struct Ledger<'a> {
@@ -64,8 +69,9 @@ pub(crate) struct Ledger<'a> {
 }
 
 /// A node that has been entered and not left.
-#[derive(Default)]
 struct Open {
+    /// Where it stands.
+    at: Span,
     /// Whether it may build a string, an array or an object.
     builds: bool,
     /// How hard it looks at its operands.
@@ -85,6 +91,11 @@ impl<'a> Ledger<'a> {
 
     pub(crate) fn finish(self) -> Option<Account> {
         self.account
+    }
+
+    /// Returns the place of the node that is being evaluated.
+    pub(crate) fn place(&self) -> Option<Span> {
+        self.open.last().map(|open| open.at)
     }
 
     /// Adds what a node built.
@@ -114,6 +125,7 @@ impl<'a> Ledger<'a> {
             Weight::Scalar if toil == Toil::Pad => return self.bound_padding(node, value),
             Weight::Scalar => return,
             Weight::Text { bytes } if toil == Toil::Search => self.search(node, bytes),
+            Weight::Text { bytes } if toil == Toil::Picture => self.picture(node, bytes),
             Weight::Text { bytes } => bytes / BYTES_PER_STEP,
             Weight::Container { values, width, .. } => {
                 self.bound_operands(node, width);
@@ -140,6 +152,14 @@ impl<'a> Ledger<'a> {
         }
         open.operand_bytes = open.operand_bytes.max(bytes);
         if has_pattern { bytes * bytes / SEARCHED_SQUARE_PER_STEP } else { bytes / BYTES_PER_STEP }
+    }
+
+    /// Returns the steps of going by a picture, and stops if it is no picture that anybody would write.
+    fn picture(&self, node: &Node, bytes: usize) -> usize {
+        if bytes > PICTURE_BYTES_MAX {
+            stop(node, Limit::StringSize, PICTURE_BYTES_MAX as u64, "U1001");
+        }
+        bytes / PICTURE_BYTES_PER_STEP
     }
 
     fn bound_padding(&self, node: &Node, value: ValueRef<'_>) {
@@ -228,6 +248,7 @@ fn stop(node: &Node, which: Limit, bound: u64, code: &str) -> ! {
 fn open(node: &Node, input: ValueRef<'_>) -> Open {
     let is_range = matches!(node.kind, NodeKind::Binary { op: BinaryOp::Range, .. });
     Open {
+        at: node.span.into(),
         builds: is_range || may_build(node, input),
         toil: hazards::toil_of(node),
         operand_items: 0,

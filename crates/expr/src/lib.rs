@@ -8,7 +8,7 @@
 //! clock of its own: `$now` and the seed of `$random` arrive with the limits.
 
 #[cfg(panic = "abort")]
-compile_error!("an evaluation over its limits is left by unwinding, see ledger.rs");
+compile_error!("an evaluation over its limits is left by unwinding, see guard.rs");
 
 mod account;
 mod direct;
@@ -17,6 +17,7 @@ mod explanation;
 mod expression;
 mod facts;
 mod fault;
+mod guard;
 mod hazards;
 mod json;
 mod ledger;

@@ -23,6 +23,8 @@ pub(crate) enum Input {
     Deep,
     /// An array of more objects than may be built.
     Wide,
+    /// A picture of more digits than the engine can write.
+    Picture,
 }
 
 impl Input {
@@ -31,6 +33,7 @@ impl Input {
         match self {
             Input::Small => json!({ "a": 1, "s": "x" }),
             Input::Deep => deep(450),
+            Input::Picture => json!({ "picture": format!("0.{}", "0".repeat(65_536)) }),
             Input::Wide => {
                 json!({ "items": (0..12_000).map(|n| json!({ "n": n, "t": [1, 2, 3] })).collect::<Vec<_>>() })
             }
@@ -278,7 +281,36 @@ fn sizes() -> Vec<Case> {
         ),
         case("powers", "$power(10, 400)", Fault("D3061")),
     ]);
+    all.extend(pictures());
     all
+}
+
+/// Pictures of numbers and dates that are longer than anybody writes.
+fn pictures() -> Vec<Case> {
+    let long = |name: &str, text: &str| limit(name, text, Limit::StringSize);
+    vec![
+        long("a picture that breaks the engine", "$formatNumber(1, \"0.\" & $pad(\"\", 65536, \"0\"))"),
+        Case {
+            input: Input::Picture,
+            ..case(
+                "a picture that breaks the engine, unseen",
+                "$map([1], $formatNumber(?, picture))",
+                Fault("U1000"),
+            )
+        },
+        long("a long picture of a date", "$fromMillis(0, $pad(\"\", 900000, \"[Y]\"))"),
+        long(
+            "long pictures of dates",
+            "$map([1..300], function($i){ $fromMillis(0, $pad(\"\", 90000, \"[Y]\")) })",
+        ),
+        limit(
+            "many pictures of dates",
+            "$map([1..10000], function($i){ $length($fromMillis(0, $pad(\"\", 999, \"[Y]\"))) })",
+            Limit::Steps,
+        ),
+        long("a long picture to read a date by", "$toMillis(\"1\", $pad(\"\", 90000, \"[Y]\"))"),
+        long("a long picture of a count", "$formatInteger(7, $pad(\"\", 90000, \"0\"))"),
+    ]
 }
 
 /// Values that hold one value many times over.

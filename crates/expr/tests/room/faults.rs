@@ -45,6 +45,23 @@ fn a_passed_limit_is_told_in_words() {
 }
 
 #[test]
+fn a_panic_of_the_engine_is_a_fault_with_its_place_and_the_next_evaluation_works() {
+    for _ in 0..2 {
+        // A function that is handed on is called unseen, and so its picture is not bounded.
+        let text = "1 + $map([1], $formatNumber(?, picture))";
+        let input = json!({ "picture": format!("0.{}", "0".repeat(65_536)) });
+        let fault = evaluate(text, &input).expect_err("a panic inside");
+        assert_eq!((fault.jsonata_code(), fault.limit()), ("U1000", None));
+        assert!(fault.to_string().starts_with("the function failed inside of the engine"), "{fault}");
+        assert_eq!(
+            text.get(fault.at().expect("a place").range()),
+            Some("$map([1], $formatNumber(?, picture))")
+        );
+        assert_eq!(evaluate("$formatNumber(1, '0.00')", &input), Ok(Some(json!("1.00"))));
+    }
+}
+
+#[test]
 fn raising_an_error_is_a_fault_and_no_limit() {
     let fault = evaluate("$error(\"no\")", &json!({})).expect_err("raised");
     assert_eq!((fault.jsonata_code(), fault.to_string().as_str(), fault.limit()), ("D3137", "no", None));
