@@ -77,7 +77,7 @@ impl Expression {
             bindings.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
         let limits = &narrow(limits, self.hazards());
         let options = options(limits);
-        if self.hazards().is_plain && account.is_none() {
+        if !self.hazards().is_followed() && account.is_none() {
             // Not traced, the engine takes its short cuts: the cost of an edge stays that of what it looks at.
             let result = guarded(|| self.evaluated().evaluate_with(input, &bindings, &options));
             return (result.and_then(|result| read(result, limits)), None);

@@ -6,8 +6,10 @@
 
 use std::collections::HashSet;
 
-use jlens_core::ast::BinaryOp;
+use jlens_core::ast::{BinaryOp, Stage};
 use jlens_core::{Ast, Node, NodeKind};
+
+use crate::facts::comparison_operator;
 
 /// What an expression may do out of sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,6 +24,9 @@ pub(crate) struct Hazards {
     /// It can build nothing worth counting: it reads, compares and calculates, as edges do. What it takes is bounded by
     /// the engine's own limits, and it need not be followed.
     pub(crate) is_plain: bool,
+    /// It looks from each of many items at something else, as `items[$ in $$.items]` does: what one step costs is then
+    /// not bounded by what there is.
+    pub(crate) looks_around: bool,
 }
 
 /// Functions that build values inside values in one go.
@@ -54,9 +59,6 @@ const PLAIN: &[&str] = &[
 /// Functions that look at a value without reading what it holds: `$count(tasks)` costs the same for any number of tasks.
 const GLANCING: &[&str] = &["count", "exists", "type"];
 
-/// Functions that compare each item with each other.
-const QUADRATIC: &[&str] = &["distinct", "keys"];
-
 /// Functions that look for a pattern again and again, each time from the start of the text.
 const SEARCHERS: &[&str] = &["match", "replace", "split"];
 
@@ -64,11 +66,17 @@ const SEARCHERS: &[&str] = &["match", "replace", "split"];
 const PICTURED: &[&str] = &["formatInteger", "formatNumber", "fromMillis", "now", "parseInteger", "toMillis"];
 
 impl Hazards {
+    /// Whether what a step costs has to be counted. Otherwise no tracer is needed, and the engine takes its short cuts.
+    pub(crate) fn is_followed(self) -> bool {
+        !self.is_plain || self.looks_around
+    }
+
     pub(crate) fn of(ast: &Ast, names: &Names) -> Hazards {
         let mut hazards = Hazards { is_plain: true, ..Hazards::default() };
         let mut called = HashSet::new();
         visit(&ast.root, |node| {
             hazards.is_plain &= names.is_plain(node);
+            hazards.looks_around |= names.looks_around(node);
             match &node.kind {
                 NodeKind::Function { procedure, .. } => {
                     called.insert(procedure.id);
@@ -89,6 +97,7 @@ impl Hazards {
                     has_pattern: true,
                     amplifies_unseen: true,
                     is_plain: false,
+                    looks_around: true,
                 };
             }
         });
@@ -153,6 +162,26 @@ impl Names {
             }
     }
 
+    /// Whether a node evaluates something for each of many items that reads a variable, or the input from its top.
+    fn looks_around(&self, node: &Node) -> bool {
+        let mut reads = false;
+        let mut look = |part: &Node| {
+            visit(part, |inner| {
+                let is_read = variable(inner).is_some_and(|name| !name.is_empty());
+                reads |= is_read && self.find_builtin(inner).is_none();
+            });
+        };
+        if let NodeKind::Path { steps, .. } = &node.kind {
+            steps.iter().skip(1).for_each(&mut look);
+        }
+        for stage in node.attrs.stages.iter().chain(&node.attrs.predicate) {
+            if let Stage::Filter { expr, .. } = stage {
+                look(expr);
+            }
+        }
+        reads
+    }
+
     /// Returns the name of the built-in function that a node names, if it surely names one.
     fn find_builtin<'n>(&self, node: &'n Node) -> Option<&'n str> {
         let name = variable(node).filter(|name| !self.bound.contains(*name))?;
@@ -165,8 +194,10 @@ impl Names {
 pub(crate) enum Toil {
     /// Once each.
     Linear,
-    /// Each item with each other.
-    Quadratic,
+    /// Each item with each other, as deep as they are.
+    Distinct,
+    /// Each name of a field with each other.
+    Keys,
     /// A text again and again, making many of it.
     Search,
     /// At each item of an array, and at one field of an object.
@@ -186,17 +217,16 @@ pub(crate) fn toil_of(node: &Node) -> Option<Toil> {
         NodeKind::Function { procedure, .. } => Some(match variable(procedure) {
             Some(name) if GLANCING.contains(&name) => return None,
             Some("lookup") => Toil::Lookup,
-            Some(name) if QUADRATIC.contains(&name) => Toil::Quadratic,
+            Some("distinct") => Toil::Distinct,
+            Some("keys") => Toil::Keys,
             Some("pad") => Toil::Pad,
             Some(name) if PICTURED.contains(&name) => Toil::Picture,
             Some(name) if SEARCHERS.contains(&name) => Toil::Search,
             _ => Toil::Linear,
         }),
         NodeKind::Apply { .. } => Some(Toil::Linear),
-        NodeKind::Binary { op: BinaryOp::Eq | BinaryOp::Ne | BinaryOp::In | BinaryOp::Concat, .. } => {
-            Some(Toil::Linear)
-        }
-        _ => None,
+        NodeKind::Binary { op: BinaryOp::Concat, .. } => Some(Toil::Linear),
+        _ => comparison_operator(node).map(|_| Toil::Linear),
     }
 }
 

@@ -17,20 +17,31 @@ use jlens_core::{Node, NodeKind};
 use serde_json::Value;
 
 use crate::account::Account;
+use crate::count::{Count, count};
 use crate::fault::{Fault, Span};
 use crate::guard::Stop;
 use crate::hazards::{self, Hazards, Toil};
 use crate::limits::{Limit, Limits};
 use crate::weight::{CONTAINER_BYTES, FIELD_BYTES, WHOLE, Weight};
 
-/// How many values are looked at in the time of a step.
-const VALUES_PER_STEP: usize = 128;
+/// How many values are looked at, or copied, in the time of a step.
+const VALUES_PER_STEP: usize = 32;
 
-/// How many pairs of values are compared in the time of a step.
-const PAIRS_PER_STEP: usize = 512;
+/// How many pairs of scalars are compared in the time of a step.
+const PAIRS_PER_STEP: usize = 256;
+
+/// How many values within other values are compared in the time of a step: a field has to be looked up first.
+const NESTED_PER_STEP: usize = 64;
+
+/// The most values that may stand on both sides of a comparison, or among which the same ones are looked for: it is one
+/// step, in which no clock is read. A state of 1 MB has about as many.
+const COMPARED_VALUES_MAX: usize = 40_000;
+
+/// The most names of fields that the objects of an array have, if they are too many to be counted.
+const NAMES_MAX: usize = 256;
 
 /// How many bytes of a string are looked at in the time of a step.
-const BYTES_PER_STEP: usize = 1_024;
+const BYTES_PER_STEP: usize = 512;
 
 /// The longest text in which a pattern is looked for again and again: the time grows with its square.
 const SEARCHED_BYTES_MAX: usize = 8 * 1024;
@@ -129,13 +140,71 @@ impl<'a> Ledger<'a> {
             Weight::Text { bytes } => bytes / BYTES_PER_STEP,
             Weight::Container { values, width, .. } => {
                 self.bound_operands(node, width);
-                let pairs = if toil == Toil::Quadratic { width.saturating_mul(width) } else { 0 };
-                values / VALUES_PER_STEP + pairs / PAIRS_PER_STEP
+                values / VALUES_PER_STEP
+                    + match toil {
+                        Toil::Distinct => self.distinct(node, value, width),
+                        Toil::Keys => self.keys(node, value),
+                        _ => 0,
+                    }
             }
         };
+        self.charge(node, steps);
+    }
+
+    /// Adds steps that the engine does not count.
+    fn charge(&mut self, node: &Node, steps: usize) {
         self.toil_steps = self.toil_steps.saturating_add(steps as u64);
         if self.toil_steps > self.limits.steps {
             stop(node, Limit::Steps, self.limits.steps, "U1006");
+        }
+    }
+
+    /// Counts what is compared as a whole, which costs steps of its own.
+    fn count(&mut self, node: &Node, value: ValueRef<'_>) -> Count {
+        let found = count(value, COMPARED_VALUES_MAX);
+        self.charge(node, found.copied / VALUES_PER_STEP);
+        found
+    }
+
+    /// Returns the steps of looking for the same ones among so many items: each may have to be compared with each other,
+    /// to the last of what they hold.
+    fn distinct(&mut self, node: &Node, value: ValueRef<'_>, width: usize) -> usize {
+        let pairs = width.saturating_mul(width) / 2;
+        let found = self.count(node, value);
+        let nested = found.values.saturating_sub(width + 1);
+        let steps = pairs / PAIRS_PER_STEP + width.saturating_mul(nested) / 2 / NESTED_PER_STEP;
+        if !found.is_all {
+            self.charge(node, steps);
+            stop(node, Limit::Values, COMPARED_VALUES_MAX as u64, "U1001");
+        }
+        steps
+    }
+
+    /// Returns the steps of looking for each name of a field among those that were found before.
+    fn keys(&mut self, node: &Node, value: ValueRef<'_>) -> usize {
+        let found = self.count(node, value);
+        if !found.is_all && found.names > NAMES_MAX {
+            stop(node, Limit::Values, COMPARED_VALUES_MAX as u64, "U1001");
+        }
+        found.values.saturating_mul(found.names) / 2 / PAIRS_PER_STEP
+    }
+
+    /// Stops a comparison that would go through too much: as much as both of its sides hold.
+    fn bound_comparison(&mut self, node: &Node, left: ValueRef<'_>, right: ValueRef<'_>) {
+        let is_deep = matches!(&node.kind, NodeKind::Binary { op: BinaryOp::Eq | BinaryOp::Ne, .. });
+        let is_container = matches!(left.type_name(), "array" | "object");
+        if !is_deep || !is_container || left.type_name() != right.type_name() {
+            return;
+        }
+        if !self.count(node, left).is_all && !self.count(node, right).is_all {
+            stop(node, Limit::Values, COMPARED_VALUES_MAX as u64, "U1001");
+        }
+    }
+
+    /// Adds what it costs to go over all fields or items in one go.
+    fn go_over(&mut self, node: &Node, value: ValueRef<'_>) {
+        if let Weight::Container { width, .. } = Weight::of(value) {
+            self.charge(node, width / VALUES_PER_STEP);
         }
     }
 
@@ -199,6 +268,10 @@ impl Tracer for Ledger<'_> {
         {
             stop(node, Limit::PatternSize, PATTERN_BYTES_MAX as u64, "U1001");
         }
+        let is_listed = input.type_name() == "array" && matches!(node.kind, NodeKind::Name { .. });
+        if self.hazards.is_followed() && (is_listed || goes_over(node)) {
+            self.go_over(node, input);
+        }
         self.open.push(open(node, input));
         if let Some(account) = &mut self.account {
             account.enter(node);
@@ -211,17 +284,26 @@ impl Tracer for Ledger<'_> {
             account.exit(node, outcome);
         }
         let Outcome::Value(value) = outcome else { return };
+        if !self.hazards.is_followed() {
+            return;
+        }
+        if goes_over(node) {
+            self.go_over(node, value);
+        }
+        self.toil(node, value);
         if self.hazards.is_plain {
             return;
         }
         if left.is_some_and(|left| left.builds) {
             self.book(node, value);
         }
-        self.toil(node, value);
         self.bound_range(node, value);
     }
 
-    fn operands(&mut self, _: &Node, left: ValueRef<'_>, right: ValueRef<'_>) {
+    fn operands(&mut self, node: &Node, left: ValueRef<'_>, right: ValueRef<'_>) {
+        if self.hazards.is_followed() {
+            self.bound_comparison(node, left, right);
+        }
         if let Some(account) = &mut self.account {
             account.compare(left, right);
         }
@@ -255,6 +337,11 @@ fn open(node: &Node, input: ValueRef<'_>) -> Open {
         operand_bytes: 0,
         range: is_range.then_some(None),
     }
+}
+
+/// Whether a node goes over all that a value holds in one step.
+fn goes_over(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Wildcard | NodeKind::Descendant)
 }
 
 fn may_build(node: &Node, input: ValueRef<'_>) -> bool {

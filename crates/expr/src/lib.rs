@@ -11,6 +11,7 @@
 compile_error!("an evaluation over its limits is left by unwinding, see guard.rs");
 
 mod account;
+mod count;
 mod direct;
 mod evaluate;
 mod explanation;

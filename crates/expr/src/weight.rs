@@ -21,7 +21,7 @@ pub(crate) const CONTAINER_BYTES: usize = 64;
 const WEIGHED_LEVELS: usize = 24;
 
 /// Reads only the first item at each level, with the number of the others.
-const SPINE: CaptureLimits = CaptureLimits {
+pub(crate) const SPINE: CaptureLimits = CaptureLimits {
     max_items: 1,
     max_string: 0,
     max_depth: WEIGHED_LEVELS,
@@ -92,7 +92,7 @@ fn measure(spine: &Value) -> (usize, usize) {
 }
 
 /// Reads the number of items that the engine left out: "\u{2026} 7 more" or "7 more".
-fn others(note: Option<&Value>) -> usize {
+pub(crate) fn others(note: Option<&Value>) -> usize {
     let words = note.and_then(Value::as_str).unwrap_or_default().split(' ');
     words.filter_map(|word| word.parse::<usize>().ok()).next().unwrap_or(0)
 }

@@ -23,6 +23,8 @@ pub(crate) enum Input {
     Deep,
     /// An array of more objects than may be built.
     Wide,
+    /// Lists of ten thousand, and objects with many names between them.
+    Lists,
     /// A picture of more digits than the engine can write.
     Picture,
 }
@@ -33,12 +35,22 @@ impl Input {
         match self {
             Input::Small => json!({ "a": 1, "s": "x" }),
             Input::Deep => deep(450),
+            Input::Lists => json!({
+                "a": (0..10_000).collect::<Vec<_>>(),
+                "m": (0..10_000).map(|n| (n.to_string(), json!(1))).collect::<serde_json::Map<_, _>>(),
+                "s": vec!["x".repeat(100); 10_000],
+                "named": (0..100).map(many_fields).collect::<Vec<_>>(),
+            }),
             Input::Picture => json!({ "picture": format!("0.{}", "0".repeat(65_536)) }),
             Input::Wide => {
                 json!({ "items": (0..12_000).map(|n| json!({ "n": n, "t": [1, 2, 3] })).collect::<Vec<_>>() })
             }
         }
     }
+}
+
+fn many_fields(number: usize) -> Value {
+    (0..300).map(|n| (format!("{number}-{n}"), json!(1))).collect::<serde_json::Map<_, _>>().into()
 }
 
 /// How an evaluation must end.
@@ -63,6 +75,7 @@ pub(crate) fn cases() -> Vec<Case> {
     all.extend(recursion());
     all.extend(sizes());
     all.extend(sharing());
+    all.extend(comparing());
     all.extend(patterns());
     all.extend(inputs());
     all
@@ -358,6 +371,48 @@ fn sharing() -> Vec<Case> {
             "($o := $merge($map([1..1000], function($i){ {$string($i): 1} })); $l := $map([1..10000], function($i){ $o }); $spread($l))",
             AnyLimit,
         ),
+    ]
+}
+
+/// Comparisons of much, or of each with each other.
+fn comparing() -> Vec<Case> {
+    let lists = |text: &str, which: Limit| Case { input: Input::Lists, ..limit(text, text, which) };
+    let hidden = |first: &str, times: usize, use_of: &str| {
+        let double = |name: &str| format!("{name} := {{{first}\"x\": {name}, \"y\": {name}}}; ");
+        let both = double("$a") + &double("$b");
+        format!("($a := {{\"x\": 0}}; $b := {{\"x\": 0}}; {} {use_of})", both.repeat(times))
+    };
+    vec![
+        limit(
+            "distinct of wide objects",
+            "$distinct([1..9999].{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"z\":$})",
+            Limit::Steps,
+        ),
+        limit(
+            "distinct of wide objects behind a small item",
+            "$distinct($append(0, [1..9998].{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"z\":$}))",
+            Limit::Steps,
+        ),
+        case("doubled objects behind a scalar, compared", hidden("\"k\": 1, ", 60, "$a = $b"), AnyLimit),
+        case(
+            "doubled objects behind many scalars, compared",
+            hidden("\"k\": 1, \"l\": 1, \"m\": 1, \"n\": 1, \"o\": 1, \"p\": 1, ", 60, "$a != $b"),
+            AnyLimit,
+        ),
+        case(
+            "doubled objects behind a scalar, made distinct",
+            hidden("\"k\": 1, ", 60, "$distinct([$a, $b])"),
+            AnyLimit,
+        ),
+        lists("($j := $join(s); a[$j < $j])", Limit::Steps),
+        lists("a[$$.m.* = 1]", Limit::Steps),
+        lists("a[$ in $$.a]", Limit::Steps),
+        lists("$count(a.($count($$.m.*) = 1))", Limit::Steps),
+        lists("a[$sum($$.a) = 1]", Limit::Steps),
+        lists("$keys(named)", Limit::Steps),
+        lists("$map([1..500], function($i){ $keys($$.m) })", Limit::Steps),
+        lists("$map([1..500], function($i){ $sort($$.a) })", Limit::Items),
+        lists("$map([1..500], function($i){ $reverse($$.s) })", Limit::Items),
     ]
 }
 
