@@ -14,10 +14,13 @@ use crate::fault::Fault;
 use crate::guard::guarded;
 use crate::hazards::Hazards;
 use crate::ledger::Ledger;
-use crate::limits::Limits;
+use crate::limits::{Limit, Limits};
 
 /// The share of steps for an expression with a regular expression: one step stands for 1,024 of its backtracking.
 const PATTERN_STEPS_SHARE: u64 = 50;
+
+/// The share of steps for one whose backtracking may go over a whole text in each of its own steps.
+const LONG_STEPS_SHARE: u64 = 200;
 
 /// The share of a string's bytes where ten thousand of them may be built before one is seen.
 const UNSEEN_BYTES_SHARE: usize = 256;
@@ -73,6 +76,10 @@ impl Expression {
         {
             return (Ok(result), None);
         }
+        let given = input.into_iter().chain(bindings.iter().map(|(_, value)| *value));
+        if let Err(fault) = bound_given(given, self.hazards()) {
+            return (Err(fault), account);
+        }
         let bindings: Bindings =
             bindings.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
         let limits = &narrow(limits, self.hazards());
@@ -101,7 +108,11 @@ fn read(result: jlens_core::Result<Option<Value>>, limits: &Limits) -> Result<Op
 fn narrow(limits: &Limits, hazards: Hazards) -> Limits {
     let mut narrowed = limits.clone();
     if hazards.has_pattern {
-        narrowed.steps /= PATTERN_STEPS_SHARE;
+        let share = if hazards.pattern.has_long_steps { LONG_STEPS_SHARE } else { PATTERN_STEPS_SHARE };
+        narrowed.steps /= share;
+    }
+    if let Some(bytes_max) = unseen_bytes_max(hazards) {
+        narrowed.string_bytes = narrowed.string_bytes.min(bytes_max);
     }
     if hazards.amplifies_unseen {
         narrowed.string_bytes /= UNSEEN_BYTES_SHARE;
@@ -110,6 +121,29 @@ fn narrow(limits: &Limits, hazards: Hazards) -> Limits {
         narrowed.values /= NESTED_VALUES_SHARE;
     }
     narrowed
+}
+
+/// Returns how long any text may be, if an expression may hold each of them against a pattern unseen.
+fn unseen_bytes_max(hazards: Hazards) -> Option<usize> {
+    hazards.pattern.text_bytes_max().filter(|_| hazards.matches_unseen)
+}
+
+/// Refuses what is given to an expression that may hold too long a text of it against a pattern unseen.
+fn bound_given<'v>(given: impl Iterator<Item = &'v Value>, hazards: Hazards) -> Result<(), Fault> {
+    let Some(bytes_max) = unseen_bytes_max(hazards) else { return Ok(()) };
+    let mut pending: Vec<&Value> = given.collect();
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::String(text) if text.len() > bytes_max => {
+                let (which, bound) = (Limit::StringSize, bytes_max as u64);
+                return Err(Fault::Limit { which, bound, code: "U1001".to_owned(), at: None });
+            }
+            Value::Array(items) => pending.extend(items),
+            Value::Object(fields) => pending.extend(fields.values()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn options(limits: &Limits) -> Options {

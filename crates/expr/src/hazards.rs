@@ -10,6 +10,7 @@ use jlens_core::ast::{BinaryOp, Stage};
 use jlens_core::{Ast, Node, NodeKind};
 
 use crate::facts::comparison_operator;
+use crate::pattern::Cost;
 
 /// What an expression may do out of sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,6 +19,10 @@ pub(crate) struct Hazards {
     pub(crate) builds_nested: bool,
     /// It has a regular expression, whose backtracking counts a thousandfold.
     pub(crate) has_pattern: bool,
+    /// What its regular expressions may cost, at most.
+    pub(crate) pattern: Cost,
+    /// It hands on a regular expression, so that the texts it is held against are not seen.
+    pub(crate) matches_unseen: bool,
     /// It hands on a built-in function that makes much of little, such as `$pad(?, 1e6)`, so that a call of it is
     /// not seen.
     pub(crate) amplifies_unseen: bool,
@@ -62,6 +67,9 @@ const GLANCING: &[&str] = &["count", "exists", "type"];
 /// Functions that look for a pattern again and again, each time from the start of the text.
 const SEARCHERS: &[&str] = &["match", "replace", "split"];
 
+/// Functions that hold a text against a pattern, which comes after it.
+const MATCHERS: &[&str] = &["contains", "match", "replace", "split"];
+
 /// Functions that take a picture apart, piece by piece.
 const PICTURED: &[&str] = &["formatInteger", "formatNumber", "fromMillis", "now", "parseInteger", "toMillis"];
 
@@ -73,20 +81,27 @@ impl Hazards {
 
     pub(crate) fn of(ast: &Ast, names: &Names) -> Hazards {
         let mut hazards = Hazards { is_plain: true, ..Hazards::default() };
-        let mut called = HashSet::new();
+        let (mut called, mut held) = (HashSet::new(), HashSet::new());
         visit(&ast.root, |node| {
             hazards.is_plain &= names.is_plain(node);
             hazards.looks_around |= names.looks_around(node);
             match &node.kind {
-                NodeKind::Function { procedure, .. } => {
+                NodeKind::Function { procedure, args } => {
                     called.insert(procedure.id);
+                    if names.find_builtin(procedure).is_some_and(|name| MATCHERS.contains(&name)) {
+                        held.extend(args.iter().skip(1).map(|pattern| pattern.id));
+                    }
                 }
-                NodeKind::Regex { .. } => hazards.has_pattern = true,
+                NodeKind::Regex { pattern, .. } => {
+                    hazards.has_pattern = true;
+                    hazards.pattern = hazards.pattern.or(Cost::of(pattern));
+                }
                 NodeKind::Transform(_) => hazards.builds_nested = true,
                 _ => {}
             }
         });
         visit(&ast.root, |node| {
+            hazards.matches_unseen |= matches!(node.kind, NodeKind::Regex { .. }) && !held.contains(&node.id);
             let Some(name) = names.find_builtin(node) else { return };
             hazards.builds_nested |= NESTED_BUILDERS.contains(&name);
             hazards.amplifies_unseen |= AMPLIFIERS.contains(&name) && !called.contains(&node.id);
@@ -98,6 +113,7 @@ impl Hazards {
                     amplifies_unseen: true,
                     is_plain: false,
                     looks_around: true,
+                    ..hazards
                 };
             }
         });
@@ -200,6 +216,8 @@ pub(crate) enum Toil {
     Keys,
     /// A text again and again, making many of it.
     Search,
+    /// A text until something is found.
+    Contains,
     /// At each item of an array, and at one field of an object.
     Lookup,
     /// A text piece by piece, each with a cost of its own.
@@ -219,6 +237,7 @@ pub(crate) fn toil_of(node: &Node) -> Option<Toil> {
             Some("lookup") => Toil::Lookup,
             Some("distinct") => Toil::Distinct,
             Some("keys") => Toil::Keys,
+            Some("contains") => Toil::Contains,
             Some("pad") => Toil::Pad,
             Some(name) if PICTURED.contains(&name) => Toil::Picture,
             Some(name) if SEARCHERS.contains(&name) => Toil::Search,

@@ -22,6 +22,7 @@ use crate::fault::{Fault, Span};
 use crate::guard::Stop;
 use crate::hazards::{self, Hazards, Toil};
 use crate::limits::{Limit, Limits};
+use crate::pattern::Cost;
 use crate::weight::{CONTAINER_BYTES, FIELD_BYTES, WHOLE, Weight};
 
 /// How many values are looked at, or copied, in the time of a step.
@@ -136,6 +137,7 @@ impl<'a> Ledger<'a> {
             Weight::Scalar if toil == Toil::Pad => return self.bound_padding(node, value),
             Weight::Scalar => return,
             Weight::Text { bytes } if toil == Toil::Search => self.search(node, bytes),
+            Weight::Text { bytes } if toil == Toil::Contains => self.contains(node, bytes),
             Weight::Text { bytes } if toil == Toil::Picture => self.picture(node, bytes),
             Weight::Text { bytes } => bytes / BYTES_PER_STEP,
             Weight::Container { values, width, .. } => {
@@ -208,8 +210,26 @@ impl<'a> Ledger<'a> {
         }
     }
 
+    /// Stops if a pattern is too long, or one in the text of an `$eval` that costs more than those that were seen before.
+    fn bound_pattern(&self, node: &Node, pattern: &str) {
+        let cost = Cost::of(pattern);
+        if pattern.len() > PATTERN_BYTES_MAX || cost.or(self.hazards.pattern) != self.hazards.pattern {
+            stop(node, Limit::PatternSize, PATTERN_BYTES_MAX as u64, "U1001");
+        }
+    }
+
+    /// Returns the steps of holding a text against a pattern once, and stops if it is too long for that.
+    fn contains(&self, node: &Node, bytes: usize) -> usize {
+        if let Some(bytes_max) = self.hazards.pattern.text_bytes_max().filter(|bytes_max| bytes > *bytes_max)
+        {
+            stop(node, Limit::StringSize, bytes_max as u64, "U1001");
+        }
+        bytes / BYTES_PER_STEP
+    }
+
     /// Returns the steps of searching a text, and stops if it would be made into too much.
     fn search(&mut self, node: &Node, bytes: usize) -> usize {
+        self.contains(node, bytes);
         let has_pattern = self.hazards.has_pattern;
         let bytes_max = if has_pattern { SEARCHED_BYTES_MAX } else { SPLIT_BYTES_MAX };
         if bytes > bytes_max {
@@ -263,10 +283,8 @@ impl<'a> Ledger<'a> {
 
 impl Tracer for Ledger<'_> {
     fn enter(&mut self, node: &Node, input: ValueRef<'_>) {
-        if let NodeKind::Regex { pattern, .. } = &node.kind
-            && pattern.len() > PATTERN_BYTES_MAX
-        {
-            stop(node, Limit::PatternSize, PATTERN_BYTES_MAX as u64, "U1001");
+        if let NodeKind::Regex { pattern, .. } = &node.kind {
+            self.bound_pattern(node, pattern);
         }
         let is_listed = input.type_name() == "array" && matches!(node.kind, NodeKind::Name { .. });
         if self.hazards.is_followed() && (is_listed || goes_over(node)) {

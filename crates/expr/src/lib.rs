@@ -24,6 +24,7 @@ mod json;
 mod ledger;
 mod lend;
 mod limits;
+mod pattern;
 mod tail_calls;
 mod weight;
 

@@ -41,7 +41,8 @@ pub const TIME_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Steps: nodes evaluated, functions called back, stretches of a regular expression's backtracking. An expression
-    /// with a regular expression gets a fiftieth, because one step stands for 1,024 of its backtracking.
+    /// with a regular expression gets a fiftieth, because one step stands for 1,024 of its backtracking; a 200th if one
+    /// of these may go over a whole text, as with a look-around or a back reference.
     pub steps: u64,
     /// Evaluations inside each other.
     pub depth: usize,
@@ -49,6 +50,8 @@ pub struct Limits {
     pub items: usize,
     /// Bytes of a string that the expression builds. An expression that hands on a function which makes much of little,
     /// as in `$map(xs, $pad(?, 9))`, or that uses `$eval`, gets a 256th: its strings are not seen one by one.
+    /// A text that is held against a pattern with repeated groups may be as long as what the engine must remember for
+    /// it allows (some ten thousand bytes), and one with look-arounds or back references 1,024 bytes.
     pub string_bytes: usize,
     /// Bytes that the expression builds in all, by a rough count.
     pub memory_bytes: usize,

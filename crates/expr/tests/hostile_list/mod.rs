@@ -1,5 +1,8 @@
 //! The list of hostile expressions, by what they attack.
 
+mod patterns;
+mod values;
+
 use regatta_expr::Limit;
 use serde_json::{Value, json};
 
@@ -25,6 +28,8 @@ pub(crate) enum Input {
     Wide,
     /// Lists of ten thousand, and objects with many names between them.
     Lists,
+    /// A text of a million bytes, all of them alike.
+    LongText,
     /// A picture of more digits than the engine can write.
     Picture,
 }
@@ -41,6 +46,7 @@ impl Input {
                 "s": vec!["x".repeat(100); 10_000],
                 "named": (0..100).map(many_fields).collect::<Vec<_>>(),
             }),
+            Input::LongText => json!({ "s": "a".repeat(1_000_000), "short": "aaaa" }),
             Input::Picture => json!({ "picture": format!("0.{}", "0".repeat(65_536)) }),
             Input::Wide => {
                 json!({ "items": (0..12_000).map(|n| json!({ "n": n, "t": [1, 2, 3] })).collect::<Vec<_>>() })
@@ -74,9 +80,10 @@ pub(crate) fn cases() -> Vec<Case> {
     let mut all = nesting();
     all.extend(recursion());
     all.extend(sizes());
-    all.extend(sharing());
-    all.extend(comparing());
-    all.extend(patterns());
+    all.extend(values::sharing());
+    all.extend(values::comparing());
+    all.extend(patterns::on_short_texts());
+    all.extend(patterns::on_long_texts());
     all.extend(inputs());
     all
 }
@@ -323,146 +330,6 @@ fn pictures() -> Vec<Case> {
         ),
         long("a long picture to read a date by", "$toMillis(\"1\", $pad(\"\", 90000, \"[Y]\"))"),
         long("a long picture of a count", "$formatInteger(7, $pad(\"\", 90000, \"0\"))"),
-    ]
-}
-
-/// Values that hold one value many times over.
-fn sharing() -> Vec<Case> {
-    let doubled = |times: usize, use_of: &str| {
-        format!("($a := [[0],[1]]; {} {use_of})", "$a := [[$a],[$a]]; ".repeat(times))
-    };
-    let doubled_object = |times: usize, use_of: &str| {
-        format!("($a := {{\"x\": 0}}; {} {use_of})", "$a := {\"x\": $a, \"y\": $a}; ".repeat(times))
-    };
-    vec![
-        case("doubled arrays, tested", doubled(60, "$boolean($a)"), AnyLimit),
-        case("doubled arrays, in a condition", doubled(60, "$a ? 1 : 2"), AnyLimit),
-        case("doubled arrays, as text", doubled(60, "$string($a)"), AnyLimit),
-        case("doubled arrays, returned", doubled(60, "$a"), AnyLimit),
-        case(
-            "doubled arrays, compared",
-            doubled(60, "$b := [[$a],[$a]]; $c := [[$a],[$a]]; $b = $c"),
-            AnyLimit,
-        ),
-        case("doubled arrays, looked through", doubled(60, "$lookup($a, \"x\")"), AnyLimit),
-        case("doubled arrays, flattened", doubled(60, "$a.**"), AnyLimit),
-        case("doubled arrays, spread", doubled(60, "$spread($a)"), AnyLimit),
-        case("doubled objects, as text", doubled_object(60, "$string($a)"), AnyLimit),
-        case("doubled objects, descended", doubled_object(60, "$count($a.**)"), AnyLimit),
-        case("doubled objects, cloned", doubled_object(60, "$clone($a)"), AnyLimit),
-        case("doubled objects, transformed", doubled_object(60, "$a ~> |**|{\"z\": 1}|"), AnyLimit),
-        case(
-            "one array in ten thousand",
-            "($a := [1..10000]; $o := {\"x\": $a}; $l := $map([1..10000], function($i){ $o }); $lookup($l, \"x\"))",
-            AnyLimit,
-        ),
-        case(
-            "one array in ten thousand, by a path",
-            "($a := [1..10000]; $o := {\"x\": $a}; $l := $map([1..10000], function($i){ $o }); $l.x)",
-            AnyLimit,
-        ),
-        case(
-            "one array in ten thousand, one level down",
-            "($a := [1..10000]; $o := {\"x\": $a}; $l := [$map([1..10000], function($i){ $o })]; [[$l]].x)",
-            AnyLimit,
-        ),
-        case(
-            "one object in ten thousand, spread",
-            "($o := $merge($map([1..1000], function($i){ {$string($i): 1} })); $l := $map([1..10000], function($i){ $o }); $spread($l))",
-            AnyLimit,
-        ),
-    ]
-}
-
-/// Comparisons of much, or of each with each other.
-fn comparing() -> Vec<Case> {
-    let lists = |text: &str, which: Limit| Case { input: Input::Lists, ..limit(text, text, which) };
-    let hidden = |first: &str, times: usize, use_of: &str| {
-        let double = |name: &str| format!("{name} := {{{first}\"x\": {name}, \"y\": {name}}}; ");
-        let both = double("$a") + &double("$b");
-        format!("($a := {{\"x\": 0}}; $b := {{\"x\": 0}}; {} {use_of})", both.repeat(times))
-    };
-    vec![
-        limit(
-            "distinct of wide objects",
-            "$distinct([1..9999].{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"z\":$})",
-            Limit::Steps,
-        ),
-        limit(
-            "distinct of wide objects behind a small item",
-            "$distinct($append(0, [1..9998].{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"z\":$}))",
-            Limit::Steps,
-        ),
-        case("doubled objects behind a scalar, compared", hidden("\"k\": 1, ", 60, "$a = $b"), AnyLimit),
-        case(
-            "doubled objects behind many scalars, compared",
-            hidden("\"k\": 1, \"l\": 1, \"m\": 1, \"n\": 1, \"o\": 1, \"p\": 1, ", 60, "$a != $b"),
-            AnyLimit,
-        ),
-        case(
-            "doubled objects behind a scalar, made distinct",
-            hidden("\"k\": 1, ", 60, "$distinct([$a, $b])"),
-            AnyLimit,
-        ),
-        lists("($j := $join(s); a[$j < $j])", Limit::Steps),
-        lists("a[$$.m.* = 1]", Limit::Steps),
-        lists("a[$ in $$.a]", Limit::Steps),
-        lists("$count(a.($count($$.m.*) = 1))", Limit::Steps),
-        lists("a[$sum($$.a) = 1]", Limit::Steps),
-        lists("$keys(named)", Limit::Steps),
-        lists("$map([1..500], function($i){ $keys($$.m) })", Limit::Steps),
-        lists("$map([1..500], function($i){ $sort($$.a) })", Limit::Items),
-        lists("$map([1..500], function($i){ $reverse($$.s) })", Limit::Items),
-    ]
-}
-
-/// Regular expressions that go back over and over.
-fn patterns() -> Vec<Case> {
-    let long = "$pad(\"\", 40, \"a\") & \"!\"";
-    let steps = |text: String| limit(&text.clone(), text, Limit::Steps);
-    vec![
-        steps(format!("$match({long}, /^(a+)+$/)")),
-        steps(format!("$match({long}, /^(a|aa)+$/)")),
-        steps(format!("$match({long}, /^(a|a)*$/)")),
-        steps(format!("$match({long}, /^(a*)*$/)")),
-        steps(format!("$replace({long}, /^(a+)+$/, \"b\")")),
-        steps(format!("$split({long}, /^(a+)+$/)")),
-        steps(format!("$contains({long}, /^(a+)+$/)")),
-        steps(format!("$contains({long}, /^([a-z]+)*\\1$/)")),
-        case("many stars", format!("$contains({long}, /{}b/)", "a*".repeat(40)), AnyLimit),
-        case(
-            "a repetition of repetitions",
-            format!("$contains({long}, /^((a{{1,100}}){{1,100}}){{1,100}}$/)"),
-            Any,
-        ),
-        case("a huge repetition", "$contains(\"a\", /a{1000000000}/)", Any),
-        case("nested huge repetitions", "$contains(\"a\", /((((a{1000}){1000}){1000}){1000})/)", Any),
-        case(
-            "a pattern that is deep",
-            format!("$contains(\"a\", /{}a{}/)", "(".repeat(7_000), ")".repeat(7_000)),
-            Any,
-        ),
-        case(
-            "a pattern of alternatives",
-            format!("$contains(\"a\", /{}b/)", "a|".repeat(7_000)),
-            End::Limit(Limit::PatternSize),
-        ),
-        case(
-            "look-ahead in look-ahead",
-            format!("$contains({long}, /{}a{}/)", "(?=".repeat(3_000), ")".repeat(3_000)),
-            Any,
-        ),
-        case("nothing, matched for ever", "$match(\"abc\", /x*/)", Any),
-        case(
-            "a matcher that never ends",
-            "$match(\"a\", function($s){ {\"match\":\"a\",\"start\":0,\"end\":1,\"groups\":[],\"next\":function(){ {\"match\":\"a\",\"start\":0,\"end\":1,\"groups\":[]} }} })",
-            Any,
-        ),
-        case(
-            "dates that go back",
-            format!("$toMillis(\"{}\", \"[Y][M][D][H][m][s]\")", "1".repeat(5_000)),
-            Any,
-        ),
     ]
 }
 
