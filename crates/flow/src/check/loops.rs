@@ -1,74 +1,130 @@
 //! The rule about loops: each comes to an end, and the check can see why.
 //!
 //! A way is bounded if its edge has a cap, if a person is asked on it, or if its condition bounds a field that it
-//! steps towards the bound ([`bounds`](super::bounds)). Bounded ways are taken out, and what is left is looked at
-//! again, since a field that a bounded way sets back can still bound the loop inside it. A loop that remains may run
-//! for ever.
+//! steps towards the bound ([`bounds`](super::bounds)). A cap with a `scope` counts only if the scope has few values
+//! in the loop ([`scopes`](super::scopes)). Bounded ways are taken out, and what is left is looked at again, since a
+//! field that a bounded way sets can still bound the loop inside it. A loop that remains may run for ever.
 
 use super::bounds::is_bounded_by_steps;
+use super::ground::Ground;
 use super::report::Report;
+use super::scopes::find_unsettled;
 use super::subject::Subject;
 use crate::fault::Fault;
 use crate::graph::{Course, Graph, Way};
 use crate::workflow::NodeKind;
 
+/// A loop in which a run may go round for ever.
+enum Endless<'w> {
+    /// None of its ways is bounded.
+    Uncapped(Vec<Way<'w>>),
+    /// The first way has a cap, and a scope that may be another each time by what is named.
+    Unsettled(Vec<Way<'w>>, String),
+}
+
 /// Checks the loops of every level.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    let ground = Ground::new(subject.workflow);
     for view in &subject.levels {
-        for circle in find_endless(&view.graph, view.live_ways()) {
-            let (told, by) = tell(&view.graph, &circle);
-            let Some(at) = circle.iter().map(|way| &way.edge.at).max_by_key(|at| at.bytes.start) else {
-                continue;
+        for endless in find_endless(&ground, &view.graph, view.live_ways()) {
+            let told = match endless {
+                Endless::Uncapped(circle) => tell_uncapped(&view.graph, &circle),
+                Endless::Unsettled(circle, reads) => tell_unsettled(&view.graph, &circle, &reads),
             };
-            let message = format!("the loop {told} has no cap (by {by})");
-            let is_route = |way: &Way<'_>| matches!(way.course, Course::Exhausted(_));
-            let hint = if circle.iter().all(is_route) {
-                "lead the route elsewhere, or let it step a field towards a bound in its `when`"
-            } else {
-                "add `maxIterations` and an `exhausted` route to one of its edges"
-            };
-            report.add_at(
-                view.level,
-                told + &by,
-                Fault::error("loop-without-cap", at, message).with_hint(hint),
-            );
+            told.into_iter().for_each(|(key, fault)| report.add_at(view.level, key, fault));
         }
     }
 }
 
-/// Returns one circle of each part of the graph in which a run may go round for ever.
-fn find_endless<'w>(graph: &Graph<'w>, mut ways: Vec<Way<'w>>) -> Vec<Vec<Way<'w>>> {
+fn tell_uncapped(graph: &Graph<'_>, circle: &[Way<'_>]) -> Option<(String, Fault)> {
+    let (told, by) = tell(graph, circle);
+    let at = circle.iter().map(|way| &way.edge.at).max_by_key(|at| at.bytes.start)?;
+    let message = format!("the loop {told} has no cap (by {by})");
+    let is_route = |way: &Way<'_>| matches!(way.course, Course::Exhausted(_));
+    let hint = if circle.iter().all(is_route) {
+        "lead the route elsewhere, or let it step a field towards a bound in its `when`"
+    } else {
+        "add `maxIterations` and an `exhausted` route to one of its edges"
+    };
+    Some((told + &by, Fault::error("loop-without-cap", at, message).with_hint(hint)))
+}
+
+fn tell_unsettled(graph: &Graph<'_>, circle: &[Way<'_>], reads: &str) -> Option<(String, Fault)> {
+    let edge = circle.first()?.edge;
+    let told = tell(graph, circle).0;
+    let message = format!(
+        "the cap of `{}` does not end the loop {told}: it counts anew for each value of `scope`, and {reads} may \
+         be another each time",
+        edge.id
+    );
+    let hint = "leave `scope` out to count for the run, or name what the loop does not change";
+    let fault = Fault::error("scope-without-bound", edge.scope.as_ref()?.at(), message);
+    Some((edge.id.to_string(), fault.with_hint(hint)))
+}
+
+/// Returns one loop of each part of the graph in which a run may go round for ever.
+fn find_endless<'w>(ground: &Ground<'w>, graph: &Graph<'w>, mut ways: Vec<Way<'w>>) -> Vec<Endless<'w>> {
     ways.retain(|way| !is_capped(graph, way));
     loop {
         let parts = find_parts(graph.workflow.nodes.len(), &ways);
         ways.retain(|way| parts[way.from] == parts[way.to]);
         let within = ways.clone();
         ways.retain(|way| {
-            let part: Vec<Way<'w>> =
-                within.iter().filter(|other| parts[other.from] == parts[way.from]).copied().collect();
-            !is_bounded_by_steps(graph, way, &part)
+            let part = ways_within(&within, &parts, parts[way.from]);
+            let is_settled = has_cap(way) && find_unsettled(ground, graph, way, &part).is_none();
+            !is_settled && !is_bounded_by_steps(graph, way, &part)
         });
         if ways.len() == within.len() {
             break;
         }
     }
-    let mut circles: Vec<Vec<Way<'w>>> = Vec::new();
     let parts = find_parts(graph.workflow.nodes.len(), &ways);
+    let mut numbers: Vec<usize> = ways.iter().map(|way| parts[way.from]).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+        .into_iter()
+        .flat_map(|number| tell_part(ground, graph, &ways_within(&ways, &parts, number)))
+        .collect()
+}
+
+fn ways_within<'w>(ways: &[Way<'w>], parts: &[usize], number: usize) -> Vec<Way<'w>> {
+    let is_within = |way: &&Way<'w>| parts[way.from] == number && parts[way.to] == number;
+    ways.iter().filter(is_within).copied().collect()
+}
+
+/// Tells the loops of a part. As long as one of them has no cap at all, what it sets says nothing of a scope.
+fn tell_part<'w>(ground: &Ground<'w>, graph: &Graph<'w>, ways: &[Way<'w>]) -> Vec<Endless<'w>> {
+    let uncapped: Vec<Way<'w>> = ways.iter().filter(|way| !has_cap(way)).copied().collect();
+    let parts = find_parts(graph.workflow.nodes.len(), &uncapped);
     let mut told = Vec::new();
-    for way in &ways {
-        if parts[way.from] == parts[way.to] && !told.contains(&parts[way.from]) {
+    let mut circles = Vec::new();
+    for way in uncapped.iter().filter(|way| parts[way.from] == parts[way.to]) {
+        if !told.contains(&parts[way.from]) {
             told.push(parts[way.from]);
-            circles.push(find_circle(&ways, *way));
+            circles.push(Endless::Uncapped(find_circle(&uncapped, *way)));
         }
     }
+    if circles.is_empty() {
+        let unsettled = |way: &Way<'w>| {
+            let reads = find_unsettled(ground, graph, way, ways)?;
+            Some(Endless::Unsettled(find_circle(ways, *way), reads))
+        };
+        circles.extend(ways.iter().filter(|way| has_cap(way)).filter_map(unsettled));
+    }
     circles
+}
+
+/// Whether a way is counted. Whether that bounds it depends on its scope.
+fn has_cap(way: &Way<'_>) -> bool {
+    matches!(way.course, Course::Edge) && way.edge.max_iterations.is_some()
 }
 
 fn is_capped(graph: &Graph<'_>, way: &Way<'_>) -> bool {
     match way.course {
         // A person sent the work back.
         Course::Rejected(_) => true,
-        Course::Edge if way.edge.max_iterations.is_some() => true,
+        Course::Edge if has_cap(way) && way.edge.scope.is_none() => true,
         Course::Edge | Course::Exhausted(_) => matches!(graph.node(way.from).kind, NodeKind::Approval { .. }),
     }
 }

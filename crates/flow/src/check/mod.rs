@@ -26,6 +26,7 @@ mod reach;
 mod render;
 mod report;
 mod samples;
+mod scopes;
 mod shape;
 mod subject;
 

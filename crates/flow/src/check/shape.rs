@@ -8,9 +8,6 @@ use serde_json::Value;
 /// The longest chain of references and alternatives that is followed; a schema may refer to itself.
 const DEPTH_MAX: usize = 16;
 
-/// The most alternatives of one place that are told apart.
-const ALTERNATIVES_MAX: usize = 32;
-
 /// A place in a schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape<'s> {
@@ -32,6 +29,9 @@ pub(super) enum Field<'s> {
 }
 
 impl<'s> Shape<'s> {
+    /// The most alternatives of one place that are told apart.
+    pub(super) const ALTERNATIVES_MAX: usize = 32;
+
     /// Begins at the top of a schema.
     pub(super) fn new(root: &'s Value) -> Shape<'s> {
         Shape { root, schema: root }
@@ -54,7 +54,7 @@ impl<'s> Shape<'s> {
     }
 
     fn collect(self, depth: usize, found: &mut Vec<Shape<'s>>) {
-        if depth == 0 || found.len() >= ALTERNATIVES_MAX {
+        if depth == 0 || found.len() >= Shape::ALTERNATIVES_MAX {
             return;
         }
         let referred =
@@ -149,6 +149,26 @@ impl<'s> Shape<'s> {
             self.keyword("enum").and_then(Value::as_array).is_none_or(|members| members.contains(value));
         let is_constant = self.keyword("const").is_none_or(|constant| constant == value);
         is_type && is_choice && is_constant && self.is_within(value)
+    }
+
+    /// Whether this one alternative leaves only so many values.
+    pub(super) fn is_finite(self) -> bool {
+        let has_bounds = ["minimum", "maximum"].iter().all(|name| self.keyword(name).is_some());
+        let is_finite = |name: &&str| match *name {
+            "boolean" | "null" => true,
+            "integer" => has_bounds,
+            _ => false,
+        };
+        let types = self.types();
+        self.keyword("enum").is_some()
+            || self.keyword("const").is_some()
+            || (!types.is_empty() && types.iter().all(is_finite))
+    }
+
+    /// Whether an object of this one alternative has no fields but those that are described by name.
+    pub(super) fn is_closed(self) -> bool {
+        self.keyword("additionalProperties") == Some(&Value::Bool(false))
+            && self.keyword("patternProperties").is_none()
     }
 
     /// Whether a number is within `minimum` and `maximum`.

@@ -11,6 +11,7 @@ mod loops;
 mod names;
 mod never_set;
 mod parts;
+mod scopes;
 mod ways;
 mod whole;
 
