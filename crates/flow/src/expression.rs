@@ -51,13 +51,29 @@ struct Inner {
     reads: Reads,
     /// The path behind `output`, if that is all the expression is.
     part_of_output: Option<ResolvedPath>,
+    is_known: bool,
 }
+
+/// What stands for a text that cannot be read: it reads no field, and nobody can say what comes of it.
+const UNKNOWN: &str = "$random()";
 
 impl Expression {
     pub(crate) fn new(compiled: regatta_expr::Expression, part: Part, at: Position) -> Expression {
         let reads = compiled.reads();
         let part_of_output = find_part_of_output(compiled.text());
-        Expression(Arc::new(Inner { compiled, part, at, reads, part_of_output }))
+        Expression(Arc::new(Inner { compiled, part, at, reads, part_of_output, is_known: true }))
+    }
+
+    /// Stands for an expression that cannot be read. It may use any variable.
+    pub(crate) fn unknown(part: Part, at: Position) -> Expression {
+        let compiled = regatta_expr::Expression::compile(UNKNOWN).expect("the stand-in can be read");
+        let reads = Reads { any_variable: true, ..Reads::default() };
+        Expression(Arc::new(Inner { compiled, part, at, reads, part_of_output: None, is_known: false }))
+    }
+
+    /// Whether the text could be read.
+    pub(crate) fn is_known(&self) -> bool {
+        self.0.is_known
     }
 
     /// Returns the text.

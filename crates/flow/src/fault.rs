@@ -134,6 +134,9 @@ pub fn sort(faults: &mut [Fault]) {
 /// The most faults of one load; whoever has as many mends the first ones first.
 const FAULTS_MAX: usize = 500;
 
+/// The rules of expressions and places: what breaks them is known to be there, and to be unknown.
+const STOOD_IN_FOR: [&str; 3] = ["bad-expression", "bad-place", "unknown-variable"];
+
 /// Collects the faults of a load; the readers of all files share one.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
@@ -151,6 +154,12 @@ impl Faults {
     /// Returns how many there are so far.
     pub(crate) fn count(&self) -> usize {
         self.found.borrow().len()
+    }
+
+    /// Returns how many there are beside those for which something else stands in.
+    pub(crate) fn count_hard(&self) -> usize {
+        let is_hard = |fault: &&Fault| !STOOD_IN_FOR.contains(&fault.rule);
+        self.found.borrow().iter().filter(is_hard).count()
     }
 
     pub(crate) fn into_sorted(self) -> Vec<Fault> {

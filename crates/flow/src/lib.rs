@@ -11,6 +11,7 @@ mod check;
 mod expression;
 mod fault;
 mod folder;
+mod gaps;
 mod graph;
 mod likeness;
 mod load;
@@ -25,7 +26,7 @@ mod step;
 mod trial;
 mod workflow;
 
-pub use check::{check, render_faults};
+pub use check::{check, check_folder, render_faults};
 pub use expression::{Expression, Part, RESERVED};
 pub use fault::{Fault, Position, Severity, sort};
 pub use folder::{FILE_BYTES_MAX, FILES_MAX, Folder};

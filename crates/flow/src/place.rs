@@ -75,6 +75,11 @@ impl Place {
         Place { text: text.to_owned(), segments }
     }
 
+    /// Stands for a place that cannot be read.
+    pub(crate) fn unknown(text: &str) -> Place {
+        Place { text: text.to_owned(), segments: Vec::new() }
+    }
+
     /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::expression::Expression;
 use crate::fault::{Fault, Position};
 use crate::folder::Folder;
+use crate::gaps::Gaps;
 use crate::name::{EdgeId, NodeName};
 use crate::place::Place;
 use crate::role::Role;
@@ -48,6 +49,8 @@ pub struct Workflow {
     pub children: BTreeMap<String, Workflow>,
     /// What was found while loading and does not keep it from running; for the whole folder, with the outermost.
     pub warnings: Vec<Fault>,
+    /// What could not be read; nothing, unless it is only being checked.
+    pub(crate) gaps: Gaps,
     /// The files it was loaded from, with those of its children.
     pub folder: Arc<Folder>,
     /// The top of `workflow.toml`.

@@ -8,6 +8,9 @@ use crate::fault::Fault;
 /// Checks `[bind]`.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let workflow = subject.workflow;
+    if !workflow.gaps.is_graph_whole() {
+        return;
+    }
     let uses = all_expressions(workflow);
     for bind in &workflow.bind {
         let is_used = uses.iter().any(|usage| {

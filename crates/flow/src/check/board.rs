@@ -23,7 +23,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             edge.fail.iter().chain(of_routes).for_each(|fail| report.add(without_board("fail", fail.at())));
         }
     }
-    workflow.edges.iter().for_each(|edge| check_edge(edge, report));
+    let is_read = |edge: &&Edge| !workflow.gaps.edges.contains(edge.id.as_str());
+    workflow.edges.iter().filter(is_read).for_each(|edge| check_edge(edge, report));
 }
 
 fn without_board(key: &str, at: &Position) -> Fault {

@@ -44,8 +44,7 @@ pub(super) fn find_bounds(text: &str) -> Vec<Bound> {
 
 fn is_approached(graph: &Graph<'_>, way: &Way<'_>, part: &[Way<'_>], bound: &Bound) -> bool {
     let kept = |set: &'_ [Assignment]| {
-        let kept =
-            set.iter().filter(|assignment| graph.workflow.keeps(graph.level, assignment.place.field()));
+        let kept = set.iter().filter(|assignment| assignment.is_kept(graph.workflow, graph.level));
         kept.cloned().collect::<Vec<_>>()
     };
     let of = |way: &Way<'_>| [kept(way.set()), kept(&graph.node(way.from).set)].concat();
@@ -65,11 +64,17 @@ fn moves(limit: &Compiled, set: &[Assignment]) -> bool {
         || reads.any_variable
         || !reads.variables.is_empty()
         || reads.paths.iter().any(|path| is_other(&path))
-        || set.iter().any(|assignment| reads.paths.iter().any(|path| replaces(&assignment.place, path)))
+        || set
+            .iter()
+            .filter(|assignment| assignment.place.is_known())
+            .any(|assignment| reads.paths.iter().any(|path| replaces(&assignment.place, path)))
 }
 
-/// Whether an assignment is `path = path + n`, towards the bound, with a number above 0.
+/// Whether an assignment is `path = path + n`, towards the bound, with a number above 0; or may be, if it is unknown.
 fn is_step_of(assignment: &Assignment, bound: &Bound) -> bool {
+    if !assignment.is_known() {
+        return touches(&assignment.place, &bound.path);
+    }
     let is_place =
         assignment.place.segments().len() == bound.path.len() && names(&assignment.place) == bound.path;
     let text = assignment.value.text();

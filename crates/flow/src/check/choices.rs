@@ -141,7 +141,8 @@ fn check_overlaps(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Repo
 
 fn check_stall(view: &LevelView<'_>, number: usize, trial: &NodeTrial<'_>, report: &mut Report) {
     let none = |answer: &&Answer| answer.held.iter().all(|held| *held == Held::No);
-    let Some(answer) = trial.answers.iter().find(none).filter(|_| trial.is_described) else { return };
+    let is_whole = trial.is_described && !view.graph.workflow.gaps.has_lost_edges;
+    let Some(answer) = trial.answers.iter().find(none).filter(|_| is_whole) else { return };
     let node = view.graph.node(number);
     let message = format!("after `{}` it may be that no edge holds{}", node.name, example(answer));
     let hint = "add an edge for that, or one without `when` as the last";
@@ -166,10 +167,13 @@ fn check_failures(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Repo
 }
 
 fn check_ways_out(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Report) {
-    for (place, edge) in trial.edges.iter().enumerate().filter(|(_, edge)| edge.max_iterations.is_some()) {
+    let is_read = |edge: &&Edge| !view.graph.workflow.gaps.edges.contains(edge.id.as_str());
+    let is_capped = |edge: &&Edge| edge.max_iterations.is_some() && is_read(edge);
+    for (place, edge) in trial.edges.iter().enumerate().filter(|(_, edge)| is_capped(edge)) {
         let stuck = |answer: &&Answer| {
             let is_first = answer.held.iter().position(|held| *held == Held::Yes) == Some(place);
-            is_first && !answer.routes[place].is_empty() && !answer.routes[place].contains(&Held::Yes)
+            let may_hold = |held: &Held| matches!(held, Held::Yes | Held::Unknown);
+            is_first && !answer.routes[place].is_empty() && !answer.routes[place].iter().any(may_hold)
         };
         let Some(answer) = trial.answers.iter().find(stuck) else { continue };
         let message = format!(

@@ -69,7 +69,11 @@ impl<'w> Ground<'w> {
 
     /// Returns the shape of what a node returns, if it is known.
     pub(super) fn output_of(&self, node: usize) -> Option<Shape<'_>> {
-        match &self.workflow.nodes.get(node)?.kind {
+        let node = self.workflow.nodes.get(node)?;
+        if self.workflow.gaps.is_output_unknown(node) {
+            return None;
+        }
+        match &node.kind {
             NodeKind::Agent { role, .. } => {
                 self.workflow.roles.get(&role.name).map(|role| Shape::new(role.output.document()))
             }

@@ -5,11 +5,21 @@ use super::shape::{Field, Shape};
 use super::subject::Subject;
 use crate::fault::Fault;
 use crate::likeness::find_nearest;
-use crate::workflow::{Level, Workflow};
+use crate::workflow::{Edge, Level, Workflow};
 
 /// Checks the levels.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let workflow = subject.workflow;
+    if !workflow.gaps.is_state_unknown {
+        workflow.levels.values().for_each(|level| check_fields(workflow, level, report));
+    }
+    if !workflow.gaps.has_doubtful_levels {
+        check_defaults(workflow, report);
+        check_edges(workflow, report);
+    }
+}
+
+fn check_defaults(workflow: &Workflow, report: &mut Report) {
     let defaults: Vec<&Level> = workflow.levels.values().filter(|level| level.default).collect();
     if let (true, Some(last)) = (defaults.is_empty(), workflow.levels.values().next_back()) {
         let message = format!("no level is the default; a run would have the last, {}", last.number);
@@ -22,8 +32,6 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             Fault::error("two-default-levels", &level.at, message).with_hint("keep `default` at one of them"),
         );
     }
-    workflow.levels.values().for_each(|level| check_fields(workflow, level, report));
-    check_edges(workflow, report);
 }
 
 fn check_fields(workflow: &Workflow, level: &Level, report: &mut Report) {
@@ -44,7 +52,9 @@ fn check_edges(workflow: &Workflow, report: &mut Report) {
         let hint = format!("the workflow has level {}", known.join(", "));
         report.add(Fault::error("unknown-level", at, format!("there is no level {number}")).with_hint(hint));
     }
-    for edge in workflow.edges.iter().filter(|edge| edge.levels.as_ref().is_some_and(Vec::is_empty)) {
+    let is_read = |edge: &&Edge| !workflow.gaps.edges.contains(edge.id.as_str());
+    let is_nowhere = |edge: &&Edge| edge.levels.as_ref().is_some_and(Vec::is_empty);
+    for edge in workflow.edges.iter().filter(is_read).filter(is_nowhere) {
         let fault = Fault::error("edge-at-no-level", &edge.at, format!("`{}` is part of no level", edge.id));
         report.add(fault.with_hint("name its levels, or remove `levels` to make it part of all"));
     }

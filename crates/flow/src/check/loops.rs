@@ -121,6 +121,12 @@ fn has_cap(way: &Way<'_>) -> bool {
 }
 
 fn is_capped(graph: &Graph<'_>, way: &Way<'_>) -> bool {
+    // What cannot be read may bound it.
+    if graph.workflow.gaps.edges.contains(way.edge.id.as_str())
+        || way.conditions().any(|condition| !condition.is_known())
+    {
+        return true;
+    }
     match way.course {
         // A person sent the work back.
         Course::Rejected(_) => true,

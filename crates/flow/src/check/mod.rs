@@ -1,7 +1,8 @@
 //! The static check of a workflow: what would go wrong, found before anything runs.
 //!
 //! [`check`] asks every rule and returns all faults with where they stand; [`render_faults`] shows them with the lines
-//! of the files. Rules of form (unknown keys, bad expressions) have passed when a workflow is loaded. Rules look at
+//! of the files. Rules of form (unknown keys, bad expressions) have passed when a workflow is loaded; [`check_folder`]
+//! tells those too, and goes on with what can be read ([`crate::gaps`]). Rules look at
 //! the graph of each level ([`crate::graph`]) and say at which levels they fail. Those about conditions evaluate them
 //! on states that the schema allows ([`samples`]): a fault found so comes with an example.
 //!
@@ -33,10 +34,21 @@ mod subject;
 pub use render::render_faults;
 
 use crate::fault::{Fault, sort};
+use crate::folder::Folder;
+use crate::load::load_with_gaps;
 use crate::workflow::Workflow;
 use ground::Ground;
 use report::Report;
 use subject::Subject;
+
+/// Finds all that is wrong with a folder: its faults of form, and those of what can be read of it.
+pub fn check_folder(folder: &Folder) -> Vec<Fault> {
+    let (workflows, mut faults) = load_with_gaps(folder);
+    workflows.iter().for_each(|workflow| check_one(workflow, &mut faults));
+    sort(&mut faults);
+    faults.dedup();
+    faults
+}
 
 /// Finds what is wrong with a workflow and its children. Warnings of the load are among them.
 pub fn check(workflow: &Workflow) -> Vec<Fault> {

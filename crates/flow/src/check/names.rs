@@ -32,7 +32,8 @@ fn unknown<'n>(
 
 fn targets(workflow: &Workflow) -> impl Iterator<Item = &Target> {
     let of_levels = workflow.levels.values().filter_map(|level| level.start.as_ref());
-    [&workflow.start].into_iter().chain(of_levels).chain(workflow.edges.iter().flat_map(targets_of_edge))
+    let start = Some(&workflow.start).filter(|_| !workflow.gaps.is_start_unknown);
+    start.into_iter().chain(of_levels).chain(workflow.edges.iter().flat_map(targets_of_edge))
 }
 
 fn targets_of_edge(edge: &Edge) -> impl Iterator<Item = &Target> {
@@ -60,7 +61,8 @@ fn check_roles(workflow: &Workflow, report: &mut Report) {
             report.add(if fault.hint.is_some() { fault } else { fault.with_hint(files) });
         }
     }
-    for role in workflow.roles.values().filter(|role| !used.contains(role.name.as_str())) {
+    let is_unused = |name: &str| workflow.gaps.nodes.is_empty() && !used.contains(name);
+    for role in workflow.roles.values().filter(|role| is_unused(&role.name)) {
         let message = format!("no node has the role `{}`", role.name);
         report.add(
             Fault::warning("unused-role", &role.at, message)
@@ -74,14 +76,15 @@ fn check_children(workflow: &Workflow, report: &mut Report) {
     for node in &workflow.nodes {
         let NodeKind::Map { workflow: child, .. } = &node.kind else { continue };
         used.insert(child.name.as_str());
-        if !workflow.children.contains_key(&child.name) {
+        if !workflow.children.contains_key(&child.name) && !workflow.gaps.children.contains(&child.name) {
             let known = workflow.children.keys().map(String::as_str);
             let fault = unknown("unknown-child", "child workflow", &child.name, &child.at, known);
             let folder = format!("a child is a folder: `children/{}/workflow.toml`", child.name);
             report.add(if fault.hint.is_some() { fault } else { fault.with_hint(folder) });
         }
     }
-    for (name, child) in workflow.children.iter().filter(|(name, _)| !used.contains(name.as_str())) {
+    let is_unused = |name: &str| workflow.gaps.nodes.is_empty() && !used.contains(name);
+    for (name, child) in workflow.children.iter().filter(|(name, _)| is_unused(name)) {
         let message = format!("no `map` node runs the child workflow `{name}`");
         report.add(
             Fault::warning("unused-child", &child.at, message)
@@ -95,7 +98,9 @@ fn check_overrides(workflow: &Workflow, place: usize, edge: &Edge, report: &mut 
     for (id, at) in &edge.overrides {
         let known = workflow.edges.iter().map(|edge| edge.id.as_str());
         let Some(other) = workflow.edges.iter().position(|edge| edge.id == *id) else {
-            report.add(unknown("unknown-edge", "edge", id.as_str(), at, known));
+            if !workflow.gaps.has_lost_edges {
+                report.add(unknown("unknown-edge", "edge", id.as_str(), at, known));
+            }
             continue;
         };
         let why = if workflow.edges[other].from.name != edge.from.name {

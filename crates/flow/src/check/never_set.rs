@@ -23,6 +23,10 @@ type Where = (String, String, String);
 
 /// Checks the conditions of every level. One that something changes at another level is let pass.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    // What cannot be read may set anything.
+    if !subject.workflow.gaps.is_graph_whole() {
+        return;
+    }
     let mut looked_at: BTreeMap<Where, Vec<(u32, Option<Fault>)>> = BTreeMap::new();
     for view in &subject.levels {
         for way in view.graph.ways.iter().filter(|way| view.is_reached[way.from]) {
@@ -117,7 +121,7 @@ fn ways_of_part<'w>(graph: &Graph<'w>, way: &Way<'w>) -> Vec<Way<'w>> {
 /// Whether a way, or the node it leaves, sets a place that counts.
 fn is_set(graph: &Graph<'_>, ways: &[Way<'_>], counts: impl Fn(&Place) -> bool) -> bool {
     let sets = |assignment: &Assignment| {
-        graph.workflow.keeps(graph.level, assignment.place.field()) && counts(&assignment.place)
+        assignment.is_kept(graph.workflow, graph.level) && counts(&assignment.place)
     };
     ways.iter().any(|way| way.set().iter().chain(&graph.node(way.from).set).any(&sets))
 }

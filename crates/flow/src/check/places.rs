@@ -53,6 +53,9 @@ fn check_place(workflow: &Workflow, rule: &'static str, place: &Place, at: &Posi
 }
 
 fn walk<'s>(state: Shape<'s>, place: &Place) -> Walked<'s> {
+    if place.segments().is_empty() {
+        return Walked::Inside(Vec::new());
+    }
     let mut shapes = vec![state];
     let mut told = String::new();
     for (depth, segment) in place.segments().iter().enumerate() {
@@ -63,7 +66,7 @@ fn walk<'s>(state: Shape<'s>, place: &Place) -> Walked<'s> {
                 named(&shapes, name)
             }
             Segment::At(expression) => {
-                told = format!("{told}[{}]", expression.text());
+                told = format!("{told}[{}]", if expression.is_known() { expression.text() } else { "…" });
                 match constant(expression.compiled()) {
                     Some(serde_json::Value::String(name)) => named(&shapes, &name),
                     _ => indexed(&shapes),

@@ -8,8 +8,12 @@ use crate::workflow::{NodeKind, Workflow};
 
 /// Checks the ways of every level.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
-    check_unreachable(subject, report);
     check_ends_left(subject.workflow, report);
+    // An edge that cannot be read may lead anywhere.
+    if subject.workflow.gaps.has_lost_edges {
+        return;
+    }
+    check_unreachable(subject, report);
     for view in &subject.levels {
         check_dead_ends(&view.graph, &view.is_reached, report);
         check_ways_to_an_end(&view.graph, &view.is_reached, report);
@@ -44,8 +48,13 @@ fn is_end(graph: &Graph<'_>, number: usize) -> bool {
     matches!(graph.node(number).kind, NodeKind::End { .. })
 }
 
+/// Whether a node may be an end, for all that could be read of it.
+fn is_unknown(graph: &Graph<'_>, number: usize) -> bool {
+    graph.workflow.gaps.kinds.contains(graph.node(number).name.as_str())
+}
+
 fn is_dead_end(graph: &Graph<'_>, number: usize) -> bool {
-    !is_end(graph, number) && !graph.ways.iter().any(|way| way.from == number)
+    !is_end(graph, number) && !is_unknown(graph, number) && !graph.ways.iter().any(|way| way.from == number)
 }
 
 fn check_dead_ends(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
@@ -63,8 +72,9 @@ fn check_dead_ends(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) 
 
 /// Nodes that lead only to a dead end are not told again.
 fn check_ways_to_an_end(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
-    let mut leads: Vec<bool> =
-        (0..is_reached.len()).map(|number| is_end(graph, number) || is_dead_end(graph, number)).collect();
+    let mut leads: Vec<bool> = (0..is_reached.len())
+        .map(|number| is_end(graph, number) || is_unknown(graph, number) || is_dead_end(graph, number))
+        .collect();
     let mut pending: Vec<usize> = (0..leads.len()).filter(|number| leads[*number]).collect();
     while let Some(number) = pending.pop() {
         for way in graph.ways.iter().filter(|way| way.to == number) {

@@ -18,7 +18,7 @@ use super::shape::Field;
 use crate::expression::{Expression, RESERVED};
 use crate::step::{Look, assign, shorten};
 use crate::trial::{Given, Trial};
-use crate::workflow::{Assignment, Edge, Workflow};
+use crate::workflow::{Assignment, Edge, Node, NodeKind, Workflow};
 
 /// The most samples of one node at one level; beyond it they are spread over all combinations.
 const SAMPLES_MAX: u64 = 4_096;
@@ -36,6 +36,8 @@ pub(super) enum Held {
     No,
     /// It cannot be evaluated.
     Fails,
+    /// It cannot be read.
+    Unknown,
 }
 
 /// What the edges of a node said of its samples.
@@ -97,6 +99,9 @@ pub(super) fn try_node<'w>(
     if edges.is_empty() {
         return NodeTrial { edges, answers: Vec::new(), is_complete: true, is_described: true };
     }
+    if !can_be_tried(workflow, &workflow.nodes[node]) {
+        return NodeTrial { edges, answers: Vec::new(), is_complete: false, is_described: false };
+    }
     let plan = Plan::new(ground, workflow, level, node, &edges);
     let mut answers: BTreeMap<Said, (u64, String)> = BTreeMap::new();
     let total = plan.total();
@@ -121,7 +126,22 @@ pub(super) fn try_node<'w>(
     }
 }
 
+/// Whether enough of a workflow could be read to make states that follow a node.
+fn can_be_tried(workflow: &Workflow, node: &Node) -> bool {
+    let gaps = &workflow.gaps;
+    let is_role_known =
+        !matches!(&node.kind, NodeKind::Agent { role, .. } if !workflow.roles.contains_key(&role.name));
+    !gaps.has_doubtful_values
+        && !gaps.nodes.contains(node.name.as_str())
+        && !gaps.is_output_unknown(node)
+        && is_role_known
+        && node.set.iter().all(Assignment::is_known)
+}
+
 fn judge(look: &Look<'_>, when: &Expression) -> Held {
+    if !when.is_known() {
+        return Held::Unknown;
+    }
     match look.evaluate(when) {
         Ok(Some(Value::Bool(true))) => Held::Yes,
         Ok(_) => Held::No,

@@ -25,7 +25,7 @@ pub(super) fn find_unsettled(
     way: &Way<'_>,
     part: &[Way<'_>],
 ) -> Option<String> {
-    let scope = way.edge.scope.as_ref()?;
+    let scope = way.edge.scope.as_ref().filter(|scope| scope.is_known())?;
     if let Some(clock) = find_clock(scope.text()) {
         return Some(format!("`{clock}`"));
     }
@@ -35,8 +35,11 @@ pub(super) fn find_unsettled(
     }
     let set = assignments_of(graph, part);
     let of_binds = || paths_of_binds(graph, scope);
+    let gaps = &graph.workflow.gaps;
     let is_settled = |path: &Vec<String>| match path.first().map(String::as_str) {
         Some("input" | "feedback") => true,
+        Some("output") if gaps.is_output_unknown(graph.node(way.from)) => true,
+        Some(_) if gaps.is_state_unknown => true,
         Some("output") => ground.output_of(way.from).is_some_and(|shape| is_choice(shape, &path[1..])),
         _ => is_left_alone(path, &set) || is_choice(ground.state(), path),
     };
@@ -57,7 +60,8 @@ fn find_clock(text: &str) -> Option<&'static str> {
 /// Lists what is set along the ways, by them and by the nodes that they leave.
 fn assignments_of<'w>(graph: &Graph<'w>, part: &[Way<'w>]) -> Vec<&'w Assignment> {
     let all = part.iter().flat_map(|way| way.set().iter().chain(&graph.node(way.from).set));
-    all.filter(|assignment| graph.workflow.keeps(graph.level, assignment.place.field())).collect()
+    all.filter(|assignment| assignment.is_known() && assignment.is_kept(graph.workflow, graph.level))
+        .collect()
 }
 
 /// Whether nothing new is put at a path.

@@ -79,7 +79,10 @@ impl<'w> Graph<'w> {
             let found = targets.filter_map(|(target, course)| Some((number(target.name.as_str())?, course)));
             ways.extend(found.map(|(to, course)| Way { from, to, edge, course }));
         }
-        Graph { workflow, level, start: number(workflow.start_at(level).name.as_str()), ways }
+        let is_unknown =
+            workflow.gaps.is_start_unknown && std::ptr::eq(workflow.start_at(level), &workflow.start);
+        let start = number(workflow.start_at(level).name.as_str()).filter(|_| !is_unknown);
+        Graph { workflow, level, start, ways }
     }
 
     /// Returns a node by its number.
@@ -87,8 +90,11 @@ impl<'w> Graph<'w> {
         &self.workflow.nodes[number]
     }
 
-    /// Says of each node whether a run of this level can come to it.
+    /// Says of each node whether a run of this level can come to it. Without a start it may be any.
     pub(crate) fn reachable(&self) -> Vec<bool> {
+        if self.start.is_none() {
+            return vec![true; self.workflow.nodes.len()];
+        }
         let mut is_reached = vec![false; self.workflow.nodes.len()];
         let mut pending: Vec<usize> = self.start.into_iter().collect();
         while let Some(node) = pending.pop() {

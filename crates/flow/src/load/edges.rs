@@ -6,6 +6,7 @@ use toml::de::DeTable;
 
 use crate::expression::Part;
 use crate::fault::{Fault, Position};
+use crate::gaps::Gaps;
 use crate::load::head::{read_name, read_target};
 use crate::load::nodes::read_set;
 use crate::load::section::{Section, count_of, text_of};
@@ -35,9 +36,25 @@ const EXHAUSTED_KEYS: &[&str] = &["to", "when", "set", "fail"];
 /// The keys of the way of a task that was sent back; there is nothing to choose.
 const REJECTED_KEYS: &[&str] = &["to", "set", "fail"];
 
-pub(crate) fn read(section: &Section<'_>) -> Vec<Edge> {
-    let edges: Vec<Edge> =
-        section.tables("edges").into_iter().filter_map(|(table, at)| read_edge(section, table, at)).collect();
+/// Reads the edges. What could not be read of them is among the gaps.
+pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Edge> {
+    let faults = section.reader.faults;
+    let before = faults.count_hard();
+    let tables = section.tables("edges");
+    gaps.has_lost_edges |= faults.count_hard() > before;
+    let mut edges = Vec::new();
+    for (table, at) in tables {
+        let before = faults.count_hard();
+        match read_edge(section, table, at) {
+            None => gaps.has_lost_edges = true,
+            Some(edge) => {
+                if faults.count_hard() > before {
+                    gaps.edges.insert(edge.id.to_string());
+                }
+                edges.push(edge);
+            }
+        }
+    }
     let mut seen = BTreeSet::new();
     for edge in edges.iter().filter(|edge| !seen.insert(edge.id.clone())) {
         let message = format!("another edge is called `{}`", edge.id);

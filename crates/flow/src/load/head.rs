@@ -17,17 +17,18 @@ const BOARD_KEYS: &[&str] = &["items", "key", "title", "description", "criteria"
 
 /// What stands at the top.
 pub(crate) struct Head {
+    /// May be missing, and then the workflow does not load.
     pub(crate) name: String,
     pub(crate) title: String,
-    pub(crate) start: Target,
+    pub(crate) start: Option<Target>,
 }
 
 impl Head {
-    pub(crate) fn read(section: &Section<'_>) -> Option<Head> {
+    pub(crate) fn read(section: &Section<'_>) -> Head {
         let name = section.needed_text("name").and_then(|text| read_name(section.reader, &text));
         let title = section.text("title").map(|text| text.value.to_owned()).unwrap_or_default();
         let start = section.needed_text("start").and_then(|text| read_target(section.reader, &text));
-        Some(Head { name: name?.name, title, start: start? })
+        Head { name: name.map(|name| name.name).unwrap_or_default(), title, start }
     }
 }
 
@@ -48,7 +49,9 @@ pub(crate) fn read_bind(section: &Section<'_>) -> Vec<Bind> {
             Some(text) => {
                 let at = section.reader.position(text.literal.clone());
                 let place = section.reader.place(&text, &part);
-                binds.extend(place.map(|place| Bind { name: key.value.to_owned(), place, at }));
+                if place.is_known() {
+                    binds.push(Bind { name: key.value.to_owned(), place, at });
+                }
             }
             None => section.not_an_expression(key.value, value),
         }
@@ -79,7 +82,7 @@ pub(crate) fn read_board(section: &Section<'_>) -> Option<Board> {
     let key = board.needed_expression("key");
     let [title, description, criteria, priority, depends] =
         ["title", "description", "criteria", "priority", "depends"].map(|key| board.expression(key));
-    Some(Board { items: items?, key: key?, title, description, criteria, priority, depends, at })
+    Some(Board { items, key, title, description, criteria, priority, depends, at })
 }
 
 /// Reads a name of any kind.

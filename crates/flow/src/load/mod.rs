@@ -13,6 +13,7 @@ mod roles;
 mod schemas;
 mod section;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,12 +23,14 @@ use toml::de::DeTable;
 use crate::expression::Part;
 use crate::fault::{Fault, Faults, Position};
 use crate::folder::{FILE_BYTES_MAX, FILES_MAX, Folder};
+use crate::gaps::Gaps;
 use crate::load::head::Head;
 use crate::load::section::{Reader, Section};
-use crate::name::is_name;
+use crate::name::{NodeName, is_name};
 use crate::role::Role;
+use crate::schema::StateSchema;
 use crate::source::Source;
-use crate::workflow::{Node, Workflow};
+use crate::workflow::{Node, Target, Workflow};
 
 /// How deep workflows may lie within each other: a plan, its parts, their parts.
 const CHILDREN_DEPTH_MAX: usize = 4;
@@ -38,18 +41,27 @@ const MAIN: &str = "workflow.toml";
 impl Workflow {
     /// Loads a workflow, or returns all its faults of form in the order of the files.
     pub fn load(folder: &Folder) -> Result<Workflow, Vec<Fault>> {
-        let faults = Faults::default();
-        check_sizes(folder, &faults);
-        let loading = Loading { folder: Arc::new(folder.clone()), faults: &faults };
-        let workflow = loading.load_within("", 0);
-        let found = faults.into_sorted();
-        match workflow {
+        let (workflows, found) = load_with_gaps(folder);
+        match workflows.into_iter().next() {
             Some(workflow) if !found.iter().any(Fault::is_error) => {
                 Ok(Workflow { warnings: found, ..workflow })
             }
             _ => Err(found),
         }
     }
+}
+
+/// Loads what can be read of a folder, with all its faults of form.
+///
+/// That is one workflow with its children, or the children alone if the outer one cannot be read at all.
+pub(crate) fn load_with_gaps(folder: &Folder) -> (Vec<Workflow>, Vec<Fault>) {
+    let faults = Faults::default();
+    check_sizes(folder, &faults);
+    let orphans = RefCell::default();
+    let loading = Loading { folder: Arc::new(folder.clone()), faults: &faults, orphans: &orphans };
+    let workflow = loading.load_within("", 0);
+    let workflows = workflow.into_iter().chain(orphans.into_inner()).collect();
+    (workflows, faults.into_sorted())
 }
 
 fn check_sizes(folder: &Folder, faults: &Faults) {
@@ -68,6 +80,8 @@ fn check_sizes(folder: &Folder, faults: &Faults) {
 pub(crate) struct Loading<'f> {
     folder: Arc<Folder>,
     faults: &'f Faults,
+    /// The children of workflows that cannot be read.
+    orphans: &'f RefCell<Vec<Workflow>>,
 }
 
 impl Loading<'_> {
@@ -89,15 +103,20 @@ impl Loading<'_> {
     fn load_within(&self, prefix: &str, depth: usize) -> Option<Workflow> {
         let file = format!("{prefix}{MAIN}");
         let top = Source::new(file.as_str(), "").position(0..0);
-        let children = self.load_children(prefix, depth, &top);
-        let roles = self.load_roles(prefix, &top);
-        let source = self.needed_file(&file, &top)?;
-        let parsed = self.parse(&source)?;
-        let reader = Reader { source: &source, faults: self.faults, variables: &[] };
+        let mut gaps = Gaps::default();
+        let children = self.load_children(prefix, depth, &top, &mut gaps);
+        let roles = self.load_roles(prefix, &top, &mut gaps);
+        let source = self.needed_file(&file, &top);
+        let parsed = source.as_ref().and_then(|source| self.parse(source));
+        let (Some(source), Some(parsed)) = (&source, &parsed) else {
+            self.orphans.borrow_mut().extend(children.into_values());
+            return None;
+        };
+        let reader = Reader { source, faults: self.faults, variables: &[] };
         let title = "the workflow".to_owned();
         let section =
             Section::new(reader, parsed.get_ref(), title, Part::Workflow, source.line_at(0), head::KEYS);
-        self.read_main(prefix, section, roles, children)
+        Some(self.read_main(prefix, section, roles, children, gaps))
     }
 
     fn parse<'s>(&self, source: &Source<'s>) -> Option<Spanned<DeTable<'s>>> {
@@ -117,48 +136,70 @@ impl Loading<'_> {
         section: Section<'_>,
         roles: BTreeMap<String, Role>,
         children: BTreeMap<String, Workflow>,
-    ) -> Option<Workflow> {
+        mut gaps: Gaps,
+    ) -> Workflow {
+        let before = self.faults.count();
         let bind = head::read_bind(&section);
+        gaps.has_doubtful_values |= self.faults.count() > before;
         let variables = head::bind_names(&section);
         let section = section.with_variables(&variables);
         let head = Head::read(&section);
         let board = head::read_board(&section);
-        let nodes = self.read_nodes(prefix, &section, &roles);
-        let edges = edges::read(&section);
+        let nodes = self.read_nodes(prefix, &section, &roles, &mut gaps);
+        let edges = edges::read(&section, &mut gaps);
+        let before = self.faults.count();
         let levels = levels::read(&section);
+        gaps.has_doubtful_levels = self.faults.count() > before;
+        let before = self.faults.count();
         let schema = self.load_state_schema(prefix, &section);
         let input = self.load_input_schema(prefix, &section);
-        let Head { name, title, start } = head?;
-        Some(Workflow {
+        gaps.has_doubtful_values |= self.faults.count() > before;
+        gaps.is_state_unknown = schema.is_none();
+        let Head { name, title, start } = head;
+        gaps.is_start_unknown = start.is_none();
+        Workflow {
             name,
             title,
-            start,
+            start: start.unwrap_or_else(|| unknown_start(section.header())),
             bind,
             board,
             nodes,
             edges,
             levels,
-            schema: schema?,
-            input: input?,
+            schema: schema.unwrap_or_else(StateSchema::open),
+            input: input.flatten(),
             roles,
             children,
             warnings: Vec::new(),
+            gaps,
             folder: Arc::clone(&self.folder),
             at: section.header().clone(),
-        })
+        }
     }
 
-    /// Reads the nodes. Prompts are held against them only if all of them could be read.
-    fn read_nodes(&self, prefix: &str, section: &Section<'_>, roles: &BTreeMap<String, Role>) -> Vec<Node> {
-        let before = self.faults.count();
-        let nodes = nodes::read(section);
-        if self.faults.count() == before {
+    /// Reads the nodes. Prompts are held against them only if the names of all inputs could be read.
+    fn read_nodes(
+        &self,
+        prefix: &str,
+        section: &Section<'_>,
+        roles: &BTreeMap<String, Role>,
+        gaps: &mut Gaps,
+    ) -> Vec<Node> {
+        let before = self.faults.count_hard();
+        let nodes = nodes::read(section, gaps);
+        if self.faults.count_hard() == before {
             roles::check_inputs(self, prefix, &nodes, roles);
         }
         nodes
     }
 
-    fn load_children(&self, prefix: &str, depth: usize, at: &Position) -> BTreeMap<String, Workflow> {
+    fn load_children(
+        &self,
+        prefix: &str,
+        depth: usize,
+        at: &Position,
+        gaps: &mut Gaps,
+    ) -> BTreeMap<String, Workflow> {
         let mut children = BTreeMap::new();
         for name in self.folder.names_within(&format!("{prefix}children")) {
             let within = format!("{prefix}children/{name}/");
@@ -170,9 +211,17 @@ impl Loading<'_> {
                 let message = format!("`{name}` is no name for a child");
                 self.faults.add(Fault::error("bad-name", at, message));
             } else {
-                children.extend(self.load_within(&within, depth + 1).map(|child| (name, child)));
+                match self.load_within(&within, depth + 1) {
+                    Some(child) => drop(children.insert(name, child)),
+                    None => drop(gaps.children.insert(name)),
+                }
             }
         }
         children
     }
+}
+
+/// Stands for a start that cannot be read.
+fn unknown_start(at: &Position) -> Target {
+    Target { name: NodeName::parse("unknown").expect("it is a name"), at: at.clone() }
 }

@@ -4,6 +4,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::expression::{Expression, Part};
 use crate::fault::{Fault, Position};
+use crate::gaps::Gaps;
 use crate::likeness::find_nearest;
 use crate::load::head::read_name;
 use crate::load::section::{Section, entries_of, list_names, text_of};
@@ -19,28 +20,49 @@ const KINDS: &[(&str, &[&str])] = &[
     ("end", &["kind", "status", "reason", "result"]),
 ];
 
-pub(crate) fn read(section: &Section<'_>) -> Vec<Node> {
+/// Reads the nodes. One of which only the name is known is there too, and is among the gaps.
+pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Node> {
     let Some((table, _)) = section.table("nodes") else {
         section.missing("nodes");
+        gaps.has_lost_edges = true;
         return Vec::new();
     };
+    let faults = section.reader.faults;
     let mut nodes = Vec::new();
     for (key, value) in entries_of(table) {
         let at = section.reader.position(key.literal.clone());
-        let name = read_name(section.reader, &key);
-        let DeValue::Table(table) = value.get_ref() else {
-            let message = format!("node `{}` must be a table", key.value);
-            section.reader.add(Fault::error("wrong-type", &section.reader.position(value.span()), message));
-            continue;
+        let name = read_name(section.reader, &key).and_then(|name| NodeName::parse(&name.name).ok());
+        let before = faults.count_hard();
+        let body = match value.get_ref() {
+            DeValue::Table(table) => read_node(section, key.value, table, at.clone()),
+            _ => {
+                let message = format!("node `{}` must be a table", key.value);
+                section.reader.add(Fault::error(
+                    "wrong-type",
+                    &section.reader.position(value.span()),
+                    message,
+                ));
+                None
+            }
         };
-        let node = read_node(section, key.value, table, at);
-        let name = name.and_then(|name| NodeName::parse(&name.name).ok());
-        nodes.extend(name.zip(node).map(|(name, (kind, set, at))| Node { name, kind, set, at }));
+        if faults.count_hard() > before {
+            gaps.nodes.insert(key.value.to_owned());
+        }
+        let (kind, set) = body.unwrap_or_else(|| {
+            gaps.kinds.insert(key.value.to_owned());
+            (unknown_kind(key.value, &at), Vec::new())
+        });
+        nodes.extend(name.map(|name| Node { name, kind, set, at }));
     }
     nodes
 }
 
-type Body = (NodeKind, Vec<Assignment>, Position);
+/// Stands for a kind that cannot be read: of all kinds this one asks least of what is around it.
+fn unknown_kind(name: &str, at: &Position) -> NodeKind {
+    NodeKind::Approval { question: Expression::unknown(Part::Node(name.to_owned()), at.clone()) }
+}
+
+type Body = (NodeKind, Vec<Assignment>);
 
 fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: Position) -> Option<Body> {
     let part = Part::Node(name.to_owned());
@@ -66,11 +88,11 @@ fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: 
     let kind = match *kind {
         "agent" => read_agent(&node),
         "map" => read_map(&node),
-        "approval" => node.needed_expression("question").map(|question| NodeKind::Approval { question }),
+        "approval" => Some(NodeKind::Approval { question: node.needed_expression("question") }),
         "check" => Some(read_check(&node)),
-        _ => read_end(&node),
+        _ => Some(read_end(&node)),
     };
-    Some((kind?, set, at))
+    Some((kind?, set))
 }
 
 fn read_agent(node: &Section<'_>) -> Option<NodeKind> {
@@ -85,10 +107,8 @@ fn read_inputs(node: &Section<'_>) -> Vec<(Named, Expression)> {
     let mut inputs = Vec::new();
     for (key, value) in entries_of(table) {
         let name = read_name(node.reader, &key);
-        match text_of(value) {
-            Some(text) => inputs.extend(name.zip(node.reader.expression(&text, node.part()))),
-            None => node.not_an_expression(key.value, value),
-        }
+        let value = node.expression_of(key.value, value);
+        inputs.extend(name.map(|name| (name, value)));
     }
     inputs
 }
@@ -99,7 +119,7 @@ fn read_map(node: &Section<'_>) -> Option<NodeKind> {
     let key = node.needed_expression("key");
     let depends = node.expression("depends");
     let max_parallel = node.count("max_parallel");
-    Some(NodeKind::Map { workflow: workflow?, items: items?, key: key?, depends, max_parallel })
+    Some(NodeKind::Map { workflow: workflow?, items, key, depends, max_parallel })
 }
 
 fn read_check(node: &Section<'_>) -> NodeKind {
@@ -110,7 +130,7 @@ fn read_check(node: &Section<'_>) -> NodeKind {
     NodeKind::Check { names: node.list("checks", "a list of texts", named), task: node.expression("task") }
 }
 
-fn read_end(node: &Section<'_>) -> Option<NodeKind> {
+fn read_end(node: &Section<'_>) -> NodeKind {
     let status = match node.text("status") {
         None => EndStatus::Completed,
         Some(text) if text.value == "completed" => EndStatus::Completed,
@@ -119,10 +139,10 @@ fn read_end(node: &Section<'_>) -> Option<NodeKind> {
             let message = format!("an end is not `{}`", text.value);
             let fault = Fault::error("bad-status", &node.reader.position(text.literal), message);
             node.reader.add(fault.with_hint("`status` is `completed` or `failed`"));
-            return None;
+            EndStatus::Failed
         }
     };
-    Some(NodeKind::End { status, reason: node.expression("reason"), result: node.expression("result") })
+    NodeKind::End { status, reason: node.expression("reason"), result: node.expression("result") }
 }
 
 /// Reads the assignments of a `set`.
@@ -132,13 +152,8 @@ pub(crate) fn read_set(section: &Section<'_>, key: &str) -> Vec<Assignment> {
     for (key, value) in entries_of(table) {
         let at = section.reader.position(key.literal.clone());
         let place = section.reader.place(&key, section.part());
-        match text_of(value) {
-            Some(text) => {
-                let value = section.reader.expression(&text, section.part());
-                set.extend(place.zip(value).map(|(place, value)| Assignment { place, value, at }));
-            }
-            None => section.not_an_expression(key.value, value),
-        }
+        let value = section.expression_of(key.value, value);
+        set.push(Assignment { place, value, at });
     }
     set
 }

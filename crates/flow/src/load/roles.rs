@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::fault::{Fault, Position};
+use crate::gaps::Gaps;
 use crate::likeness::find_nearest;
 use crate::load::Loading;
 use crate::name::is_name;
 use crate::role::Role;
+use crate::schema::Schema;
 use crate::source::Source;
 use crate::workflow::{Node, NodeKind};
 
@@ -17,8 +19,8 @@ const PROMPT: &str = ".md";
 const OUTPUT: &str = ".output.json";
 
 impl Loading<'_> {
-    /// Loads the roles of a workflow. A prompt and a schema come in pairs.
-    pub(super) fn load_roles(&self, prefix: &str, at: &Position) -> BTreeMap<String, Role> {
+    /// Loads the roles of a workflow. A prompt and a schema come in pairs; for one that is not, something stands in.
+    pub(super) fn load_roles(&self, prefix: &str, at: &Position, gaps: &mut Gaps) -> BTreeMap<String, Role> {
         let within = format!("{prefix}roles/");
         let names = |suffix: &str| -> Vec<String> {
             let files = self.folder.files().keys().filter_map(|file| file.strip_prefix(&within));
@@ -27,34 +29,41 @@ impl Loading<'_> {
         let (prompts, outputs) = (names(PROMPT), names(OUTPUT));
         let mut roles = BTreeMap::new();
         for name in &prompts {
-            roles.extend(self.load_role(&within, name, at).map(|role| (name.clone(), role)));
+            roles.extend(self.load_role(&within, name, at, gaps).map(|role| (name.clone(), role)));
         }
         for name in outputs.iter().filter(|name| !prompts.contains(name)) {
             let message = format!("role `{name}` has no prompt: there is no file `{within}{name}{PROMPT}`");
             let top = Source::new(format!("{within}{name}{OUTPUT}"), "").position(0..0);
             self.faults.add(Fault::error("missing-file", &top, message));
+            gaps.roles.insert(name.clone());
+            roles.extend(Role::compile(name, "", Schema::open(), top).ok().map(|role| (name.clone(), role)));
         }
         roles
     }
 
-    fn load_role(&self, within: &str, name: &str, at: &Position) -> Option<Role> {
-        let prompt = self.needed_file(&format!("{within}{name}{PROMPT}"), at)?;
+    fn load_role(&self, within: &str, name: &str, at: &Position, gaps: &mut Gaps) -> Option<Role> {
+        let file = format!("{within}{name}{PROMPT}");
+        // One that is too large is empty here, and that it is too large was told.
+        let prompt = self.needed_file(&file, at).unwrap_or_else(|| Source::new(file, ""));
         let top = prompt.line_at(0);
         if !is_name(name) {
             self.faults.add(Fault::error("bad-name", &top, format!("`{name}` is no name for a role")));
             return None;
         }
         let output = self.needed_file(&format!("{within}{name}{OUTPUT}"), &top);
-        let output = output.and_then(|source| self.compile_schema(&source));
+        let output = output.and_then(|source| self.compile_schema(&source)).unwrap_or_else(|| {
+            gaps.roles.insert(name.to_owned());
+            Schema::open()
+        });
         if let Err(error) = Role::check_template(name, prompt.text) {
             let line = error.line().unwrap_or(1);
             let start: usize = prompt.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
             let detail = error.detail().unwrap_or("it is no template");
             let message = format!("the prompt cannot be read: {detail}");
             self.faults.add(Fault::error("bad-template", &prompt.line_at(start), message));
-            return None;
+            return Role::compile(name, "", output, top).ok();
         }
-        Role::compile(name, prompt.text, output?, top).ok()
+        Role::compile(name, prompt.text, output, top).ok()
     }
 }
 

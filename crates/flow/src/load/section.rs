@@ -51,13 +51,13 @@ impl<'t> Reader<'t> {
         self.faults.add(fault);
     }
 
-    /// Compiles an expression.
-    pub(crate) fn expression(&self, text: &Text<'_>, part: &Part) -> Option<Expression> {
+    /// Compiles an expression. For one that cannot be read an unknown one stands in.
+    pub(crate) fn expression(&self, text: &Text<'_>, part: &Part) -> Expression {
         self.expression_within(text, 0..text.value.len(), part)
     }
 
     /// Compiles the expression that is a stretch of a text.
-    fn expression_within(&self, text: &Text<'_>, within: Range<usize>, part: &Part) -> Option<Expression> {
+    fn expression_within(&self, text: &Text<'_>, within: Range<usize>, part: &Part) -> Expression {
         let at =
             |bytes: Range<usize>| self.source.position_in_string(text.literal.clone(), text.value, bytes);
         let whole = within.clone();
@@ -65,16 +65,16 @@ impl<'t> Reader<'t> {
             Ok(compiled) => {
                 let expression = Expression::new(compiled, part.clone(), at(whole));
                 self.check_variables(&expression);
-                Some(expression)
+                expression
             }
             Err(fault) => {
                 let bytes = match fault.at() {
                     Some(span) => whole.start + span.start..whole.start + span.end,
-                    None => whole,
+                    None => whole.clone(),
                 };
                 let message = format!("the expression cannot be read: {fault} ({})", fault.jsonata_code());
                 self.add(Fault::error("bad-expression", &at(bytes), message));
-                None
+                Expression::unknown(part.clone(), at(whole))
             }
         }
     }
@@ -94,8 +94,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a place.
-    pub(crate) fn place(&self, text: &Text<'_>, part: &Part) -> Option<Place> {
+    /// Reads a place. For one that cannot be read an unknown one stands in.
+    pub(crate) fn place(&self, text: &Text<'_>, part: &Part) -> Place {
         let at =
             |bytes: Range<usize>| self.source.position_in_string(text.literal.clone(), text.value, bytes);
         let raw = match place::split(text.value) {
@@ -103,7 +103,7 @@ impl<'t> Reader<'t> {
             Err(bad) => {
                 let fault = Fault::error("bad-place", &at(bad.offset()..text.value.len()), bad.to_string());
                 self.add(fault.with_hint("a place is a path such as `tasks[currentTaskIndex].status`"));
-                return None;
+                return Place::unknown(text.value);
             }
         };
         if let Some(RawSegment::Name(name)) = raw.first()
@@ -111,18 +111,13 @@ impl<'t> Reader<'t> {
         {
             let message = format!("`{name}` is not a part of the state and cannot be set or named");
             self.add(Fault::error("bad-place", &at(0..name.len()), message));
-            return None;
+            return Place::unknown(text.value);
         }
         let segments = raw.into_iter().map(|segment| match segment {
-            RawSegment::Name(name) => Some(Segment::Name(name.into())),
-            RawSegment::At(bytes) => self.expression_within(text, bytes, part).map(Segment::At),
+            RawSegment::Name(name) => Segment::Name(name.into()),
+            RawSegment::At(bytes) => Segment::At(self.expression_within(text, bytes, part)),
         });
-        // Every segment is compiled before any is given up, so that all faults are found.
-        let segments: Vec<Option<Segment>> = segments.collect();
-        segments
-            .into_iter()
-            .collect::<Option<Vec<Segment>>>()
-            .map(|segments| Place::new(text.value, segments))
+        Place::new(text.value, segments.collect())
     }
 }
 
@@ -202,22 +197,27 @@ impl<'t> Section<'t> {
         self.text(key)
     }
 
+    /// Reads an expression, if the key is there.
     pub(crate) fn expression(&self, key: &str) -> Option<Expression> {
-        let value = self.find(key)?;
+        self.find(key).map(|value| self.expression_of(key, value))
+    }
+
+    pub(crate) fn needed_expression(&self, key: &str) -> Expression {
+        self.expression(key).unwrap_or_else(|| {
+            self.missing(key);
+            Expression::unknown(self.part.clone(), self.header.clone())
+        })
+    }
+
+    /// Reads the expression that a value is.
+    pub(crate) fn expression_of(&self, key: &str, value: &'t Spanned<DeValue<'t>>) -> Expression {
         match text_of(value) {
             Some(text) => self.reader.expression(&text, &self.part),
             None => {
                 self.not_an_expression(key, value);
-                None
+                Expression::unknown(self.part.clone(), self.reader.position(value.span()))
             }
         }
-    }
-
-    pub(crate) fn needed_expression(&self, key: &str) -> Option<Expression> {
-        if self.find(key).is_none() {
-            self.missing(key);
-        }
-        self.expression(key)
     }
 
     /// Notes a value that is no expression, with how to write it as one.

@@ -4,7 +4,7 @@
 //! judgement is found by [`changed`](crate::schema::changed); here it is carried out.
 
 use jsonschema::{ValidationError, Validator, ValidatorMap};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::path::{ResolvedPath, find_along};
 use crate::schema::changed::{Changed, Judgement, find_judgements};
@@ -36,6 +36,11 @@ impl StateSchema {
         let is_walked = draft.is_none_or(|draft| draft.trim_end_matches('#') == DRAFT);
         let chart = Chart::draw(&document);
         Ok(StateSchema { document, whole, parts, chart, is_walked })
+    }
+
+    /// Returns the schema that every object fits.
+    pub(crate) fn open() -> StateSchema {
+        StateSchema::compile(json!({ "type": "object" })).expect("a schema of one word can be compiled")
     }
 
     /// Returns the schema as it is written.

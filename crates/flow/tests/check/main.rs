@@ -7,6 +7,7 @@ mod choices;
 mod drawings;
 mod fields;
 mod folders;
+mod gaps;
 mod loops;
 mod names;
 mod never_set;
@@ -103,6 +104,15 @@ fn check(text: &str, expected: Expect) {
 
 /// Checks a small workflow with other files beside it.
 fn check_with(text: &str, others: &[(&str, &str)], expected: Expect) {
+    expected.assert_eq(&tell(&faults_of(&folder(text, others))));
+}
+
+/// Checks a small workflow whose form need not be right.
+fn check_all(text: &str, others: &[(&str, &str)], expected: Expect) {
+    expected.assert_eq(&tell(&regatta_flow::check_folder(&folder(text, others))));
+}
+
+fn tell(faults: &[Fault]) -> String {
     let tell = |fault: &Fault| {
         let line = fault.line.saturating_sub(HEAD.lines().count());
         let hint = fault.hint.as_deref().map(|hint| format!("\n    {hint}")).unwrap_or_default();
@@ -111,6 +121,5 @@ fn check_with(text: &str, others: &[(&str, &str)], expected: Expect) {
             if fault.file == "workflow.toml" { format!("{line}:{column}") } else { fault.file.clone() };
         format!("{place} {severity}[{rule}]: {message}{hint}\n")
     };
-    let told: String = faults_of(&folder(text, others)).iter().map(tell).collect();
-    expected.assert_eq(&told);
+    faults.iter().map(tell).collect()
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use regatta_engine::Project;
 use regatta_engine::core::{Code, Problem};
 use regatta_engine::runs::{Listed, list_workflows};
-use regatta_flow::{Fault, Workflow, check, render_faults};
+use regatta_flow::{Fault, check_folder, render_faults};
 use serde_json::Value;
 
 /// Finds what is wrong with a workflow before it runs, all of it at once.
@@ -43,10 +43,7 @@ impl Check {
 }
 
 fn check_one(listed: Listed) -> Checked {
-    let faults = match Workflow::load(&listed.folder) {
-        Ok(workflow) => check(&workflow),
-        Err(faults) => faults,
-    };
+    let faults = check_folder(&listed.folder);
     Checked { listed, faults }
 }
 

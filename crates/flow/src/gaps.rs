@@ -1,0 +1,70 @@
+//! What a load could not read of a workflow, so that the check can go on with the rest.
+//!
+//! In place of what cannot be read there is something that says nothing: an expression that may hold or not, a schema
+//! that allows everything, a node of which only the name is known. The check reports nothing that only follows from
+//! such a gap. A workflow that has gaps is never handed out: it lives only as long as its faults are looked for.
+
+use std::collections::BTreeSet;
+
+use crate::place::{Place, Segment};
+use crate::workflow::{Assignment, Node, NodeKind, Workflow};
+
+/// The parts of a workflow that could not be read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gaps {
+    /// Nodes that have keys which could not be read.
+    pub(crate) nodes: BTreeSet<String>,
+    /// Those of them of which not even the kind is known.
+    pub(crate) kinds: BTreeSet<String>,
+    /// Edges that have keys which could not be read.
+    pub(crate) edges: BTreeSet<String>,
+    /// Whether there are edges of which nobody can say where they lead.
+    pub(crate) has_lost_edges: bool,
+    /// Roles whose results are not known.
+    pub(crate) roles: BTreeSet<String>,
+    /// Children that could not be read.
+    pub(crate) children: BTreeSet<String>,
+    /// Whether nothing is known of the state.
+    pub(crate) is_state_unknown: bool,
+    /// Whether values that fit the schemas and `[bind]` cannot be made.
+    pub(crate) has_doubtful_values: bool,
+    pub(crate) is_start_unknown: bool,
+    pub(crate) has_doubtful_levels: bool,
+}
+
+impl Gaps {
+    /// Whether everything of the graph could be read: its nodes, and its edges with what they set.
+    pub(crate) fn is_graph_whole(&self) -> bool {
+        self.nodes.is_empty() && self.edges.is_empty() && !self.has_lost_edges
+    }
+
+    /// Whether it is not known what a node returns.
+    pub(crate) fn is_output_unknown(&self, node: &Node) -> bool {
+        let is_role_unknown =
+            matches!(&node.kind, NodeKind::Agent { role, .. } if self.roles.contains(&role.name));
+        is_role_unknown || self.kinds.contains(node.name.as_str())
+    }
+}
+
+impl Place {
+    /// Whether all of its text could be read.
+    pub(crate) fn is_known(&self) -> bool {
+        let is_known = |segment: &Segment| match segment {
+            Segment::Name(_) => true,
+            Segment::At(expression) => expression.is_known(),
+        };
+        !self.segments().is_empty() && self.segments().iter().all(is_known)
+    }
+}
+
+impl Assignment {
+    /// Whether place and value could be read.
+    pub(crate) fn is_known(&self) -> bool {
+        self.place.is_known() && self.value.is_known()
+    }
+
+    /// Whether it counts at a level; one whose place could not be read may.
+    pub(crate) fn is_kept(&self, workflow: &Workflow, level: u32) -> bool {
+        self.place.segments().is_empty() || workflow.keeps(level, self.place.field())
+    }
+}
