@@ -91,6 +91,13 @@ echo "step $REGATTA_STEP" > work.txt
 echo "{\"code\":\"work\",\"taskId\":\"PRD\",\"status\":\"complete\",\"selfValidation\":{\"passed\":$passed,\"issues\":[]}}"
 "#;
 
+/// A coder that keeps what it is told in each step, and is ready at once.
+const LISTENING: &str = r#"
+cat > "$REGATTA_PROJECT/.regatta/told-$REGATTA_STEP"
+echo "step $REGATTA_STEP" > work.txt
+echo '{"code":"work","taskId":"PRD","status":"complete","selfValidation":{"passed":true,"issues":[]}}'
+"#;
+
 /// Runs the workflow below it once for each item.
 const MANY: &str = r#"
 name = "many"
@@ -177,6 +184,12 @@ pub(crate) fn gated() -> TestProject {
     project("auto", &format!("[agents.worker]\nkind = \"command\"\ncommand = ['sh', '-c', '''{GATED}''']\n"))
 }
 
+/// Makes a project in which `worker` keeps what it is told, for [`told`]; a person approves.
+pub(crate) fn listening() -> TestProject {
+    let worker = format!("[agents.worker]\nkind = \"command\"\ncommand = ['sh', '-c', '''{LISTENING}''']\n");
+    project("person", &worker)
+}
+
 fn project(approval: &str, worker: &str) -> TestProject {
     let config =
         format!("[project]\ndefault_branch = \"main\"\napproval = \"{approval}\"\n\n{worker}\n{CREW}");
@@ -235,6 +248,12 @@ pub(crate) fn write_plain(project: &TestProject) {
 /// Lets the gated worker finish a step.
 pub(crate) fn open(project: &TestProject, step: u64) {
     project.repo.write(&format!(".regatta/open-{step}"), "");
+}
+
+/// Returns what the listening worker was told in a step.
+pub(crate) fn told(project: &TestProject, step: u64) -> String {
+    let path = project.path().join(format!(".regatta/told-{step}"));
+    std::fs::read_to_string(path).expect("the worker was told something")
 }
 
 /// Waits until the gated worker has begun so many times.

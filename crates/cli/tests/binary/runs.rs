@@ -1,6 +1,8 @@
 //! Whole runs through the binary: what is printed, what is merged, and where they stop.
 
-use crate::run_support::{BLOCKED, CODER, HOPELESS, input, scripted, status, steps, subjects};
+use crate::run_support::{
+    BLOCKED, CODER, HOPELESS, input, listening, scripted, status, steps, subjects, told,
+};
 use crate::support::{Transcript, check, field};
 use serde_json::json;
 
@@ -78,6 +80,34 @@ fn a_person_merges_or_sends_back() {
     assert_eq!(field(&project, "1", "rejectionCount"), 1);
     let merged = ["Merge task #2: Make file 2", "Merge task #1: Make file 1"];
     assert_eq!(subjects(&project)[..2], merged);
+}
+
+#[test]
+fn at_low_levels_a_person_can_send_back_too() {
+    let once = ["coder single-done coder", "coder single-done done"];
+    let validated = ["coder self-validated coder", "coder self-validated done"];
+    let reviewed = [
+        "spec spec-to-coder coder",
+        "coder coder-to-reviewer reviewer",
+        "reviewer reviewed coder",
+        "coder coder-to-reviewer reviewer",
+        "reviewer reviewed done",
+    ];
+    for (level, expected, coder_again) in [("1", &once[..], 2), ("3", &validated, 2), ("4", &reviewed, 4)] {
+        let project = listening();
+        let run = |arguments: &[&str]| assert_eq!(project.run(arguments).code, Some(0), "{arguments:?}");
+        run(&["run", "speckit", "--prd", "plan.md", "--level", level]);
+        run(&["task", "reject", "1", "--reason", "it has no title"]);
+        run(&["run", "--resume", "1"]);
+        assert_eq!(field(&project, "1", "column"), "waiting_approval", "level {level}");
+        let heard = told(&project, coder_again);
+        assert!(heard.contains("## What a person says\n\nit has no title\n"), "level {level}: {heard}");
+        run(&["task", "approve", "1"]);
+        run(&["run", "--resume", "1"]);
+        assert_eq!(status(&project, 1), "completed", "level {level}");
+        assert_eq!(steps(&project, 1), expected, "level {level}");
+        assert_eq!(project.repo.git(&["show", "main:work.txt"]), format!("step {coder_again}"));
+    }
 }
 
 #[test]

@@ -218,14 +218,102 @@ fn the_last_task_can_be_sent_back_too() {
 }
 
 #[test]
-fn an_edge_without_a_way_back_fails_the_run() {
+fn at_every_level_a_task_that_is_sent_back_goes_to_the_coder() {
     check(
         &speckit(),
         "begin board level=1; publish; coder pass",
+        "back no title; feedback; coder pass; land",
+        expect![[r#"
+            > back no title
+              run:sent_back 1 #1 "no title" -> perform coder PRD
+              ! perform_node step 2 for #1
+              = running, step 2 coder PRD: performing
+            > feedback
+              feedback = {"approved":false,"text":"no title","task":"PRD"}
+            > coder pass
+              run:stepped 2 coder -[single-done]-> land PRD (#1)
+              ! land_task step 2 #1
+              = paused, step 2 coder PRD: landing PRD (#1) along single-done
+            > land
+              run:landed 2 #1 -> end done
+              run:completed null
+              = completed
+        "#]],
+    );
+    check(
+        &speckit(),
+        "begin board level=3; publish; coder fail; coder pass",
+        "back no title; feedback; state currentAttempts; coder fail; coder pass; land",
+        expect![[r#"
+            > back no title
+              run:sent_back 2 #1 "no title" -> perform coder PRD
+              ! perform_node step 3 for #1
+              = running, step 3 coder PRD: performing
+            > feedback
+              feedback = {"approved":false,"text":"no title","task":"PRD"}
+            > state currentAttempts
+              currentAttempts = 2
+            > coder fail
+              run:stepped 3 coder -[coder-retry]-> perform coder PRD
+              ! perform_node step 4 for #1
+              = running, step 4 coder PRD: performing
+            > coder pass
+              run:stepped 4 coder -[self-validated]-> land PRD (#1)
+              ! land_task step 4 #1
+              = paused, step 4 coder PRD: landing PRD (#1) along self-validated
+            > land
+              run:landed 4 #1 -> end done
+              run:completed null
+              = completed
+        "#]],
+    );
+    check(
+        &speckit(),
+        "begin board level=4; spec T001,T002; publish; coder pass; review yes",
+        "state tasks.0.status; back no title; feedback; state tasks.0.status metrics; coder pass; review yes; land
+         state tasks.0.status",
+        expect![[r#"
+            > state tasks.0.status
+              tasks.0.status = "complete"
+            > back no title
+              run:sent_back 3 #1 "no title" -> perform coder T001
+              ! perform_node step 4 for #1
+              = running, step 4 coder T001: performing
+            > feedback
+              feedback = {"approved":false,"text":"no title","task":"T001"}
+            > state tasks.0.status metrics
+              tasks.0.status = "in_progress"
+              metrics = {"tasksCompleted":0,"tasksFailed":0,"totalAttempts":0,"totalReviews":0}
+            > coder pass
+              run:stepped 4 coder -[coder-to-reviewer]-> perform reviewer T001
+              ! perform_node step 5 for #1
+              = running, step 5 reviewer T001: performing
+            > review yes
+              run:stepped 5 reviewer -[reviewed]-> land T001 (#1)
+              ! land_task step 5 #1
+              = paused, step 5 reviewer T001: landing T001 (#1) along reviewed
+            > land
+              run:landed 5 #1 -> end done
+              run:completed null
+              = completed
+            > state tasks.0.status
+              tasks.0.status = "complete"
+        "#]],
+    );
+}
+
+#[test]
+fn an_edge_without_a_way_back_fails_the_run() {
+    let with_a_way = on_board("'T'", "'T'");
+    let toml =
+        with_a_way.workflow.folder.files()["workflow.toml"].replace(", rejected = { to = \"work\" }", "");
+    check(
+        &small(&toml, &plain_state(), &[]),
+        "begin board; publish T=1; give 1",
         "back no",
         expect![[r#"
         > back no
-          run:failed RUN_FAILED: run 1 cannot go on: its task was sent back, and edge `single-done` has no `rejected` route
+          run:failed RUN_FAILED: run 1 cannot go on: its task was sent back, and edge `out` has no `rejected` route
           ! release_task #1 RUN_FAILED
           = failed RUN_FAILED
     "#]],

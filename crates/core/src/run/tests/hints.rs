@@ -44,5 +44,12 @@ fn an_edge_can_be_given_a_way_back() {
     let next = expect![[
         "give the edge a route, then `regatta run fork 1 --with WORKFLOW`; or finish the task by hand"
     ]];
-    check_hint(&speckit(), "begin board level=1; publish; coder pass; back no", next);
+    let toml = r#"name = "one"
+start = "work"
+board = { items = "[{'id': 'T'}]", key = "id" }
+nodes.work = { kind = "agent", role = "worker", task = "'T'" }
+nodes.done = { kind = "end" }
+edges = [{ id = "out", from = "work", to = "done", submit = "'T'" }]
+"#;
+    check_hint(&small(toml, &plain_state(), &[]), "begin board; publish T=1; give 1; back no", next);
 }
