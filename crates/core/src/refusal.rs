@@ -20,6 +20,7 @@ pub enum Refusal {
     NoPlace { task: TaskId, working: u32, limit: u32 },
     RunNotFound { run: RunId },
     RunInvalidTransition { run: RunId, status: run::Status, command: &'static str },
+    RunAnswerBlank { run: RunId },
     DependencyCycle { task: TaskId, cycle: Vec<TaskId> },
     AgentNotFound { agent: AgentId, known: Vec<AgentId> },
     AgentAlreadyRunning { agent: AgentId, tasks: Vec<TaskId>, instances: u32 },
@@ -49,6 +50,7 @@ impl Refusal {
             Refusal::NoPlace { .. } => Code::ConcurrencyLimitExceeded,
             Refusal::RunNotFound { .. } => Code::RunNotFound,
             Refusal::RunInvalidTransition { .. } => Code::RunInvalidTransition,
+            Refusal::RunAnswerBlank { .. } => Code::ValidationError,
             Refusal::DependencyCycle { .. } => Code::DependencyCycle,
             Refusal::AgentNotFound { .. } => Code::AgentNotFound,
             Refusal::AgentAlreadyRunning { .. } => Code::AgentAlreadyRunning,
@@ -94,6 +96,7 @@ impl Refusal {
                 format!("see what it waits for with `regatta run show {run}`"),
             )
             .with("runId", run.number()),
+            Refusal::RunAnswerBlank { run } => answer_blank(*run),
             Refusal::TaskBlocked { task, missing } => blocked(*task, missing),
             Refusal::NoPlace { task, working, limit } => Problem::new(
                 self.code(),
@@ -191,6 +194,18 @@ fn invalid(faults: &[FieldFault]) -> Problem {
         sentences.join("; "),
         "change what is named and try again; nothing was done",
     )
+    .with("fields", fields)
+}
+
+fn answer_blank(run: RunId) -> Problem {
+    let fields = serde_json::json!([{"field": "text", "problem": "must say something"}]);
+    Problem::new(
+        Code::ValidationError,
+        format!("run {run} was not answered"),
+        "the answer is blank, and whoever asked would go on with nothing",
+        format!("see the question with `regatta run show {run}`, then `regatta run answer {run} \"…\"`"),
+    )
+    .with("runId", run.number())
     .with("fields", fields)
 }
 

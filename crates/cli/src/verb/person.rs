@@ -112,13 +112,14 @@ impl Person {
     }
 }
 
-/// Reads `no, because …` as a refusal with a reason, and a bare yes as consent without one.
+/// Reads `no, because …` as a refusal with a reason. A bare word is the answer itself: an answer always says something.
 fn read_answer(text: &str) -> Answer {
     let (word, rest) = text.split_once([' ', ',']).unwrap_or((text, ""));
     let rest = rest.trim_start_matches([' ', ',']).to_owned();
     match word.to_lowercase().as_str() {
+        "n" | "no" if rest.is_empty() => Answer { approved: false, text: "no".to_owned() },
         "n" | "no" => Answer { approved: false, text: rest },
-        "y" | "yes" if rest.is_empty() => Answer { approved: true, text: String::new() },
+        "y" | "yes" if rest.is_empty() => Answer { approved: true, text: "yes".to_owned() },
         _ => Answer { approved: true, text: text.to_owned() },
     }
 }
@@ -130,9 +131,11 @@ mod tests {
     #[test]
     fn an_answer_that_begins_with_no_refuses() {
         for (said, approved, text) in [
-            ("no", false, ""),
+            ("no", false, "no"),
+            ("N,", false, "no"),
             ("No, use the other one", false, "use the other one"),
-            ("yes", true, ""),
+            ("yes", true, "yes"),
+            ("y", true, "yes"),
             ("use SQLite", true, "use SQLite"),
             ("nothing else", true, "nothing else"),
             ("yes, but quickly", true, "yes, but quickly"),

@@ -128,6 +128,11 @@ fn a_blocked_coder_asks_and_is_answered() {
     let command = ["run", "speckit", "--input", &input(), "--level", "3", "--no-board"];
     transcript.run(&command);
     transcript.run(&["run", "show", "1"]);
+    let events = || project.run(&["events"]).stdout;
+    let before = events();
+    transcript.run(&["run", "answer", "1", "   "]);
+    transcript.run(&["--json", "run", "answer", "1", "", "--no-wait"]);
+    assert_eq!((events(), status(&project, 1)), (before, json!("paused")), "nothing was written");
     transcript.run(&["run", "answer", "1", "blue, as the sea"]);
     transcript.run(&["run", "answer", "1", "again"]);
     transcript.check("run_blocked");

@@ -133,6 +133,9 @@ impl Player<'_> {
 
     fn answer(&mut self, approved: bool, text: &str) -> Result<Vec<Event>, Refusal> {
         match self.run.phase {
+            Phase::Asking { .. } if text.trim().is_empty() => {
+                Err(Refusal::RunAnswerBlank { run: self.run.id })
+            }
             Phase::Asking { .. } => Ok(self.step(json!({ "approved": approved, "text": text }), None)),
             _ => Err(self.refusal("take an answer")),
         }

@@ -47,7 +47,7 @@ async fn asked(coder: &str, approval: &str) -> (World, Run) {
 }
 
 async fn answer(world: &World, run: &Run, approved: bool) -> (Run, Task) {
-    runs::answer(&world.project, &giver(), run.id, approved, String::new()).await.unwrap();
+    runs::answer(&world.project, &giver(), run.id, approved, "Go on.".to_owned()).await.unwrap();
     let run = world.rest(run.id).await;
     (run, orders::get_task(&world.project, first_task()).await.unwrap())
 }

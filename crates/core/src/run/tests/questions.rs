@@ -1,7 +1,10 @@
 //! A coder that is blocked asks a person; the answer goes back to it.
 
 use super::check;
+use super::script::played;
 use super::workflows::{plain_state, small, speckit};
+use crate::run::Command;
+use crate::{Code, Refusal};
 use expect_test::expect;
 
 #[test]
@@ -84,6 +87,20 @@ fn only_a_question_can_be_answered() {
               refused RUN_INVALID_TRANSITION: run 1 cannot be told to take an answer: it is completed
         "#]],
     );
+}
+
+#[test]
+fn a_blank_answer_is_refused_and_changes_nothing() {
+    let mut play = played(&speckit(), "begin; spec T001; coder blocked");
+    let before = play.run.clone();
+    for (approved, text) in [(true, ""), (true, "   "), (true, "\n\t\u{a0}"), (false, "")] {
+        let told = play.tell(Command::Answer { approved, text: text.to_owned() });
+        assert_eq!(told.unwrap_err(), Refusal::RunAnswerBlank { run: play.run.id }, "{text:?}");
+        assert_eq!(play.run, before, "{text:?}");
+    }
+    assert_eq!(Refusal::RunAnswerBlank { run: play.run.id }.code(), Code::ValidationError);
+    play.tell(Command::Answer { approved: true, text: " . ".to_owned() }).unwrap();
+    assert_eq!(play.run.node.as_str(), "coder");
 }
 
 #[test]
