@@ -3,19 +3,17 @@
 //! A run plays the definition that it began with. That is in the log, once per digest, so an edit of the folder does
 //! not change a run under way.
 
+use super::files::read_folder;
 use super::shipped;
 use crate::core::run::Event;
 use crate::core::{Code, Problem, find_nearest};
 use crate::error::Error;
 use crate::log::{self, SNAPSHOT_FORMAT};
 use crate::project::Project;
-use regatta_flow::{FILE_BYTES_MAX, FILES_MAX, Fault, Folder, Workflow};
+use regatta_flow::{Fault, Folder, Workflow};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-
-/// How deep a workflow's folder may be nested; children of children are rare already.
-const DEPTH_MAX: usize = 8;
 
 /// Where a workflow comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,14 +54,6 @@ pub enum BookError {
         /// All of them.
         faults: Vec<Fault>,
     },
-    /// Its folder is not one that can be read.
-    #[error("the folder {} cannot be read as a workflow: {why}", path.display())]
-    Unreadable {
-        /// The folder or file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
 }
 
 impl BookError {
@@ -92,12 +82,6 @@ impl BookError {
                     faults.iter().filter(|fault| fault.is_error()).map(ToString::to_string).collect();
                 problem
             }
-            BookError::Unreadable { why, .. } => Problem::new(
-                Code::WorkflowInvalid,
-                "the workflow cannot be read",
-                why.clone(),
-                "mend the folder; it holds text files only",
-            ),
         }
     }
 }
@@ -153,7 +137,7 @@ pub fn list_workflows(project: Option<&Project>) -> Result<Vec<Listed>, Error> {
     }
     if let Some(project) = project {
         for (name, path) in own_workflows(project) {
-            let folder = read_folder(&path)?;
+            let folder = read_folder(&path);
             listed.insert(name.clone(), Listed { name, origin: Origin::Project(path), folder });
         }
     }
@@ -167,7 +151,7 @@ pub fn find_workflow(project: Option<&Project>, name: &str) -> Result<Listed, Er
         let origin = Origin::Project(path.to_owned());
         let called =
             path.file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into_owned());
-        return Ok(Listed { name: called, origin, folder: read_folder(path)? });
+        return Ok(Listed { name: called, origin, folder: read_folder(path) });
     }
     let all = list_workflows(project)?;
     let known = || all.iter().map(|listed| listed.name.clone()).collect();
@@ -180,36 +164,4 @@ fn own_workflows(project: &Project) -> Vec<(String, PathBuf)> {
     let folders = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir());
     let named = folders.filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path)));
     named.filter(|(name, _)| !name.starts_with('.')).collect()
-}
-
-/// Reads a folder of texts; links are not followed, and nothing is read without bound.
-fn read_folder(root: &Path) -> Result<Folder, BookError> {
-    let unreadable = |path: &Path, why: String| BookError::Unreadable { path: path.to_owned(), why };
-    let mut files = BTreeMap::new();
-    let mut folders = vec![(root.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, error.to_string()))?;
-        for entry in entries {
-            let path = entry.map_err(|error| unreadable(&folder, error.to_string()))?.path();
-            let metadata = path.symlink_metadata().map_err(|error| unreadable(&path, error.to_string()))?;
-            let shown = path.display();
-            if metadata.is_dir() && depth < DEPTH_MAX {
-                folders.push((path, depth + 1));
-            } else if metadata.is_file() {
-                if metadata.len() > FILE_BYTES_MAX as u64 || files.len() >= FILES_MAX {
-                    return Err(unreadable(&path, format!("{shown} is too large, or one file too many")));
-                }
-                let text = std::fs::read_to_string(&path)
-                    .map_err(|error| unreadable(&path, format!("{shown}: {error}")))?;
-                let name = path.strip_prefix(root).unwrap_or(&path);
-                files.insert(name.to_string_lossy().replace('\\', "/"), text);
-            } else {
-                return Err(unreadable(
-                    &path,
-                    format!("{shown} is neither a file nor a folder that can be read"),
-                ));
-            }
-        }
-    }
-    Ok(Folder::new(files))
 }

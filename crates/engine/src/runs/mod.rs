@@ -6,6 +6,7 @@
 mod agents;
 mod book;
 mod copy;
+mod files;
 mod fork_point;
 pub(crate) mod orders;
 pub(crate) mod perform;

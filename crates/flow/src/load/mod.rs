@@ -56,7 +56,7 @@ impl Workflow {
 /// That is one workflow with its children, or the children alone if the outer one cannot be read at all.
 pub(crate) fn load_with_gaps(folder: &Folder) -> (Vec<Workflow>, Vec<Fault>) {
     let faults = Faults::default();
-    check_sizes(folder, &faults);
+    check_files(folder, &faults);
     let orphans = RefCell::default();
     let loading = Loading { folder: Arc::new(folder.clone()), faults: &faults, orphans: &orphans };
     let workflow = loading.load_within("", 0);
@@ -64,7 +64,7 @@ pub(crate) fn load_with_gaps(folder: &Folder) -> (Vec<Workflow>, Vec<Fault>) {
     (workflows, faults.into_sorted())
 }
 
-fn check_sizes(folder: &Folder, faults: &Faults) {
+fn check_files(folder: &Folder, faults: &Faults) {
     let top = |file: &str| Source::new(file, "").position(0..0);
     if folder.files().len() > FILES_MAX {
         let message = format!("the folder has {} files, more than {FILES_MAX}", folder.files().len());
@@ -73,6 +73,9 @@ fn check_sizes(folder: &Folder, faults: &Faults) {
     for (name, text) in folder.files().iter().filter(|(_, text)| text.len() > FILE_BYTES_MAX) {
         let message = format!("the file has {} bytes, more than {FILE_BYTES_MAX}", text.len());
         faults.add(Fault::error("too-large", &top(name), message));
+    }
+    for (name, why) in folder.unreadable().iter().filter(|(name, _)| Folder::is_used(name)) {
+        faults.add(Fault::error("unreadable-file", &top(name), format!("this cannot be read: {why}")));
     }
 }
 
@@ -85,12 +88,21 @@ pub(crate) struct Loading<'f> {
 }
 
 impl Loading<'_> {
-    /// Returns the text of a file, or notes that it is missing where `at` asks for it.
+    /// Returns the text of a file, or notes that it is missing or cannot be read where `at` asks for it.
     fn needed_file(&self, file: &str, at: &Position) -> Option<Source<'_>> {
         let found = self.find_file(file);
-        if self.folder.find(file).is_none() {
-            let message = format!("there is no file `{file}`");
-            self.faults.add(Fault::error("missing-file", at, message));
+        match self.folder.unreadable().get(file) {
+            // That it cannot be read was told with its own name.
+            Some(_) if Folder::is_used(file) => {}
+            Some(why) => {
+                let message = format!("the file `{file}` cannot be read: {why}");
+                self.faults.add(Fault::error("unreadable-file", at, message));
+            }
+            None if self.folder.find(file).is_none() => {
+                let message = format!("there is no file `{file}`");
+                self.faults.add(Fault::error("missing-file", at, message));
+            }
+            None => {}
         }
         found
     }

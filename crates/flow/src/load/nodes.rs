@@ -33,7 +33,7 @@ pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Node> {
         let at = section.reader.position(key.literal.clone());
         let name = read_name(section.reader, &key).and_then(|name| NodeName::parse(&name.name).ok());
         let before = faults.count_hard();
-        let body = match value.get_ref() {
+        let (kind, set) = match value.get_ref() {
             DeValue::Table(table) => read_node(section, key.value, table, at.clone()),
             _ => {
                 let message = format!("node `{}` must be a table", key.value);
@@ -42,15 +42,15 @@ pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Node> {
                     &section.reader.position(value.span()),
                     message,
                 ));
-                None
+                (None, Vec::new())
             }
         };
         if faults.count_hard() > before {
             gaps.nodes.insert(key.value.to_owned());
         }
-        let (kind, set) = body.unwrap_or_else(|| {
+        let kind = kind.unwrap_or_else(|| {
             gaps.kinds.insert(key.value.to_owned());
-            (unknown_kind(key.value, &at), Vec::new())
+            unknown_kind(key.value, &at)
         });
         nodes.extend(name.map(|name| Node { name, kind, set, at }));
     }
@@ -62,16 +62,18 @@ fn unknown_kind(name: &str, at: &Position) -> NodeKind {
     NodeKind::Approval { question: Expression::unknown(Part::Node(name.to_owned()), at.clone()) }
 }
 
-type Body = (NodeKind, Vec<Assignment>);
+/// What a node performs, if that could be read, and what it sets.
+type Body = (Option<NodeKind>, Vec<Assignment>);
 
-fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: Position) -> Option<Body> {
+fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: Position) -> Body {
     let part = Part::Node(name.to_owned());
     let title = format!("node `{name}`");
     let open = |title: String, known: &[&str]| {
         Section::new(section.reader, table, title, part.clone(), at.clone(), known)
     };
     let all: Vec<&str> = entries_of(table).iter().map(|(key, _)| key.value).collect();
-    let word = open(title.clone(), &all).needed_text("kind")?;
+    let any = open(title.clone(), &all);
+    let Some(word) = any.needed_text("kind") else { return (None, read_set(&any, "set")) };
     let Some((kind, known)) = KINDS.iter().find(|(kind, _)| *kind == word.value) else {
         let kinds: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
         let message = format!("there is no kind of node called `{}`", word.value);
@@ -81,7 +83,7 @@ fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: 
         section.reader.add(
             nearest.map_or_else(|| fault.clone().with_hint(hint()), |_| fault.clone().with_nearest(nearest)),
         );
-        return None;
+        return (None, read_set(&any, "set"));
     };
     let node = open(format!("{kind} {title}"), known);
     let set = read_set(&node, "set");
@@ -92,7 +94,7 @@ fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: 
         "check" => Some(read_check(&node)),
         _ => Some(read_end(&node)),
     };
-    Some((kind?, set))
+    (kind, set)
 }
 
 fn read_agent(node: &Section<'_>) -> Option<NodeKind> {

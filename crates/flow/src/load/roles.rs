@@ -23,7 +23,7 @@ impl Loading<'_> {
     pub(super) fn load_roles(&self, prefix: &str, at: &Position, gaps: &mut Gaps) -> BTreeMap<String, Role> {
         let within = format!("{prefix}roles/");
         let names = |suffix: &str| -> Vec<String> {
-            let files = self.folder.files().keys().filter_map(|file| file.strip_prefix(&within));
+            let files = self.folder.names().filter_map(|file| file.strip_prefix(&within));
             files.filter_map(|file| file.strip_suffix(suffix)).map(str::to_owned).collect()
         };
         let (prompts, outputs) = (names(PROMPT), names(OUTPUT));

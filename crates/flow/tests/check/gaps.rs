@@ -88,7 +88,7 @@ fn a_part_that_cannot_be_read_says_nothing_of_the_others() {
     check_all(
         &format!(
             "{WORK}{}",
-            r#"nodes.odd = { kind = "robot" }
+            r#"nodes.odd = { kind = "robot", set = { nothing = "1" } }
 edges = [
   { id = "a", from = "work", to = "work", when = "output.ok = true", maxIterations = "3" },
   { id = "b", from = "work", to = "odd", when = "output.okay = false" },
@@ -100,6 +100,8 @@ edges = [
         expect![[r#"
             3:22 error[unknown-kind]: there is no kind of node called `robot`
                 the kinds are `agent`, `map`, `approval`, `check` and `end`
+            3:39 error[set-outside-schema]: `nothing` is outside the schema of the state: the state has no field `nothing`
+                add it to the schema of the state
             5:86 error[wrong-type]: `maxIterations` of edge `a` must be a whole number from 1, and is a text
             6:50 error[unknown-field]: `output` has no field `okay`
                 did you mean `ok`?

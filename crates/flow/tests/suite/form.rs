@@ -648,3 +648,41 @@ fn all_faults_of_all_files_at_once() {
         "#]],
     );
 }
+
+#[test]
+fn files_that_cannot_be_read() {
+    let check = |names: &[&str], state: &str, expected: Expect| {
+        let mut files = small();
+        let main = SMALL.replacen("name = \"small\"", &format!("name = \"small\"\nstate = \"{state}\""), 1);
+        files.insert("workflow.toml".to_owned(), main);
+        names.iter().for_each(|name| drop(files.remove(*name)));
+        let unreadable = names.iter().map(|name| ((*name).to_owned(), "it is a link".to_owned())).collect();
+        let folder = Folder::new(files).with_unreadable(unreadable);
+        let faults = regatta_flow::check_folder(&folder);
+        expected.assert_eq(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
+    };
+    // What a workflow does not use does not matter.
+    check(&["picture.png", "old/workflow.toml"], "state.schema.json", expect![[""]]);
+    check(
+        &["roles/worker.md", "state.schema.json"],
+        "state.schema.json",
+        expect![[r#"
+        roles/worker.md:1:1: error[unreadable-file]: this cannot be read: it is a link
+        state.schema.json:1:1: error[unreadable-file]: this cannot be read: it is a link
+    "#]],
+    );
+    check(
+        &["roles"],
+        "state.schema.json",
+        expect![[r#"
+        roles:1:1: error[unreadable-file]: this cannot be read: it is a link
+    "#]],
+    );
+    check(
+        &["other.json"],
+        "other.json",
+        expect![[r#"
+        workflow.toml:2:9: error[unreadable-file]: the file `other.json` cannot be read: it is a link
+    "#]],
+    );
+}
