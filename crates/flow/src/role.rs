@@ -80,6 +80,18 @@ impl Role {
         environment_of(name, prompt).map(drop)
     }
 
+    /// Whether a prompt can call a filter of that name.
+    pub(crate) fn has_filter(&self, name: &str) -> bool {
+        let called = self.environment.empty_state().apply_filter(name, &[]);
+        !called.is_err_and(|error| error.kind() == ErrorKind::UnknownFilter)
+    }
+
+    /// Whether a prompt can call a test of that name.
+    pub(crate) fn has_test(&self, name: &str) -> bool {
+        let called = self.environment.empty_state().perform_test(name, &[]);
+        !called.is_err_and(|error| error.kind() == ErrorKind::UnknownTest)
+    }
+
     /// Returns the names that the prompt reads from its inputs.
     pub fn reads(&self) -> &BTreeSet<String> {
         &self.reads

@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use crate::schema::matches_pattern;
+
 /// The longest chain of references and alternatives that is followed; a schema may refer to itself.
 const DEPTH_MAX: usize = 16;
 
@@ -86,8 +88,14 @@ impl<'s> Shape<'s> {
                 vec!["object"]
             }
             _ if self.keyword("items").is_some() => vec!["array"],
-            _ => Vec::new(),
+            _ => self.members().into_iter().map(type_of).collect(),
         }
+    }
+
+    /// Lists the values that are allowed one by one.
+    fn members(self) -> Vec<&'s Value> {
+        let members = self.keyword("enum").and_then(Value::as_array).into_iter().flatten();
+        members.chain(self.keyword("const")).collect()
     }
 
     /// Says what is known of a field. JSONata reads a field of a list from its items, so lists are passed through.
@@ -191,12 +199,19 @@ fn field_of<'s>(shapes: Vec<Shape<'s>>, name: &str) -> Field<'s> {
         let fields = shape.keyword("properties").and_then(Value::as_object);
         is_described |= fields.is_some();
         let others = shape.keyword("additionalProperties");
+        let patterns = shape.keyword("patternProperties").and_then(Value::as_object).into_iter().flatten();
+        let matching: Vec<&Value> = patterns
+            .filter(|(pattern, _)| matches_pattern(pattern, name))
+            .map(|(_, schema)| schema)
+            .collect();
         if let Some(schema) = fields.and_then(|fields| fields.get(name)) {
             known.push(shape.at(schema));
+        } else if !matching.is_empty() {
+            known.extend(matching.into_iter().map(|schema| shape.at(schema)));
         } else if let Some(schema) = others.filter(|others| others.is_object()) {
             known.push(shape.at(schema));
         } else {
-            is_allowed |= others != Some(&Value::Bool(false)) || shape.keyword("patternProperties").is_some();
+            is_allowed |= others != Some(&Value::Bool(false));
         }
     }
     match (known.is_empty(), is_allowed, is_described) {
@@ -204,6 +219,17 @@ fn field_of<'s>(shapes: Vec<Shape<'s>>, name: &str) -> Field<'s> {
         (true, true, false) => Field::Open,
         (true, true, true) => Field::Undescribed,
         (true, false, _) => Field::Closed,
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
     }
 }
 

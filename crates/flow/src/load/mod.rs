@@ -4,6 +4,7 @@
 //! `roles` the other files. A part that cannot be read is left out and reading goes on. Whether names lead anywhere
 //! is not asked here.
 
+mod calls;
 mod edges;
 mod head;
 mod levels;

@@ -6,6 +6,7 @@ use crate::fault::{Fault, Position};
 use crate::gaps::Gaps;
 use crate::likeness::find_nearest;
 use crate::load::Loading;
+use crate::load::calls::{Call, find_calls};
 use crate::name::is_name;
 use crate::role::Role;
 use crate::schema::Schema;
@@ -63,7 +64,24 @@ impl Loading<'_> {
             self.faults.add(Fault::error("bad-template", &prompt.line_at(start), message));
             return Role::compile(name, "", output, top).ok();
         }
-        Role::compile(name, prompt.text, output, top).ok()
+        let role = Role::compile(name, prompt.text, output, top).ok()?;
+        self.check_calls(&role, &prompt);
+        Some(role)
+    }
+
+    /// Finds filters and tests that a prompt cannot call.
+    fn check_calls(&self, role: &Role, prompt: &Source<'_>) {
+        for (call, bytes) in find_calls(prompt.text) {
+            let name = &prompt.text[bytes.clone()];
+            let (rule, what, is_known) = match call {
+                Call::Filter => ("unknown-filter", "filter", role.has_filter(name)),
+                Call::Test => ("unknown-test", "test", role.has_test(name)),
+            };
+            if !is_known {
+                let message = format!("a prompt has no {what} called `{name}`");
+                self.faults.add(Fault::error(rule, &prompt.position(bytes), message));
+            }
+        }
     }
 }
 

@@ -47,6 +47,12 @@ impl Schema {
     }
 }
 
+/// Whether a `patternProperties` pattern of a schema speaks of a name. One that cannot be judged does.
+pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let judged = options().build(&json!({ "pattern": pattern }));
+    judged.map_or(true, |validator| validator.is_valid(&Value::from(name)))
+}
+
 /// Returns how schemas are compiled here: nothing is fetched, and patterns are bounded.
 pub(crate) fn options() -> ValidationOptions<'static> {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(PATTERN_TRIES_MAX);

@@ -16,4 +16,5 @@ pub use compiled::Schema;
 pub use fault::{SCHEMA_FAULTS_MAX, SchemaFault};
 pub use state::StateSchema;
 
+pub(crate) use compiled::matches_pattern;
 pub(crate) use fault::{find_meant, message_of};

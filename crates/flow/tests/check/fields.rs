@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::{WORK, check};
+use crate::{WORK, check, check_with};
 
 #[test]
 fn what_is_read_is_described() {
@@ -111,6 +111,36 @@ nodes.done = { kind = "end" }
 edges = [{ id = "a", from = "work", to = "done" }]
 "#,
         expect![[""]],
+    );
+}
+
+#[test]
+fn a_choice_has_no_parts_and_patterns_say_which_names_there_are() {
+    let state = r#"{ "type": "object", "properties": {
+        "mode": { "enum": ["fast", 3] },
+        "kind": { "const": "a" },
+        "either": { "enum": [{ "k": 1 }, "b"] },
+        "ports": { "type": "object", "patternProperties": { "^p[0-9]+$": { "enum": [1, 2] } }, "additionalProperties": false }
+    } }"#;
+    let text = r#"nodes.work = { kind = "agent", role = "worker", set = { "mode.k" = "1", "mode[0]" = "1", "kind.k" = "1", "either.k" = "1", "ports.p1" = "1", "ports.p2" = "3", "ports.q" = "1", "ports[output.title]" = "1" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#;
+    check_with(
+        text,
+        &[("state.schema.json", state)],
+        expect![[r#"
+        1:57 error[set-outside-schema]: `mode.k` is outside the schema of the state: `mode` has no field `k`
+            add it to the schema of the state
+        1:73 error[set-outside-schema]: `mode[0]` is outside the schema of the state: `mode` is neither a list nor an object
+            leave the brackets out
+        1:90 error[set-outside-schema]: `kind.k` is outside the schema of the state: `kind` has no field `k`
+            add it to the schema of the state
+        1:156 error[set-does-not-fit]: 3 does not fit `ports.p2`
+            the schema of the state says what may stand there
+        1:160 error[set-outside-schema]: `ports.q` is outside the schema of the state: `ports` has no field `q`
+            add it to the schema of the state
+    "#]],
     );
 }
 

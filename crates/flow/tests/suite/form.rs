@@ -650,6 +650,30 @@ fn all_faults_of_all_files_at_once() {
 }
 
 #[test]
+fn what_a_prompt_calls() {
+    check(
+        &[("roles/worker.md", "{% if goal is defined %}{{ goal | upper|tojson }}{% endif %}\n{# a|b #}")],
+        expect![[r#"
+            small loads
+        "#]],
+    );
+    check(
+        &[(
+            "roles/worker.md",
+            "Do\n{{ goal|nofilter }} {{ 1 if goal is odder }}\n{% filter loud %}a|b{% endfilter %}",
+        )],
+        expect![[r#"
+            roles/worker.md:2:9: error[unknown-filter]: a prompt has no filter called `nofilter`
+              | nofilter
+            roles/worker.md:2:37: error[unknown-test]: a prompt has no test called `odder`
+              | odder
+            roles/worker.md:3:11: error[unknown-filter]: a prompt has no filter called `loud`
+              | loud
+        "#]],
+    );
+}
+
+#[test]
 fn files_that_cannot_be_read() {
     let check = |names: &[&str], state: &str, expected: Expect| {
         let mut files = small();
