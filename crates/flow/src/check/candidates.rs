@@ -9,8 +9,11 @@ use serde_json::{Map, Number, Value};
 
 use super::shape::Shape;
 
-/// The most values of one place.
-const VALUES_MAX: usize = 64;
+/// The most values of one place: enough for some hundred edges that compare with a number each.
+const VALUES_MAX: usize = 1_024;
+
+/// The most objects of one place; each is a combination of the values of its fields.
+const OBJECTS_MAX: usize = 1_024;
 
 /// The deepest value that is made; a schema may refer to itself.
 const DEPTH_MAX: usize = 8;
@@ -181,7 +184,7 @@ impl Maker<'_> {
             if !is_required {
                 choices.push(None);
             }
-            let fits = choices.len().min(VALUES_MAX / objects.len().max(1)).max(1);
+            let fits = choices.len().min(OBJECTS_MAX / objects.len().max(1)).max(1);
             if fits < choices.len() {
                 self.is_complete.set(false);
             }

@@ -31,6 +31,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             check_stall(view, number, trial, report);
             check_failures(view, trial, report);
             check_ways_out(view, trial, report);
+            check_doubts(view, trial, report);
         }
     }
 }
@@ -70,6 +71,13 @@ fn find_dead(trial: &NodeTrial<'_>, place: usize) -> Option<Dead> {
         return Some(Dead::NeverHolds);
     }
     let when = edge.when.as_ref()?;
+    // No sample is needed to see that two conditions are the same.
+    let is_same = |other: &&&Edge| {
+        other.when.as_ref().is_some_and(|other| other.is_known() && other.text().trim() == when.text().trim())
+    };
+    if let Some(same) = before.iter().find(is_same) {
+        return Some(Dead::Shadowed(vec![same.id.to_string()]));
+    }
     if !trial.answers.is_empty() && trial.answers.iter().all(|answer| answer.held[place] == Held::Fails) {
         return Some(Dead::Fails);
     }
@@ -184,6 +192,27 @@ fn check_ways_out(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Repo
         let hint = "leave `when` out of the last `[[edges.exhausted]]` route";
         let fault = Fault::warning("cap-may-have-no-way-out", &edge.at, message).with_hint(hint);
         report.add_at(view.level, edge.id.to_string(), fault);
+    }
+}
+
+/// Says where the samples end, if an edge might be found to be dead behind that.
+fn check_doubts(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Report) {
+    for (place, edge) in trial.edges.iter().enumerate() {
+        if !trial.is_in_doubt(place) || find_dead(trial, place).is_some() {
+            continue;
+        }
+        let message = format!(
+            "`{}` may never be taken: there are too many states to try them all, and it was in none of those tried",
+            edge.id
+        );
+        let hint =
+            "see that no edge before it always holds too; edges that look at fewer values can be tried";
+        let at = edge.when.as_ref().map_or(&edge.at, |when| when.at());
+        report.add_at(
+            view.level,
+            edge.id.to_string(),
+            Fault::warning("not-all-tried", at, message).with_hint(hint),
+        );
     }
 }
 

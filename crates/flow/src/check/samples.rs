@@ -49,6 +49,8 @@ pub(super) struct NodeTrial<'w> {
     pub(super) answers: Vec<Answer>,
     /// Whether the samples stand for every state that plain conditions can tell apart.
     is_complete: bool,
+    /// Whether there were more values, or more combinations of them, than are tried.
+    is_cut: bool,
     /// Whether every field that the edges look at is one; if not, that is the fault to mend first.
     pub(super) is_described: bool,
 }
@@ -79,6 +81,14 @@ impl NodeTrial<'_> {
         when.is_some_and(|when| self.is_certain(when)) && self.answers.iter().all(no)
     }
 
+    /// Whether an edge was taken on no sample, and that is not certain because not all could be tried.
+    pub(super) fn is_in_doubt(&self, edge: usize) -> bool {
+        let is_taken =
+            |answer: &Answer| answer.held[edge] == Held::Yes && !answer.held[..edge].contains(&Held::Yes);
+        let is_plain = self.edges[edge].when.as_ref().is_some_and(is_plain);
+        self.is_cut && self.is_described && is_plain && !self.answers.iter().any(is_taken)
+    }
+
     /// Whether the samples are all there is to say about a condition.
     pub(super) fn is_certain(&self, condition: &Expression) -> bool {
         self.is_complete && self.is_described && !self.answers.is_empty() && is_plain(condition)
@@ -97,10 +107,22 @@ pub(super) fn try_node<'w>(
 ) -> NodeTrial<'w> {
     let edges: Vec<&Edge> = workflow.edges_from(workflow.nodes[node].name.as_str(), level).collect();
     if edges.is_empty() {
-        return NodeTrial { edges, answers: Vec::new(), is_complete: true, is_described: true };
+        return NodeTrial {
+            edges,
+            answers: Vec::new(),
+            is_complete: true,
+            is_cut: false,
+            is_described: true,
+        };
     }
     if !can_be_tried(workflow, &workflow.nodes[node]) {
-        return NodeTrial { edges, answers: Vec::new(), is_complete: false, is_described: false };
+        return NodeTrial {
+            edges,
+            answers: Vec::new(),
+            is_complete: false,
+            is_cut: false,
+            is_described: false,
+        };
     }
     let plan = Plan::new(ground, workflow, level, node, &edges);
     let mut answers: BTreeMap<Said, (u64, String)> = BTreeMap::new();
@@ -121,7 +143,8 @@ pub(super) fn try_node<'w>(
     NodeTrial {
         edges,
         answers: answers.into_iter().map(answer).collect(),
-        is_complete: plan.is_complete && total <= SAMPLES_MAX,
+        is_complete: plan.is_complete && !plan.is_cut && total <= SAMPLES_MAX,
+        is_cut: plan.is_cut || total > SAMPLES_MAX,
         is_described: plan.looked_at.iter().all(|path| ground.follow(path, Some(node)).is_ok()),
     }
 }
@@ -161,6 +184,8 @@ struct Plan<'p> {
     /// The paths that the edges look at.
     looked_at: Vec<Vec<String>>,
     is_complete: bool,
+    /// Whether values were left out because there are too many.
+    is_cut: bool,
 }
 
 impl<'p> Plan<'p> {
@@ -202,6 +227,7 @@ impl<'p> Plan<'p> {
             varied: Vec::new(),
             looked_at,
             is_complete: true,
+            is_cut: false,
         };
         plan.vary(ground, node, &wanted, &literal);
         plan
@@ -217,14 +243,13 @@ impl<'p> Plan<'p> {
         ];
         for (name, shape) in given {
             // Even what no condition looks at must be there for the node's own `set`.
+            self.is_complete &= shape.is_some() || inner(name).is_none();
             let Values { values, is_complete } = match shape {
                 Some(shape) => find_values(&[shape], inner(name).unwrap_or(&nothing), literals),
-                None => {
-                    Values { values: vec![Value::Object(Map::new())], is_complete: inner(name).is_none() }
-                }
+                None => Values { values: vec![Value::Object(Map::new())], is_complete: true },
             };
             let values = if inner(name).is_some() { values } else { values.into_iter().take(1).collect() };
-            self.is_complete &= is_complete || inner(name).is_none();
+            self.is_cut |= !is_complete && inner(name).is_some();
             self.varied.push((name.to_owned(), values));
         }
         let fields = wanted.0.iter().filter(|(name, _)| !RESERVED.contains(&name.as_str()));
@@ -236,7 +261,7 @@ impl<'p> Plan<'p> {
             let Values { mut values, is_complete } = find_values(&shapes, inner, literals);
             let initial = self.initial.get(name).filter(|initial| !values.contains(initial)).cloned();
             values.splice(0..0, initial);
-            self.is_complete &= is_complete;
+            self.is_cut |= !is_complete;
             self.varied.push((name.clone(), values));
         }
     }

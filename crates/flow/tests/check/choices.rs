@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::{WORK, check};
+use crate::{WORK, check, faults_of, folder};
 
 #[test]
 fn an_edge_behind_one_that_always_holds_is_never_tried() {
@@ -196,6 +196,79 @@ edges = [{ id = "a", from = "work", to = "done", when = "limit > 5" }, { id = "b
         expect![[r#"
             3:58 error[edge-fails]: the condition of `a` can never be evaluated
                 a comparison with `<` or `>` needs two numbers or two texts
+        "#]],
+    );
+}
+
+/// Makes a workflow whose edges compare a number with 1 and so on, and then has some more.
+fn many_edges(count: usize, more: &str) -> String {
+    let edge = |number| {
+        format!(
+            "  {{ id = \"e{number}\", from = \"work\", to = \"done\", when = \"output.score = {number}\" }},\n"
+        )
+    };
+    let edges: String = (1..=count).map(edge).collect();
+    format!("{WORK}edges = [\n{edges}{more}]\n")
+}
+
+#[test]
+fn many_edges_are_compared_with_each_other() {
+    check(
+        &many_edges(
+            149,
+            "  { id = \"late\", from = \"work\", to = \"done\", when = \"140 = output.score\" },\n",
+        ),
+        expect![[r#"
+            1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `output.score` = 0
+                add an edge for that, or one without `when` as the last
+            153:54 error[edge-shadowed]: `late` is never taken: whenever it holds, `e140` before it holds too
+                put it before `e140`, or narrow their conditions
+        "#]],
+    );
+    let last = "  { id = \"else\", from = \"work\", to = \"done\" },\n";
+    let faults = faults_of(&folder(&many_edges(200, last), &[]));
+    assert_eq!(faults.iter().filter(|fault| fault.rule == "edges-overlap").count(), 200);
+    assert_eq!(faults.len(), 200);
+}
+
+#[test]
+fn a_condition_that_is_there_twice_is_shadowed_whatever_it_asks() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [
+  { id = "a", from = "work", to = "done", when = "$contains(title, 'x')" },
+  { id = "b", from = "work", to = "done", when = " $contains(title, 'x')" },
+  { id = "c", from = "work", to = "done" },
+]
+"#
+        ),
+        expect![[r#"
+            5:51 error[edge-shadowed]: `b` is never taken: whenever it holds, `a` before it holds too
+                put it before `a`, or narrow their conditions
+            6:10 warning[edges-overlap]: `c` also holds where `a` before it does, for example with `title` = "x"
+                if `a` is meant to win, add overrides = ["c"] to it
+            6:10 warning[edges-overlap]: `c` also holds where `b` before it does, for example with `title` = "x"
+                if `b` is meant to win, add overrides = ["c"] to it
+        "#]],
+    );
+}
+
+#[test]
+fn where_the_check_stops_it_says_so() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [
+  { id = "a", from = "work", to = "done", when = "index = 110 and tries = 120 and most = 130 and output.score = 140", set = { index = "1", tries = "1", most = "1" } },
+  { id = "b", from = "work", to = "done", when = "output.ok = true" },
+  { id = "c", from = "work", to = "done", when = "output.ok = false" },
+]
+"#
+        ),
+        expect![[r#"
+            4:51 warning[not-all-tried]: `a` may never be taken: there are too many states to try them all, and it was in none of those tried
+                see that no edge before it always holds too; edges that look at fewer values can be tried
         "#]],
     );
 }
