@@ -1,13 +1,16 @@
 //! An expression of a workflow: compiled, and with where it stands and whose it is.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use regatta_expr::Reads;
 use serde_json::Value;
 
 use crate::fault::Position;
+use crate::folder::Folder;
 use crate::path::{PathStep, ResolvedPath};
+use crate::source::Source;
 
 /// The names that expressions see beside the fields of the state; no field may be called so.
 pub const RESERVED: [&str; 3] = ["input", "output", "feedback"];
@@ -96,6 +99,22 @@ impl Expression {
         &self.0.at
     }
 
+    /// Returns where a stretch of its text stands in the files.
+    ///
+    /// Where the file does not hold the text as it is, because of escapes, the first such word of the literal counts.
+    pub(crate) fn position_of(&self, folder: &Folder, within: Range<usize>) -> Position {
+        let at = self.at();
+        let Some(file) = folder.find(&at.file) else { return at.clone() };
+        let written = file.get(at.bytes.clone()).unwrap_or_default();
+        let found = if written == self.text() {
+            Some(within)
+        } else {
+            self.text().get(within).and_then(|word| find_word(written, word))
+        };
+        let moved = found.map(|bytes| at.bytes.start + bytes.start..at.bytes.start + bytes.end);
+        moved.map_or_else(|| at.clone(), |bytes| Source::new(Arc::clone(&at.file), file).position(bytes))
+    }
+
     /// Returns what it may read, found once.
     pub fn reads(&self) -> &Reads {
         &self.0.reads
@@ -107,6 +126,15 @@ impl Expression {
     pub(crate) fn find_part_of_output(&self, output: &Value) -> Option<&ResolvedPath> {
         self.0.part_of_output.as_ref().filter(|path| path.find(output).is_some())
     }
+}
+
+/// Finds a word that is not a part of a longer one.
+pub(crate) fn find_word(text: &str, word: &str) -> Option<Range<usize>> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_alone = |at: &usize| {
+        !text[..*at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part) && !word.is_empty()
+    };
+    text.match_indices(word).map(|(at, _)| at).find(is_alone).map(|at| at..at + word.len())
 }
 
 /// Returns the path behind `output`, of an expression that is nothing but names with dots between them.
@@ -127,6 +155,23 @@ fn find_part_of_output(text: &str) -> Option<ResolvedPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_found_in_the_file_also_behind_escapes() {
+        let told = |file: &str, literal: Range<usize>, text: &str| {
+            let at = Source::new("a", file).position(literal);
+            let compiled = regatta_expr::Expression::compile(text).unwrap();
+            let folder: Folder = [("a".to_owned(), file.to_owned())].into_iter().collect();
+            let start = text.find("bad").unwrap();
+            let found = Expression::new(compiled, Part::Workflow, at)
+                .position_of(&folder, start..start + "bad".len());
+            (found.line, found.column, found.excerpt.to_string())
+        };
+        assert_eq!(told("k = 'a =\n bad'", 5..13, "a =\n bad"), (2, 2, "bad".to_owned()));
+        let escaped = "k = \"\"\"a = \\\"x\\\" and\n  badly = bad\"\"\"";
+        let found = told(escaped, 4..escaped.len(), "a = \"x\" and\n  badly = bad");
+        assert_eq!(found, (2, 3 + "badly = ".len(), "bad".to_owned()));
+    }
 
     #[test]
     fn a_part_of_the_output_is_named_with_dots_alone() {

@@ -1,5 +1,7 @@
 //! What can be said of a condition from its text: its parts, what they compare, and whether samples can stand for it.
 
+use std::ops::Range;
+
 use regatta_expr::{Comparison, Expression as Compiled, Limits};
 use serde_json::Value;
 
@@ -116,6 +118,43 @@ pub(super) fn literals(text: &str) -> Vec<Value> {
     tokens(text).into_iter().filter_map(|(_, token)| literal(token)).collect()
 }
 
+/// Finds the last name of a path in a text, where most of the names before it stand before it too.
+///
+/// A path may begin with a variable, such as `$task`. A filter between two names is not looked through.
+pub(super) fn find_name(text: &str, path: &[String]) -> Option<Range<usize>> {
+    let tokens = tokens(text);
+    let says = |token: &Token<'_>, name: &str| match token {
+        Token::Name(found) | Token::Text(found) => *found == name,
+        Token::Variable(found) => name.strip_prefix('$') == Some(*found),
+        _ => false,
+    };
+    let matching = |index: usize| {
+        let pairs = path.iter().rev().enumerate();
+        let is_there = |(back, name): &(usize, &String)| {
+            let Some(at) = index.checked_sub(back * 2) else { return false };
+            let is_linked = *back == 0 || tokens[at + 1].1 == Token::Sign('.');
+            is_linked && says(&tokens[at].1, name)
+        };
+        let count = pairs.take_while(is_there).count();
+        let is_behind = index
+            .checked_sub(count * 2 - usize::from(count > 0))
+            .is_some_and(|at| tokens[at].1 == Token::Sign('.'));
+        (count, count == path.len() && !is_behind)
+    };
+    let candidates = (0..tokens.len()).filter(|index| matching(*index).0 > 0);
+    // Of several that match as well the first counts.
+    let best = candidates.rev().max_by_key(|index| matching(*index))?;
+    let (start, token) = tokens[best];
+    let length = match token {
+        Token::Text(name) => name.len() + 2,
+        Token::Name(name) if text[start..].starts_with('`') => name.len() + 2,
+        Token::Name(name) => name.len(),
+        Token::Variable(name) => name.len() + 1,
+        _ => return None,
+    };
+    Some(start..(start + length).min(text.len()))
+}
+
 /// Lists the fields that a text reads behind a variable, such as `status` in `$task.status`.
 pub(super) fn fields_behind(text: &str, variable: &str) -> Vec<Vec<String>> {
     let tokens: Vec<Token<'_>> = tokens(text).into_iter().map(|(_, token)| token).collect();
@@ -161,6 +200,22 @@ pub(super) fn plain_path(text: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_found_where_its_path_stands() {
+        let found = |text: &str, path: &[&str]| {
+            let path: Vec<String> = path.iter().map(|name| (*name).to_owned()).collect();
+            find_name(text, &path).map(|at| (at.start, text[at].to_owned()))
+        };
+        let at = |start: usize, name: &str| Some((start, name.to_owned()));
+        assert_eq!(found("bad = 'bad' and bad", &["bad"]), at(0, "bad"));
+        assert_eq!(found("a.bad = 1 and bad = 2", &["bad"]), at(14, "bad"));
+        assert_eq!(found("bad = 1 and a.bad = 2 or b.bad", &["b", "bad"]), at(27, "bad"));
+        assert_eq!(found("status = $task.status", &["$task", "status"]), at(15, "status"));
+        assert_eq!(found("tasks[id = 1].bad", &["tasks", "bad"]), at(14, "bad"));
+        assert_eq!(found("a.`bad one`", &["a", "bad one"]), at(2, "`bad one`"));
+        assert_eq!(found("$lookup(a, 'b')", &["bad"]), None);
+    }
 
     #[test]
     fn a_condition_is_split_where_all_parts_must_hold() {

@@ -1,7 +1,7 @@
 //! The rule about fields: what an expression reads is described by a schema.
 
 use super::bounds::names;
-use super::condition::fields_behind;
+use super::condition::{fields_behind, find_name};
 use super::expressions::{Sees, Usage, all_expressions};
 use super::ground::{Ground, Stray, follow_from};
 use super::report::Report;
@@ -19,7 +19,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let mut strays = find_strays(&ground, usage);
         strays.extend(find_strays_behind_binds(workflow, &ground, usage));
         strays.dedup();
-        strays.into_iter().for_each(|stray| report.add(tell(usage, &stray)));
+        strays.into_iter().for_each(|stray| report.add(tell(workflow, usage, &stray)));
     }
 }
 
@@ -55,13 +55,17 @@ fn find_strays_behind_binds(workflow: &Workflow, ground: &Ground<'_>, usage: Usa
     strays
 }
 
-fn tell(usage: Usage<'_>, stray: &Stray) -> Fault {
+fn tell(workflow: &Workflow, usage: Usage<'_>, stray: &Stray) -> Fault {
     let (name, before) = (stray.path.last().map_or("", String::as_str), &stray.path[..stray.path.len() - 1]);
     let whose = match before {
         [] => "the state".to_owned(),
         _ => format!("`{}`", before.join(".")),
     };
-    let at = usage.expression.at();
+    let found = find_name(usage.expression.text(), &stray.path);
+    let at = &found.map_or_else(
+        || usage.expression.at().clone(),
+        |bytes| usage.expression.position_of(&workflow.folder, bytes),
+    );
     // A name that nobody ever heard of is a mistake; one inside an open object may come from an agent.
     let fault = if before.is_empty() || stray.is_closed {
         Fault::error("unknown-field", at, format!("{whose} has no field `{name}`"))

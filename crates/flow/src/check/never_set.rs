@@ -59,6 +59,7 @@ fn check_comparison(
     comparison: &Comparison,
 ) -> Option<Fault> {
     let fields = find_fields(graph.workflow, condition, comparison)?;
+    let at = condition.position_of(&graph.workflow.folder, comparison.at.start..comparison.at.end);
     let bounds = find_bounds(&comparison.text);
     let circle = find_circle_through(graph, *way);
     if let ([bound, ..], Some(circle)) = (bounds.as_slice(), circle)
@@ -70,7 +71,7 @@ fn check_comparison(
             format!("nothing in the loop {told} {verb} `{field}`, so `{}` never changes", comparison.text);
         let sign = if bound.is_below { '+' } else { '-' };
         let hint = format!("`set` it on an edge of the loop: {field} = \"{field} {sign} 1\"");
-        return Some(Fault::error("never-set", condition.at(), message).with_hint(hint));
+        return Some(Fault::error("never-set", &at, message).with_hint(hint));
     }
     if is_set(graph, &graph.ways, |place| fields.iter().any(|path| touches(place, path))) {
         return None;
@@ -78,7 +79,7 @@ fn check_comparison(
     let told: Vec<String> = fields.iter().map(|path| format!("`{}`", path.join("."))).collect();
     let message = format!("nothing sets {}, so `{}` never changes", told.join(" or "), comparison.text);
     let hint = "`set` it at a node or on an edge, or look at `output`";
-    Some(Fault::error("never-set", condition.at(), message).with_hint(hint))
+    Some(Fault::error("never-set", &at, message).with_hint(hint))
 }
 
 /// Returns the fields of the state that a comparison reads, if it reads some and nothing that changes by itself.

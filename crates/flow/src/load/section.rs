@@ -9,7 +9,7 @@ use regatta_expr::Expression as Compiled;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::expression::{Expression, Part, RESERVED};
+use crate::expression::{Expression, Part, RESERVED, find_word};
 use crate::fault::{Fault, Faults, Position};
 use crate::likeness::find_nearest;
 use crate::place::{self, Place, RawSegment, Segment};
@@ -63,8 +63,10 @@ impl<'t> Reader<'t> {
         let whole = within.clone();
         match Compiled::compile(&text.value[within]) {
             Ok(compiled) => {
-                let expression = Expression::new(compiled, part.clone(), at(whole));
-                self.check_variables(&expression);
+                let expression = Expression::new(compiled, part.clone(), at(whole.clone()));
+                self.check_variables(&expression, |bytes| {
+                    at(whole.start + bytes.start..whole.start + bytes.end)
+                });
                 expression
             }
             Err(fault) => {
@@ -79,12 +81,13 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn check_variables(&self, expression: &Expression) {
+    fn check_variables(&self, expression: &Expression, at: impl Fn(Range<usize>) -> Position) {
         for name in &expression.reads().variables {
             if !self.variables.contains(name) {
                 let known = self.variables.iter().map(String::as_str);
-                let fault =
-                    Fault::error("unknown-variable", expression.at(), format!("nothing is called `${name}`"));
+                let bytes = find_word(expression.text(), &format!("${name}"));
+                let at = bytes.map_or_else(|| expression.at().clone(), &at);
+                let fault = Fault::error("unknown-variable", &at, format!("nothing is called `${name}`"));
                 let hint = "give a place that name under `[bind]`; inside a place of `[bind]` there are no variables";
                 self.add(match find_nearest(name, known) {
                     Some(nearest) => fault.with_hint(format!("did you mean `${nearest}`?")),

@@ -14,17 +14,17 @@ edges = [{ id = "a", from = "work", to = "done", when = "mdoe = 'fast'" }, { id 
         expect![[r#"
             1:66 error[unknown-field]: the state has no field `indx`
                 did you mean `index`?
-            1:83 error[unknown-field]: `output` has no field `okay`
+            1:90 error[unknown-field]: `output` has no field `okay`
                 did you mean `ok`?
             3:58 error[unknown-field]: the state has no field `mdoe`
                 did you mean `mode`?
-            3:124 error[never-set]: nothing sets `open.unheard`, so `open.unheard = 1` never changes
-                `set` it at a node or on an edge, or look at `output`
-            3:124 error[unknown-field]: `last` has no field `okk`
+            3:137 error[unknown-field]: `last` has no field `okk`
                 did you mean `ok`?
-            3:124 warning[unknown-field]: the schema says nothing of a field `unheard` of `open`
-            3:124 error[unknown-field]: the state has no field `zebra`
+            3:153 error[unknown-field]: the state has no field `zebra`
                 add it to the schema of the state, or write a text in quotes
+            3:163 error[never-set]: nothing sets `open.unheard`, so `open.unheard = 1` never changes
+                `set` it at a node or on an edge, or look at `output`
+            3:168 warning[unknown-field]: the schema says nothing of a field `unheard` of `open`
         "#]],
     );
     check(
@@ -54,11 +54,11 @@ edges = [
 "#
         ),
         expect![[r#"
-            7:50 error[unknown-field]: `feedback` has no field `txt`
-                did you mean `text`?
-            7:50 error[unknown-field]: `output` has no field `aproved`
+            7:57 error[unknown-field]: `output` has no field `aproved`
                 did you mean `approved`?
-            8:51 error[unknown-field]: `output` has no field `pased`
+            7:84 error[unknown-field]: `feedback` has no field `txt`
+                did you mean `text`?
+            8:58 error[unknown-field]: `output` has no field `pased`
                 did you mean `passed`?
         "#]],
     );
@@ -73,7 +73,7 @@ nodes.done = { kind = "end" }
 edges = [{ id = "a", from = "work", to = "done" }]
 "#,
         expect![[r#"
-            2:103 warning[unknown-field]: the schema says nothing of a field `staus` of `$task`
+            2:120 warning[unknown-field]: the schema says nothing of a field `staus` of `$task`
                 did you mean `status`?
         "#]],
     );
@@ -141,6 +141,38 @@ edges = [{ id = "a", from = "work", to = "done" }]
         1:160 error[set-outside-schema]: `ports.q` is outside the schema of the state: `ports` has no field `q`
             add it to the schema of the state
     "#]],
+    );
+}
+
+#[test]
+fn the_name_is_pointed_at_in_a_condition_of_many_lines() {
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"edges = [
+  { id = "a", from = "work", to = "done", when = '''
+output.ok = true
+  and index = 0
+  and output.okay = true''' },
+  { id = "b", from = "work", to = "done", when = """
+title = \"index\"
+  or indx = 1""" },
+  { id = "c", from = "work", to = "done" },
+]
+"#
+        ),
+        expect![[r#"
+            6:7 error[never-set]: nothing sets `index`, so `index = 0` never changes
+                `set` it at a node or on an edge, or look at `output`
+            7:14 error[unknown-field]: `output` has no field `okay`
+                did you mean `ok`?
+            8:50 error[never-set]: nothing sets `title`, so `title = "index"` never changes
+                `set` it at a node or on an edge, or look at `output`
+            10:6 error[unknown-field]: the state has no field `indx`
+                did you mean `index`?
+            11:10 warning[edges-overlap]: `c` also holds where `b` before it does, for example with `index` = 0, no `indx`, `output.ok` = false, no `output.okay`, `title` = "index"
+                if `b` is meant to win, add overrides = ["c"] to it
+        "#]],
     );
 }
 

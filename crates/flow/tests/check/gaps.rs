@@ -103,7 +103,7 @@ edges = [
             3:39 error[set-outside-schema]: `nothing` is outside the schema of the state: the state has no field `nothing`
                 add it to the schema of the state
             5:86 error[wrong-type]: `maxIterations` of edge `a` must be a whole number from 1, and is a text
-            6:50 error[unknown-field]: `output` has no field `okay`
+            6:57 error[unknown-field]: `output` has no field `okay`
                 did you mean `ok`?
         "#]],
     );
@@ -139,12 +139,12 @@ fn a_broken_schema_hides_no_unknown_name() {
         &text,
         &[("state.schema.json", "{ \"type\": 3 }")],
         expect![[r#"
-        state.schema.json error[bad-schema]: this is not a schema: 3 is not one of ["array","boolean","integer","null","number","object","string"]
-        4:35 error[unknown-node]: there is no node `wrok`
-            did you mean `work`?
-        4:51 error[unknown-field]: `output` has no field `okay`
-            did you mean `ok`?
-    "#]],
+            state.schema.json error[bad-schema]: this is not a schema: 3 is not one of ["array","boolean","integer","null","number","object","string"]
+            4:35 error[unknown-node]: there is no node `wrok`
+                did you mean `work`?
+            4:75 error[unknown-field]: `output` has no field `okay`
+                did you mean `ok`?
+        "#]],
     );
     check_all(
         &text,

@@ -370,11 +370,11 @@ fn expressions() {
     check_added(
         "when = \"$itme = 1 and $sum(items) = $x\"\n[bind]\nitem = \"items[0]\"\n",
         expect![[r#"
-        workflow.toml:16:9: error[unknown-variable]: nothing is called `$itme` (did you mean `$item`?)
-          | $itme = 1 and $sum(items) = $x
-        workflow.toml:16:9: error[unknown-variable]: nothing is called `$x` (give a place that name under `[bind]`; inside a place of `[bind]` there are no variables)
-          | $itme = 1 and $sum(items) = $x
-    "#]],
+            workflow.toml:16:9: error[unknown-variable]: nothing is called `$itme` (did you mean `$item`?)
+              | $itme
+            workflow.toml:16:37: error[unknown-variable]: nothing is called `$x` (give a place that name under `[bind]`; inside a place of `[bind]` there are no variables)
+              | $x
+        "#]],
     );
     check_added(
         "when = \"($x := 1; $map(items, function($v) { $v + $x }))\"\n",
