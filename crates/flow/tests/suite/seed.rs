@@ -174,6 +174,41 @@ fn a_blocked_coder_asks_before_anything_else() {
     );
 }
 
+#[test]
+fn an_attempt_is_counted_for_the_task_at_hand_whatever_the_coder_says() {
+    let mut run = planned("end");
+    run.perform(coder_output("T002", false));
+    run.perform(coder_output("", false));
+    assert_eq!(run.state["taskAttempts"], json!({ "T001": 2 }));
+    assert_eq!(run.state["coderOutput"]["taskId"], "", "what was said is kept as it was said");
+}
+
+#[test]
+fn a_blocked_task_is_in_progress_whatever_the_coder_says_of_its_validation() {
+    let mut run = planned("end");
+    let mut output = coder_output("T001", true);
+    output["status"] = json!("blocked");
+    assert_eq!(run.perform(output), "coder-blocked to question");
+    assert_eq!(statuses(&run), ["in_progress", "pending", "pending"]);
+}
+
+#[test]
+fn a_review_may_say_of_each_criterion_whether_it_is_met_and_need_not() {
+    let without = json!({ "taskId": "T001", "approved": true, "issues": [] });
+    let mut with = without.clone();
+    with["criteriaResults"] = json!([{ "criterion": "a@b passes", "met": true }]);
+    for output in [with, without] {
+        assert_eq!(speckit().roles["reviewer"].check_output(&output), Ok(()));
+        let mut run = planned("end");
+        run.perform(coder_output("T001", true));
+        run.perform(output.clone());
+        assert_eq!(run.state["reviewerOutput"], output);
+    }
+    let half =
+        json!({ "taskId": "T001", "approved": true, "issues": [], "criteriaResults": [{ "met": true }] });
+    assert!(speckit().roles["reviewer"].check_output(&half).is_err());
+}
+
 /// Evaluates the condition of an edge over a state that is given only in part, as the design does.
 fn holds(edge: &str, state: Value) -> bool {
     let workflow = speckit();

@@ -32,7 +32,7 @@ fn what_is_read_keeps_the_order_of_the_file() {
         [
             "coderOutput",
             "currentAttempts",
-            "taskAttempts[output.taskId]",
+            "taskAttempts[$task.id]",
             "tasks[currentTaskIndex].status",
             "metrics.totalAttempts"
         ]

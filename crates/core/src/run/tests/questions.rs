@@ -3,7 +3,7 @@
 use super::check;
 use super::script::played;
 use super::workflows::{plain_state, small, speckit};
-use crate::run::Command;
+use crate::run::{Command, Phase};
 use crate::{Code, Refusal};
 use expect_test::expect;
 
@@ -55,6 +55,37 @@ fn a_blocked_coder_asks_and_goes_on_with_the_answer() {
           = completed
     "#]],
     );
+}
+
+/// What a coder returns that is blocked, says that all is well, and names these issues.
+fn blocked(code: &str, issues: &str) -> String {
+    let validation = format!(r#"{{"passed":true,"issues":{issues}}}"#);
+    format!(r#"give {{"code":"{code}","taskId":"T001","status":"blocked","selfValidation":{validation}}}"#)
+}
+
+#[test]
+fn a_coder_that_does_not_say_why_it_is_blocked_still_asks_something() {
+    let ask = |code: &str, issues: &str| {
+        let played = played(&speckit(), &format!("begin; spec T001; {}", blocked(code, issues)));
+        assert_eq!(played.run.state["tasks"][0]["status"], "in_progress");
+        match played.run.phase {
+            Phase::Asking { question } => question,
+            other => panic!("{other:?}"),
+        }
+    };
+    let told = [
+        ask("", "[]"),
+        ask(" ", r#"[" "]"#),
+        ask("The key is missing.", "[]"),
+        ask("", r#"["Which one?","And when?"]"#),
+    ];
+    expect![[r#"
+        The coder is blocked on Title T001 and does not say why. Look at its work, and tell it how to go on.
+        The coder is blocked on Title T001 and does not say why. Look at its work, and tell it how to go on.
+        The coder is blocked on Title T001 and names no issue. It returned: The key is missing.
+        The coder is blocked on Title T001: Which one?; And when?"#]]
+    .assert_eq(&told.join("\n"));
+    assert_eq!(ask(&"x".repeat(5000), "[]").len(), told[2].len() - "The key is missing.".len() + 300);
 }
 
 #[test]
