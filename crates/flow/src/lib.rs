@@ -10,6 +10,7 @@
 mod check;
 mod expression;
 mod fault;
+mod fence;
 mod folder;
 mod gaps;
 mod graph;

@@ -11,6 +11,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, escape_fo
 use serde_json::{Map, Value};
 
 use crate::fault::Position;
+use crate::fence::fenced;
 use crate::schema::{Schema, SchemaFault};
 
 /// The longest prompt, in bytes: far beyond what an agent reads with care.
@@ -129,6 +130,7 @@ fn environment_of(name: &str, prompt: &str) -> Result<Environment<'static>, mini
         // What is null was undefined in the node's inputs, and is nothing to be told.
         if value.is_none() { Ok(()) } else { escape_formatter(output, state, value) }
     });
+    environment.add_filter("fenced", fenced);
     environment.set_fuel(Some(PROMPT_FUEL));
     environment.add_template_owned(name.to_owned(), prompt.to_owned())?;
     Ok(environment)

@@ -111,6 +111,16 @@ fn at_low_levels_a_person_can_send_back_too() {
 }
 
 #[test]
+fn a_coder_that_goes_on_is_told_what_came_before() {
+    let project = listening();
+    let run = |arguments: &[&str]| assert_eq!(project.run(arguments).code, Some(0), "{arguments:?}");
+    run(&["run", "speckit", "--prd", "plan.md", "--level", "3"]);
+    run(&["task", "reject", "1", "--reason", "it has no title"]);
+    run(&["run", "--resume", "1"]);
+    check(&project, "run_told", &told(&project, 2));
+}
+
+#[test]
 fn a_run_that_waits_says_what_for() {
     let project = scripted("person", CODER);
     let mut transcript = Transcript::new(&project);

@@ -12,8 +12,10 @@ use std::fmt::Write as _;
 pub(super) fn render(seat: &mut Seat, role: &str) -> Result<String, Box<Failure>> {
     let now = clock::now().as_millisecond();
     let (run, workflow) = seat.lend();
-    let mut text =
+    let told =
         from_template(run, workflow, role, now).map_err(|fault| Box::new(explain_step(run, &fault)))?;
+    // However a template ends, each part below begins after a blank line.
+    let mut text = format!("{}\n", told.trim_end());
     // What was said about another item is not this one's to hear.
     let is_about = run.feedback.get("task").and_then(Value::as_str);
     let said = run.feedback.get("text").and_then(Value::as_str).filter(|said| !said.is_empty());
