@@ -3,7 +3,7 @@
 use super::report::Report;
 use super::subject::Subject;
 use crate::fault::{Fault, Position};
-use crate::workflow::{Edge, NodeKind};
+use crate::workflow::{Edge, Node, NodeKind};
 
 /// Checks what needs the board, and what needs another part of its edge.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
@@ -23,8 +23,18 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             edge.fail.iter().chain(of_routes).for_each(|fail| report.add(without_board("fail", fail.at())));
         }
     }
+    workflow.nodes.iter().for_each(|node| check_node(node, report));
     let is_read = |edge: &&Edge| !workflow.gaps.edges.contains(edge.id.as_str());
     workflow.edges.iter().filter(is_read).for_each(|edge| check_edge(edge, report));
+}
+
+/// The project's checks run in the worktree of a task, and nowhere else.
+fn check_node(node: &Node, report: &mut Report) {
+    if let NodeKind::Check { task: None, .. } = node.kind {
+        let message = format!("`{}` names no task, so its checks have no worktree to run in", node.name);
+        let hint = "add `task` with the key of an item of the board";
+        report.add(Fault::error("check-without-task", &node.at, message).with_hint(hint));
+    }
 }
 
 fn without_board(key: &str, at: &Position) -> Fault {

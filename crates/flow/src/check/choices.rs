@@ -4,10 +4,16 @@
 //! only is let pass, unless it names its levels itself.
 
 use super::report::Report;
-use super::samples::{Answer, Held, NodeTrial};
+use super::samples::{Answer, Failure, Held, NodeTrial};
 use super::subject::{LevelView, Subject};
 use crate::fault::{Fault, Severity};
 use crate::workflow::Edge;
+
+/// JSONata's code for what `$error` raises.
+const RAISED_BY_ERROR: &str = "D3137";
+
+/// JSONata's code for what `$assert` raises.
+const RAISED_BY_ASSERT: &str = "D3141";
 
 /// Why an edge is never taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +23,8 @@ enum Dead {
     NeverHolds,
     /// Whenever it holds, one of these before it does.
     Shadowed(Vec<String>),
-    /// It cannot be evaluated on any sample.
-    Fails,
+    /// It cannot be evaluated on any sample; why not on the first.
+    Fails(Option<Failure>),
 }
 
 /// Checks the choices at every node of every level.
@@ -79,7 +85,7 @@ fn find_dead(trial: &NodeTrial<'_>, place: usize) -> Option<Dead> {
         return Some(Dead::Shadowed(vec![same.id.to_string()]));
     }
     if !trial.answers.is_empty() && trial.answers.iter().all(|answer| answer.held[place] == Held::Fails) {
-        return Some(Dead::Fails);
+        return Some(Dead::Fails(trial.answers[0].failures[place].clone()));
     }
     let holding: Vec<&Answer> =
         trial.answers.iter().filter(|answer| answer.held[place] == Held::Yes).collect();
@@ -120,10 +126,23 @@ fn tell_dead(edge: &Edge, why: &Dead) -> Fault {
             Fault::error("edge-shadowed", at, message)
                 .with_hint(format!("put it before {before}, or narrow their conditions"))
         }
-        Dead::Fails => {
-            Fault::error("edge-fails", at, format!("the condition of `{id}` can never be evaluated"))
-                .with_hint("a comparison with `<` or `>` needs two numbers or two texts")
+        Dead::Fails(failure) => {
+            let why = failure.as_ref().map_or_else(String::new, |failure| format!(": {}", failure.message));
+            let message = format!("the condition of `{id}` can never be evaluated{why}");
+            let hint = find_hint(failure.as_ref()).unwrap_or("mend the expression; `regatta eval` tries it");
+            Fault::error("edge-fails", at, message).with_hint(hint)
         }
+    }
+}
+
+/// Says what helps against failures that are known by their code.
+fn find_hint(failure: Option<&Failure>) -> Option<&'static str> {
+    match failure?.code.as_str() {
+        "T2009" | "T2010" => Some("a comparison with `<` or `>` needs two numbers or two texts"),
+        RAISED_BY_ERROR | RAISED_BY_ASSERT => Some(
+            "a condition that raises an error stops the run; to end one, lead an edge to an end that failed",
+        ),
+        _ => None,
     }
 }
 
@@ -168,7 +187,10 @@ fn check_failures(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Repo
         let Some(answer) = trial.answers.iter().find(fails) else { continue };
         let message =
             format!("the condition of `{}` may be impossible to evaluate{}", edge.id, example(answer));
-        let hint = "ask first whether the value is there, for example with `$type(x) = 'number' and`";
+        let is_raised =
+            |failure: &&Failure| [RAISED_BY_ERROR, RAISED_BY_ASSERT].contains(&failure.code.as_str());
+        let hint = find_hint(answer.failures[place].as_ref().filter(is_raised))
+            .unwrap_or("ask first whether the value is there, for example with `$type(x) = 'number' and`");
         let fault = Fault::warning("edge-may-fail", when.at(), message).with_hint(hint);
         report.add_at(view.level, edge.id.to_string(), fault);
     }

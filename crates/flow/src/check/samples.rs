@@ -16,7 +16,7 @@ use super::expressions::of_place;
 use super::ground::Ground;
 use super::shape::Field;
 use crate::expression::{Expression, RESERVED};
-use crate::step::{Look, assign, shorten};
+use crate::step::{Look, StepFault, assign, shorten};
 use crate::trial::{Given, Trial};
 use crate::workflow::{Assignment, Edge, Node, NodeKind, Workflow};
 
@@ -25,6 +25,9 @@ const SAMPLES_MAX: u64 = 4_096;
 
 /// An odd number far from any product of small ones: its multiples spread evenly.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The longest reason of a failure that is told; the text of `$error` may be of any length.
+const REASON_CHARACTERS_MAX: usize = 120;
 
 /// The most fields that an example tells.
 const TOLD_MAX: usize = 6;
@@ -55,11 +58,22 @@ pub(super) struct NodeTrial<'w> {
     pub(super) is_described: bool,
 }
 
+/// Why a condition cannot be evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// JSONata's code, such as `T2010`; empty if the fault is none of an expression's.
+    pub(super) code: String,
+    /// In words, shortened.
+    pub(super) message: String,
+}
+
 /// What the edges said of one sample.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     /// Of each edge.
     pub(super) held: Vec<Held>,
+    /// Why an edge could not be evaluated, for each that could not.
+    pub(super) failures: Vec<Option<Failure>>,
     /// Of each `exhausted` route of each edge.
     pub(super) routes: Vec<Vec<Held>>,
     /// The sample in words.
@@ -125,7 +139,7 @@ pub(super) fn try_node<'w>(
         };
     }
     let plan = Plan::new(ground, workflow, level, node, &edges);
-    let mut answers: BTreeMap<Said, (u64, String)> = BTreeMap::new();
+    let mut answers: BTreeMap<Said, (u64, String, Vec<Option<Failure>>)> = BTreeMap::new();
     let total = plan.total();
     for number in 0..total.min(SAMPLES_MAX) {
         let number = if total > SAMPLES_MAX { number.wrapping_mul(SPREAD) % total } else { number };
@@ -134,12 +148,15 @@ pub(super) fn try_node<'w>(
             let held = edges.iter().map(|edge| judge(&edge.when)).collect();
             let routes =
                 edges.iter().map(|edge| edge.exhausted.iter().map(|route| judge(&route.when)).collect());
-            answers.entry((held, routes.collect())).or_insert_with(|| (number, plan.tell(look.root())));
+            answers.entry((held, routes.collect())).or_insert_with(|| {
+                let failures = edges.iter().map(|edge| find_failure(look, edge.when.as_ref()?));
+                (number, plan.tell(look.root()), failures.collect())
+            });
         });
     }
     let mut answers: Vec<_> = answers.into_iter().collect();
-    answers.sort_by_key(|(_, (number, _))| *number);
-    let answer = |((held, routes), (_, told))| Answer { held, routes, told };
+    answers.sort_by_key(|(_, (number, ..))| *number);
+    let answer = |((held, routes), (_, told, failures))| Answer { held, failures, routes, told };
     NodeTrial {
         edges,
         answers: answers.into_iter().map(answer).collect(),
@@ -170,6 +187,14 @@ fn judge(look: &Look<'_>, when: &Expression) -> Held {
         Ok(_) => Held::No,
         Err(_) => Held::Fails,
     }
+}
+
+fn find_failure(look: &Look<'_>, when: &Expression) -> Option<Failure> {
+    let (code, message) = match look.evaluate(when).err()? {
+        StepFault::Evaluation { fault, .. } => (fault.jsonata_code().to_owned(), fault.to_string()),
+        other => (String::new(), other.to_string()),
+    };
+    Some(Failure { code, message: message.chars().take(REASON_CHARACTERS_MAX).collect() })
 }
 
 /// What samples are made of.

@@ -194,7 +194,7 @@ edges = [{ id = "a", from = "work", to = "done", when = "limit > 5" }, { id = "b
 "#
         ),
         expect![[r#"
-            3:58 error[edge-fails]: the condition of `a` can never be evaluated
+            3:58 error[edge-fails]: the condition of `a` can never be evaluated: The values "done" and 5 either side of operator ">" must be of the same data type
                 a comparison with `<` or `>` needs two numbers or two texts
         "#]],
     );
@@ -271,4 +271,45 @@ fn where_the_check_stops_it_says_so() {
                 see that no edge before it always holds too; edges that look at fewer values can be tried
         "#]],
     );
+}
+
+#[test]
+fn a_condition_that_fails_is_told_with_its_reason() {
+    for (when, expected) in [
+        (
+            "$error('boom')",
+            expect![[r#"
+            3:58 error[edge-fails]: the condition of `a` can never be evaluated: boom
+                a condition that raises an error stops the run; to end one, lead an edge to an end that failed
+        "#]],
+        ),
+        (
+            "$assert(false, 'boom')",
+            expect![[r#"
+            3:58 error[edge-fails]: the condition of `a` can never be evaluated: boom
+                a condition that raises an error stops the run; to end one, lead an edge to an end that failed
+        "#]],
+        ),
+        (
+            "output.ok and $number('x') > 1",
+            expect![[r#"
+            3:58 warning[edge-may-fail]: the condition of `a` may be impossible to evaluate, for example with `output.ok` = true
+                ask first whether the value is there, for example with `$type(x) = 'number' and`
+        "#]],
+        ),
+        (
+            "output.ok ? true : $error('boom')",
+            expect![[r#"
+            3:58 warning[edge-may-fail]: the condition of `a` may be impossible to evaluate, for example with `output.ok` = false
+                a condition that raises an error stops the run; to end one, lead an edge to an end that failed
+            3:103 warning[edges-overlap]: `b` also holds where `a` before it does, for example with `output.ok` = true
+                if `a` is meant to win, add overrides = ["b"] to it
+        "#]],
+        ),
+    ] {
+        let edges = format!(
+            "edges = [{{ id = \"a\", from = \"work\", to = \"done\", when = \"{when}\" }}, {{ id = \"b\", from = \"work\", to = \"done\" }}]\n"
+        );
+        check(&format!("{WORK}{edges}"), expected);
+    }
 }

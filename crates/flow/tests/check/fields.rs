@@ -45,12 +45,13 @@ fn what_a_node_returns_is_known_by_its_kind() {
         &format!(
             "{WORK}{}",
             r#"nodes.ask = { kind = "approval", question = "'Go on?'" }
-nodes.test = { kind = "check" }
+nodes.test = { kind = "check", task = "title" }
 edges = [
   { id = "a", from = "work", to = "ask" },
   { id = "b", from = "ask", to = "test", when = "output.aproved = true or feedback.txt = 'no'" },
   { id = "c", from = "test", to = "done", when = "output.pased = true" },
 ]
+board = { items = "tasks", key = "id" }
 "#
         ),
         expect![[r#"

@@ -20,12 +20,13 @@ fn a_loop_without_a_cap_is_named() {
     check(
         &format!(
             "{WORK}{}",
-            r#"nodes.test = { kind = "check" }
+            r#"nodes.test = { kind = "check", task = "title" }
 edges = [
   { id = "try", from = "work", to = "test" },
   { id = "mend", from = "test", to = "work", when = "output.passed = false" },
   { id = "out", from = "test", to = "done", when = "output.passed = true" },
 ]
+board = { items = "tasks", key = "id" }
 "#
         ),
         expect![[r#"
@@ -40,12 +41,13 @@ fn a_cap_bounds_a_loop() {
     check(
         &format!(
             "{WORK}{}",
-            r#"nodes.test = { kind = "check" }
+            r#"nodes.test = { kind = "check", task = "title" }
 edges = [
   { id = "try", from = "work", to = "test" },
   { id = "mend", from = "test", to = "work", when = "output.passed = false", maxIterations = 2, exhausted = [{ to = "done" }] },
   { id = "out", from = "test", to = "done", when = "output.passed = true" },
 ]
+board = { items = "tasks", key = "id" }
 "#
         ),
         expect![[""]],
@@ -198,13 +200,14 @@ fn a_bounded_loop_may_set_back_the_counter_of_one_inside_it() {
     check(
         &format!(
             "{WORK}{}",
-            r#"nodes.test = { kind = "check" }
+            r#"nodes.test = { kind = "check", task = "title" }
 edges = [
   { id = "again", from = "work", to = "work", when = "output.ok = false and tries < 3", set = { tries = "tries + 1" } },
   { id = "try", from = "work", to = "test", when = "output.ok = true or tries >= 3" },
   { id = "next", from = "test", to = "work", when = "index < 5", set = { index = "index + 1", tries = "0" } },
   { id = "out", from = "test", to = "done", when = "index >= 5" },
 ]
+board = { items = "tasks", key = "id" }
 "#
         ),
         expect![[""]],

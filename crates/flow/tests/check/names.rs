@@ -63,9 +63,10 @@ edges = [{ id = "a", from = "work", to = "done" }]
         "#]],
     );
     check(
-        r#"nodes.work = { kind = "check" }
+        r#"nodes.work = { kind = "check", task = "title" }
 nodes.done = { kind = "end" }
 edges = [{ id = "a", from = "work", to = "done" }]
+board = { items = "tasks", key = "id" }
 "#,
         expect![[r#"
             roles/worker.md warning[unused-role]: no node has the role `worker`

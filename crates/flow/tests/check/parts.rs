@@ -39,6 +39,22 @@ edges = [
 }
 
 #[test]
+fn checks_need_a_task() {
+    check(
+        r#"board = { items = "tasks", key = "id" }
+nodes.work = { kind = "agent", role = "worker", task = "title" }
+nodes.test = { kind = "check", checks = ["lint"] }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "test" }, { id = "b", from = "test", to = "done" }]
+"#,
+        expect![[r#"
+            3:7 error[check-without-task]: `test` names no task, so its checks have no worktree to run in
+                add `task` with the key of an item of the board
+        "#]],
+    );
+}
+
+#[test]
 fn routes_need_what_leads_to_them() {
     check(
         &format!(

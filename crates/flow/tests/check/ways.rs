@@ -9,7 +9,7 @@ fn every_node_is_reached_at_some_level() {
     check(
         &format!(
             "{WORK}{}",
-            r#"nodes.more = { kind = "check" }
+            r#"nodes.more = { kind = "approval", question = "'Go on?'" }
 edges = [{ id = "a", from = "work", to = "done" }, { id = "b", from = "more", to = "done" }]
 "#
         ),
@@ -22,7 +22,7 @@ edges = [{ id = "a", from = "work", to = "done" }, { id = "b", from = "more", to
     check(
         &format!(
             "{WORK}{}",
-            r#"nodes.more = { kind = "check" }
+            r#"nodes.more = { kind = "approval", question = "'Go on?'" }
 edges = [{ id = "a", from = "work", to = "done", levels = [1] }, { id = "b", from = "work", to = "more", levels = [2] }, { id = "c", from = "more", to = "done" }]
 levels.1 = { default = true }
 levels.2 = {}
@@ -52,7 +52,7 @@ fn every_node_can_be_left() {
     check(
         &format!(
             "{WORK}{}",
-            r#"nodes.more = { kind = "check" }
+            r#"nodes.more = { kind = "approval", question = "'Go on?'" }
 edges = [{ id = "a", from = "work", to = "more", when = "output.ok = true" }, { id = "b", from = "work", to = "done", when = "output.ok = false" }]
 "#
         ),
@@ -65,7 +65,7 @@ edges = [{ id = "a", from = "work", to = "more", when = "output.ok = true" }, { 
     check(
         &format!(
             "{WORK}{}",
-            r#"nodes.more = { kind = "check" }
+            r#"nodes.more = { kind = "approval", question = "'Go on?'" }
 edges = [{ id = "a", from = "work", to = "more" }, { id = "b", from = "more", to = "done", levels = [1] }]
 levels.1 = { default = true }
 levels.2 = {}
