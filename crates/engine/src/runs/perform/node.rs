@@ -124,7 +124,11 @@ async fn check(
 ) -> Result<Played, Error> {
     let config = work.project.config();
     let all: Vec<String> = config.checks.keys().cloned().collect();
-    let names = names.clone().unwrap_or(all);
+    let names = names.clone().unwrap_or_else(|| all.clone());
+    let unknown: Vec<&str> = names.iter().filter(|name| !all.contains(name)).map(String::as_str).collect();
+    if !unknown.is_empty() {
+        return Ok(Played::Failed(unknown_checks(seat.run().id, &unknown, &all)));
+    }
     let Some(task) = seat.run().find_task() else { return Ok(Played::Failed(no_task(seat.run().id))) };
     tokio::select! {
         results = run_checks::run_all(work, task, &names) => Ok(match results? {
@@ -158,6 +162,24 @@ fn no_task(run: RunId) -> Failure {
         "the node names no task, or the task has no worktree",
         format!("give the node a `task` that is on the board, then `regatta run fork {run} --with WORKFLOW`"),
     ))
+}
+
+/// A check that nobody has defined has not failed; a run that goes on would take it for that.
+fn unknown_checks(run: RunId, unknown: &[&str], known: &[String]) -> Failure {
+    let known_names = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Failure::from(
+        Problem::new(
+            Code::ChecksFailed,
+            format!("run {run} cannot run the checks"),
+            format!("the config has no check `{}`; it has: {known_names}", unknown.join("`, `")),
+            format!(
+                "add it to `[checks]` of the config, then `regatta run resume {run}`; or mend `checks` of the node, then \
+                 `regatta run fork {run} --with WORKFLOW`"
+            ),
+        )
+        .with("unknown", unknown.to_vec())
+        .with("known", known.to_vec()),
+    )
 }
 
 fn stopped(run: RunId) -> Failure {
