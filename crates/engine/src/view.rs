@@ -16,6 +16,7 @@ use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::orders;
 use crate::project::Project;
 use crate::questions::list_questions;
+use crate::runs;
 use crate::sandbox;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -101,7 +102,22 @@ pub struct AgentView {
 pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Error> {
     let task = orders::get_task(project, task).await?;
     let around = Around::load(project).await?;
-    Ok(view(project, &task, &around))
+    let mut shown = view(project, &task, &around);
+    if let Some(way_on) = find_way_on(project, &task, &around).await? {
+        shown.owner = "you".to_owned();
+        shown.next = way_on;
+    }
+    Ok(shown)
+}
+
+/// Says how the run goes on that waited for a task; nothing while an engine sees to that, or the run waits for more.
+async fn find_way_on(project: &Project, task: &Task, around: &Around) -> Result<Option<String>, Error> {
+    let (Stage::Verified(landed), Some(run)) = (&task.stage, task.run) else { return Ok(None) };
+    if around.has_engine || landed.cleanup != Cleanup::Done {
+        return Ok(None);
+    }
+    let way_on = runs::find_way_on(project, run).await?;
+    Ok(way_on.map(|way_on| format!("nothing; it is merged. Run {run} waits for an engine: {way_on}")))
 }
 
 /// Returns one task with the size of its file.
@@ -208,7 +224,10 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
     if is_unattended {
         phase = if queue_position.is_some() { phase } else { "unattended" };
         owner = "you".to_owned();
-        next = "regatta up, since no engine runs; it goes on with this".to_owned();
+        next = match task.run {
+            Some(run) => format!("regatta run --resume {run}, or regatta up, since no engine runs"),
+            None => "regatta up, since no engine runs; it goes on with this".to_owned(),
+        };
     } else if let Some((name, asked)) = around.find_question(task.id).filter(|_| phase == "running") {
         phase = "asking";
         owner = "you".to_owned();
@@ -269,7 +288,7 @@ fn claim(task: &Task, criterion: &Criterion) -> CriterionView {
 }
 
 /// Says how far a task is, whose move it is, and which move.
-fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str, String, String) {
+pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str, String, String) {
     let id = task.id;
     let engine = || "engine".to_owned();
     match &task.stage {

@@ -130,12 +130,14 @@ fn a_role_without_a_task_stays_parked_though_its_engine_is_killed_and_a_person_n
     let shown = project.json(&["run", "show", "1"]);
     assert_eq!((&shown["parked"]["class"], &shown["parked"]["attempt"]), (&"network".into(), &1.into()));
     let until_when = shown["parked"]["until"].as_str().expect("a time");
-    assert_eq!(shown["next"], format!("`spec` is tried again at {until_when}"));
+    assert_eq!(shown["next"], "nobody works on it: regatta run --resume 1, or regatta up");
 
     let engine = project.start(&["up"]);
     // An engine takes up all that is open at once, so when this task is done it has the run in hand as well.
     add_and_assign(&project, "a task", "hand");
     assert_eq!(count(&kinds_from(&project, 1), "session:opened"), 2, "the run's, and the task's");
+    let next = project.json(&["run", "show", "1"])["next"].clone();
+    assert_eq!(next, format!("`spec` is tried again at {until_when}"));
     project.repo.write(".regatta/scripts/spec.toml", &spec);
     project.json(&["run", "pause", "1"]);
     project.json(&["run", "resume", "1"]);

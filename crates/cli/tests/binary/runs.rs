@@ -132,6 +132,20 @@ fn a_run_that_waits_says_what_for() {
 }
 
 #[test]
+fn a_run_whose_task_fails_its_checks_says_so() {
+    let project = scripted("auto", CODER);
+    let path = ".regatta/config.toml";
+    let config = std::fs::read_to_string(project.path().join(path)).expect("the config is there");
+    project.repo.write(path, &format!("{config}\n[checks]\nstyle = \"exit 4\"\n"));
+    let mut transcript = Transcript::new(&project);
+    let failed = transcript.run(&["run", "speckit", "--prd", "plan.md", "--level", "1"]);
+    assert_eq!(failed.code, Some(1));
+    transcript.run(&["run", "show", "1"]);
+    transcript.run(&["run", "list"]);
+    transcript.check("run_checks_failed");
+}
+
+#[test]
 fn a_blocked_coder_asks_and_is_answered() {
     let project = scripted("auto", BLOCKED);
     let mut transcript = Transcript::new(&project);

@@ -19,7 +19,10 @@ fn a_paused_run_ends_its_step_and_waits() {
     let (project, document) = (gated(), input());
     let running = project.start(&two_steps(&document));
     until_begun(&project, 1);
-    assert_eq!(project.json(&["run", "pause", "1"])["status"], "running", "what is under way ends");
+    let paused = project.json(&["run", "pause", "1"]);
+    assert_eq!((&paused["status"], &paused["owner"]), (&json!("running"), &json!("engine")), "{paused}");
+    let next = "it pauses when this step of `coder` is over; regatta run resume 1 takes that back";
+    assert_eq!(paused["next"], next);
     open(&project, 1);
     let rested = running.wait();
     assert_eq!(rested.code, Some(0), "{rested:?}");
@@ -56,7 +59,10 @@ fn a_killed_run_goes_on_where_it_was() {
     until_begun(&project, 1);
     open(&project, 1);
     until_begun(&project, 2);
+    assert_eq!(project.json(&["run", "show", "1"])["owner"], "engine");
     running.kill();
+    let killed = project.json(&["run", "list"])[0].clone();
+    assert_eq!((&killed["phase"], &killed["owner"]), (&json!("unattended"), &json!("you")), "{killed}");
     open(&project, 2);
     let resumed = project.json(&["run", "--resume"]);
     assert_eq!((&resumed["id"], &resumed["status"]), (&json!(1), &json!("completed")));
@@ -230,6 +236,8 @@ fn an_interrupted_run_says_how_it_goes_on() {
     let ended = running.wait();
     let mut transcript = Transcript::new(&project);
     transcript.write("run speckit", &ended);
+    transcript.run(&["run", "show", "1"]);
+    transcript.run(&["run", "list"]);
     transcript.check("run_interrupted");
     assert_eq!((ended.code, status(&project, 1)), (Some(1), json!("running")));
     open(&project, 1);

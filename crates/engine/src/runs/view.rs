@@ -2,9 +2,11 @@
 
 use super::agents::find_park;
 use super::orders::{get_run, load_facts, load_index};
+use super::outlook::{Outlook, look};
 use super::steps::{StepView, find_steps};
-use crate::core::run::{Hold, Next, Phase, Run, Status};
+use crate::core::run::{Child, Next, Phase, Run, Status};
 use crate::core::{Failure, Park, RunId, TaskId};
+use crate::engine;
 use crate::error::Error;
 use crate::project::Project;
 use jiff::Timestamp;
@@ -24,7 +26,7 @@ pub struct RunView {
     pub level: u32,
     /// What it is in one word.
     pub status: Status,
-    /// How far it is with its step.
+    /// How far it is with its step; `unattended` if an engine is needed for it and none runs.
     pub phase: &'static str,
     /// The node that it is at.
     pub node: String,
@@ -41,8 +43,10 @@ pub struct RunView {
     pub tasks: BTreeMap<String, TaskId>,
     /// Its children, if it is at a `map` node.
     pub children: Vec<ChildView>,
-    /// Why it failed or is held.
+    /// Why it failed or is held, or what the task shows that it waits for.
     pub error: Option<Failure>,
+    /// Whose move it is: `you`, `engine`, or `nobody` when it has ended.
+    pub owner: &'static str,
     /// What happens next, or what to do.
     pub next: String,
     /// The state.
@@ -79,10 +83,11 @@ pub struct ChildView {
 /// Shows a run.
 pub async fn show_run(project: &Project, run: RunId) -> Result<(RunView, Vec<StepView>), Error> {
     let run_now = get_run(project, run).await?;
-    let mut view = view_of(&run_now);
-    if let Some(park) = find_park(project, &run_now).await? {
+    let has_engine = engine::find_running(project).await?.is_some();
+    let mut view = view_of(&run_now, look(project, &run_now, has_engine).await?);
+    view.parked = find_park(project, &run_now).await?;
+    if let Some(park) = view.parked.as_ref().filter(|_| has_engine) {
         view.next = format!("`{}` is tried again at {}", run_now.node, park.until);
-        view.parked = Some(park);
     }
     Ok((view, find_steps(&load_facts(project, run).await?)))
 }
@@ -90,42 +95,31 @@ pub async fn show_run(project: &Project, run: RunId) -> Result<(RunView, Vec<Ste
 /// Lists the newest runs, newest first.
 pub async fn list_runs(project: &Project, count_max: usize) -> Result<Vec<RunView>, Error> {
     let Some(last) = load_index(project).await?.state.last() else { return Ok(Vec::new()) };
+    let has_engine = engine::find_running(project).await?.is_some();
     let mut views = Vec::new();
     let numbers = (1..=last.number()).rev().take(count_max);
     for id in numbers.filter_map(|number| RunId::new(number).ok()) {
-        views.push(view_of(&get_run(project, id).await?));
+        let run = get_run(project, id).await?;
+        views.push(view_of(&run, look(project, &run, has_engine).await?));
     }
     Ok(views)
 }
 
-fn view_of(run: &Run) -> RunView {
-    let (phase, question, children) = match &run.phase {
-        Phase::Publishing => ("publishing", None, Vec::new()),
-        Phase::Performing { .. } => ("performing", None, Vec::new()),
-        Phase::Asking { question } => ("asking", Some(question.clone()), Vec::new()),
-        Phase::Mapping(mapping) => {
-            let child = |child: &crate::core::run::Child| ChildView {
-                key: child.item.key.clone(),
-                run: child.run,
-                ended: child.end.is_some(),
-            };
-            ("mapping", None, mapping.children.iter().map(child).collect())
-        }
-        Phase::Landing { .. } => ("landing", None, Vec::new()),
-        Phase::Ending => ("ending", None, Vec::new()),
-        Phase::Completed { .. } => ("completed", None, Vec::new()),
-        Phase::Failed { .. } => ("failed", None, Vec::new()),
-    };
-    let error = match (&run.phase, &run.hold) {
-        (Phase::Failed { error }, _) | (_, Some(Hold::Error { error })) => Some(error.clone()),
+fn view_of(run: &Run, outlook: Outlook) -> RunView {
+    let question = match &run.phase {
+        Phase::Asking { question } => Some(question.clone()),
         _ => None,
+    };
+    let children = match &run.phase {
+        Phase::Mapping(mapping) => mapping.children.iter().map(view_of_child).collect(),
+        _ => Vec::new(),
     };
     RunView {
         id: run.id,
         workflow: run.workflow.clone(),
         level: run.level,
         status: run.status(),
-        phase,
+        phase: outlook.phase,
         node: run.node.to_string(),
         item: run.item.clone(),
         step: run.step,
@@ -133,8 +127,9 @@ fn view_of(run: &Run) -> RunView {
         question,
         tasks: run.tasks.clone(),
         children,
-        next: next_of(run, error.as_ref()),
-        error,
+        error: outlook.error,
+        owner: outlook.owner,
+        next: outlook.next,
         state: run.state.clone(),
         input: run.input.clone(),
         taken: run.taken.clone(),
@@ -146,27 +141,8 @@ fn view_of(run: &Run) -> RunView {
     }
 }
 
-/// Says what happens next by itself, or what a person must do.
-fn next_of(run: &Run, error: Option<&Failure>) -> String {
-    let id = run.id;
-    match (&run.phase, &run.hold) {
-        (Phase::Completed { .. }, _) => "nothing; it is done".to_owned(),
-        (Phase::Failed { .. }, _) => error.map_or_else(String::new, |error| error.hint.clone()),
-        (_, Some(Hold::Paused)) => format!("regatta run resume {id}"),
-        (_, Some(Hold::Error { error })) => format!("{}; then regatta run resume {id}", error.hint),
-        (_, Some(Hold::Stopping { .. })) => "it is being stopped".to_owned(),
-        (Phase::Asking { .. }, None) => format!("regatta run answer {id} \"…\""),
-        (Phase::Landing { task, .. }, None) => format!(
-            "regatta task diff {task}, then regatta task approve {task} or regatta task reject {task} --reason \"…\""
-        ),
-        (Phase::Publishing, None) => "its items go on the board".to_owned(),
-        (Phase::Performing { .. }, None) => match &run.item {
-            Some(item) => format!("`{}` works on {item}", run.node),
-            None => format!("`{}` is performed", run.node),
-        },
-        (Phase::Mapping(_), None) => "its children run".to_owned(),
-        (Phase::Ending, None) => "it ends".to_owned(),
-    }
+fn view_of_child(child: &Child) -> ChildView {
+    ChildView { key: child.item.key.clone(), run: child.run, ended: child.end.is_some() }
 }
 
 /// Says in one line where a step leads.
@@ -175,6 +151,7 @@ pub fn describe_next(next: &Next) -> String {
         Next::Perform { node, item: Some(item) } => format!("{node} for {item}"),
         Next::Perform { node, item: None } | Next::End { node } => node.to_string(),
         Next::Ask { question, .. } => format!("a question: {question}"),
+        Next::Map { node, items, .. } if items.len() == 1 => format!("{node}, 1 child"),
         Next::Map { node, items, .. } => format!("{node}, {} children", items.len()),
         Next::Land { item, task_id, .. } => format!("approval of {item} (#{task_id})"),
     }

@@ -4,6 +4,7 @@
 mod board;
 mod children;
 mod forks;
+mod outlook;
 mod release;
 mod support;
 mod tapes;

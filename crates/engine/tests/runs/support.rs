@@ -89,6 +89,15 @@ impl World {
         World { repo, project }
     }
 
+    /// Adds to the end of the config, and opens the project again.
+    pub(crate) async fn configured(self, more: &str) -> Self {
+        let path = self.repo.path().join(".regatta/config.toml");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{text}{more}")).unwrap();
+        let project = Arc::new(Project::open(self.repo.path()).await.unwrap());
+        World { project, ..self }
+    }
+
     pub(crate) async fn begin(&self, input: Value, level: Option<u32>) -> RunId {
         self.begin_on(None, input, level).await
     }

@@ -78,6 +78,8 @@ fn note(run: &RunView) -> String {
             format!("#{task} waits for approval")
         }
         (Status::Paused, None, None, _) => run.next.clone(),
+        // Nothing runs, whatever the status says.
+        (_, None, None, _) if run.phase == "unattended" => run.next.clone(),
         _ => String::new(),
     };
     shorten(&clean(&format!("{kin}{note}")).replace('\n', " "), NOTE_CHARACTERS_MAX)
