@@ -8,6 +8,7 @@ use anstyle::Style;
 use regatta_engine::core::run::{Begin, ChildEnd, Choice, Event, Next};
 use regatta_engine::core::{Failure, RunId};
 use regatta_engine::runs::describe_next;
+use regatta_flow::Seen;
 use serde_json::Value;
 use std::fmt::Display;
 
@@ -30,7 +31,9 @@ pub(crate) fn describe_run(event: &Event, item: Option<&str>) -> String {
 
 fn say(event: &Event, item: Option<&str>) -> String {
     match event {
-        Event::WorkflowKept { name, files, .. } => format!("workflow {name} kept ({} files)", files.len()),
+        Event::WorkflowKept { name, files, .. } => {
+            format!("workflow {name} kept ({})", count(files.len(), "file", "files"))
+        }
         Event::RunCreated { plan, .. } => say_begin(plan),
         Event::RunPublished { tasks, .. } => {
             let names = tasks.iter().map(|(key, task)| format!("{key} is #{task}"));
@@ -95,6 +98,11 @@ pub(crate) fn shorten(text: &str, characters_max: usize) -> String {
     }
 }
 
+/// Says how many there are, in the singular or the plural.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 fn say_begin(plan: &Begin) -> String {
     let Begin { workflow, level, next, .. } = plan;
     match (&plan.parent, &plan.forked) {
@@ -123,18 +131,19 @@ fn say_seen(choice: &Choice) -> String {
     if seen.is_empty() {
         return String::new();
     }
-    let shown = seen.iter().take(SEEN_MAX).map(|seen| format!("{} = {}", seen.0, show_value(&seen.1)));
-    format!(", since {}", shown.collect::<Vec<_>>().join(", "))
+    format!(", since {}", list_seen(seen))
 }
 
-fn show_value(value: &Value) -> String {
-    match value {
-        Value::Object(fields) if fields.len() == 1 => {
-            let word = |(name, count): (&String, &Value)| format!("{count} {name}");
-            fields.iter().next().map(word).unwrap_or_default()
+/// Lists what an edge saw.
+pub(crate) fn list_seen(seen: &[Seen]) -> String {
+    let shown = seen.iter().take(SEEN_MAX).map(|seen| match &seen.1 {
+        Value::String(text) => {
+            let text = shorten(&Value::from(text.as_str()).to_string(), VALUE_CHARACTERS_MAX);
+            format!("{} = {text}", seen.0)
         }
-        other => shorten(&other.to_string(), VALUE_CHARACTERS_MAX),
-    }
+        _ => seen.to_string(),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 fn say_error(error: &Failure) -> String {

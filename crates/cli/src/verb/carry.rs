@@ -1,6 +1,7 @@
 //! Carrying a task command to its end, or just giving it.
 
 use crate::arguments::Place;
+use crate::describe_run::count;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::{DIM, Screen, YELLOW};
@@ -82,9 +83,10 @@ impl Manner {
         }
         .await;
         drop(progress);
-        let stay = |count: usize| {
+        let stay = |number: usize| {
+            let others = count(number, "other effect", "other effects");
             screen.say(&format!(
-                "{YELLOW}staying on{YELLOW:#} for {count} other effects that this process performs {DIM}(Ctrl-C \
+                "{YELLOW}staying on{YELLOW:#} for {others} that this process performs {DIM}(Ctrl-C \
                  hands them to the next engine){DIM:#}"
             ));
         };

@@ -5,6 +5,9 @@ use crate::{Code, Failure, Problem, RunId};
 use regatta_flow::{EdgeId, NodeName, StepFault, Tried};
 use std::error::Error;
 
+/// More values than this do not make a choice clearer; the details of the error have them all.
+const SEEN_MAX: usize = 3;
+
 /// Says why an expression of a run could not be used outside of a step.
 pub fn explain_step(run: &Run, fault: &StepFault) -> Failure {
     of_step(run.id, &run.node, fault)
@@ -48,25 +51,31 @@ pub(super) fn reasons(fault: &StepFault) -> Vec<String> {
 
 /// No edge holds.
 pub(super) fn stalled(run: RunId, node: &NodeName, tried: &[Tried]) -> Failure {
-    let edges: Vec<&str> = tried.iter().map(|tried| tried.edge.as_str()).collect();
-    let why = if edges.is_empty() {
+    let why = if tried.is_empty() {
         "no edge leaves it at this level, and it is not an end".to_owned()
     } else {
-        format!("none of its edges holds: {}", edges.join(", "))
+        let edges: Vec<String> = tried.iter().map(describe_tried).collect();
+        format!("none of its edges holds: {}", edges.join("; "))
     };
     Failure::from(
         Problem::new(
             Code::RunStalled,
             format!("run {run} cannot go on from node `{node}`"),
             why,
-            format!(
-                "see what the edges saw with `regatta run show {run}`; give the node an edge for this case, then `{}`",
-                fork_with(run)
-            ),
+            format!("give the node an edge for this case, then `{}`", fork_with(run)),
         )
         .with("node", node.as_str())
         .with("tried", serde_json::to_value(tried).unwrap_or_default()),
     )
+}
+
+fn describe_tried(tried: &Tried) -> String {
+    let Tried { edge, saw, .. } = tried;
+    if saw.is_empty() {
+        return format!("`{edge}` saw nothing");
+    }
+    let seen: Vec<String> = saw.iter().take(SEEN_MAX).map(ToString::to_string).collect();
+    format!("`{edge}` saw {}", seen.join(", "))
 }
 
 /// An edge was taken as often as it may be.

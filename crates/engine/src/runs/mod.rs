@@ -32,6 +32,6 @@ pub use replay::{Replayed, replay};
 pub use roles::{Ask, Played, Playing, Roles};
 pub use scope::{Scope, load_scope};
 pub(crate) use seat::{Seat, Terms, find_within};
-pub use steps::StepView;
+pub use steps::{StepView, TriedView};
 pub use tape::{Tape, TapeAnswer, TapeHead, TapeStep, close_tape};
 pub use view::{RunView, describe_next, list_runs, show_run};

@@ -5,7 +5,7 @@ use crate::core::{Fact, TaskId};
 use jiff::Timestamp;
 use regatta_flow::{Seen, Tried};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// One step as it is shown.
 #[derive(Debug, Clone, Serialize)]
@@ -32,7 +32,18 @@ pub struct StepView {
     /// Whether a person sent it back.
     pub sent_back: bool,
     /// What each edge saw that was looked at.
-    pub tried: Value,
+    pub tried: Vec<TriedView>,
+}
+
+/// An edge that was looked at, as it is shown; in the log it is a list without names.
+#[derive(Debug, Clone, Serialize)]
+pub struct TriedView {
+    /// The edge.
+    pub edge: String,
+    /// Whether it held.
+    pub held: bool,
+    /// What it saw.
+    pub saw: Map<String, Value>,
 }
 
 /// Returns the steps that the events of a run make up.
@@ -75,9 +86,7 @@ fn view_of(fact: &Fact<Event>, before: Option<&Run>) -> Option<StepView> {
     })
 }
 
-/// Shows an edge that was looked at; in the log it is a list without names.
-fn shown(tried: &Tried) -> Value {
-    let saw: Map<String, Value> =
-        tried.saw.iter().map(|Seen(path, value)| (path.clone(), value.clone())).collect();
-    json!({ "edge": tried.edge, "held": tried.held, "saw": saw })
+fn shown(tried: &Tried) -> TriedView {
+    let saw = tried.saw.iter().map(|Seen(path, value)| (path.clone(), value.clone())).collect();
+    TriedView { edge: tried.edge.to_string(), held: tried.held, saw }
 }

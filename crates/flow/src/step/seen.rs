@@ -3,6 +3,8 @@
 //! Shortening looks at the first bytes of a text and at the length of a list: a state of any size is told at the
 //! same cost.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -19,6 +21,18 @@ const SEEN_MAX: usize = 16;
 /// A value that an edge read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen(pub String, pub Value);
+
+impl fmt::Display for Seen {
+    /// Writes it as a person reads it: `count = 3`, `tasks = 2 items`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} = ", self.0)?;
+        match self.1.as_object().and_then(|size| size.iter().next()) {
+            Some((unit, count)) if *count == 1 => write!(out, "1 {}", unit.trim_end_matches('s')),
+            Some((unit, count)) => write!(out, "{count} {unit}"),
+            None => write!(out, "{}", self.1),
+        }
+    }
+}
 
 /// An edge that was looked at. In the log it is a short list: the edge, whether it held, and what it saw.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -89,6 +103,16 @@ pub(crate) fn shorten(value: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_seen_is_told_in_words() {
+        let told = |value: Value| Seen("a.b".to_owned(), shorten(&value)).to_string();
+        let values =
+            [json!(3), json!("x"), json!(null), json!([1, 2]), json!([1]), json!({ "a": 1, "b": 2 })];
+        let expected =
+            ["a.b = 3", "a.b = \"x\"", "a.b = null", "a.b = 2 items", "a.b = 1 item", "a.b = 2 fields"];
+        assert_eq!(values.map(told), expected);
+    }
 
     #[test]
     fn long_values_are_told_by_their_size() {

@@ -59,7 +59,8 @@ impl Begin {
             return reel.run(place, project, new).await;
         }
         let order = async |project: &_, giver: &_| runs::create(project, giver, new).await;
-        self.manner.carry_out(place, project, None, &format!("{name} begins"), order).await
+        let begun = self.manner.carry_out(place, project, None, &format!("{name} begins"), order).await;
+        begun.map_err(Input::advise)
     }
 }
 

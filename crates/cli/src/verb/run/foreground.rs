@@ -1,5 +1,6 @@
 //! A run in the foreground: shown as it goes, until it has ended or waits for a person who is not asked here.
 
+use crate::describe_run::count;
 use crate::family::Family;
 use crate::progress::Progress;
 use crate::screen::{DIM, Screen, YELLOW};
@@ -125,9 +126,10 @@ impl Foreground {
     pub(crate) async fn release(self) -> Result<(), Problem> {
         let Foreground { screen, helm, progress, .. } = self;
         drop(progress);
-        let stay = |count: usize| {
+        let stay = |number: usize| {
+            let others = count(number, "other effect", "other effects");
             screen.say(&format!(
-                "{YELLOW}staying on{YELLOW:#} for {count} other effects that this process performs {DIM}(Ctrl-C \
+                "{YELLOW}staying on{YELLOW:#} for {others} that this process performs {DIM}(Ctrl-C \
                  hands them to the next engine){DIM:#}"
             ));
         };

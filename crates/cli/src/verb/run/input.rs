@@ -12,6 +12,9 @@ use std::path::PathBuf;
 /// What a document is called that has no heading and no file.
 const UNTITLED: &str = "Requirements";
 
+/// How the schema of a workflow says that a field is not there.
+const MISSING: &str = " is a required property";
+
 /// The options that make up the input of a run.
 #[derive(Args)]
 pub(super) struct Input {
@@ -33,6 +36,22 @@ impl Input {
     /// Tells whether nothing is given.
     pub(super) fn is_empty(&self) -> bool {
         self.prd.is_none() && self.title.is_none() && self.input.is_none() && self.set.is_empty()
+    }
+
+    /// Says by which options a run is given what its workflow misses.
+    pub(super) fn advise(problem: Problem) -> Problem {
+        let fields = problem.details.get("fields").and_then(Value::as_array).into_iter().flatten();
+        let faults =
+            fields.filter(|fault| fault["field"] == "input").filter_map(|fault| fault["problem"].as_str());
+        let missing: Vec<&str> = faults.filter_map(|fault| fault.strip_suffix(MISSING)).collect();
+        let next = match missing.as_slice() {
+            [] => return problem,
+            missing if missing.contains(&"\"prd\"") => {
+                "give the document with `--prd FILE`, whose heading is the title; nothing was done"
+            }
+            _ => "give what is missing with `--set KEY=VALUE` or `--input JSON`; nothing was done",
+        };
+        Problem { next: next.to_owned(), ..problem }
     }
 
     pub(super) async fn read(&self, place: &Place, project: &Project) -> Result<Value, Problem> {

@@ -2,6 +2,7 @@
 
 use super::run_id;
 use crate::arguments::Place;
+use crate::describe_run::count;
 use crate::exit::Exit;
 use crate::screen::{CYAN, DIM, GREEN, RED, clean};
 use crate::verb::workflow::find_workflow;
@@ -48,10 +49,11 @@ fn render(steps: &[Replayed]) -> String {
             None => writeln!(text),
         };
     }
-    let count = steps.iter().filter(|step| step.differs.is_some()).count();
-    let _ = match count {
-        0 => writeln!(text, "{GREEN}the same{GREEN:#}: {} steps", steps.len()),
-        count => writeln!(text, "{RED}not the same{RED:#}: {count} of {} steps differ", steps.len()),
+    let all = count(steps.len(), "step", "steps");
+    let _ = match steps.iter().filter(|step| step.differs.is_some()).count() {
+        0 => writeln!(text, "{GREEN}the same{GREEN:#}: {all}"),
+        1 => writeln!(text, "{RED}not the same{RED:#}: 1 of {all} differs"),
+        many => writeln!(text, "{RED}not the same{RED:#}: {many} of {all} differ"),
     };
     text
 }

@@ -2,7 +2,7 @@
 
 use super::run_id;
 use crate::arguments::Place;
-use crate::describe_run::shorten;
+use crate::describe_run::{list_seen, shorten};
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
 use crate::verb::carry::problem_of;
@@ -13,6 +13,7 @@ use regatta_engine::Project;
 use regatta_engine::core::run::Status;
 use regatta_engine::core::{Problem, RunId};
 use regatta_engine::runs::{RunView, StepView, close_tape, show_run};
+use regatta_flow::Seen;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -25,7 +26,7 @@ pub(crate) struct Show {
     /// The run's number.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
-    /// Lists its steps too.
+    /// Lists its steps too, with what each edge saw that was looked at.
     #[arg(long)]
     steps: bool,
 }
@@ -161,7 +162,22 @@ fn render_steps(steps: &[StepView]) -> String {
             Cell::new(format!("{:.3}", step.at)),
         ]);
     }
-    format!("\n{}\n", table.trim_fmt())
+    let tried: Vec<String> = steps.iter().map(render_tried).collect();
+    format!("\n{}\n\n{}", table.trim_fmt(), tried.concat())
+}
+
+/// Says of each edge that was looked at whether it held, and what it saw.
+fn render_tried(step: &StepView) -> String {
+    let mut text = String::new();
+    for (number, tried) in step.tried.iter().enumerate() {
+        let name = if number == 0 { format!("step {}", step.step) } else { String::new() };
+        let held = if tried.held { "holds" } else { "does not hold" };
+        let saw: Vec<Seen> =
+            tried.saw.iter().map(|(path, value)| Seen(path.clone(), value.clone())).collect();
+        let saw = if saw.is_empty() { String::new() } else { format!(": {}", clean(&list_seen(&saw))) };
+        let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {} {held}{saw}", tried.edge);
+    }
+    text
 }
 
 fn style_of(status: Status) -> Style {

@@ -197,20 +197,20 @@ fn no_edge_that_holds_stalls_the_run() {
         "begin",
         "give {}",
         expect![[r#"
-        > give {}
-          run:failed RUN_STALLED: run 1 cannot go on from node `work`: none of its edges holds: round, out
-          = failed RUN_STALLED
-    "#]],
+            > give {}
+              run:failed RUN_STALLED: run 1 cannot go on from node `work`: none of its edges holds: `round` saw nothing; `out` saw nothing
+              = failed RUN_STALLED
+        "#]],
     );
     check(
         &example,
         "begin",
         "give {\"again\": \"true\"}",
         expect![[r#"
-        > give {"again": "true"}
-          run:failed RUN_STALLED: run 1 cannot go on from node `work`: none of its edges holds: round, out
-          = failed RUN_STALLED
-    "#]],
+            > give {"again": "true"}
+              run:failed RUN_STALLED: run 1 cannot go on from node `work`: none of its edges holds: `round` saw output.again = "true"; `out` saw nothing
+              = failed RUN_STALLED
+        "#]],
     );
     let alone = small(
         "name = \"alone\"\nstart = \"work\"\n[nodes.work]\nkind = \"agent\"\nrole = \"worker\"\n",

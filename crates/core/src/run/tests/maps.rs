@@ -378,11 +378,11 @@ when = "$count(output[status = 'completed']) = $count(list)"
         "begin; give [{\"key\": \"a\"}]; start",
         "child a fail",
         expect![[r#"
-        > child a fail
-          run:child_ended 2 a failed RUN_FAILED
-          run:failed RUN_STALLED: run 1 cannot go on from node `all`: none of its edges holds: well
-          = failed RUN_STALLED
-    "#]],
+            > child a fail
+              run:child_ended 2 a failed RUN_FAILED
+              run:failed RUN_STALLED: run 1 cannot go on from node `all`: none of its edges holds: `well` saw list = 1 item, output = 1 item
+              = failed RUN_STALLED
+        "#]],
     );
     check(
         &example,
