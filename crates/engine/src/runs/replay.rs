@@ -132,6 +132,7 @@ fn word(next: &Next) -> String {
         Next::Perform { node, item: Some(item) } => format!("perform `{node}` for {item}"),
         Next::Perform { node, item: None } => format!("perform `{node}`"),
         Next::Ask { question, .. } => format!("ask: {question}"),
+        Next::Map { node, items, .. } if items.len() == 1 => format!("run 1 child at `{node}`"),
         Next::Map { node, items, .. } => format!("run {} children at `{node}`", items.len()),
         Next::Land { item, .. } => format!("put {item} up for approval"),
         Next::End { node } => format!("end at `{node}`"),

@@ -88,7 +88,7 @@ async fn begin_checking(world: &World, checks: &str) -> RunId {
         world.repo.write(&format!(".regatta/workflows/checking/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "checking").unwrap();
-    world.create(NewRun { workflow, level: None, input: json!({}), board: true }).await
+    world.create(NewRun { workflow, level: None, input: json!({}), board: true, tape: None }).await
 }
 
 #[tokio::test]
