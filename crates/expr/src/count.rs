@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use jlens_core::audit::{CaptureLimits, ValueRef};
 use serde_json::Value;
 
-use crate::weight::{SPINE, others};
+use crate::weight::SPINE;
 
 /// The items and the levels of the first copy: most values are smaller.
 const FIRST_ITEMS: usize = 16;
@@ -65,6 +65,21 @@ pub(crate) fn count(value: ValueRef<'_>, values_max: usize) -> Count {
     found
 }
 
+/// Whether a JSON value holds more than so many others.
+pub(crate) fn holds_more_than(value: &Value, values_max: usize) -> bool {
+    let (mut pending, mut values) = (vec![value], 0);
+    while let Some(value) = pending.pop() {
+        values += 1;
+        match value {
+            _ if values + pending.len() > values_max => return true,
+            Value::Array(items) => pending.extend(items),
+            Value::Object(fields) => pending.extend(fields.values()),
+            _ => {}
+        }
+    }
+    false
+}
+
 /// What a copy holds.
 #[derive(Default)]
 struct Tally<'c> {
@@ -83,13 +98,13 @@ impl<'c> Tally<'c> {
         self.values += 1;
         match copy {
             Value::Array(items) => {
-                let is_cut = others(items.last()) > 0;
+                let is_cut = is_note(items.last());
                 let kept = &items[..items.len() - usize::from(is_cut)];
                 let cut = self.cut(cut_above, is_cut);
                 kept.iter().for_each(|item| self.add(item, level + 1, cut));
             }
             Value::Object(fields) => {
-                let is_cut = others(fields.get("\u{2026}")) > 0;
+                let is_cut = is_note(fields.get("\u{2026}"));
                 let cut = self.cut(cut_above, is_cut);
                 for (name, field) in fields {
                     self.names.insert(name);
@@ -106,6 +121,12 @@ impl<'c> Tally<'c> {
         self.cut_wide = self.cut_wide.max(cut);
         cut
     }
+}
+
+/// Whether a text is the engine's note of what it left out, "\u{2026} 7 more" or "7 more". Other texts are cut to a
+/// character, so that none of them can be taken for it.
+fn is_note(text: Option<&Value>) -> bool {
+    text.and_then(Value::as_str).is_some_and(|text| text.ends_with(" more"))
 }
 
 #[cfg(test)]
@@ -142,6 +163,8 @@ mod tests {
             ("[]", 1, 0),
             ("[1, [2, {\"a\": 3, \"b\": \"…\"}]]", 7, 2),
             ("[[[[[[[[[[7]]]]]]]]]]", 11, 0),
+            ("[\"x\", \"1\"]", 3, 0),
+            ("[\"\", \"1 more\", {\"…\": \"7 more\"}]", 5, 1),
             ("[1..300]", 301, 0),
             ("[0, [[1..300].{\"a\": $, \"b\": [$]}]]", 1_203, 2),
         ] {

@@ -89,7 +89,7 @@ impl Expression {
             let result = guarded(|| self.evaluated().evaluate_with(input, &bindings, &options));
             return (result.and_then(|result| read(result, limits)), None);
         }
-        let mut ledger = Ledger::new(limits, self.hazards(), account);
+        let mut ledger = Ledger::new(limits, self.hazards(), input, account);
         // Nothing that the unwinding passes is looked at again: the engine's values die with the evaluation, and
         // of the ledger only the finished observations and the place are read.
         let result = guarded(|| self.evaluated().evaluate_traced(input, &bindings, &options, &mut ledger));

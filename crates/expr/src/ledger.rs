@@ -17,11 +17,11 @@ use jlens_core::{Node, NodeKind};
 use serde_json::Value;
 
 use crate::account::Account;
-use crate::count::{Count, count};
+use crate::count::{Count, count, holds_more_than};
 use crate::fault::{Fault, Span};
 use crate::guard::Stop;
 use crate::hazards::{self, Hazards, Toil};
-use crate::limits::{Limit, Limits};
+use crate::limits::{Limit, Limits, VALUES_MAX};
 use crate::pattern::Cost;
 use crate::weight::{CONTAINER_BYTES, FIELD_BYTES, WHOLE, Weight};
 
@@ -37,6 +37,10 @@ const NESTED_PER_STEP: usize = 64;
 /// The most values that may stand on both sides of a comparison, or among which the same ones are looked for: it is one
 /// step, in which no clock is read. A state of 1 MB has about as many.
 const COMPARED_VALUES_MAX: usize = 40_000;
+
+/// The most values that a built value may stand for. Whatever looks at a value may go through all of it in one step, even
+/// to name it in an error. A result of 1 MB has about as many.
+const BUILT_VALUES_MAX: usize = 100_000;
 
 /// The most names of fields that the objects of an array have, if they are too many to be counted.
 const NAMES_MAX: usize = 256;
@@ -74,6 +78,7 @@ const ARGUMENTS_MAX: usize = 10;
 pub(crate) struct Ledger<'a> {
     limits: &'a Limits,
     hazards: Hazards,
+    input: Option<&'a Value>,
     built_bytes: usize,
     toil_steps: u64,
     open: Vec<Open>,
@@ -97,8 +102,13 @@ struct Open {
 }
 
 impl<'a> Ledger<'a> {
-    pub(crate) fn new(limits: &'a Limits, hazards: Hazards, account: Option<Account>) -> Ledger<'a> {
-        Ledger { limits, hazards, built_bytes: 0, toil_steps: 0, open: Vec::new(), account }
+    pub(crate) fn new(
+        limits: &'a Limits,
+        hazards: Hazards,
+        input: Option<&'a Value>,
+        account: Option<Account>,
+    ) -> Ledger<'a> {
+        Ledger { limits, hazards, input, built_bytes: 0, toil_steps: 0, open: Vec::new(), account }
     }
 
     pub(crate) fn finish(self) -> Option<Account> {
@@ -121,9 +131,24 @@ impl<'a> Ledger<'a> {
             Weight::Container { values, .. } if self.hazards.builds_nested => values * FIELD_BYTES,
             Weight::Container { own_bytes, .. } => own_bytes,
         };
+        self.bound_built(node, value);
         self.built_bytes = self.built_bytes.saturating_add(bytes);
         if self.built_bytes > self.limits.memory_bytes {
             stop(node, Limit::Memory, self.limits.memory_bytes as u64, "U1001");
+        }
+    }
+
+    /// Stops if a value stands for far more than was built: it holds others many times over. Parts of a large input are
+    /// large without that, so there the weight has to do.
+    fn bound_built(&mut self, node: &Node, value: ValueRef<'_>) {
+        let is_container = matches!(value.type_name(), "array" | "object");
+        if !is_container || self.limits.values > VALUES_MAX {
+            return;
+        }
+        let found = count(value, BUILT_VALUES_MAX);
+        self.charge(node, found.copied / VALUES_PER_STEP);
+        if !found.is_all && !self.input.is_some_and(|input| holds_more_than(input, BUILT_VALUES_MAX)) {
+            stop(node, Limit::Values, BUILT_VALUES_MAX as u64, "U1001");
         }
     }
 
@@ -200,6 +225,16 @@ impl<'a> Ledger<'a> {
         }
         if !self.count(node, left).is_all && !self.count(node, right).is_all {
             stop(node, Limit::Values, COMPARED_VALUES_MAX as u64, "U1001");
+        }
+    }
+
+    /// Adds what it costs to look for a name in all items of an array, and of the arrays in it.
+    fn look_through(&mut self, node: &Node, input: ValueRef<'_>) {
+        if goes_over(node) {
+            self.go_over(node, input);
+        } else if matches!(node.kind, NodeKind::Name { .. }) && input.type_name() == "array" {
+            let found = self.count(node, input);
+            self.charge(node, found.values / VALUES_PER_STEP);
         }
     }
 
@@ -286,9 +321,8 @@ impl Tracer for Ledger<'_> {
         if let NodeKind::Regex { pattern, .. } = &node.kind {
             self.bound_pattern(node, pattern);
         }
-        let is_listed = input.type_name() == "array" && matches!(node.kind, NodeKind::Name { .. });
-        if self.hazards.is_followed() && (is_listed || goes_over(node)) {
-            self.go_over(node, input);
+        if self.hazards.is_followed() {
+            self.look_through(node, input);
         }
         self.open.push(open(node, input));
         if let Some(account) = &mut self.account {

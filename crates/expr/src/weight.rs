@@ -92,7 +92,7 @@ fn measure(spine: &Value) -> (usize, usize) {
 }
 
 /// Reads the number of items that the engine left out: "\u{2026} 7 more" or "7 more".
-pub(crate) fn others(note: Option<&Value>) -> usize {
+fn others(note: Option<&Value>) -> usize {
     let words = note.and_then(Value::as_str).unwrap_or_default().split(' ');
     words.filter_map(|word| word.parse::<usize>().ok()).next().unwrap_or(0)
 }

@@ -82,6 +82,7 @@ pub(crate) fn cases() -> Vec<Case> {
     all.extend(sizes());
     all.extend(values::sharing());
     all.extend(values::comparing());
+    all.extend(values::hidden_doubles());
     all.extend(patterns::on_short_texts());
     all.extend(patterns::on_long_texts());
     all.extend(inputs());

@@ -94,3 +94,47 @@ pub(super) fn comparing() -> Vec<Case> {
         lists("$map([1..500], function($i){ $reverse($$.s) })", Limit::Items),
     ]
 }
+
+/// Arrays that hold themselves twice behind a small item, in whatever looks at an array.
+pub(super) fn hidden_doubles() -> Vec<Case> {
+    let doubles = "$a := [1, [$a], [$a]]; ".repeat(40);
+    [
+        "$boolean($a)",
+        "$a ? 1 : 2",
+        "$lookup($a, \"x\")",
+        "$count($a.x)",
+        "$spread($a)",
+        "$a and true",
+        "$keys($a)",
+        "$a[x = 1]",
+        "$sum($a)",
+        "$a < 1",
+        "$a - 1",
+        "$merge($a)",
+        "$exists($a.b.c)",
+        "[$a].x",
+        "$filter($a, function($x){ $x })",
+        "$each($a, function($x){ $x })",
+        "$join($a)",
+        "$not($a)",
+        "$error($a)",
+        "$number($a)",
+        "$a^(x)",
+        "$distinct($a)",
+        "($b := [1, [$a], [$a]]; $a = $b)",
+    ]
+    .into_iter()
+    .map(|look| {
+        limit(
+            &format!("doubled behind a small item: {look}"),
+            format!("($a := [1, 0]; {doubles} {look})"),
+            Limit::Values,
+        )
+    })
+    .chain([limit(
+        "doubled by a function",
+        "$reduce([1..60], function($a, $i){ {\"n\": 1, \"x\": $a, \"y\": $a} }) - 1",
+        Limit::Values,
+    )])
+    .collect()
+}
