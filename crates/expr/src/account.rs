@@ -85,6 +85,11 @@ impl Account {
 
     pub(crate) fn exit(&mut self, node: &Node, outcome: Outcome<'_>) {
         let Some(open) = self.open.pop() else { return };
+        let failed = matches!(outcome, Outcome::Error(_));
+        if failed && open.sides.is_none() {
+            // It never came to be compared or tested; what failed inside of it is known already.
+            return;
+        }
         let is_operand = self.open.last().is_none_or(|parent| parent.is_connective);
         let mut decided = if comparison_operator(node).is_some() {
             self.observe(node, open.sides, outcome)
@@ -96,6 +101,7 @@ impl Account {
         }
         match self.open.last_mut() {
             Some(parent) => parent.operands.push(decided),
+            None if failed => {}
             None => decided.into_iter().for_each(|index| self.explanation.observations[index].decided = true),
         }
     }
@@ -133,6 +139,7 @@ impl Account {
                 Outcome::Value(value) => value.capture(&SHORTENED),
                 Outcome::Error(_) => None,
             },
+            failed: matches!(outcome, Outcome::Error(_)),
             decided: false,
         });
         vec![observations.len() - 1]

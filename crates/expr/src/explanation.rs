@@ -47,6 +47,9 @@ pub struct Observation {
     /// What came of it, shortened; absent when undefined, or when it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
+    /// Whether its sides were there and could not be compared; nothing decided then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
     /// Whether it decided the result.
     pub decided: bool,
 }

@@ -58,10 +58,8 @@ impl Eval {
         let is_alone = self.run.is_none() && self.input.is_none();
         if self.explain {
             let Explained { result, explanation } = expression.explain(&scope.root, &variables, &limits);
-            if result.is_err() {
-                place.screen.say(&render_explanation(&explanation));
-            }
-            print_explained(place.screen, result.map_err(explain)?, &explanation);
+            let value = result.map_err(|fault| with_explanation(place.screen, explain(fault), &explanation))?;
+            print_explained(place.screen, value, &explanation);
         } else if is_alone {
             print(place.screen, expression.evaluate_alone(&variables, &limits).map_err(explain)?);
         } else {
@@ -130,6 +128,15 @@ fn print_explained(screen: Screen, value: Option<Value>, explanation: &Explanati
     print(screen, value);
 }
 
+/// Tells what was compared before a failure: beside the error, or within it for whoever reads JSON.
+fn with_explanation(screen: Screen, problem: Problem, explanation: &Explanation) -> Problem {
+    if screen.is_json() {
+        return problem.with("explanation", json!(explanation));
+    }
+    screen.say(&render_explanation(explanation));
+    problem
+}
+
 fn render_explanation(explanation: &Explanation) -> String {
     let mut lines: Vec<String> = explanation.observations.iter().map(render_observation).collect();
     if lines.is_empty() {
@@ -153,7 +160,7 @@ fn render_observation(seen: &Observation) -> String {
         None => String::new(),
     };
     let text = shorten(&seen.text.split_whitespace().collect::<Vec<_>>().join(" "), VALUE_CHARACTERS_MAX);
-    let result = clean(&shown(&seen.result));
+    let result = if seen.failed { "failed".to_owned() } else { clean(&shown(&seen.result)) };
     format!("{style}{mark}{style:#}  {BOLD}{}{BOLD:#}{} → {result}", clean(&text), clean(&sides))
 }
 

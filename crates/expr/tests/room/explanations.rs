@@ -82,6 +82,24 @@ fn a_fault_is_explained_as_far_as_it_went() {
     assert_eq!(explained.result.expect_err("a fault").jsonata_code(), "T2009");
     let texts: Vec<&str> = explained.explanation.observations.iter().map(|seen| seen.text.as_str()).collect();
     assert_eq!(texts, ["a = 1", "b + 1 > \"x\""]);
+    let failed: Vec<bool> = explained.explanation.observations.iter().map(|seen| seen.failed).collect();
+    assert_eq!(failed, [false, true]);
+    assert_eq!(explained.explanation.decisive().count(), 0);
+}
+
+#[test]
+fn a_comparison_whose_sides_failed_did_not_take_place() {
+    for text in ["1 = 1 and \"a\" + 1 = 2", "1 = 1 and (\"a\" + 1)", "1 = 1 and $not(\"a\" + 1 = 2)"] {
+        let explained = compile(text).explain(&json!({}), &[], &Limits::at(0));
+        assert_eq!(explained.result.expect_err("a fault").jsonata_code(), "T2001");
+        let seen: Vec<(&str, bool)> = explained
+            .explanation
+            .observations
+            .iter()
+            .map(|seen| (seen.text.as_str(), seen.decided))
+            .collect();
+        assert_eq!(seen, [("1 = 1", false)], "{text}");
+    }
 }
 
 #[test]
