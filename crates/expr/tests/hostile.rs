@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use hostile_list::{Case, End, cases, deep};
-use regatta_expr::{Expression, Fault, Limit, Limits};
+use regatta_expr::{Expression, Fault, Limit, Limits, STEPS_MAX};
 use serde_json::Value;
 
 /// What the process may take at its peak, in kB.
@@ -20,6 +20,10 @@ const STACK_BYTES: usize = 512 * 1024;
 
 /// The backstop, far behind the usual one: a loaded machine is slow, and all of these end by what is counted.
 const TIME: Duration = Duration::from_secs(60);
+
+/// The steps within which an answer must come, what is counted as steps included. The time is not judged: it is that of
+/// the machine.
+const ANSWER_STEPS_MAX: u64 = STEPS_MAX / 10 * 9;
 
 /// Set for the process that runs the list.
 const CHILD: &str = "REGATTA_EXPR_HOSTILE";
@@ -80,7 +84,7 @@ fn run_list() {
 /// Evaluates a case, and says what is wrong with how it ended.
 fn judge(case: &Case) -> Option<String> {
     let begin = Instant::now();
-    let end = evaluate(case);
+    let end = evaluate(case, STEPS_MAX);
     let took = begin.elapsed();
     println!("{:>6} ms  {:?}  {}: {end:?}", took.as_millis(), peak_kb(), case.name);
     let right = match &case.end {
@@ -92,13 +96,14 @@ fn judge(case: &Case) -> Option<String> {
         End::Answer => end.is_ok(),
         End::Any => !matches!(&end, Err(fault) if fault.limit() == Some(Limit::Time)),
     };
-    (!right).then(|| format!("{} ended after {took:?} with {end:?}", case.name))
+    let few_steps = end.is_err() || evaluate(case, ANSWER_STEPS_MAX).is_ok();
+    (!right || !few_steps).then(|| format!("{} ended after {took:?} with {end:?}", case.name))
 }
 
 /// Returns the length of the answer, which may be long.
-fn evaluate(case: &Case) -> Result<usize, Fault> {
+fn evaluate(case: &Case, steps: u64) -> Result<usize, Fault> {
     let expression = Expression::compile(&case.text)?;
-    let limits = Limits { time: TIME, ..Limits::at(0) };
+    let limits = Limits { time: TIME, steps, ..Limits::at(0) };
     let answer = expression.evaluate(&case.input.make(), &[], &limits)?;
     Ok(answer.map_or(0, |answer| answer.to_string().len()))
 }

@@ -58,7 +58,8 @@ impl Eval {
         let is_alone = self.run.is_none() && self.input.is_none();
         if self.explain {
             let Explained { result, explanation } = expression.explain(&scope.root, &variables, &limits);
-            let value = result.map_err(|fault| with_explanation(place.screen, explain(fault), &explanation))?;
+            let value =
+                result.map_err(|fault| with_explanation(place.screen, explain(fault), &explanation))?;
             print_explained(place.screen, value, &explanation);
         } else if is_alone {
             print(place.screen, expression.evaluate_alone(&variables, &limits).map_err(explain)?);
