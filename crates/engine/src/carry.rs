@@ -1,6 +1,6 @@
 //! Carrying a command to its end: with an engine of our own, or by following the one that runs.
 
-use crate::core::run::{Mapping, Phase, Run};
+use crate::core::run::{Hold, Mapping, Phase, Run};
 use crate::core::{Approval, ReviewPhase, RunId, Stage, Task, TaskId};
 use crate::engine::{Engine, Stop};
 use crate::error::Error;
@@ -176,6 +176,8 @@ impl Helm {
 async fn rests(project: &Project, run: &Run) -> Result<bool, Error> {
     Ok(match &run.phase {
         _ if run.is_over() => true,
+        // Its end follows by itself.
+        _ if matches!(run.hold, Some(Hold::Stopping { .. })) => false,
         _ if run.hold.is_some() && !run.is_asked => true,
         Phase::Asking { .. } => true,
         Phase::Landing { task, .. } => waits_for_person(&orders::get_task(project, *task).await?),

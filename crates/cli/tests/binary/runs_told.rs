@@ -1,7 +1,7 @@
 //! Runs that are told something while they are under way: pause, resume, stop, a kill, a fork, a replay.
 
 use crate::run_support::{
-    CODER, HOPELESS, edit, gated, input, open, scripted, status, steps, subjects, until_begun,
+    CODER, HOPELESS, edit, gated, input, open, scripted, status, steps, subjects, until_begun, write_many,
 };
 use crate::support::Transcript;
 use regatta_testkit::wait::until;
@@ -204,6 +204,33 @@ fn a_role_that_nobody_plays_holds_the_run_until_somebody_does() {
     transcript.check("run_held");
     project.repo.write(path, &config);
     assert_eq!(project.json(&["run", "--resume"])["status"], "completed");
+}
+
+#[test]
+fn what_cannot_be_told_to_a_role_ends_the_run() {
+    let project = scripted("auto", CODER);
+    project.json(&["workflow", "new", "mine"]);
+    let (good, bad) = ("attemptNumber = \"currentAttempts\"", "attemptNumber = \"input.title + 1\"");
+    edit(&project, "mine", good, bad);
+    let failed = project.run(&["--json", "run", "mine", "--prd", "plan.md", "--level", "3"]);
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    assert!(failed.stderr.contains("run 1 stopped before node `coder`"), "{}", failed.stderr);
+    assert_eq!(status(&project, 1), "failed");
+    edit(&project, "mine", bad, good);
+    let fork = project.json(&["run", "fork", "1", "--at", "1", "--with", "mine"]);
+    assert_eq!(fork["status"], "completed", "{fork}");
+}
+
+#[test]
+fn a_run_with_children_is_over_when_it_was_stopped() {
+    let project = gated();
+    write_many(&project);
+    let up = project.start(&["up"]);
+    project.json(&["run", "many", "--input", r#"{"items": [{"id": "A"}]}"#, "--no-wait"]);
+    until_begun(&project, 1);
+    assert_eq!(project.json(&["run", "stop", "1"])["status"], "failed");
+    assert_eq!(status(&project, 2), "failed");
+    drop(up);
 }
 
 #[test]

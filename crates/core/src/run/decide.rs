@@ -33,6 +33,7 @@ pub enum Command {
     AgentRefused { step: u64, agent: AgentId, what: String },
     Performed { step: u64, asks: u32, output: Value, head: Option<CommitId> },
     NotPerformed { step: u64, failure: Failure },
+    Unperformable { step: u64, failure: Failure },
     Stopped,
     ChildrenStarted { step: u64, children: BTreeMap<String, RunId> },
     ChildEnded { child: RunId, end: ChildEnd },
@@ -59,6 +60,7 @@ pub fn decide(situation: Situation<'_>, run: &mut Run, command: &mut Command) ->
             Ok(player.performed(*step, *asks, output, head.clone()))
         }
         Command::NotPerformed { step, failure } => Ok(player.not_performed(*step, failure.clone())),
+        Command::Unperformable { step, failure } => Ok(player.unperformable(*step, failure.clone())),
         Command::Stopped => Ok(player.stopped()),
         Command::ChildrenStarted { step, children } => Ok(player.children_started(*step, children.clone())),
         Command::ChildEnded { child, end } => Ok(player.child_ended(*child, end.clone())),
@@ -212,6 +214,12 @@ impl Player<'_> {
             return vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))];
         }
         vec![Event::RunHeld { run_id: self.run.id, step, error }]
+    }
+
+    /// The definition is at fault, and the run has no other: to try again would come to the same.
+    fn unperformable(&mut self, step: u64, error: Failure) -> Vec<Event> {
+        let is_wanted = step == self.run.step && self.run.is_asked;
+        if is_wanted { vec![self.fail(error)] } else { Vec::new() }
     }
 
     fn stopped(&mut self) -> Vec<Event> {

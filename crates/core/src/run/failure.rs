@@ -8,13 +8,17 @@ use std::error::Error;
 /// More values than this do not make a choice clearer; the details of the error have them all.
 const SEEN_MAX: usize = 3;
 
-/// Says why an expression of a run could not be used outside of a step.
-pub fn explain_step(run: &Run, fault: &StepFault) -> Failure {
-    of_step(run.id, &run.node, fault)
+/// Says why the node that a run is at cannot be performed.
+pub fn explain_node(run: &Run, fault: &StepFault) -> Failure {
+    of_fault(run.id, &run.node, format!("run {} stopped before node `{}`", run.id, run.node), fault)
 }
 
 /// An expression failed, or the new state is not allowed.
 pub(super) fn of_step(run: RunId, node: &NodeName, fault: &StepFault) -> Failure {
+    of_fault(run, node, format!("run {run} stopped after node `{node}`"), fault)
+}
+
+fn of_fault(run: RunId, node: &NodeName, what: String, fault: &StepFault) -> Failure {
     let code = match fault {
         StepFault::Schema { .. } | StepFault::Place { .. } => Code::StateInvalid,
         StepFault::Evaluation { .. }
@@ -30,7 +34,6 @@ pub(super) fn of_step(run: RunId, node: &NodeName, fault: &StepFault) -> Failure
         "mend the workflow (`regatta workflow check`), then `{}` goes on from the last good step",
         fork_with(run)
     );
-    let what = format!("run {run} stopped after node `{node}`");
     let mut problem = Problem { why, ..Problem::new(code, what, "", next) }.with("node", node.as_str());
     if let Some(expression) = fault.expression() {
         problem = problem.with("expression", expression);

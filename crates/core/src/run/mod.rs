@@ -25,6 +25,6 @@ pub use board::{find_board_items, task_of};
 pub use decide::{Command, Situation, decide, decide_again};
 pub use effect::{Effect, effects};
 pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, Taping};
-pub use failure::explain_step;
+pub use failure::explain_node;
 pub use index::Index;
 pub use state::{Child, Hold, Mapping, Phase, Run, Status};

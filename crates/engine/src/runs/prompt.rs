@@ -3,7 +3,7 @@
 use super::seat::Seat;
 use crate::clock;
 use crate::core::Failure;
-use crate::core::run::{Phase, Run, explain_step};
+use crate::core::run::{Phase, Run, explain_node};
 use regatta_flow::{Given, StepFault, Trial, Workflow, inputs, prompt};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub(super) fn render(seat: &mut Seat, role: &str) -> Result<String, Box<Failure>
     let now = clock::now().as_millisecond();
     let (run, workflow) = seat.lend();
     let told =
-        from_template(run, workflow, role, now).map_err(|fault| Box::new(explain_step(run, &fault)))?;
+        from_template(run, workflow, role, now).map_err(|fault| Box::new(explain_node(run, &fault)))?;
     // However a template ends, each part below begins after a blank line.
     let mut text = format!("{}\n", told.trim_end());
     // What was said about another item is not this one's to hear.

@@ -41,6 +41,16 @@ fn what_is_under_way_goes_on_and_the_next_step_waits() {
 }
 
 #[test]
+fn a_node_that_can_never_be_performed_ends_the_run() {
+    at(
+        "begin; spec T001",
+        "late cannot EDGE_EVALUATION_FAILED; cannot EDGE_EVALUATION_FAILED; again",
+        expect![[""]],
+    );
+    at("begin; spec T001; pause", "cannot EDGE_EVALUATION_FAILED", expect![[""]]);
+}
+
+#[test]
 fn a_run_that_is_resumed_before_the_node_returned_asks_for_nothing() {
     at(
         "begin; spec T001",

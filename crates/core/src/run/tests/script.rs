@@ -9,6 +9,7 @@
 //! publish [KEY=N,…]         the items are on the board; by default the next tasks of `speckit`
 //! land | back TEXT          the task is merged, or sent back
 //! fail CODE                 what was asked for could not be done
+//! cannot CODE               and never can be
 //! start [KEY,KEY]           children are started; by default those that can be
 //! child KEY ok JSON | child KEY fail      a child ends
 //! answer yes|no TEXT | pause | resume | stop [REASON] | stopped
@@ -143,6 +144,7 @@ fn parse(play: &Play, verb: &str, rest: &[&str]) -> Command {
         "land" => Command::Landed { step },
         "back" => Command::SentBack { step, feedback: words() },
         "fail" => Command::NotPerformed { step, failure: failure(parse_code(rest[0])) },
+        "cannot" => Command::Unperformable { step, failure: failure(parse_code(rest[0])) },
         "start" => Command::ChildrenStarted { step, children: parse_children(play, rest.first().copied()) },
         "child" => Command::ChildEnded { child: child_of(play, rest[0]), end: parse_end(&rest[1..]) },
         "again" => play.last.clone().expect("something was told before"),
@@ -156,6 +158,7 @@ fn make_late(command: Command) -> Command {
             Command::Performed { step: step - 1, asks, output, head }
         }
         Command::NotPerformed { step, failure } => Command::NotPerformed { step: step - 1, failure },
+        Command::Unperformable { step, failure } => Command::Unperformable { step: step - 1, failure },
         Command::Published { step, tasks } => Command::Published { step: step - 1, tasks },
         Command::ChildrenStarted { step, children } => Command::ChildrenStarted { step: step - 1, children },
         Command::Landed { step } => Command::Landed { step: step - 1 },

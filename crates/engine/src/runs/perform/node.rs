@@ -56,7 +56,10 @@ async fn play(
 ) -> Result<Option<Command>, Error> {
     let step = seat.run().step;
     let played = match find_kind(seat) {
-        Some(Kind::Role(role)) => ask(work, roles, seat, &role, control).await?,
+        Some(Kind::Role(role)) => match ask(work, roles, seat, &role, control).await? {
+            Ok(played) => played,
+            Err(failure) => return Ok(Some(Command::Unperformable { step, failure: *failure })),
+        },
         Some(Kind::Checks(names)) => check(work, seat, &names, control).await?,
         None => Played::Failed(gone(seat.run().id)),
     };
@@ -92,27 +95,28 @@ fn find_kind(seat: &Seat) -> Option<Kind> {
     }
 }
 
+/// Has a role play, or says why there is nothing to tell it.
 async fn ask(
     work: &Work,
     roles: &dyn Roles,
     seat: &mut Seat,
     role: &str,
     control: &Control,
-) -> Result<Played, Error> {
+) -> Result<Result<Played, Box<Failure>>, Error> {
     let prompt = if roles.reads_prompts() {
         match super::super::prompt::render(seat, role) {
             Ok(prompt) => prompt,
-            Err(failure) => return Ok(Played::Failed(*failure)),
+            Err(failure) => return Ok(Err(failure)),
         }
     } else {
         String::new()
     };
     let workflow = seat.workflow();
     let Some(node) = workflow.find_node(seat.run().node.as_str()) else {
-        return Ok(Played::Failed(gone(seat.run().id)));
+        return Ok(Ok(Played::Failed(gone(seat.run().id))));
     };
     let ask = Ask { project: &work.project, workflow, run: seat.run(), node, role, prompt, control, work };
-    roles.play(ask).await
+    roles.play(ask).await.map(Ok)
 }
 
 /// Runs the project's checks in the worktree of the node's task.

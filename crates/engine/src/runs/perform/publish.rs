@@ -29,7 +29,7 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
         let items = match find_items(&mut seat) {
             Ok(items) => items,
             Err(failure) => {
-                let command = Command::NotPerformed { step, failure: *failure };
+                let command = Command::Unperformable { step, failure: *failure };
                 seat.give(project, &Actor::Engine, command, &terms(work)).await?;
                 return Ok(());
             }
@@ -62,7 +62,7 @@ fn find_items(seat: &mut Seat) -> Result<Vec<BoardItem>, Box<Failure>> {
     let (run, workflow) = seat.lend();
     match find_board_items(run::Situation { workflow, now_millis }, run) {
         Ok(items) => Ok(items.into_iter().filter(|item| !run.tasks.contains_key(&item.key)).collect()),
-        Err(fault) => Err(Box::new(run::explain_step(run, &fault))),
+        Err(fault) => Err(Box::new(run::explain_node(run, &fault))),
     }
 }
 
