@@ -218,8 +218,15 @@ impl Player<'_> {
 
     /// The definition is at fault, and the run has no other: to try again would come to the same.
     fn unperformable(&mut self, step: u64, error: Failure) -> Vec<Event> {
-        let is_wanted = step == self.run.step && self.run.is_asked;
-        if is_wanted { vec![self.fail(error)] } else { Vec::new() }
+        if step != self.run.step || !self.run.is_asked {
+            return Vec::new();
+        }
+        match &self.run.hold {
+            Some(Hold::Stopping { reason }) => {
+                vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))]
+            }
+            _ => vec![self.fail(error)],
+        }
     }
 
     fn stopped(&mut self) -> Vec<Event> {

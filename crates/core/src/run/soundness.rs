@@ -38,11 +38,14 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
         Event::RunFailed { error, .. } if error.code == Code::RunStopped => {
             is_open && (is_stopping || !run.is_at_work())
         }
-        // What a node returned is kept if that is why it failed; otherwise an end says so, what came of a task, or
-        // that there is none.
+        // What a node returned is kept if that is why it failed; otherwise an end says so, what came of a task, that
+        // there is none, or that the node can never be performed.
         Event::RunFailed { output: Some(_), .. } => is_performed(run) && !is_stopping,
-        Event::RunFailed { output: None, .. } => match run.phase {
-            Phase::Performing { .. } => run.lacks_task(),
+        Event::RunFailed { error, output: None, .. } => match run.phase {
+            Phase::Performing { .. } if run.lacks_task() => true,
+            Phase::Performing { .. } | Phase::Publishing => {
+                error.code == Code::EdgeEvaluationFailed && run.is_asked && !is_stopping
+            }
             Phase::Ending | Phase::Landing { .. } => true,
             _ => false,
         },

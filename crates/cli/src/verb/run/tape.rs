@@ -27,7 +27,7 @@ pub(super) struct TapeOptions {
 /// A tape that is being recorded or played.
 pub(super) enum Reel {
     Record(Taping),
-    Replay(Taping, Tape, TapeHead),
+    Replay(Taping, Tape, Box<TapeHead>),
 }
 
 impl TapeOptions {
@@ -40,7 +40,7 @@ impl TapeOptions {
         }
         let tape = Tape::open(&path).map_err(|error| error.explain())?;
         let head = tape.head().map_err(|error| error.explain())?;
-        Ok(Some(Reel::Replay(Taping::Replay(name_of(&path)?), tape, head)))
+        Ok(Some(Reel::Replay(Taping::Replay(name_of(&path)?), tape, Box::new(head))))
     }
 }
 

@@ -45,9 +45,43 @@ fn a_node_that_can_never_be_performed_ends_the_run() {
     at(
         "begin; spec T001",
         "late cannot EDGE_EVALUATION_FAILED; cannot EDGE_EVALUATION_FAILED; again",
-        expect![[""]],
+        expect![[r#"
+            > late cannot EDGE_EVALUATION_FAILED
+              = nothing; running, step 2 coder T001: performing
+            > cannot EDGE_EVALUATION_FAILED
+              run:failed EDGE_EVALUATION_FAILED: it did not work: a reason
+              = failed EDGE_EVALUATION_FAILED
+            > again
+              = nothing; failed EDGE_EVALUATION_FAILED
+        "#]],
     );
-    at("begin; spec T001; pause", "cannot EDGE_EVALUATION_FAILED", expect![[""]]);
+    at(
+        "begin; spec T001; pause",
+        "cannot EDGE_EVALUATION_FAILED",
+        expect![[r#"
+        > cannot EDGE_EVALUATION_FAILED
+          run:failed EDGE_EVALUATION_FAILED: it did not work: a reason
+          = failed EDGE_EVALUATION_FAILED
+    "#]],
+    );
+    at(
+        "begin; spec T001; stop",
+        "cannot EDGE_EVALUATION_FAILED",
+        expect![[r#"
+        > cannot EDGE_EVALUATION_FAILED
+          run:failed RUN_STOPPED: run 1 was stopped: a person stopped it
+          = failed RUN_STOPPED
+    "#]],
+    );
+    at(
+        "begin board; spec T001",
+        "cannot EDGE_EVALUATION_FAILED",
+        expect![[r#"
+        > cannot EDGE_EVALUATION_FAILED
+          run:failed EDGE_EVALUATION_FAILED: it did not work: a reason
+          = failed EDGE_EVALUATION_FAILED
+    "#]],
+    );
 }
 
 #[test]
