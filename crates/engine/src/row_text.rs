@@ -7,32 +7,35 @@ use crate::core::Actor;
 use regatta_store::StreamName;
 use std::borrow::Cow;
 
-/// The fields with which a JSON object begins, as far as its row tells them.
-pub(crate) struct Head {
-    fields: Vec<(&'static str, String)>,
+/// The fields with which a JSON object begins, as far as its row tells them: names with the quotes around values.
+pub(crate) struct Head<'r> {
+    fields: [Option<Field<'r>>; 2],
 }
 
-impl Head {
+/// A field as JSON writes it: the name and what opens the value, the value, and what closes it.
+type Field<'r> = (&'static str, &'r str, &'static str);
+
+impl<'r> Head<'r> {
     /// Returns what an event of a kind begins with in a row of these streams.
-    pub(crate) fn of_event(kind: &str, streams: &[StreamName]) -> Self {
-        let mut fields = vec![field("\"type\":", &format!("\"{kind}\""))];
+    pub(crate) fn of_event(kind: &'r str, streams: &'r [StreamName]) -> Self {
         let run = streams.first().and_then(|stream| stream.as_str().strip_prefix("run/"));
-        fields.extend(run.map(|run| field("\"runId\":", run)));
-        Head { fields }
+        Head { fields: [Some(("\"type\":\"", kind, "\"")), run.map(|run| ("\"runId\":", run, ""))] }
     }
 
     /// Returns what an effect of a kind begins with.
-    pub(crate) fn of_effect(kind: &str) -> Self {
-        Head { fields: vec![field("\"effect\":", &format!("\"{kind}\""))] }
+    pub(crate) fn of_effect(kind: &'r str) -> Self {
+        Head { fields: [Some(("\"effect\":\"", kind, "\"")), None] }
     }
 
     /// Takes the fields off a text.
     pub(crate) fn take_off(&self, mut text: String) -> String {
         let mut end = 1;
-        for (_, field) in &self.fields {
-            match text[end..].strip_prefix(field.as_str()).and_then(|rest| rest.bytes().next()) {
-                Some(b',') => end += field.len() + 1,
-                Some(b'}') => end += field.len(),
+        for (open, value, close) in self.fields.iter().flatten() {
+            let rest = text[end..].strip_prefix(open).and_then(|rest| rest.strip_prefix(value));
+            let length = open.len() + value.len() + close.len();
+            match rest.and_then(|rest| rest.strip_prefix(close)).and_then(|rest| rest.bytes().next()) {
+                Some(b',') => end += length + 1,
+                Some(b'}') => end += length,
                 _ => break,
             }
         }
@@ -43,18 +46,27 @@ impl Head {
     /// Puts the fields back, but for those that the text has.
     pub(crate) fn put_before<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Some(rest) = text.strip_prefix('{') else { return Cow::Borrowed(text) };
-        let missing = self.fields.iter().take_while(|(name, _)| !rest.starts_with(name));
-        let missing: Vec<&str> = missing.map(|(_, field)| field.as_str()).collect();
-        if missing.is_empty() {
+        let mut whole = String::new();
+        for (open, value, close) in self.fields.iter().flatten() {
+            // An older row may have the name with another value behind it.
+            let name = open.split_inclusive(':').next().unwrap_or(open);
+            if rest.starts_with(name) {
+                break;
+            }
+            whole.push(if whole.is_empty() { '{' } else { ',' });
+            for part in [open, value, close] {
+                whole.push_str(part);
+            }
+        }
+        if whole.is_empty() {
             return Cow::Borrowed(text);
         }
-        let comma = if rest.starts_with('}') { "" } else { "," };
-        Cow::Owned(format!("{{{}{comma}{rest}", missing.join(",")))
+        if !rest.starts_with('}') {
+            whole.push(',');
+        }
+        whole.push_str(rest);
+        Cow::Owned(whole)
     }
-}
-
-fn field(name: &'static str, value: &str) -> (&'static str, String) {
-    (name, format!("{name}{value}"))
 }
 
 /// Makes a text of an actor: a word for one without a name.

@@ -34,22 +34,9 @@ pub(crate) enum Judgement {
     TooMany { depth: usize, count: usize, max: u64 },
 }
 
-/// Returns what has to be judged of a state after a change.
-pub(crate) fn find_judgements(chart: &Chart, state: &Value, changed: Changed<'_>) -> Vec<Judgement> {
-    let steps = changed.place.steps();
-    let mut walk =
-        Walk { chart, found: Vec::new(), at: vec![Chart::ROOT], next: Vec::new(), seen: Vec::new() };
-    for (depth, step) in steps.iter().enumerate() {
-        let added = changed.added && depth + 1 == steps.len();
-        let grown = if added { find_along(state, &steps[..depth]) } else { None };
-        walk.descend(depth, step, grown);
-    }
-    let depth = steps.len();
-    walk.found.extend(walk.at.iter().map(|part| Judgement::Whole { depth, part: *part }));
-    walk.found
-}
-
-struct Walk<'a> {
+/// Finds what has to be judged after changes, one after the other.
+#[derive(Debug)]
+pub(crate) struct Walk<'a> {
     chart: &'a Chart,
     found: Vec<Judgement>,
     /// The parts that speak of the value that the walk is at.
@@ -59,7 +46,28 @@ struct Walk<'a> {
     seen: Vec<PartId>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    /// Makes a walk that is yet to go anywhere.
+    pub(crate) fn new(chart: &'a Chart) -> Self {
+        Walk { chart, found: Vec::new(), at: Vec::new(), next: Vec::new(), seen: Vec::new() }
+    }
+
+    /// Returns what has to be judged of a state after a change.
+    pub(crate) fn find_judgements(&mut self, state: &Value, changed: Changed<'_>) -> &[Judgement] {
+        let steps = changed.place.steps();
+        self.found.clear();
+        self.at.clear();
+        self.at.push(Chart::ROOT);
+        for (depth, step) in steps.iter().enumerate() {
+            let added = changed.added && depth + 1 == steps.len();
+            let grown = if added { find_along(state, &steps[..depth]) } else { None };
+            self.descend(depth, step, grown);
+        }
+        let depth = steps.len();
+        self.found.extend(self.at.iter().map(|part| Judgement::Whole { depth, part: *part }));
+        &self.found
+    }
+
     /// Goes from a value to one of its children. `grown` is the value if the child was added to it.
     fn descend(&mut self, depth: usize, step: &PathStep, grown: Option<&Value>) {
         self.next.clear();
@@ -111,8 +119,8 @@ mod tests {
         let before = crate::patch::set(&mut after, &place, json!(0)).unwrap();
         let changed = Changed { place: &place, added: before.is_none() };
         let chart = Chart::draw(&schema);
-        let told = find_judgements(&chart, &after, changed);
-        let told: Vec<String> = told
+        let told: Vec<String> = Walk::new(&chart)
+            .find_judgements(&after, changed)
             .iter()
             .map(|judgement| match judgement {
                 Judgement::Whole { depth, part } => format!("{depth} {}", chart.part(*part).pointer),

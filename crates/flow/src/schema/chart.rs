@@ -14,6 +14,13 @@ use crate::schema::keywords::are_local;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PartId(usize);
 
+impl PartId {
+    /// Returns its place among all parts.
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+}
+
 /// All parts of a schema that a walk can come to.
 #[derive(Debug)]
 pub(crate) struct Chart {
@@ -76,6 +83,26 @@ impl Chart {
     /// Returns a part.
     pub(crate) fn part(&self, id: PartId) -> &Part {
         &self.parts[id.0]
+    }
+
+    /// Returns all parts, in the order of their numbers.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Tells whether a change below the top never makes a walk stop at it, or count its fields.
+    pub(crate) fn is_open_at_top(&self) -> bool {
+        let mut at = Some(Chart::ROOT);
+        // A reference leads to another part each time, or goes round.
+        for _ in 0..self.parts.len() {
+            let Some(part) = at else { return true };
+            let Some(ways) = &self.part(part).ways else { return false };
+            if ways.fields_max.is_some() {
+                return false;
+            }
+            at = ways.referred;
+        }
+        true
     }
 }
 

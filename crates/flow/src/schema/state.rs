@@ -3,11 +3,11 @@
 //! A state of ten thousand tasks is not judged again because one of them changed its status. The subject of a
 //! judgement is found by [`changed`](crate::schema::changed); here it is carried out.
 
-use jsonschema::{ValidationError, Validator, ValidatorMap};
+use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
 use crate::path::{ResolvedPath, find_along};
-use crate::schema::changed::{Changed, Judgement, find_judgements};
+use crate::schema::changed::{Changed, Judgement, Walk};
 use crate::schema::chart::Chart;
 use crate::schema::compiled::options;
 use crate::schema::defaults;
@@ -21,21 +21,26 @@ const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 pub struct StateSchema {
     document: Value,
     whole: Validator,
-    parts: ValidatorMap,
     chart: Chart,
+    /// The parts of the chart, in its order; `None` for one that cannot be compiled by itself.
+    parts: Vec<Option<Validator>>,
     /// Whether the schema is of the draft whose words the walk knows.
     is_walked: bool,
+    /// Whether a change below the top is always judged there, and never by the whole.
+    is_judged_in_parts: bool,
 }
 
 impl StateSchema {
     /// Compiles a schema and each of its parts; it must refer to itself only.
     pub(crate) fn compile(document: Value) -> Result<StateSchema, ValidationError<'static>> {
         let whole = options().build(&document)?;
-        let parts = options().build_map(&document)?;
+        let compiled = options().build_map(&document)?;
         let draft = document.get("$schema").and_then(Value::as_str);
         let is_walked = draft.is_none_or(|draft| draft.trim_end_matches('#') == DRAFT);
         let chart = Chart::draw(&document);
-        Ok(StateSchema { document, whole, parts, chart, is_walked })
+        let parts: Vec<_> = chart.parts().iter().map(|part| compiled.get(&part.pointer).cloned()).collect();
+        let is_judged_in_parts = is_walked && chart.is_open_at_top() && parts.iter().all(Option::is_some);
+        Ok(StateSchema { document, whole, chart, parts, is_walked, is_judged_in_parts })
     }
 
     /// Returns the schema that every object fits.
@@ -58,45 +63,63 @@ impl StateSchema {
         judge(&self.whole, state, &[])
     }
 
+    /// Tells whether [`check`](Self::check) looks at nothing but the fields that were changed, whatever these are.
+    pub(crate) fn is_judged_in_parts(&self) -> bool {
+        self.is_judged_in_parts
+    }
+
     /// Judges a state that was fit before these places were set.
     ///
     /// The cost is that of the new values, and of the enclosing parts whose schemas could depend on them.
     pub fn check(&self, after: &Value, changes: &[Changed<'_>]) -> Result<(), Vec<SchemaFault>> {
-        let mut faults = Vec::new();
-        for changed in changes.iter().filter(|changed| changed.place.find(after).is_some()) {
-            for judgement in self.find_judgements(after, *changed) {
-                faults.extend(self.carry_out(after, changed.place, &judgement));
-            }
-        }
+        let mut walk = Walk::new(&self.chart);
         let mut told: Vec<SchemaFault> = Vec::new();
-        for fault in faults {
-            if told.len() < SCHEMA_FAULTS_MAX && !told.contains(&fault) {
-                told.push(fault);
+        for changed in changes {
+            for judgement in self.find_judgements(&mut walk, after, *changed) {
+                let Err(faults) = self.carry_out(after, changed.place, judgement) else { continue };
+                for fault in faults {
+                    if told.len() < SCHEMA_FAULTS_MAX && !told.contains(&fault) {
+                        told.push(fault);
+                    }
+                }
             }
         }
         if told.is_empty() { Ok(()) } else { Err(told) }
     }
 
-    fn find_judgements(&self, after: &Value, changed: Changed<'_>) -> Vec<Judgement> {
+    fn find_judgements<'w>(
+        &self,
+        walk: &'w mut Walk<'_>,
+        after: &Value,
+        changed: Changed<'_>,
+    ) -> &'w [Judgement] {
         if self.is_walked {
-            find_judgements(&self.chart, after, changed)
+            walk.find_judgements(after, changed)
         } else {
-            vec![Judgement::Whole { depth: 0, part: Chart::ROOT }]
+            &[Judgement::Whole { depth: 0, part: Chart::ROOT }]
         }
     }
 
-    fn carry_out(&self, after: &Value, place: &ResolvedPath, judgement: &Judgement) -> Vec<SchemaFault> {
+    fn carry_out(
+        &self,
+        after: &Value,
+        place: &ResolvedPath,
+        judgement: &Judgement,
+    ) -> Result<(), Vec<SchemaFault>> {
         match judgement {
             Judgement::TooMany { depth, count, max } => {
                 let path = ResolvedPath(place.steps()[..*depth].to_vec()).to_string();
-                vec![SchemaFault { path, message: format!("has {count} parts, more than the {max} allowed") }]
+                let message = format!("has {count} parts, more than the {max} allowed");
+                Err(vec![SchemaFault { path, message }])
             }
             Judgement::Whole { depth, part } => {
                 let within = &place.steps()[..*depth];
-                match (self.parts.get(&self.chart.part(*part).pointer), find_along(after, within)) {
-                    (Some(part), Some(value)) => judge(part, value, within).err().unwrap_or_default(),
+                match (find_along(after, within), &self.parts[part.index()]) {
+                    // What a later change put around it is judged with that change.
+                    (None, _) => Ok(()),
+                    (Some(value), Some(part)) => judge(part, value, within),
                     // A part that could not be compiled by itself is judged with all the rest.
-                    _ => self.check_whole(after).err().unwrap_or_default(),
+                    (Some(_), None) => self.check_whole(after),
                 }
             }
         }

@@ -16,6 +16,7 @@ mod open;
 mod packed;
 mod readers;
 mod rows;
+mod runway;
 mod schema;
 mod transaction;
 mod verify;

@@ -26,12 +26,11 @@ const WAL_BYTES_KEPT_MAX: u32 = 16 * 1024 * 1024;
 /// How large a page of a new file is. An event of a run weighs one or two kilobytes: of these, pages of the usual 4 KiB
 /// would hold two or three and be empty to a fifth, and every third append would have to write a new page and those that
 /// point to it.
-const PAGE_BYTES: u32 = 8_192;
+pub(super) const PAGE_BYTES: u32 = 8_192;
 
 /// How many pages the WAL takes before its content is brought into the database. Seldom enough that few commits wait for
-/// it; often enough that the next process reads it at once, and that the file soon has its length: until then every
-/// commit makes it longer, which costs the file system about as much again.
-const WAL_PAGES_MAX: u32 = 300;
+/// it; often enough that the next process reads it at once, and that the file soon has its length (`runway.rs`).
+pub(super) const WAL_PAGES_MAX: u32 = 300;
 
 /// How long to pause before asking for WAL mode again; SQLite does not wait for that lock by itself.
 const WAL_RETRY_INTERVAL: Duration = Duration::from_millis(5);

@@ -61,15 +61,41 @@ impl<'c> Transaction<'c> {
             Some(error) => Err(error),
             None => self.finish(),
         };
-        if committed.is_err() && !self.connection.is_autocommit() {
-            // When even this fails the connection refuses the next BEGIN, and says why.
-            let _ = self.connection.execute_batch("ROLLBACK");
-        }
+        self.roll_back_if_lost(&committed);
         let result = committed.clone().map(|_| ());
         // Answered first: whoever waits for an answer is held up, whoever follows the head is only told of it.
         for answer in held {
             answer(result.clone());
         }
+        self.end(committed)
+    }
+
+    /// Does one append that has the transaction to itself; returns the answer, and what is known after it.
+    pub(super) fn commit_one(
+        mut self,
+        begun: Result<(), Error>,
+        append: &Append,
+    ) -> (Result<Appended, Error>, Known) {
+        let outcome = begun.and_then(|()| self.attempt(|own| own.sql.append(append)));
+        let (answer, committed) = match outcome {
+            Err(lost) => (Err(lost.clone()), Err(lost)),
+            Ok(answer) => match self.finish() {
+                Ok(head) => (answer, Ok(head)),
+                Err(lost) => (Err(lost.clone()), Err(lost)),
+            },
+        };
+        self.roll_back_if_lost(&committed);
+        (answer, self.end(committed))
+    }
+
+    fn roll_back_if_lost(&self, committed: &Result<Seq, Error>) {
+        if committed.is_err() && !self.connection.is_autocommit() {
+            // When even this fails the connection refuses the next BEGIN, and says why.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+
+    fn end(self, committed: Result<Seq, Error>) -> Known {
         match committed {
             Ok(head) => {
                 self.heads.send_if_modified(|known| raise(known, head));

@@ -20,6 +20,7 @@ use crate::{Append, Appended, Error, Seq};
 
 use super::failure::Place;
 use super::known::Known;
+use super::runway::Runway;
 use super::transaction::{Order, Reply, Transaction};
 
 /// How many orders may wait; more make their callers wait, so that memory stays bounded.
@@ -56,6 +57,7 @@ struct Desk {
 struct File {
     connection: Connection,
     known: Known,
+    runway: Runway,
 }
 
 impl Writer {
@@ -70,7 +72,7 @@ impl Writer {
         let desk = Arc::new(Desk {
             place,
             heads,
-            file: Mutex::new(File { connection, known: Known::default() }),
+            file: Mutex::new(File { connection, known: Known::default(), runway: Runway::default() }),
             waiting: AtomicUsize::new(0),
             is_quiet: AtomicBool::new(true),
         });
@@ -127,34 +129,35 @@ impl Desk {
             }
             self.waiting.fetch_sub(group.len(), Ordering::Relaxed);
             self.is_quiet.store(group.len() == 1, Ordering::Relaxed);
-            let File { connection, known } = &mut *file;
+            let File { connection, known, runway } = &mut *file;
             let mut transaction = self.transaction(connection, std::mem::take(known), group.len() == 1);
             let begun = transaction.begin();
             *known = transaction.commit(begun, &mut group);
+            runway.count(connection, &self.place.path);
         }
     }
 
     /// Commits an append on this thread, or returns it when it must go through the queue.
     fn append_here(&self, append: Append) -> Result<Result<Appended, Error>, Box<Append>> {
-        let append = Box::new(append);
         let is_quiet = self.is_quiet.load(Ordering::Relaxed) && self.waiting.load(Ordering::Relaxed) == 0;
         if !is_quiet || !can_spare_this_thread() {
-            return Err(append);
+            return Err(Box::new(append));
         }
         let mut file = match self.file.try_lock() {
             Ok(file) => file,
-            Err(TryLockError::WouldBlock) => return Err(append),
+            Err(TryLockError::WouldBlock) => return Err(Box::new(append)),
             Err(TryLockError::Poisoned(_)) => return Ok(Err(self.stopped())),
         };
-        let File { connection, known } = &mut *file;
+        let File { connection, known, runway } = &mut *file;
         let mut transaction = self.transaction(connection, std::mem::take(known), true);
         let begun = match self.without_waiting(connection, || transaction.begin()) {
-            Err(Error::Busy { .. }) if connection.is_autocommit() => return Err(append),
+            Err(Error::Busy { .. }) if connection.is_autocommit() => return Err(Box::new(append)),
             begun => begun,
         };
-        let (reply, mut answer) = oneshot::channel();
-        *known = transaction.commit(begun, &mut vec![Order::Append(append, reply)]);
-        Ok(answer.try_recv().unwrap_or_else(|_| Err(self.stopped())))
+        let (answer, left) = transaction.commit_one(begun, &append);
+        *known = left;
+        runway.count(connection, &self.place.path);
+        Ok(answer)
     }
 
     /// Has a lock that another process holds be an answer at once: a worker of the runtime may not wait for it.
