@@ -17,6 +17,7 @@ mod graph;
 mod likeness;
 mod load;
 mod name;
+mod nesting;
 mod patch;
 mod path;
 mod place;
@@ -38,6 +39,7 @@ pub use patch::{Assigned, Patch, PlaceFault, apply};
 pub use path::{PathStep, ResolvedPath};
 pub use regatta_expr::is_deceptive;
 
+pub use nesting::{OUTPUT_LEVELS_MAX, is_nested_deeper};
 pub use place::{Place, SEGMENTS_MAX, Segment};
 pub use role::{PROMPT_BYTES_MAX, PROMPT_FUEL, PromptFault, Role};
 pub use schema::{Changed, SCHEMA_FAULTS_MAX, Schema, SchemaFault, StateSchema};

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::fault::Position;
 use crate::fence::fenced;
+use crate::nesting::{OUTPUT_LEVELS_MAX, is_nested_deeper};
 use crate::schema::{Schema, SchemaFault};
 
 /// The longest prompt, in bytes: far beyond what an agent reads with care.
@@ -118,6 +119,10 @@ impl Role {
 
     /// Judges what the role returned.
     pub fn check_output(&self, output: &Value) -> Result<(), Vec<SchemaFault>> {
+        if is_nested_deeper(output, OUTPUT_LEVELS_MAX) {
+            let message = format!("it is nested deeper than {OUTPUT_LEVELS_MAX} levels");
+            return Err(vec![SchemaFault { path: String::new(), message }]);
+        }
         self.output.check(output)
     }
 }

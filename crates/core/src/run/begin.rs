@@ -2,7 +2,7 @@
 
 use super::board::{find_item_faults, find_items_in};
 use super::step::{end, enter, get_node};
-use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, Taping, failure};
+use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, Taping, failure, nesting};
 use crate::{CommitId, FieldFault, Refusal, RunId, TaskId};
 use regatta_flow::{Given, StepFault, Trial};
 use serde_json::Value;
@@ -69,7 +69,10 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
             Event::RunFailed { run_id: id, error: failure::ended(id, start, reason), output: None }
         }
     }));
-    Ok(events)
+    match events.iter().any(nesting::is_too_deep) {
+        false => Ok(events),
+        true => Err(invalid("input", format!("is nested deeper than {} levels", nesting::LEVELS_MAX))),
+    }
 }
 
 /// What a fork takes over of the items of the other run.

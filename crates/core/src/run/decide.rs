@@ -2,10 +2,10 @@
 
 use super::board::find_faults_after;
 use super::step::{FAULTS_MAX, Player};
-use super::{ChildEnd, Event, Hold, Phase, Run, Status, failure};
+use super::{ChildEnd, Event, Hold, Phase, Run, Status, failure, nesting};
 use crate::task::one_line;
 use crate::{AgentId, CommitId, Failure, Refusal, RunId, TaskId};
-use regatta_flow::Workflow;
+use regatta_flow::{OUTPUT_LEVELS_MAX, Workflow, is_nested_deeper};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -48,24 +48,31 @@ pub enum Command {
 /// event afterwards is no longer in the command; [`Command::take_back`] returns it.
 pub fn decide(situation: Situation<'_>, run: &mut Run, command: &mut Command) -> Result<Vec<Event>, Refusal> {
     let mut player = Player { situation, run };
-    match command {
-        Command::Pause => player.pause(),
-        Command::Resume => player.resume(),
-        Command::Stop { reason } => player.stop(reason.clone()),
-        Command::Answer { approved, text } => player.answer(*approved, text),
-        _ if player.run.is_over() => Ok(Vec::new()),
-        Command::Published { step, tasks } => Ok(player.published(*step, tasks.clone())),
-        Command::AgentRefused { step, agent, what } => Ok(player.agent_refused(*step, agent.clone(), what)),
-        Command::Performed { step, asks, output, head } => {
-            Ok(player.performed(*step, *asks, output, head.clone()))
+    let decided = player.decide(command)?;
+    Ok(nesting::keep_readable(player.run, decided))
+}
+
+impl Player<'_> {
+    fn decide(&mut self, command: &mut Command) -> Result<Vec<Event>, Refusal> {
+        match command {
+            Command::Pause => self.pause(),
+            Command::Resume => self.resume(),
+            Command::Stop { reason } => self.stop(reason.clone()),
+            Command::Answer { approved, text } => self.answer(*approved, text),
+            _ if self.run.is_over() => Ok(Vec::new()),
+            Command::Published { step, tasks } => Ok(self.published(*step, tasks.clone())),
+            Command::AgentRefused { step, agent, what } => Ok(self.agent_refused(*step, agent.clone(), what)),
+            Command::Performed { step, asks, output, head } => {
+                Ok(self.performed(*step, *asks, output, head.clone()))
+            }
+            Command::NotPerformed { step, failure } => Ok(self.not_performed(*step, failure.clone())),
+            Command::Unperformable { step, failure } => Ok(self.unperformable(*step, failure.clone())),
+            Command::Stopped => Ok(self.stopped()),
+            Command::ChildrenStarted { step, children } => Ok(self.children_started(*step, children.clone())),
+            Command::ChildEnded { child, end } => Ok(self.child_ended(*child, end.clone())),
+            Command::Landed { step } => Ok(self.landed(*step)),
+            Command::SentBack { step, feedback } => Ok(self.sent_back(*step, feedback.clone())),
         }
-        Command::NotPerformed { step, failure } => Ok(player.not_performed(*step, failure.clone())),
-        Command::Unperformable { step, failure } => Ok(player.unperformable(*step, failure.clone())),
-        Command::Stopped => Ok(player.stopped()),
-        Command::ChildrenStarted { step, children } => Ok(player.children_started(*step, children.clone())),
-        Command::ChildEnded { child, end } => Ok(player.child_ended(*child, end.clone())),
-        Command::Landed { step } => Ok(player.landed(*step)),
-        Command::SentBack { step, feedback } => Ok(player.sent_back(*step, feedback.clone())),
     }
 }
 
@@ -96,7 +103,7 @@ pub fn decide_again(situation: Situation<'_>, run: &mut Run, recorded: &Event) -
             Some(match player.run.phase {
                 Phase::Performing { .. } => player
                     .take(output.clone(), None)
-                    .unwrap_or_else(|(faults, output)| player.give_up(&faults, output)),
+                    .unwrap_or_else(|(faults, output)| vec![player.give_up(&faults, Some(output))]),
                 _ => player.step(output.clone(), None),
             })
         }
@@ -177,7 +184,12 @@ impl Player<'_> {
                 *output = back;
                 vec![Event::RunOutputRefused { run_id: self.run.id, step, faults, asks: asks + 1 }]
             }
-            Err((faults, back)) => self.give_up(&faults, back),
+            // Kept, it could not be read back.
+            Err((faults, back)) if is_nested_deeper(&back, OUTPUT_LEVELS_MAX) => {
+                *output = back;
+                vec![self.give_up(&faults, None)]
+            }
+            Err((faults, back)) => vec![self.give_up(&faults, Some(back))],
         }
     }
 
@@ -201,9 +213,9 @@ impl Player<'_> {
         }
     }
 
-    fn give_up(&self, faults: &[String], output: Value) -> Vec<Event> {
+    fn give_up(&self, faults: &[String], output: Option<Value>) -> Event {
         let error = failure::output_invalid(self.run.id, &self.run.node, faults);
-        vec![Event::RunFailed { run_id: self.run.id, error, output: Some(output) }]
+        Event::RunFailed { run_id: self.run.id, error, output }
     }
 
     fn not_performed(&mut self, step: u64, error: Failure) -> Vec<Event> {

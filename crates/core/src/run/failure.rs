@@ -1,5 +1,6 @@
 //! Why a run ended badly or is held, in the words that a user is told.
 
+use super::nesting::LEVELS_MAX;
 use super::{Choice, Run};
 use crate::{Code, Failure, Problem, RunId};
 use regatta_flow::{EdgeId, NodeName, StepFault, Tried};
@@ -39,6 +40,18 @@ fn of_fault(run: RunId, node: &NodeName, what: String, fault: &StepFault) -> Fai
         problem = problem.with("expression", expression);
     }
     Failure::from(problem)
+}
+
+/// What the step would keep could be written, and not be read again.
+pub(super) fn too_deep(run: RunId, node: &NodeName) -> Failure {
+    let why =
+        format!("what it would keep is nested deeper than {LEVELS_MAX} levels, and could not be read back");
+    let next = format!(
+        "have the workflow keep less of it (`regatta workflow check`), then `{}` goes on from the last good step",
+        fork_with(run)
+    );
+    let what = format!("run {run} stopped after node `{node}`");
+    Failure::from(Problem::new(Code::StateInvalid, what, why, next).with("node", node.as_str()))
 }
 
 /// Returns why a step could not be made, from the outside in.

@@ -14,6 +14,7 @@ mod failure;
 mod index;
 mod items;
 mod land;
+mod nesting;
 mod soundness;
 mod state;
 mod step;

@@ -39,12 +39,13 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
             is_open && (is_stopping || !run.is_at_work())
         }
         // What a node returned is kept if that is why it failed; otherwise an end says so, what came of a task, that
-        // there is none, or that the node can never be performed.
+        // there is none, that the node can never be performed, or that what it returned could not be kept.
         Event::RunFailed { output: Some(_), .. } => is_performed(run) && !is_stopping,
         Event::RunFailed { error, output: None, .. } => match run.phase {
             Phase::Performing { .. } if run.lacks_task() => true,
             Phase::Performing { .. } | Phase::Publishing => {
-                error.code == Code::EdgeEvaluationFailed && run.is_asked && !is_stopping
+                let is_known = matches!(error.code, Code::EdgeEvaluationFailed | Code::AgentOutputInvalid);
+                is_known && run.is_asked && !is_stopping
             }
             Phase::Ending | Phase::Landing { .. } => true,
             _ => false,

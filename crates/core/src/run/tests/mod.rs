@@ -3,6 +3,7 @@
 //! Every line that is played is also checked by itself: a decision leaves the run as it was, and folding what was
 //! recorded, read back from its JSON, gives the same run. See [`script`] for the language and [`play`] for those checks.
 
+mod any_items;
 mod board;
 mod checks;
 mod failed_tasks;
@@ -15,6 +16,7 @@ mod levels;
 mod map_reports;
 mod maps;
 mod model;
+mod outputs;
 mod play;
 mod properties;
 mod questions;

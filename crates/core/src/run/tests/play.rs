@@ -153,7 +153,8 @@ fn fact(event: Event, second: i64) -> Fact<Event> {
     Fact { at: Timestamp::from_second(second).unwrap(), actor: user(), event }
 }
 
-fn through_json(fact: &Fact<Event>) -> Fact<Event> {
+/// Writes a fact and reads it back.
+pub(super) fn through_json(fact: &Fact<Event>) -> Fact<Event> {
     let text = serde_json::to_string(&fact.event).unwrap();
     let event: Event = serde_json::from_str(&text).unwrap();
     assert_eq!(event, fact.event, "an event is read back the same");

@@ -1,18 +1,19 @@
 //! Any agents, any people: a run of `speckit` ends within its caps, and what was recorded replays to what it became.
 //!
-//! Each move is taken from a list of numbers, so that a failing case is small and can be played again. The checks of
-//! every step are those of [`Play`].
+//! Each move is taken from a list of numbers, so that a failing case is small and can be played again. Half of what the
+//! roles return has a shape that they know, the rest is any JSON or fits its schema with any content. The checks of every
+//! step are those of [`Play`].
 
-use super::play::{Play, is_of_phase};
+use super::outputs::{Dice, TASKS_MAX, any_code, any_json, any_review, any_spec};
+use super::play::{Play, is_of_phase, through_json};
 use super::script::{coder_output, review_output, spec_output};
 use super::workflows::{Example, speckit};
-use crate::run::{Command, Hold, Phase};
+use crate::run::{Command, Hold, Phase, Situation, explain_node, find_board_items};
 use crate::testing::{failure, id};
 use crate::{Code, replay_run};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use std::collections::BTreeMap;
 
 /// Each is a whole run; that is what some ten seconds of testing can afford.
 const CASES: u32 = 10_000;
@@ -43,7 +44,7 @@ struct Terms {
 }
 
 fn any_terms() -> impl Strategy<Value = Terms> {
-    let last = prop::sample::select(vec!["content", "discontent", "broken"]);
+    let last = prop::sample::select(vec!["content", "discontent", "broken", "unruly", "senseless"]);
     (1u32..=7, 1..=KEYS.len(), any::<bool>(), any::<bool>(), last)
         .prop_map(|(level, tasks, goes_on, board, last)| Terms { level, tasks, goes_on, board, last })
 }
@@ -52,10 +53,10 @@ proptest! {
     #![proptest_config(config(CASES))]
 
     #[test]
-    fn a_run_ends_within_its_caps(terms in any_terms(), moves in vec(any::<u8>(), 0..MOVES_MAX), number: u16) {
+    fn a_run_ends_within_its_caps(terms in any_terms(), moves in vec(any::<u32>(), 0..MOVES_MAX), number: u16) {
         let mut play = begin(&speckit(), &terms);
         play.is_thorough = number % THOROUGH_EVERY == 0;
-        let sessions_max = 1 + KEYS.len() * SESSIONS_PER_TASK * ASKS_PER_SESSION;
+        let sessions_max = ASKS_PER_SESSION * (1 + TASKS_MAX * SESSIONS_PER_TASK);
         // Whoever pauses resumes, and a task is published and landed.
         let commands_max = 4 * (moves.len() + sessions_max);
         let mut moves = moves.into_iter();
@@ -68,7 +69,8 @@ proptest! {
         }
         prop_assert!(play.run.is_over(), "{:?}", play.run);
         check_end(&play)?;
-        prop_assert_eq!(replay_run(&play.facts), Ok(Some(play.run.clone())));
+        let read_back: Vec<_> = play.facts.iter().map(through_json).collect();
+        prop_assert_eq!(replay_run(&read_back), Ok(Some(play.run.clone())));
     }
 }
 
@@ -94,14 +96,14 @@ fn check_end(play: &Play) -> Result<(), TestCaseError> {
         prop_assert!(counts.into_iter().all(|(_, count)| *count <= cap), "{:?}", run.taken);
     }
     let metrics = &run.state["metrics"];
-    prop_assert!(metrics["tasksCompleted"].as_u64() <= Some(KEYS.len() as u64));
+    prop_assert!(metrics["tasksCompleted"].as_u64() <= Some(TASKS_MAX as u64));
     Ok(())
 }
 
 /// Chooses what the run is told next. Without a number everybody does what is needed to come to an end.
-fn choose(play: &Play, terms: &Terms, number: Option<u8>) -> Command {
+fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
     let run = &play.run;
-    match number {
+    match number.map(|number| number % 256) {
         Some(0..=15) => return Command::Pause,
         Some(16..=31) => return Command::Resume,
         Some(32) => return Command::Stop { reason: None },
@@ -124,7 +126,7 @@ fn choose(play: &Play, terms: &Terms, number: Option<u8>) -> Command {
         }
         Phase::Landing { .. } => Command::Landed { step },
         _ if !run.is_asked => Command::Resume,
-        Phase::Publishing => Command::Published { step, tasks: tasks(terms) },
+        Phase::Publishing => publish(play),
         Phase::Performing { asks, .. } => {
             Command::Performed { step, asks: *asks, output: output(play, terms, number), head: None }
         }
@@ -132,21 +134,36 @@ fn choose(play: &Play, terms: &Terms, number: Option<u8>) -> Command {
     }
 }
 
-fn tasks(terms: &Terms) -> BTreeMap<String, crate::TaskId> {
-    let keys = if terms.level < 4 { &["PRD"][..] } else { &KEYS[..terms.tasks] };
-    (1..).map(id).zip(keys).map(|(task, key)| ((*key).to_owned(), task)).collect()
+/// Puts on the board what the run has for it, as the engine does.
+fn publish(play: &Play) -> Command {
+    let (mut run, step) = (play.run.clone(), play.run.step);
+    match find_board_items(Situation { workflow: &play.example.workflow, now_millis: 0 }, &mut run) {
+        Ok(items) => {
+            let keys = items.into_iter().map(|item| item.key).filter(|key| !run.tasks.contains_key(key));
+            Command::Published { step, tasks: keys.zip((1..).map(id)).collect() }
+        }
+        Err(fault) => Command::Unperformable { step, failure: explain_node(&run, &fault) },
+    }
 }
 
-fn output(play: &Play, terms: &Terms, number: Option<u8>) -> serde_json::Value {
+fn output(play: &Play, terms: &Terms, number: Option<u32>) -> serde_json::Value {
     let how = match number {
         None => terms.last,
+        Some(number) if number >> 8 & 3 == 0 => "unruly",
+        Some(number) if number >> 8 & 3 == 1 => "senseless",
         Some(number) if number % 16 == 0 => "broken",
         Some(number) if number % 16 == 1 => "blocked",
         Some(number) if number % 2 == 0 => "content",
         Some(_) => "discontent",
     };
     let key = play.run.item.as_deref().unwrap_or("PRD");
+    let dice = &mut Dice::new(number.map_or(play.facts.len() as u64, u64::from));
     match (play.run.node.as_str(), how) {
+        (_, "senseless") => any_json(dice),
+        ("spec", "unruly") => any_spec(dice),
+        // Who is blocked for ever waits for a person for ever.
+        ("coder", "unruly") => any_code(dice, number.is_none()),
+        (_, "unruly") => any_review(dice),
         ("spec", "broken") | ("coder", "broken") => coder_output(key, "broken"),
         ("spec", _) => spec_output(&KEYS[..terms.tasks].join(",")),
         ("coder", "content") => coder_output(key, "pass"),

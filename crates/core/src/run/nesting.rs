@@ -1,0 +1,50 @@
+//! Keeps what cannot be read back out of the log.
+//!
+//! A reader of JSON gives up at 128 levels. What a role returns is bounded when it is judged; what expressions and
+//! children make of it is looked at here, in the events that would tell it.
+
+use super::{Event, Next, Run, failure};
+use regatta_flow::{Patch, is_nested_deeper};
+use serde_json::Value;
+
+/// The deepest nesting of a state, and of what a run is given or leaves: an event, a snapshot and the list of a `map`
+/// put less than twenty levels around it, which keeps below what a reader takes.
+pub(super) const LEVELS_MAX: usize = 100;
+
+/// Returns the events as they are, or with a failure of the run in the place of the first that could not be read back.
+pub(super) fn keep_readable(run: &Run, mut events: Vec<Event>) -> Vec<Event> {
+    let Some(first) = events.iter().position(is_too_deep) else { return events };
+    let output = match events.drain(first..).next() {
+        Some(Event::RunStepped { output, .. }) => Some(output),
+        _ => None,
+    };
+    events.push(Event::RunFailed { run_id: run.id, error: failure::too_deep(run.id, &run.node), output });
+    events
+}
+
+/// Tells whether an event could be written and not be read again.
+pub(super) fn is_too_deep(event: &Event) -> bool {
+    match event {
+        Event::RunStepped { output, set, next, .. } => sets_too_deep(set, output) || hands_on_too_deep(next),
+        Event::RunLanded { set, next, .. } | Event::RunSentBack { set, next, .. } => {
+            sets_too_deep(set, &Value::Null) || hands_on_too_deep(next)
+        }
+        Event::RunCreated { plan, .. } => {
+            is_nested_deeper(&plan.input, LEVELS_MAX) || hands_on_too_deep(&plan.next)
+        }
+        Event::RunCompleted { result, .. } => is_nested_deeper(result, LEVELS_MAX),
+        _ => false,
+    }
+}
+
+fn sets_too_deep(set: &[Patch], output: &Value) -> bool {
+    set.iter().any(|patch| {
+        let levels_max = LEVELS_MAX.checked_sub(patch.place.steps().len());
+        levels_max.is_none_or(|levels_max| is_nested_deeper(patch.assigned.value(output), levels_max))
+    })
+}
+
+fn hands_on_too_deep(next: &Next) -> bool {
+    let Next::Map { items, .. } = next else { return false };
+    items.iter().any(|item| is_nested_deeper(&item.input, LEVELS_MAX))
+}
