@@ -1,7 +1,7 @@
 //! Carrying a command to its end: with an engine of our own, or by following the one that runs.
 
-use crate::core::run::{Hold, Mapping, Phase, Run};
-use crate::core::{Approval, ReviewPhase, RunId, Stage, Task, TaskId};
+use crate::core::run::Run;
+use crate::core::{RunId, Task, TaskId};
 use crate::engine::{Engine, Stop};
 use crate::error::Error;
 use crate::journal::{Entry, Journal};
@@ -80,7 +80,7 @@ impl Helm {
         let mut looked_at: Option<Instant> = None;
         loop {
             let found = runs::get_run(&project, run).await?;
-            if rests(&project, &found).await? {
+            if runs::rests(&project, &found).await? {
                 journal.read().await?.iter().for_each(&mut *progress);
                 self.seen = journal.position();
                 return Ok(found);
@@ -169,43 +169,6 @@ impl Helm {
             };
         }
         Ok(())
-    }
-}
-
-/// Tells whether nothing happens to a run until a person does something.
-async fn rests(project: &Project, run: &Run) -> Result<bool, Error> {
-    Ok(match &run.phase {
-        _ if run.is_over() => true,
-        // Its end follows by itself.
-        _ if matches!(run.hold, Some(Hold::Stopping { .. })) => false,
-        _ if run.hold.is_some() && !run.is_asked => true,
-        Phase::Asking { .. } => true,
-        Phase::Landing { task, .. } => waits_for_person(&orders::get_task(project, *task).await?),
-        Phase::Mapping(mapping) if !run.is_asked => children_rest(project, mapping).await?,
-        _ => false,
-    })
-}
-
-/// Tells whether every child that is under way rests, and none is about to start or to be told of.
-async fn children_rest(project: &Project, mapping: &Mapping) -> Result<bool, Error> {
-    let mut is_waiting = false;
-    for child in mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run) {
-        let found = runs::get_run(project, child).await?;
-        if found.is_over() || !Box::pin(rests(project, &found)).await? {
-            return Ok(false);
-        }
-        is_waiting = true;
-    }
-    Ok(is_waiting)
-}
-
-/// Tells whether a task that is up for approval is a person's to decide: no policy approves it, or it could not.
-fn waits_for_person(task: &Task) -> bool {
-    match &task.stage {
-        Stage::WaitingApproval(review) => {
-            review.phase == ReviewPhase::Ready && (review.approval != Approval::Auto || task.error.is_some())
-        }
-        Stage::Backlog | Stage::InProgress(_) | Stage::Verified(_) => false,
     }
 }
 

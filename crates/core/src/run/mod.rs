@@ -20,6 +20,7 @@ mod state;
 mod step;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 pub use begin::{Order, Taken, begin, fork};
 pub use board::{find_board_items, task_of};
@@ -29,3 +30,4 @@ pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent
 pub use failure::explain_node;
 pub use index::Index;
 pub use state::{Child, Hold, Mapping, Phase, Run, Status};
+pub use turn::{Turn, waits_for_person};

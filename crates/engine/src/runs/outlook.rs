@@ -2,11 +2,12 @@
 //!
 //! Every state that is not final has an owner and a next action. A run that waits at its task or for its children has
 //! those of the task or of the children, and so it shows their errors too. What the log says is under way is under
-//! way only while an engine runs: without one the move is a person's, and the phase is `unattended`.
+//! way only while an engine runs: without one the move is a person's, and the phase is `unattended`. Whose turn it is
+//! says the core ([`Run::turn`]); here what that means is looked up and put into words.
 
 use super::orders::get_run;
-use crate::core::run::{Hold, Mapping, Phase, Run};
-use crate::core::{Approval, Failure, ReviewPhase, RunId, Stage, Task};
+use crate::core::run::{Hold, Mapping, Phase, Run, Turn, waits_for_person};
+use crate::core::{Failure, ReviewPhase, RunId, Stage, Task};
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
@@ -76,85 +77,106 @@ fn phase_of(run: &Run) -> &'static str {
     }
 }
 
-async fn find_move(project: &Project, run: &Run) -> Result<(Move, Option<Failure>), Error> {
-    Ok(match (&run.phase, &run.hold) {
-        (Phase::Landing { task, .. }, None) => wait_for(&orders::get_task(project, *task).await?),
-        (Phase::Mapping(mapping), None) => (Box::pin(wait_for_children(project, run, mapping)).await?, None),
-        (Phase::Failed { error }, _) => (Move::Nobody(error.hint.clone()), Some(error.clone())),
-        (_, Some(Hold::Error { error })) => {
-            (Move::Person(format!("{}; then regatta run resume {}", error.hint, run.id)), Some(error.clone()))
-        }
-        (_, Some(Hold::Paused | Hold::Stopping { .. }) | None) => (move_alone(run), None),
+/// Tells whether nothing happens to a run until a person does something, or ever.
+pub(crate) async fn rests(project: &Project, run: &Run) -> Result<bool, Error> {
+    Ok(match find_move(project, run).await?.0 {
+        Move::Person(_) | Move::Nobody(_) => true,
+        Move::Engine(_) => false,
     })
 }
 
-/// Says whose move a run is that depends on nothing else.
-fn move_alone(run: &Run) -> Move {
+async fn find_move(project: &Project, run: &Run) -> Result<(Move, Option<Failure>), Error> {
+    Ok(match run.turn() {
+        Turn::Nobody => at_end(run),
+        Turn::Person => ask_person(run),
+        Turn::Engine => (Move::Engine(describe_work(run)), None),
+        Turn::Task(task) => wait_for(&orders::get_task(project, task).await?),
+        Turn::Children => (Box::pin(wait_for_children(project, run)).await?, None),
+    })
+}
+
+fn at_end(run: &Run) -> (Move, Option<Failure>) {
+    match &run.phase {
+        Phase::Failed { error } => (Move::Nobody(error.hint.clone()), Some(error.clone())),
+        _ => (Move::Nobody("nothing; it is done".to_owned()), None),
+    }
+}
+
+fn ask_person(run: &Run) -> (Move, Option<Failure>) {
     let id = run.id;
+    match &run.hold {
+        Some(Hold::Error { error }) => {
+            (Move::Person(format!("{}; then regatta run resume {id}", error.hint)), Some(error.clone()))
+        }
+        Some(Hold::Paused | Hold::Stopping { .. }) => {
+            (Move::Person(format!("regatta run resume {id}")), None)
+        }
+        None => (Move::Person(format!("regatta run answer {id} \"…\"")), None),
+    }
+}
+
+/// Says what the engine does with a run.
+fn describe_work(run: &Run) -> String {
+    let node = &run.node;
     match (&run.phase, &run.hold) {
-        (Phase::Completed { .. }, _) => Move::Nobody("nothing; it is done".to_owned()),
-        (_, Some(Hold::Stopping { .. })) => Move::Engine("it is being stopped".to_owned()),
-        (Phase::Performing { .. } | Phase::Publishing, Some(Hold::Paused)) if run.is_asked => {
-            Move::Engine(format!(
-                "it pauses when this step of `{}` is over; regatta run resume {id} takes that back",
-                run.node
-            ))
+        (_, Some(Hold::Stopping { .. })) => "it is being stopped".to_owned(),
+        (_, Some(_)) => {
+            let id = run.id;
+            format!("it pauses when this step of `{node}` is over; regatta run resume {id} takes that back")
         }
-        (_, Some(_)) => Move::Person(format!("regatta run resume {id}")),
-        (Phase::Asking { .. }, None) => Move::Person(format!("regatta run answer {id} \"…\"")),
-        (Phase::Publishing, None) => Move::Engine("its items go on the board".to_owned()),
-        (Phase::Performing { .. }, None) => Move::Engine(match &run.item {
-            Some(item) => format!("`{}` works on {item}", run.node),
-            None => format!("`{}` is performed", run.node),
-        }),
-        (Phase::Mapping(_), None) => Move::Engine("its children run".to_owned()),
-        (Phase::Landing { .. } | Phase::Ending | Phase::Failed { .. }, None) => {
-            Move::Engine("it ends".to_owned())
-        }
+        (Phase::Publishing, None) => "its items go on the board".to_owned(),
+        (Phase::Performing { .. }, None) => match &run.item {
+            Some(item) => format!("`{node}` works on {item}"),
+            None => format!("`{node}` is performed"),
+        },
+        (Phase::Mapping(_), None) => "its children run".to_owned(),
+        (_, None) => "it ends".to_owned(),
     }
 }
 
 /// Says whose move a run is that waits until a task is merged or sent back, with the error that the task shows.
 fn wait_for(task: &Task) -> (Move, Option<Failure>) {
     let id = task.id;
-    let (_, owner, next) = view::outlook(task, None);
-    match &task.stage {
-        Stage::Verified(_) => (Move::Engine(format!("it goes on, since #{id} is merged")), None),
-        Stage::Backlog => (Move::Engine(format!("it learns that #{id} was cancelled")), None),
-        Stage::WaitingApproval(review)
-            if review.phase == ReviewPhase::Ready
-                && review.approval == Approval::Auto
-                && task.error.is_none() =>
-        {
-            (Move::Engine(format!("the policy approves #{id}")), None)
-        }
-        Stage::WaitingApproval(_) | Stage::InProgress(_) if owner == "you" => match &task.error {
+    let (_, _, next) = view::outlook(task, None);
+    if waits_for_person(task) {
+        return match &task.error {
             Some(error) => (Move::Person(error.hint.clone()), Some(error.clone())),
             None => (Move::Person(next), None),
-        },
-        Stage::WaitingApproval(_) => (Move::Engine(format!("the engine {next} of #{id}")), None),
-        Stage::InProgress(_) => (Move::Engine(format!("#{id} is put up for approval")), None),
+        };
     }
+    let work = match &task.stage {
+        Stage::Verified(_) => format!("it goes on, since #{id} is merged"),
+        Stage::Backlog => format!("it learns that #{id} was cancelled"),
+        Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready => {
+            format!("the policy approves #{id}")
+        }
+        Stage::WaitingApproval(_) => format!("the engine {next} of #{id}"),
+        Stage::InProgress(_) => format!("#{id} is put up for approval"),
+    };
+    (Move::Engine(work), None)
 }
 
 /// A run waits for a person if every child that is under way does, and none is about to start.
-async fn wait_for_children(project: &Project, run: &Run, mapping: &Mapping) -> Result<Move, Error> {
+async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> {
     let mut waiting = Vec::new();
-    if run.is_asked || !mapping.startable().is_empty() {
-        return Ok(move_alone(run));
-    }
-    for child in mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run) {
+    for child in under_way(run) {
         match find_move(project, &get_run(project, child).await?).await? {
             (Move::Person(_), _) => waiting.push(child),
-            (Move::Engine(_) | Move::Nobody(_), _) => return Ok(move_alone(run)),
+            // One that is over is about to be told of.
+            (Move::Engine(_) | Move::Nobody(_), _) => return Ok(Move::Engine(describe_work(run))),
         }
     }
     Ok(match waiting.as_slice() {
-        [] => move_alone(run),
+        [] => Move::Engine(describe_work(run)),
         [child] => Move::Person(format!("run {child} waits for you: regatta run show {child}")),
         [child, rest @ ..] => Move::Person(format!(
             "run {child} waits for you, and {} more: regatta run show {child}",
             rest.len()
         )),
     })
+}
+
+fn under_way(run: &Run) -> Vec<RunId> {
+    let Phase::Mapping(Mapping { children, .. }) = &run.phase else { return Vec::new() };
+    children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run).collect()
 }

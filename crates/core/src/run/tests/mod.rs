@@ -24,6 +24,7 @@ mod script;
 mod seed;
 mod soundness;
 mod told;
+mod turns;
 mod wild;
 mod words;
 mod workflows;

@@ -1,0 +1,50 @@
+//! Whose turn it is: who has to do something before a run goes on.
+//!
+//! This is the one rule for whoever waits for a run and for whoever shows it. A run that waits for a task or for its
+//! children has their turn; who looks these up is told which. Whether an engine is there to take its turn is not known
+//! here.
+
+use super::{Hold, Phase, Run};
+use crate::{Approval, ReviewPhase, Stage, Task, TaskId, WorkPhase};
+
+/// Who has to do something before a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Nobody: it is over.
+    Nobody,
+    /// A person.
+    Person,
+    /// The engine; a run that is paused while something is under way rests only after that.
+    Engine,
+    /// Whoever has the turn with this task, which is up for approval; see [`waits_for_person`].
+    Task(TaskId),
+    /// Whoever has the turn with its children.
+    Children,
+}
+
+impl Run {
+    /// Says whose turn it is.
+    pub fn turn(&self) -> Turn {
+        match &self.phase {
+            Phase::Completed { .. } | Phase::Failed { .. } => Turn::Nobody,
+            // Its end follows by itself.
+            _ if matches!(self.hold, Some(Hold::Stopping { .. })) => Turn::Engine,
+            _ if self.hold.is_some() && !self.is_asked => Turn::Person,
+            Phase::Asking { .. } => Turn::Person,
+            Phase::Landing { task, .. } => Turn::Task(*task),
+            Phase::Mapping(_) if !self.is_asked => Turn::Children,
+            Phase::Mapping(_) | Phase::Publishing | Phase::Performing { .. } | Phase::Ending => Turn::Engine,
+        }
+    }
+}
+
+/// Tells whether a task that a run waits for is a person's to decide: no policy approves it, or it could not.
+pub fn waits_for_person(task: &Task) -> bool {
+    match &task.stage {
+        Stage::WaitingApproval(review) => {
+            review.phase == ReviewPhase::Ready && (review.approval != Approval::Auto || task.error.is_some())
+        }
+        Stage::InProgress(work) => work.phase == WorkPhase::Halted,
+        Stage::Backlog | Stage::Verified(_) => false,
+    }
+}
