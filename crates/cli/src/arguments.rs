@@ -94,7 +94,7 @@ impl Arguments {
             Verb::State(state) => state.run(&place),
             Verb::Machine(machine) => Ok(machine.run(&place)),
             Verb::Doctor(doctor) => doctor.run(&place).await,
-            Verb::Completions(completions) => Ok(completions.run()),
+            Verb::Completions(completions) => Ok(completions.run(&place)),
         }
     }
 }

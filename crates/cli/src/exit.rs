@@ -2,6 +2,7 @@
 
 use crate::screen::Screen;
 use regatta_engine::core::{Code, Problem};
+use std::io::Write;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
@@ -37,11 +38,10 @@ impl From<Exit> for ExitCode {
 
 /// Prints help, the version, or what is wrong with the arguments.
 pub(crate) fn wrong_usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return Exit::Done.into();
-    }
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if !error.use_stderr() {
+        return show_help(&Screen::new(wants_json), error);
+    }
     if wants_json {
         let text = error.render().to_string();
         // The first paragraph says what is wrong; the missing arguments or the possible values have lines of their own.
@@ -56,6 +56,17 @@ pub(crate) fn wrong_usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
     }
     Exit::Usage.into()
+}
+
+fn show_help(screen: &Screen, help: &clap::Error) -> ExitCode {
+    screen.note(help.print().and_then(|()| std::io::stdout().flush()));
+    match screen.find_loss() {
+        None => Exit::Done.into(),
+        Some(problem) => {
+            screen.problem(&problem);
+            Exit::Failed.into()
+        }
+    }
 }
 
 pub(crate) fn no_runtime(screen: &Screen, error: &std::io::Error) -> ExitCode {

@@ -37,8 +37,7 @@ fn main() -> std::process::ExitCode {
     });
     // A blocking read that nobody waits for any more must not keep the process from ending.
     runtime.shutdown_background();
-    match outcome {
-        Ok(Exit::Done) => Exit::Done.into(),
+    match outcome.and_then(|exit| screen.find_loss().map_or(Ok(exit), Err)) {
         Ok(exit) => exit.into(),
         Err(problem) => {
             screen.problem(&problem);

@@ -1,9 +1,13 @@
 //! The two streams: data to stdout, everything else to stderr; JSON or text.
+//!
+//! Data that could not be written is remembered here, and told when the verb is over: no verb asks for it. A reader that
+//! went away, such as `head`, is no such failure.
 
 use anstyle::{AnsiColor, Style};
-use regatta_engine::core::Problem;
+use regatta_engine::core::{Code, Problem};
 use serde::Serialize;
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -16,11 +20,44 @@ pub(crate) const CYAN: Style = AnsiColor::Cyan.on_default();
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Screen {
     is_json: bool,
+    /// Why data was not written, the first time; it lives as long as the process.
+    failure: &'static OnceLock<io::Error>,
 }
 
 impl Screen {
+    /// Makes the screen of the process.
     pub(crate) fn new(is_json: bool) -> Self {
-        Screen { is_json }
+        Screen { is_json, failure: Box::leak(Box::default()) }
+    }
+
+    /// Returns why data was not written, if some was not.
+    pub(crate) fn find_loss(self) -> Option<Problem> {
+        let error = self.failure.get()?;
+        Some(Problem::new(
+            Code::IoFailed,
+            "the output was not written",
+            error.to_string(),
+            "see that there is room where it goes, then ask again; what the command did is done",
+        ))
+    }
+
+    /// Writes to stdout, and tells whether somebody goes on reading.
+    fn print(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> bool {
+        let mut out = anstream::stdout();
+        self.note(write(&mut out).and_then(|()| out.flush()))
+    }
+
+    /// Remembers why data was not written; tells whether it was.
+    pub(crate) fn note(self, written: io::Result<()>) -> bool {
+        match written {
+            Ok(()) => true,
+            Err(error) => {
+                if error.kind() != ErrorKind::BrokenPipe {
+                    let _ = self.failure.set(error);
+                }
+                false
+            }
+        }
     }
 
     pub(crate) fn is_json(self) -> bool {
@@ -39,38 +76,21 @@ impl Screen {
 
     /// Prints data: one JSON document, or the text.
     pub(crate) fn data<T: Serialize>(self, value: &T, text: impl FnOnce(&T) -> String) {
-        let printed = if self.is_json {
-            let json = serde_json::to_string_pretty(value).expect("what is shown is plain data");
-            writeln!(anstream::stdout(), "{json}")
-        } else {
-            write!(anstream::stdout(), "{}", text(value))
-        };
-        // A reader that went away, such as `head`, is not an error.
-        let _ = printed;
+        let text = if self.is_json { format!("{}\n", to_json(value, true)) } else { text(value) };
+        self.print(|out| out.write_all(text.as_bytes()));
     }
 
     /// Prints a text byte for byte; on a terminal, control characters are shown instead of obeyed.
     pub(crate) fn verbatim(self, text: &str) {
         let mut out = std::io::stdout().lock();
         let shown = if out.is_terminal() { clean(text) } else { text.to_owned() };
-        // A reader that went away, such as `head`, is not an error.
-        let _ = out.write_all(shown.as_bytes()).and_then(|()| out.flush());
+        self.note(out.write_all(shown.as_bytes()).and_then(|()| out.flush()));
     }
 
-    /// Prints one JSON document per line, or a line of text.
-    pub(crate) fn line<T: Serialize>(
-        self,
-        value: &T,
-        text: impl FnOnce(&T) -> String,
-    ) -> std::io::Result<()> {
-        let mut out = anstream::stdout();
-        if self.is_json {
-            let json = serde_json::to_string(value).expect("what is shown is plain data");
-            writeln!(out, "{json}")?;
-        } else {
-            writeln!(out, "{}", text(value))?;
-        }
-        out.flush()
+    /// Prints one JSON document per line, or a line of text; `false` when nobody reads any more.
+    pub(crate) fn line<T: Serialize>(self, value: &T, text: impl FnOnce(&T) -> String) -> bool {
+        let text = if self.is_json { to_json(value, false) } else { text(value) };
+        self.print(|out| writeln!(out, "{text}"))
     }
 
     /// Says something to a person; with `--json` nothing is said.
@@ -85,6 +105,11 @@ impl Screen {
         let text = if self.is_json { format!("{}\n", problem.to_json()) } else { render_problem(problem) };
         let _ = write!(anstream::stderr(), "{text}");
     }
+}
+
+fn to_json<T: Serialize>(value: &T, is_pretty: bool) -> String {
+    let json = if is_pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+    json.expect("what is shown is plain data")
 }
 
 /// Renders an error: what failed, why, what to do next.

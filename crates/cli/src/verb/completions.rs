@@ -1,6 +1,6 @@
 //! `regatta completions`.
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Place};
 use crate::exit::Exit;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -14,8 +14,10 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(self) -> Exit {
-        clap_complete::generate(self.shell, &mut Arguments::command(), "regatta", &mut std::io::stdout());
+    pub(crate) fn run(self, place: &Place) -> Exit {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Arguments::command(), "regatta", &mut script);
+        place.screen.verbatim(&String::from_utf8_lossy(&script));
         Exit::Done
     }
 }

@@ -140,6 +140,36 @@ fn help() {
     transcript.check("help");
 }
 
+/// A full disk is told, whatever was asked for; a reader that has enough, such as `head`, is not.
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let project = crewed("");
+    project.json(&["task", "add", "First"]);
+    let cases: &[&[&str]] = &[
+        &["task", "list"],
+        &["--json", "task", "list"],
+        &["--json", "events", "--follow"],
+        &["machine", "show"],
+        &["completions", "bash"],
+        &["eval", "1 + 1"],
+        &["--help"],
+        &["--version"],
+    ];
+    for arguments in cases {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = project.command(arguments).stdout(full).output().expect("the binary can be run");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains("IO_FAILED") && said.contains("the output was not written"), "{said}");
+        let mut command = project.command(arguments);
+        let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+        drop(reader);
+        let output = command.stdout(writer).output().expect("the binary can be run");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), said.as_ref()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
 #[test]
 fn completions_name_the_verbs() {
     let project = TestProject::without_init(crate::support::PROGRAM);
