@@ -19,6 +19,9 @@ const INPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The longest value that an explanation shows whole.
 const VALUE_CHARACTERS_MAX: usize = 60;
 
+/// Variables by their names, with or without `$`.
+type Bindings = Map<String, Value>;
+
 /// Evaluates a JSONata expression, as the edges of a workflow do.
 ///
 /// Nothing is read or changed but what is named: the state of a run, a file, or nothing. With `--json` the value alone is
@@ -35,8 +38,8 @@ pub(crate) struct Eval {
     #[arg(long, value_name = "FILE")]
     input: Option<TextFile>,
     /// Variables, as a JSON object: `{"limit": 3}` is `$limit`.
-    #[arg(long, value_name = "JSON")]
-    bindings: Option<String>,
+    #[arg(long, value_name = "JSON", value_parser = parse_bindings)]
+    bindings: Option<Bindings>,
     /// Says what was compared, and what decided.
     #[arg(long)]
     explain: bool,
@@ -44,13 +47,17 @@ pub(crate) struct Eval {
 
 impl Eval {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let bindings = self.read_bindings()?;
         let scope = self.load(place).await?;
         let variables: Vec<(&str, &Value)> = scope
             .variables
             .iter()
             .map(|(name, value)| (name.as_str(), value))
-            .chain(bindings.iter().map(|(name, value)| (name.strip_prefix('$').unwrap_or(name), value)))
+            .chain(
+                self.bindings
+                    .iter()
+                    .flatten()
+                    .map(|(name, value)| (name.strip_prefix('$').unwrap_or(name), value)),
+            )
             .collect();
         let explain = |fault: Fault| explain_fault(&self.expression, &fault);
         let expression = Expression::compile(&self.expression).map_err(explain)?;
@@ -75,28 +82,31 @@ impl Eval {
             return runs::load_scope(&project, run).await.map_err(|error| error.explain());
         }
         let root = match &self.input {
-            Some(file) => parse("input", &file.read_at_most(place, INPUT_BYTES_MAX)?)?,
+            Some(file) => parse_input(&file.read_at_most(place, INPUT_BYTES_MAX)?)?,
             None => Value::Null,
         };
         Ok(Scope { root, variables: Vec::new() })
     }
+}
 
-    fn read_bindings(&self) -> Result<Map<String, Value>, Problem> {
-        let Some(text) = &self.bindings else { return Ok(Map::new()) };
-        match parse("bindings", text)? {
-            Value::Object(bindings) => Ok(bindings),
-            _ => Err(bad_field("bindings", "must be a JSON object".to_owned())),
-        }
+/// What clap is told is wrong usage, and what is in a file is not.
+fn parse_bindings(text: &str) -> Result<Bindings, String> {
+    match read_json(text) {
+        Ok(Value::Object(bindings)) => Ok(bindings),
+        Ok(_) => Err("must be a JSON object, such as {\"limit\": 3}".to_owned()),
+        Err(error) => Err(format!("must be a JSON object: {error}")),
     }
 }
 
-fn parse(field: &'static str, text: &str) -> Result<Value, Problem> {
-    let text = text.trim_start_matches('\u{feff}');
-    regatta_expr::read_json(text).map_err(|error| bad_field(field, format!("must be JSON: {error}")))
+fn parse_input(text: &str) -> Result<Value, Problem> {
+    read_json(text).map_err(|error| {
+        let problem = format!("must be JSON: {error}");
+        orders::invalid(vec![FieldFault { field: "input", problem }]).explain()
+    })
 }
 
-fn bad_field(field: &'static str, problem: String) -> Problem {
-    orders::invalid(vec![FieldFault { field, problem }]).explain()
+fn read_json(text: &str) -> Result<Value, serde_json::Error> {
+    regatta_expr::read_json(text.trim_start_matches('\u{feff}'))
 }
 
 fn now_millis() -> i64 {

@@ -32,12 +32,14 @@ fn without_a_project() {
         &["eval", "--input", "broken.json", "a"],
         &["eval", "--input", "lost.json", "a"],
         &["eval", "--bindings", "[]", "a"],
+        &["eval", "--bindings", "{", "a"],
         &["eval", "--run", "1", "--input", "state.json", "a"],
         &["eval"],
         &["--json", "eval", "{'a': [1, 'two']}"],
         &["--json", "eval", "nothing"],
         &["--json", "eval", "'a' - 1"],
         &["--json", "eval", "$f("],
+        &["--json", "eval", "--bindings", "{", "a"],
         &["--json", "eval", "--explain", "1 = 1 and 2 > 3"],
     ] {
         transcript.run(arguments);

@@ -25,11 +25,18 @@ pub(super) struct Input {
     #[arg(long)]
     title: Option<String>,
     /// What the run is given as a JSON object, or `@FILE` to read it from a file.
-    #[arg(long, value_name = "JSON|@FILE")]
-    input: Option<String>,
+    #[arg(long, value_name = "JSON|@FILE", value_parser = parse_given)]
+    input: Option<Given>,
     /// One field of what it is given; the value is JSON if it can be read as such, and text otherwise.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
+    set: Vec<(String, Value)>,
+}
+
+/// A JSON object, or where it is.
+#[derive(Debug, Clone)]
+enum Given {
+    Here(Map<String, Value>),
+    In(TextFile),
 }
 
 impl Input {
@@ -63,27 +70,19 @@ impl Input {
         } else if let Some(title) = &self.title {
             fields.insert("title".to_owned(), title.clone().into());
         }
-        for pair in &self.set {
-            let (key, value) =
-                pair.split_once('=').ok_or_else(|| bad("set", format!("must be KEY=VALUE, not `{pair}`")))?;
-            set(&mut fields, key, read_value(value))?;
+        for (key, value) in &self.set {
+            set(&mut fields, key, value.clone())?;
         }
         Ok(Value::Object(fields))
     }
 
     fn read_document(&self, place: &Place) -> Result<Map<String, Value>, Problem> {
-        let text = match self.input.as_deref() {
-            None => return Ok(Map::new()),
-            Some(text) => match text.strip_prefix('@') {
-                Some("-") => TextFile::Standard.read(place)?,
-                Some(path) => TextFile::File(PathBuf::from(path)).read(place)?,
-                None => text.to_owned(),
-            },
-        };
-        match regatta_expr::read_json(&text) {
-            Ok(Value::Object(fields)) => Ok(fields),
-            Ok(_) => Err(bad("input", "must be a JSON object".to_owned())),
-            Err(error) => Err(bad("input", format!("must be a JSON object: {error}"))),
+        match &self.input {
+            None => Ok(Map::new()),
+            Some(Given::Here(fields)) => Ok(fields.clone()),
+            Some(Given::In(file)) => {
+                parse_object(&file.read(place)?).map_err(|problem| bad("input", problem))
+            }
         }
     }
 
@@ -106,6 +105,28 @@ impl Input {
         let title = found.unwrap_or(UNTITLED).to_owned();
         Ok((text, title))
     }
+}
+
+/// Reads what follows `--input`. What is wrong with it is wrong usage; what is in a file is not.
+fn parse_given(text: &str) -> Result<Given, String> {
+    match text.strip_prefix('@') {
+        Some("-") => Ok(Given::In(TextFile::Standard)),
+        Some(path) => Ok(Given::In(TextFile::File(PathBuf::from(path)))),
+        None => parse_object(text).map(Given::Here),
+    }
+}
+
+fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
+    match regatta_expr::read_json(text) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err("must be a JSON object".to_owned()),
+        Err(error) => Err(format!("must be a JSON object: {error}")),
+    }
+}
+
+fn parse_pair(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text.split_once('=').ok_or("must be KEY=VALUE")?;
+    Ok((key.to_owned(), read_value(value)))
 }
 
 fn read_value(text: &str) -> Value {
