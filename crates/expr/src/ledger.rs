@@ -17,7 +17,7 @@ use jlens_core::{Node, NodeKind};
 use serde_json::Value;
 
 use crate::account::Account;
-use crate::count::{Count, count, holds_more_than};
+use crate::count::{Count, count, holds_more_than, text_bytes};
 use crate::fault::{Fault, Span};
 use crate::guard::Stop;
 use crate::hazards::{self, Hazards, Toil};
@@ -41,6 +41,19 @@ const COMPARED_VALUES_MAX: usize = 40_000;
 /// The most values that a built value may stand for. Whatever looks at a value may go through all of it in one step, even
 /// to name it in an error. A result of 1 MB has about as many.
 const BUILT_VALUES_MAX: usize = 100_000;
+
+/// The longest texts, in bytes, that a built value may stand for in all: as with values, each look at it may go through
+/// all of them. A result may have a quarter.
+const BUILT_TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The share of them that an input may have before its parts are no longer taken for something built.
+const GIVEN_TEXT_SHARE: usize = 2;
+
+/// A text that is longer is looked for within what holds many values; shorter ones are part of what a value costs.
+const LONG_TEXT_BYTES: usize = 4 * 1024;
+
+/// How many bytes of texts are held against each other in the time of a step, where most differ early.
+const COMPARED_BYTES_PER_STEP: usize = 16 * 1024;
 
 /// The most names of fields that the objects of an array have, if they are too many to be counted.
 const NAMES_MAX: usize = 256;
@@ -79,6 +92,10 @@ pub(crate) struct Ledger<'a> {
     limits: &'a Limits,
     hazards: Hazards,
     input: Option<&'a Value>,
+    /// How long the texts of the input are, once that matters.
+    given_text_bytes: Option<usize>,
+    /// Whether a long text was seen: it may be within anything from then on.
+    has_long_text: bool,
     built_bytes: usize,
     toil_steps: u64,
     open: Vec<Open>,
@@ -97,6 +114,10 @@ struct Open {
     operand_items: usize,
     /// The longest text among its operands so far, in bytes.
     operand_bytes: usize,
+    /// Whether what its parts come to is held until all of them are known, as in a path of several steps.
+    gathers: bool,
+    /// How long the texts are that it gathered so far, in bytes.
+    gathered_bytes: usize,
     /// The left end of a range, once it is known.
     range: Option<Option<f64>>,
 }
@@ -108,7 +129,17 @@ impl<'a> Ledger<'a> {
         input: Option<&'a Value>,
         account: Option<Account>,
     ) -> Ledger<'a> {
-        Ledger { limits, hazards, input, built_bytes: 0, toil_steps: 0, open: Vec::new(), account }
+        Ledger {
+            limits,
+            hazards,
+            input,
+            given_text_bytes: None,
+            has_long_text: false,
+            built_bytes: 0,
+            toil_steps: 0,
+            open: Vec::new(),
+            account,
+        }
     }
 
     pub(crate) fn finish(self) -> Option<Account> {
@@ -124,7 +155,10 @@ impl<'a> Ledger<'a> {
     fn book(&mut self, node: &Node, value: ValueRef<'_>) {
         let bytes = match Weight::of(value) {
             Weight::Scalar => return,
-            Weight::Text { bytes } => CONTAINER_BYTES + bytes,
+            Weight::Text { bytes } => {
+                self.has_long_text |= bytes > LONG_TEXT_BYTES;
+                CONTAINER_BYTES + bytes
+            }
             Weight::Container { values, .. } if values > self.limits.values => {
                 stop(node, Limit::Values, self.limits.values as u64, "U1001")
             }
@@ -145,10 +179,39 @@ impl<'a> Ledger<'a> {
         if !is_container || self.limits.values > VALUES_MAX {
             return;
         }
-        let found = count(value, BUILT_VALUES_MAX);
+        let found = count(value, BUILT_VALUES_MAX, BUILT_TEXT_BYTES_MAX);
         self.charge(node, found.copied / VALUES_PER_STEP);
+        if found.bytes > BUILT_TEXT_BYTES_MAX {
+            return self.bound_texts(node);
+        }
         if !found.is_all && !self.input.is_some_and(|input| holds_more_than(input, BUILT_VALUES_MAX)) {
             stop(node, Limit::Values, BUILT_VALUES_MAX as u64, "U1001");
+        }
+    }
+
+    /// Stops because texts are longer than those of the input, unless that has long ones itself.
+    fn bound_texts(&mut self, node: &Node) {
+        if self.given_text_bytes() <= BUILT_TEXT_BYTES_MAX / GIVEN_TEXT_SHARE {
+            stop(node, Limit::Memory, BUILT_TEXT_BYTES_MAX as u64, "U1001");
+        }
+    }
+
+    fn given_text_bytes(&mut self) -> usize {
+        let input = self.input;
+        *self.given_text_bytes.get_or_insert_with(|| input.map_or(0, text_bytes))
+    }
+
+    /// Stops a path that reads a text again and again: each time it is copied, and none is let go before the last.
+    fn gather(&mut self, node: &Node, value: ValueRef<'_>) {
+        let Some(Open { gathers: true, gathered_bytes, .. }) = self.open.last_mut() else { return };
+        let Weight::Text { bytes } = Weight::of(value) else { return };
+        *gathered_bytes += bytes;
+        let gathered = *gathered_bytes;
+        self.has_long_text |= bytes > LONG_TEXT_BYTES;
+        if gathered > BUILT_TEXT_BYTES_MAX
+            && gathered > self.given_text_bytes().saturating_mul(GIVEN_TEXT_SHARE)
+        {
+            stop(node, Limit::Memory, BUILT_TEXT_BYTES_MAX as u64, "U1001");
         }
     }
 
@@ -171,6 +234,7 @@ impl<'a> Ledger<'a> {
                     + match toil {
                         Toil::Distinct => self.distinct(node, value, width),
                         Toil::Keys => self.keys(node, value),
+                        _ if self.has_long_text => self.count(node, value).bytes / BYTES_PER_STEP,
                         _ => 0,
                     }
             }
@@ -188,8 +252,11 @@ impl<'a> Ledger<'a> {
 
     /// Counts what is compared as a whole, which costs steps of its own.
     fn count(&mut self, node: &Node, value: ValueRef<'_>) -> Count {
-        let found = count(value, COMPARED_VALUES_MAX);
+        let found = count(value, COMPARED_VALUES_MAX, BUILT_TEXT_BYTES_MAX);
         self.charge(node, found.copied / VALUES_PER_STEP);
+        if found.bytes > BUILT_TEXT_BYTES_MAX {
+            self.bound_texts(node);
+        }
         found
     }
 
@@ -199,7 +266,9 @@ impl<'a> Ledger<'a> {
         let pairs = width.saturating_mul(width) / 2;
         let found = self.count(node, value);
         let nested = found.values.saturating_sub(width + 1);
-        let steps = pairs / PAIRS_PER_STEP + width.saturating_mul(nested) / 2 / NESTED_PER_STEP;
+        let steps = pairs / PAIRS_PER_STEP
+            + width.saturating_mul(nested) / 2 / NESTED_PER_STEP
+            + width.saturating_mul(found.bytes) / 2 / COMPARED_BYTES_PER_STEP;
         if !found.is_all {
             self.charge(node, steps);
             stop(node, Limit::Values, COMPARED_VALUES_MAX as u64, "U1001");
@@ -342,11 +411,17 @@ impl Tracer for Ledger<'_> {
         if goes_over(node) {
             self.go_over(node, value);
         }
+        self.gather(node, value);
         self.toil(node, value);
+        let builds = left.is_some_and(|left| left.builds);
         if self.hazards.is_plain {
+            // It builds nothing, but may read one thing many times over.
+            if builds {
+                self.bound_built(node, value);
+            }
             return;
         }
-        if left.is_some_and(|left| left.builds) {
+        if builds {
             self.book(node, value);
         }
         self.bound_range(node, value);
@@ -387,6 +462,8 @@ fn open(node: &Node, input: ValueRef<'_>) -> Open {
         toil: hazards::toil_of(node),
         operand_items: 0,
         operand_bytes: 0,
+        gathers: matches!(&node.kind, NodeKind::Path { steps, .. } if steps.len() > 1),
+        gathered_bytes: 0,
         range: is_range.then_some(None),
     }
 }

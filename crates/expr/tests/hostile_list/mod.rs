@@ -81,6 +81,7 @@ pub(crate) fn cases() -> Vec<Case> {
     all.extend(recursion());
     all.extend(sizes());
     all.extend(values::sharing());
+    all.extend(values::long_texts());
     all.extend(values::comparing());
     all.extend(values::hidden_doubles());
     all.extend(patterns::on_short_texts());

@@ -2,8 +2,55 @@
 
 use regatta_expr::Limit;
 
-use super::End::AnyLimit;
+use super::End::{Answer, AnyLimit};
 use super::{Case, Input, case, limit};
+
+/// One long text many times over: it takes no room until it is looked at, and then each look goes through all of it.
+pub(super) fn long_texts() -> Vec<Case> {
+    let shared = |use_of: &str| {
+        format!("($s := $pad(\"\", 1000000); $l := $map([1..2000], function($i){{ $s }}); {use_of})")
+    };
+    let hidden = |use_of: &str| {
+        format!(
+            "($s := $pad(\"\", 1000000); $l := $map([1..2000], function($i){{ $i < 600 ? \"\" : $s }}); {use_of})"
+        )
+    };
+    let listed = |use_of: &str| {
+        let list = vec!["$s"; 2_000].join(",");
+        format!("($s := $pad(\"\", 1000000); $l := [{list}]; {use_of})")
+    };
+    let few = |use_of: &str| {
+        format!("($s := $pad(\"\", 900000); $l := [$s, $s, $s]; $map([1..9999], function($i){{ {use_of} }}))")
+    };
+    let long = |name: &str, text: String| Case { input: Input::LongText, ..case(name, text, AnyLimit) };
+    vec![
+        case("a long text in a list", shared("$count($l)"), AnyLimit),
+        case("a long text in a list, compared", shared("$l = $l"), AnyLimit),
+        case("a long text in a list, joined", shared("$join($l)"), AnyLimit),
+        case("a long text in a list, as text", shared("$string($l)"), AnyLimit),
+        case("a long text in a list, returned", shared("$l"), AnyLimit),
+        case("a long text in a list, distinct", shared("$distinct($l)"), AnyLimit),
+        case("a long text behind short ones", hidden("$l = $l"), AnyLimit),
+        case(
+            "a long name of a field",
+            "($o := {$pad(\"\", 1000000): 1}; $map([1..2000], function($i){ $o }))",
+            AnyLimit,
+        ),
+        limit("a long text in an array", listed("$l"), Limit::Memory),
+        limit("a long text in an array, compared", listed("$l = $l"), Limit::Memory),
+        limit(
+            "a long text in an object",
+            "($s := $pad(\"\", 1000000); {\"a\": $s, \"b\": $s, \"c\": [$s, $s, $s]})",
+            Limit::Memory,
+        ),
+        case("long texts, compared over and over", few("$l = [$s, $s, $s]"), AnyLimit),
+        case("long texts, looked for over and over", few("\"x\" in $l"), AnyLimit),
+        case("long texts, as text over and over", few("$length($string($l))"), AnyLimit),
+        long("a long text of the input in a list", "$map([1..2000], function($i){ $$.s })".to_owned()),
+        long("a long text of the input by a path", "($a := [1..2000]; $a.$$.s = $a.$$.s)".to_owned()),
+        Case { end: Answer, ..long("a long text of the input, once", "$length($uppercase(s))".to_owned()) },
+    ]
+}
 
 /// Values that hold one value many times over.
 pub(super) fn sharing() -> Vec<Case> {
