@@ -24,6 +24,7 @@ pub use join::{Joined, join, join_streams};
 pub use place::FOLDER_VARIABLE;
 pub(crate) use place::sweep;
 pub use report::report_refused;
+pub(crate) use signals::is_called_off;
 pub(crate) use subject::{OfRun, Subject};
 
 use crate::error::Error;

@@ -26,6 +26,15 @@ pub(super) async fn find(project: &Project, subject: &Subject) -> Result<(Signal
     Ok(of_hold(run.hold.as_ref(), has_gone_on))
 }
 
+/// Tells whether a session must not begin any more: it was stopped or cancelled, or its work went on without it.
+pub(crate) async fn is_called_off(project: &Project, subject: &Subject) -> Result<bool, Error> {
+    Ok(match find(project, subject).await?.0 {
+        Signal::Stop | Signal::Cancelled => true,
+        // A pause lets the step that it comes in end.
+        Signal::Pause | Signal::None => false,
+    })
+}
+
 fn of_hold(hold: Option<&Hold>, has_gone_on: bool) -> (Signal, Option<String>) {
     match hold {
         _ if has_gone_on => (Signal::Stop, Some("the run went on without it".to_owned())),

@@ -56,7 +56,11 @@ pub(super) async fn perform(
         Err(failure) => return work.settle(task, not_started(failure)).await,
     };
     let running = match begin(work, &found, agent, session, resume, &charge).await {
-        Ok(running) => running,
+        Ok(Some(running)) => running,
+        Ok(None) => {
+            charge.abandon(work).await?;
+            return leave(work, task, session, StopReason::Cancelled).await;
+        }
         Err(problem) => {
             charge.abandon(work).await?;
             return work.settle(task, not_started(Failure::from(*problem))).await;
@@ -117,7 +121,7 @@ async fn begin(
     session: u32,
     resume: Option<&Resume>,
     charge: &Charge,
-) -> Result<sessions::Live, Box<Problem>> {
+) -> Result<Option<sessions::Live>, Box<Problem>> {
     let project = &work.project;
     let worktree = task.worktree().expect("a task in progress has a worktree");
     let request = sessions::Request {

@@ -59,8 +59,8 @@ pub(crate) struct Live {
     refs: Option<Refs>,
 }
 
-/// Ends what is left of the same session, and starts it.
-pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box<Problem>> {
+/// Ends what is left of the same session, and starts it; nothing when a stop was recorded meanwhile.
+pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Live>, Box<Problem>> {
     let project = &work.project;
     let agent = request.agent;
     let what = format!("agent `{agent}` was not started on {}", request.subject);
@@ -141,16 +141,27 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Live, Box
         limits,
     };
     let result_is = start.result_is;
-    let started = regatta_agents::start(start).await;
     let task = request.speaks_for.task;
-    let session = match started {
+    // As late as can be: all of the above takes time, and an agent that was called off is not to be paid for.
+    match desk::is_called_off(project, &request.speaks_for).await {
+        Ok(false) => {}
+        Ok(true) => {
+            close_drawer(project, task).await;
+            return Ok(None);
+        }
+        Err(error) => {
+            close_drawer(project, task).await;
+            return Err(Box::new(error.explain()));
+        }
+    }
+    let session = match regatta_agents::start(start).await {
         Ok(session) => session,
         Err(error) => {
             close_drawer(project, task).await;
             return Err(failed(chain(&error), mend()));
         }
     };
-    Ok(Live { session, desk, task, result_is, folder: request.folder, hearing, refs })
+    Ok(Some(Live { session, desk, task, result_is, folder: request.folder, hearing, refs }))
 }
 
 async fn enclose(

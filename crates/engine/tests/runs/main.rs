@@ -6,5 +6,6 @@ mod children;
 mod forks;
 mod outlook;
 mod release;
+mod stops;
 mod support;
 mod tapes;

@@ -105,7 +105,11 @@ async fn try_alone(
         charge: Some(&charge),
     };
     let acted = match begin(roles, ask, request).await {
-        Ok(act) => finish(ask, act, folder, (agent, &charge), transcript).await?,
+        Ok(Some(act)) => finish(ask, act, folder, (agent, &charge), transcript).await?,
+        Ok(None) => {
+            charge.abandon(work).await?;
+            return Ok(Ok(Played::Stopped(StopReason::Cancelled)));
+        }
         Err(failure) => {
             charge.abandon(work).await?;
             return Ok(Ok(Played::Failed(*failure)));

@@ -80,7 +80,11 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         charge: Some(&charge),
     };
     let act = match begin(roles, ask, request).await {
-        Ok(act) => act,
+        Ok(Some(act)) => act,
+        Ok(None) => {
+            charge.abandon(work).await?;
+            return played(Played::Stopped(StopReason::Cancelled));
+        }
         Err(failure) => {
             charge.abandon(work).await?;
             return played(Played::Failed(*failure));

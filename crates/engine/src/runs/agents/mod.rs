@@ -106,17 +106,18 @@ enum Try {
     Later,
 }
 
-/// Has an agent begin, unless a tape is played.
+/// Has an agent begin, unless a tape is played; nothing when a stop was recorded meanwhile.
 async fn begin(
     roles: &AgentRoles,
     ask: &Ask<'_>,
     request: sessions::Request<'_>,
-) -> Result<Act, Box<Failure>> {
+) -> Result<Option<Act>, Box<Failure>> {
     if let Some((tape, take)) = roles.find_take(ask)? {
-        return Ok(Act::Take(tape, Box::new(take)));
+        return Ok(Some(Act::Take(tape, Box::new(take))));
     }
     let begun = sessions::begin(ask.work, request).await;
-    begun.map(|live| Act::Session(Box::new(live))).map_err(|problem| Box::new(Failure::from(*problem)))
+    let begun = begun.map_err(|problem| Box::new(Failure::from(*problem)))?;
+    Ok(begun.map(|live| Act::Session(Box::new(live))))
 }
 
 async fn finish(

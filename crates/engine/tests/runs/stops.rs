@@ -1,0 +1,118 @@
+//! A stop that is recorded while a session is being opened: its agent is not started.
+//!
+//! The moment is made by a process that looks like what a killed engine left of the session. It is ended before an agent
+//! starts, says that it was asked to, and stays until it is let go.
+
+use crate::support::{CODER, REVIEWER, World, giver};
+use regatta_engine::core::run::{Phase, Run};
+use regatta_engine::core::{Code, RunId};
+use regatta_engine::runs::{self, NewRun};
+use regatta_testkit::wait::until_async;
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const WORKFLOW: &str = r#"
+name = "plain"
+start = "work"
+nodes.work = { kind = "agent", role = "marker" }
+nodes.done = { kind = "end" }
+edges = [{ id = "worked", from = "work", to = "done" }]
+"#;
+
+/// Notes by which name it was started. What is left of a session has all the time of this test to end.
+const AGENT: &str = r#"
+[agents.marker]
+kind = "command"
+command = ["sh", "-c", 'printf %s "$REGATTA_SESSION" > NOTE; printf {} > "$REGATTA_RESULT_FILE"']
+limits = { grace = "10m" }
+
+[sandbox]
+mode = "off"
+"#;
+
+/// Ends when it is told to and not when it is asked to, of which it leaves a note.
+const LEFT_OVER: &str = r#"trap ': > "$NOTE"' TERM; while ! [ -e "$GO" ]; do read -r line || :; done"#;
+
+#[tokio::test]
+async fn a_session_that_is_stopped_while_it_is_being_opened_is_not_started() {
+    let world = World::new("person", &[], CODER, REVIEWER).await;
+    let note = world.repo.outside().join("session");
+    let world = world.configured(&AGENT.replace("NOTE", &note.display().to_string())).await;
+    write_workflow(&world);
+    let first = begin(&world).await;
+    assert!(matches!(world.rest(first).await.phase, Phase::Completed { .. }));
+    let name = std::fs::read_to_string(&note).unwrap();
+    std::fs::remove_file(&note).unwrap();
+
+    let second = begin(&world).await;
+    let mark = name.split_once(&format!("-run-{first}-")).unwrap().0;
+    let mut left = LeftOver::start(world.repo.outside(), &format!("{mark}-run-{second}-1.before"));
+    let stop_meanwhile = async {
+        until_async("what is left is being ended", || left.is_being_ended()).await;
+        runs::stop(&world.project, &giver(), second, Some("not now".to_owned())).await.unwrap();
+        left.let_go();
+    };
+    let (run, ()) = tokio::join!(world.rest(second), stop_meanwhile);
+    assert_eq!(code_of(&run), Some(Code::RunStopped), "{run:?}");
+    assert!(!note.exists(), "the agent was started after the stop");
+}
+
+fn write_workflow(world: &World) {
+    for (name, text) in [
+        ("workflow.toml", WORKFLOW),
+        ("state.schema.json", r#"{"type": "object", "properties": {}}"#),
+        ("roles/marker.md", "Work.\n"),
+        ("roles/marker.output.json", "{}"),
+    ] {
+        world.repo.write(&format!(".regatta/workflows/plain/{name}"), text);
+    }
+}
+
+async fn begin(world: &World) -> RunId {
+    let workflow = runs::find_workflow(Some(&world.project), "plain").unwrap();
+    world.create(NewRun { workflow, level: None, input: json!({}), board: false, tape: None }).await
+}
+
+fn code_of(run: &Run) -> Option<Code> {
+    match &run.phase {
+        Phase::Failed { error } => Some(error.code),
+        _ => None,
+    }
+}
+
+/// A process that carries the mark of a session.
+struct LeftOver {
+    child: Child,
+    note: PathBuf,
+    go: PathBuf,
+}
+
+impl LeftOver {
+    fn start(folder: &Path, mark: &str) -> Self {
+        let (note, go) = (folder.join("asked-to-end"), folder.join("go"));
+        let mut command = Command::new("sh");
+        command.args(["-c", LEFT_OVER]).env("REGATTA_SESSION", mark).env("NOTE", &note).env("GO", &go);
+        let child = command.stdin(Stdio::piped()).spawn().unwrap();
+        LeftOver { child, note, go }
+    }
+
+    fn is_being_ended(&self) -> bool {
+        self.note.exists()
+    }
+
+    fn let_go(&mut self) {
+        std::fs::write(&self.go, "").unwrap();
+        self.child.stdin.take().unwrap().write_all(b"\n").unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for LeftOver {
+    /// A test that fails leaves nothing running.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
