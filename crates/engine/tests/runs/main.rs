@@ -1,6 +1,7 @@
 //! Runs of workflows on the real engine, store and repository, with scripted agents.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod begun_again;
 mod board;
 mod children;
 mod forks;

@@ -14,7 +14,7 @@ use crate::runs::roles::{Ask, Played};
 use crate::salvage::{Removal, set_aside_and_remove};
 use jiff::Timestamp;
 use regatta_agents::{ResultIs, StopReason};
-use regatta_git::BranchName;
+use regatta_git::{BranchName, CommitId};
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,10 +27,10 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
         .map_err(regatta_git::Error::from)?;
     let start = orders::see_start(project).await?;
     let base = orders::to_git(&start.base)?;
-    if let Err(error) = project.repository().ensure_worktree(&folder, &branch, &base).await {
-        return Ok(Played::Failed(Failure::from(Error::Git(error).explain())));
-    }
     let transcript = project.place(&project.config().sessions).join(format!("{name}.jsonl"));
+    if let Err(error) = ensure_worktree(ask, (&folder, &branch, &transcript), &base).await {
+        return Ok(Played::Failed(Failure::from(error.explain())));
+    }
     let places = (folder.as_path(), &branch, transcript.as_path());
     let played = try_until_played(roles, ask, &agent, places).await?;
     if let Played::Returned(output) = &played {
@@ -38,6 +38,23 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
     }
     clear_away(ask, &folder, &branch, &base).await?;
     Ok(played)
+}
+
+/// Makes the worktree. An engine that was killed while it threw it away left the branch, which goes last; a transcript, or
+/// a tape, tells that it was ours.
+async fn ensure_worktree(
+    ask: &Ask<'_>,
+    (folder, branch, transcript): (&Path, &BranchName, &Path),
+    base: &CommitId,
+) -> Result<(), Error> {
+    let repository = ask.project.repository();
+    match repository.ensure_worktree(folder, branch, base).await {
+        Err(regatta_git::Error::BranchTaken { .. }) if transcript.exists() || ask.run.tape.is_some() => {
+            clear_away(ask, folder, branch, base).await?;
+            Ok(repository.ensure_worktree(folder, branch, base).await?)
+        }
+        other => Ok(other?),
+    }
 }
 
 /// Tries until there is an answer; a pause that an earlier engine was in is waited for and counted.
@@ -157,12 +174,7 @@ async fn wait(ask: &Ask<'_>, until: Timestamp, last: Timestamp) -> Result<Waited
     }
 }
 
-async fn clear_away(
-    ask: &Ask<'_>,
-    folder: &Path,
-    branch: &BranchName,
-    base: &regatta_git::CommitId,
-) -> Result<(), Error> {
+async fn clear_away(ask: &Ask<'_>, folder: &Path, branch: &BranchName, base: &CommitId) -> Result<(), Error> {
     let removal = Removal {
         owner: format!("run-{}", ask.run.id),
         folder: folder.to_owned(),
