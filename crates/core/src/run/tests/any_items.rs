@@ -56,7 +56,8 @@ to = "done"
 
 const CHILD: &str = "name = \"part\"\nstart = \"done\"\n[nodes.done]\nkind = \"end\"\n";
 
-fn parts() -> Example {
+/// Returns a workflow that maps over what its role returns.
+pub(super) fn parts() -> Example {
     let state = plain_state().to_string();
     let child = [("children/part/workflow.toml", CHILD), ("children/part/state.schema.json", state.as_str())];
     small(WORKFLOW, &plain_state(), &child)

@@ -16,6 +16,7 @@ mod levels;
 mod map_reports;
 mod maps;
 mod model;
+mod nested;
 mod outputs;
 mod play;
 mod properties;
