@@ -1,0 +1,115 @@
+//! The schemas of the state, of the input and of what roles return.
+
+use expect_test::expect;
+
+use super::loading::{check, check_toml};
+use crate::folders::SMALL_STATE;
+
+#[test]
+fn schemas() {
+    check(
+        &[("state.schema.json", "")],
+        expect![[r#"
+        workflow.toml:1:1: error[missing-file]: there is no file `state.schema.json`
+          | name = "small"
+    "#]],
+    );
+    check(
+        &[("state.schema.json", "{ \"type\": \"object\", }\n")],
+        expect![[r#"
+        state.schema.json:1:21: error[bad-json]: the file is not JSON: trailing comma at line 1 column 21
+          | }
+    "#]],
+    );
+    check(
+        &[("state.schema.json", "{ \"\\u0024serde_json::private::RawValue\": \"{}\" }\n")],
+        expect![[r#"
+            state.schema.json:1:1: error[bad-json]: the file is not JSON: the key `$serde_json::private::RawValue` is reserved
+              | {
+        "#]],
+    );
+    check(
+        &[(
+            "state.schema.json",
+            &SMALL_STATE.replace("integer", "integr").replace("[]", "3, \"minItems\": -1"),
+        )],
+        expect![[r#"
+            state.schema.json:4:16: error[bad-schema]: this is not a schema: "integr" is not one of ["array","boolean","integer","null","number","object","string"]
+              | "type": "integr"
+            state.schema.json:5:78: error[bad-schema]: this is not a schema: -1 is less than the minimum of 0
+              | "minItems": -1
+        "#]],
+    );
+    check(
+        &[("state.schema.json", &SMALL_STATE.replace("count", "output"))],
+        expect![[r#"
+        state.schema.json:4:5: error[reserved-name]: a field of the state cannot be called `output`: expressions see something else by that name (rename the field)
+          | "output": { "type": "integer", "default": 0 }
+    "#]],
+    );
+    check(
+        &[("state.schema.json", "{ \"type\": \"array\" }\n")],
+        expect![[r#"
+        state.schema.json:1:3: error[state-not-object]: a state is an object (write `"type": "object"`)
+          | "type": "array"
+    "#]],
+    );
+    check(
+        &[("state.schema.json", &SMALL_STATE.replace("\"default\": 0", "\"default\": 0.5"))],
+        expect![[r#"
+        state.schema.json:4:5: error[bad-defaults]: the defaults do not make a state that fits: count: 0.5 is not of type "integer" (every field that is required needs a `default` that fits)
+          | "count": { "type": "integer", "default": 0.5 }
+    "#]],
+    );
+    check(
+        &[(
+            "state.schema.json",
+            &SMALL_STATE.replace("\"properties\"", "\"required\": [\"x\"],\n  \"properties\""),
+        )],
+        expect![[r#"
+            state.schema.json:3:3: error[bad-defaults]: the defaults do not make a state that fits: "x" is a required property (every field that is required needs a `default` that fits)
+              | "required": ["x"]
+        "#]],
+    );
+    check(
+        &[("state.schema.json", &SMALL_STATE.replace("\"type\": \"string\"", "\"$ref\": \"#/$defs/x\""))],
+        expect![[r##"
+        state.schema.json:5:44: error[bad-schema]: this is not a schema: Pointer '/$defs/x' does not exist
+          | "$ref": "#/$defs/x"
+    "##]],
+    );
+    check(
+        &[(
+            "state.schema.json",
+            &SMALL_STATE.replace("\"type\": \"string\"", "\"$ref\": \"https://example.org/x\""),
+        )],
+        expect![[r#"
+            state.schema.json:5:44: error[bad-schema]: this is not a schema: Resource 'https://example.org/x' is not present in a registry and retrieving it failed: Retrieval is disabled, cannot fetch https://example.org/x
+              | "$ref": "https://example.org/x"
+        "#]],
+    );
+    check(
+        &[("input.schema.json", "[]\n")],
+        expect![[r#"
+        input.schema.json:1:1: error[bad-schema]: this is not a schema: the value is not of types "boolean", "object"
+          | []
+    "#]],
+    );
+    check_toml(
+        "start =",
+        "input = \"in.json\"\nstate = \"st.json\"\nstart =",
+        expect![[r#"
+        workflow.toml:2:9: error[missing-file]: there is no file `in.json`
+          | "in.json"
+        workflow.toml:3:9: error[missing-file]: there is no file `st.json`
+          | "st.json"
+    "#]],
+    );
+    check(
+        &[("roles/worker.output.json", "{ \"pattern\": \"(\" }\n")],
+        expect![[r#"
+        roles/worker.output.json:1:3: error[bad-schema]: this is not a schema: "(" is not a "regex"
+          | "pattern": "("
+    "#]],
+    );
+}
