@@ -227,3 +227,12 @@ fn a_single_issue_is_a_list_of_one() {
     let (inputs, _) = coder_prompt(&mut state, Value::Null);
     assert_eq!(inputs["reviewIssues"], json!(["one"]));
 }
+
+#[test]
+fn a_review_is_of_the_task_at_hand_whatever_the_reviewer_says() {
+    let mut state = speckit().schema.initial();
+    state["tasks"] = json!([task()]);
+    state["reviewerOutput"] = json!({ "taskId": "T999", "approved": false, "issues": [{ "severity": "major", "description": "one" }] });
+    let (inputs, _) = coder_prompt(&mut state, Value::Null);
+    assert_eq!(inputs["reviewIssues"], json!(["one"]));
+}

@@ -175,6 +175,29 @@ fn a_blocked_coder_asks_before_anything_else() {
 }
 
 #[test]
+fn the_next_task_does_not_see_the_review_of_one_that_failed() {
+    let mut run = planned("continue");
+    run.perform(coder_output("T001", true));
+    for _ in 0..2 {
+        assert_eq!(run.perform(reviewer_output("T001", false)), "reviewer-reject to coder");
+        assert_eq!(run.state["reviewerOutput"], reviewer_output("T001", false));
+        run.perform(coder_output("T001", true));
+    }
+    let told = run.perform(reviewer_output("T001", false));
+    assert_eq!(told, "reviewer-reject is used up for `T001`, to coder, fails T001");
+    assert_eq!(run.state["reviewerOutput"], Value::Null);
+
+    run.perform(coder_output("T002", true));
+    run.perform(reviewer_output("T002", false));
+    for _ in 0..3 {
+        assert_eq!(run.perform(coder_output("T002", false)), "coder-retry to coder");
+    }
+    let told = run.perform(coder_output("T002", false));
+    assert_eq!(told, "coder-retry is used up for `T002`, to coder, fails T002");
+    assert_eq!(run.state["reviewerOutput"], Value::Null);
+}
+
+#[test]
 fn an_attempt_is_counted_for_the_task_at_hand_whatever_the_coder_says() {
     let mut run = planned("end");
     run.perform(coder_output("T002", false));
