@@ -8,24 +8,26 @@ use crate::workflow::{Assignment, Edge, Node, NodeKind, Route, Workflow};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Usage<'w> {
     pub(super) expression: &'w Expression,
-    pub(super) sees: Sees,
+    pub(super) sees: Sees<'w>,
 }
 
 /// What an expression sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sees {
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sees<'w> {
     /// The state, and the output of the node of that number.
     OutputOf(usize),
     /// The state, and the output of whichever node came before.
     AnyOutput,
-    /// An item of a list.
-    Item,
+    /// An item of that list, to find its key.
+    Key(&'w Expression),
+    /// An item of that list.
+    Item(&'w Expression),
 }
 
 /// Lists all expressions.
 pub(super) fn all_expressions<'w>(workflow: &'w Workflow) -> Vec<Usage<'w>> {
     let mut found = Vec::new();
-    let mut add = |sees: Sees, expressions: Vec<&'w Expression>| {
+    let mut add = |sees: Sees<'w>, expressions: Vec<&'w Expression>| {
         found.extend(expressions.into_iter().map(|expression| Usage { expression, sees }));
     };
     for bind in &workflow.bind {
@@ -34,11 +36,15 @@ pub(super) fn all_expressions<'w>(workflow: &'w Workflow) -> Vec<Usage<'w>> {
     if let Some(board) = &workflow.board {
         add(Sees::AnyOutput, vec![&board.items]);
         let optional = [&board.title, &board.description, &board.criteria, &board.priority, &board.depends];
-        add(Sees::Item, [&board.key].into_iter().chain(optional.into_iter().flatten()).collect());
+        add(Sees::Key(&board.items), vec![&board.key]);
+        add(Sees::Item(&board.items), optional.into_iter().flatten().collect());
     }
     for (number, node) in workflow.nodes.iter().enumerate() {
         add(Sees::AnyOutput, of_kind(node));
-        add(Sees::Item, of_items(node));
+        if let NodeKind::Map { items, key, depends, .. } = &node.kind {
+            add(Sees::Key(items), vec![key]);
+            add(Sees::Item(items), depends.iter().collect());
+        }
         add(Sees::OutputOf(number), of_set(&node.set));
     }
     for edge in &workflow.edges {
@@ -71,13 +77,6 @@ fn of_kind(node: &Node) -> Vec<&Expression> {
         NodeKind::Approval { question } => vec![question],
         NodeKind::Check { task, .. } => task.iter().collect(),
         NodeKind::End { reason, result, .. } => reason.iter().chain(result).collect(),
-    }
-}
-
-fn of_items(node: &Node) -> Vec<&Expression> {
-    match &node.kind {
-        NodeKind::Map { key, depends, .. } => [key].into_iter().chain(depends).collect(),
-        _ => Vec::new(),
     }
 }
 

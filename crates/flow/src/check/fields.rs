@@ -4,6 +4,7 @@ use super::bounds::names;
 use super::condition::{fields_behind, find_name};
 use super::expressions::{Sees, Usage, all_expressions};
 use super::ground::{Ground, Stray, follow_from};
+use super::items::find_sources;
 use super::report::Report;
 use super::subject::Subject;
 use crate::expression::RESERVED;
@@ -25,16 +26,23 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
 
 fn find_strays(ground: &Ground<'_>, usage: Usage<'_>) -> Vec<Stray> {
     let reads = usage.expression.reads();
-    let node = match usage.sees {
-        Sees::OutputOf(node) => Some(node),
-        Sees::AnyOutput => None,
-        // What the items of a list look like is not known before it is made.
-        Sees::Item => return Vec::new(),
-    };
     if reads.whole_input {
         return Vec::new();
     }
-    reads.paths.iter().filter_map(|path| ground.follow(path, node).err()).collect()
+    let strays = |follow: &dyn Fn(&Vec<String>) -> Result<(), Stray>| {
+        reads.paths.iter().filter_map(|path| follow(path).err()).collect()
+    };
+    match usage.sees {
+        Sees::OutputOf(node) => strays(&|path| ground.follow(path, Some(node))),
+        Sees::AnyOutput => strays(&|path| ground.follow(path, None)),
+        Sees::Key(items) | Sees::Item(items) => {
+            let sources = find_sources(items.text()).unwrap_or_default();
+            match ground.items_of(&sources) {
+                shapes if shapes.is_empty() => Vec::new(),
+                shapes => strays(&|path| follow_from(shapes.clone(), path, 0)),
+            }
+        }
+    }
 }
 
 /// Follows what stands behind the name of a place, such as `$task.status`.
@@ -57,7 +65,9 @@ fn find_strays_behind_binds(workflow: &Workflow, ground: &Ground<'_>, usage: Usa
 
 fn tell(workflow: &Workflow, usage: Usage<'_>, stray: &Stray) -> Fault {
     let (name, before) = (stray.path.last().map_or("", String::as_str), &stray.path[..stray.path.len() - 1]);
+    let is_of_item = matches!(usage.sees, Sees::Key(_) | Sees::Item(_)) && !stray.path[0].starts_with('$');
     let whose = match before {
+        [] if is_of_item => "an item".to_owned(),
         [] => "the state".to_owned(),
         _ => format!("`{}`", before.join(".")),
     };
@@ -66,17 +76,20 @@ fn tell(workflow: &Workflow, usage: Usage<'_>, stray: &Stray) -> Fault {
         || usage.expression.at().clone(),
         |bytes| usage.expression.position_of(&workflow.folder, bytes),
     );
-    // A name that nobody ever heard of is a mistake; one inside an open object may come from an agent.
-    let fault = if before.is_empty() || stray.is_closed {
+    // A name that nobody ever heard of is a mistake; one inside an open object may come from an agent. But an item whose
+    // key is not there stops the run.
+    let is_of_state = before.is_empty() && !is_of_item;
+    let is_key = before.is_empty() && matches!(usage.sees, Sees::Key(_));
+    let fault = if is_of_state || is_key || stray.is_closed {
         Fault::error("unknown-field", at, format!("{whose} has no field `{name}`"))
     } else {
         Fault::warning("unknown-field", at, format!("the schema says nothing of a field `{name}` of {whose}"))
     };
-    let beside = if before.is_empty() { &RESERVED[..] } else { &[] };
+    let beside = if is_of_state { &RESERVED[..] } else { &[] };
     let known = stray.known.iter().map(String::as_str).chain(beside.iter().copied());
     match find_nearest(name, known) {
         Some(nearest) => fault.with_nearest(Some(nearest)),
-        None if before.is_empty() => {
+        None if is_of_state => {
             fault.with_hint("add it to the schema of the state, or write a text in quotes")
         }
         None => fault,

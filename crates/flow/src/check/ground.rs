@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::items::Source;
 use super::shape::{Field, Shape};
 use crate::workflow::{NodeKind, Workflow};
 
@@ -103,16 +104,46 @@ impl<'w> Ground<'w> {
 
     /// Returns the shapes behind names of the state; empty if nothing is known.
     pub(super) fn follow_in_state(&self, path: &[String]) -> Vec<Shape<'_>> {
-        path.iter().fold(vec![self.state()], |shapes, name| {
-            shapes
-                .into_iter()
-                .flat_map(|shape| match shape.read(name) {
-                    Field::Known(shapes) => shapes,
-                    _ => Vec::new(),
-                })
-                .collect()
-        })
+        find_behind(self.state(), path)
     }
+
+    /// Returns the shapes of lists, or of single items; empty if nothing is known of one of them.
+    pub(super) fn items_of<'s>(&'s self, sources: &'s [Source]) -> Vec<Shape<'s>> {
+        let mut found = Vec::new();
+        for source in sources {
+            let shapes = match source {
+                Source::Written(schema) => vec![Shape::new(schema)],
+                Source::At(path) => self.follow_anywhere(path),
+            };
+            // A field of a list of lists is read from deeper than an item.
+            if shapes.is_empty() || shapes.iter().any(|shape| shape.holds_lists()) {
+                return Vec::new();
+            }
+            found.extend(shapes);
+        }
+        found
+    }
+
+    fn follow_anywhere(&self, path: &[String]) -> Vec<Shape<'_>> {
+        let Some((first, rest)) = path.split_first() else { return Vec::new() };
+        match first.as_str() {
+            "input" => self.input().map(|shape| find_behind(shape, rest)).unwrap_or_default(),
+            "feedback" => find_behind(self.feedback(), rest),
+            // Which node came before is not known.
+            "output" => Vec::new(),
+            _ => self.follow_in_state(path),
+        }
+    }
+}
+
+fn find_behind<'s>(from: Shape<'s>, path: &[String]) -> Vec<Shape<'s>> {
+    path.iter().fold(vec![from], |shapes, name| {
+        let known = |shape: Shape<'s>| match shape.read(name) {
+            Field::Known(shapes) => shapes,
+            _ => Vec::new(),
+        };
+        shapes.into_iter().flat_map(known).collect()
+    })
 }
 
 fn object(properties: Value, required: &[&str]) -> Value {

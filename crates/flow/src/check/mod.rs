@@ -18,6 +18,7 @@ mod condition;
 mod expressions;
 mod fields;
 mod ground;
+mod items;
 mod levels;
 mod loops;
 mod names;

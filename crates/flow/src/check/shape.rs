@@ -118,6 +118,12 @@ impl<'s> Shape<'s> {
         self.keyword("items").map(|schema| self.at(schema))
     }
 
+    /// Whether the items of a list here may be lists.
+    pub(super) fn holds_lists(self) -> bool {
+        let items = self.alternatives().into_iter().filter_map(Shape::items).flat_map(Shape::alternatives);
+        items.into_iter().any(|item| item.types().contains(&"array"))
+    }
+
     /// Lists the names that are described here.
     pub(super) fn names(self) -> Vec<&'s str> {
         let through = self

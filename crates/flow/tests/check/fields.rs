@@ -207,3 +207,53 @@ edges = [{ id = "a", from = "work", to = "done" }]
         expect![[""]],
     );
 }
+
+#[test]
+fn what_is_read_of_an_item_is_described() {
+    let with =
+        |more: &str| format!("{WORK}edges = [{{ id = \"a\", from = \"work\", to = \"done\" }}]\n{more}\n");
+    check(
+        &with(r#"board = { items = "tasks", key = "idd", title = "titel", depends = "status" }"#),
+        expect![[r#"
+            4:35 error[unknown-field]: an item has no field `idd`
+                did you mean `id`?
+            4:50 warning[unknown-field]: the schema says nothing of a field `titel` of an item
+        "#]],
+    );
+    check(
+        &with(
+            r#"board = { items = "title ? tasks : [{'id': 'all', 'text': title}]", key = "id", title = "txt" }"#,
+        ),
+        expect![[r#"
+            4:90 warning[unknown-field]: the schema says nothing of a field `txt` of an item
+                did you mean `text`?
+        "#]],
+    );
+    check(
+        &with(r#"board = { items = "[{'id': 'all'}]", key = "id", title = "name" }"#),
+        expect![[r#"
+        4:59 error[unknown-field]: an item has no field `name`
+    "#]],
+    );
+    check(
+        r#"nodes.work = { kind = "map", workflow = "part", items = "tasks[status = 'pending']", key = "idd", depends = "needs" }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[r#"
+            roles/worker.md warning[unused-role]: no node has the role `worker`
+                remove its files, or add a node for it
+            1:41 error[unknown-child]: there is no child workflow `part`
+                a child is a folder: `children/part/workflow.toml`
+            1:93 error[unknown-field]: an item has no field `idd`
+                did you mean `id`?
+            1:110 warning[unknown-field]: the schema says nothing of a field `needs` of an item
+        "#]],
+    );
+    // Nothing is known of these, and the item itself is no field.
+    check(
+        &with(r#"board = { items = "$map(tasks, function($t) { $t })", key = "nobody.knows" }"#),
+        expect![[""]],
+    );
+    check(&with(r#"board = { items = "tasks", key = "$.id", title = "$string($)" }"#), expect![[""]]);
+}
