@@ -1,7 +1,8 @@
 //! What is uncommitted in a worktree, and committing all of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::entry::to_path;
 use crate::error::Error;
 use crate::location::Location;
 use crate::name::{CommitId, RelativePath};
@@ -15,6 +16,8 @@ use crate::stage::{Stage, split};
 pub struct StatusEntry {
     /// The path below the worktree's root; bytes that are no UTF-8 are shown as replacement characters.
     pub path: String,
+    /// The same path, byte for byte.
+    pub place: PathBuf,
     /// Git's two letters for index and folder (`.` for no change), or `??` for an untracked file.
     pub code: String,
 }
@@ -40,8 +43,8 @@ impl Repository {
         for line in split(&finished.stdout) {
             let (code, path) = parse_status(line).ok_or_else(|| finished.unexpected(line))?;
             if !ignore.iter().any(|ignored| ignored.covers(path)) {
-                let path = String::from_utf8_lossy(path).into_owned();
-                entries.push(StatusEntry { path, code: String::from_utf8_lossy(code).into_owned() });
+                let (place, path) = (to_path(path), String::from_utf8_lossy(path).into_owned());
+                entries.push(StatusEntry { path, place, code: String::from_utf8_lossy(code).into_owned() });
             }
         }
         Ok(entries)

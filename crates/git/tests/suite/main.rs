@@ -2,6 +2,7 @@
 
 mod change;
 mod diff;
+mod entry;
 mod lock_file;
 mod merge;
 mod merge_checkout;
