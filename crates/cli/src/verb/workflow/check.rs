@@ -8,12 +8,12 @@ use clap::Args;
 use regatta_engine::Project;
 use regatta_engine::core::{Code, Problem};
 use regatta_engine::runs::{Listed, list_workflows};
-use regatta_flow::{Fault, check_folder, render_faults};
+use regatta_flow::{Fault, Workflow, check_folder, render_faults};
 use serde_json::Value;
 
 /// Finds what is wrong with a workflow before it runs, all of it at once.
 ///
-/// Ends with 1 when something keeps it from running, or would go wrong in a run; warnings alone end with 0.
+/// Ends with 1 when something keeps it from running, or goes wrong in a run that comes to it; warnings alone end with 0.
 #[derive(Args)]
 pub(crate) struct Check {
     /// A workflow's name, or its folder; without one, all that can be run here.
@@ -57,18 +57,37 @@ fn to_json(checked: &Checked) -> Vec<Value> {
 }
 
 fn refuse(checked: &[Checked], faults: Vec<Value>) -> Result<Exit, Problem> {
-    let is_bad = |checked: &&Checked| checked.faults.iter().any(Fault::is_error);
-    let names: Vec<String> =
-        checked.iter().filter(is_bad).map(|checked| format!("`{}`", checked.listed.name)).collect();
-    if names.is_empty() {
-        return Ok(Exit::Done);
-    }
-    let count = checked.iter().flat_map(|checked| &checked.faults).filter(|fault| fault.is_error()).count();
-    let errors =
-        if count == 1 { "1 error was found".to_owned() } else { format!("{count} errors were found") };
-    let what = format!("the workflow {} is not ready to run", names.join(", "));
+    let bad: Vec<&Checked> =
+        checked.iter().filter(|checked| checked.faults.iter().any(Fault::is_error)).collect();
+    // As `regatta run` has it: what cannot be loaded is refused, and the rest runs.
+    let (loaded, refused): (Vec<&Checked>, Vec<&Checked>) =
+        bad.into_iter().partition(|checked| Workflow::load(&checked.listed.folder).is_ok());
+    let mut why: Vec<String> = Vec::new();
+    why.extend(tell(&refused, "a run is refused"));
+    why.extend(tell(&loaded, "a run is not refused, and goes wrong if it comes to one"));
+    let what = match (refused.is_empty(), loaded.is_empty()) {
+        (true, true) => return Ok(Exit::Done),
+        (false, _) => format!("the workflow {} cannot be used", names(&refused)),
+        (true, false) => format!("the workflow {} has errors", names(&loaded)),
+    };
     let next = "mend the places that are shown, and check again";
-    Err(Problem::new(Code::WorkflowInvalid, what, errors, next).with("faults", faults))
+    let problem = Problem { why, ..Problem::new(Code::WorkflowInvalid, what, "", next) };
+    Err(problem.with("faults", faults))
+}
+
+/// Says how many errors workflows have, and what that means for a run.
+fn tell(checked: &[&Checked], means: &str) -> Option<String> {
+    let errors = checked.iter().flat_map(|checked| &checked.faults).filter(|fault| fault.is_error());
+    match errors.count() {
+        0 => None,
+        1 => Some(format!("1 error in {}: {means}", names(checked))),
+        count => Some(format!("{count} errors in {}: {means}", names(checked))),
+    }
+}
+
+fn names(checked: &[&Checked]) -> String {
+    let names: Vec<String> = checked.iter().map(|checked| format!("`{}`", checked.listed.name)).collect();
+    names.join(", ")
 }
 
 fn render(checked: &Checked, project: Option<&Project>) -> String {
