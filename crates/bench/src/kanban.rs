@@ -113,7 +113,7 @@ impl Script {
             from: None,
             folder: ".regatta/worktrees".to_owned(),
         };
-        let assign = Assign { agent: agent(), priority: None, start, run: None };
+        let assign = Assign { agent: agent(), priority: None, start, run: None, is_taped: false };
         let diff = Diff {
             files_changed: 1,
             lines_added: 10,

@@ -131,9 +131,13 @@ fn script(column: Column) -> &'static str {
 fn order(world: &World, command: CommandKind) -> Command {
     let start = Start { target: "main".to_owned(), base: commit(0), from: None, folder: "trees".to_owned() };
     match command {
-        CommandKind::Assign => {
-            Command::Assign(Assign { agent: agent("alpha"), priority: None, start, run: None })
-        }
+        CommandKind::Assign => Command::Assign(Assign {
+            agent: agent("alpha"),
+            priority: None,
+            start,
+            run: None,
+            is_taped: false,
+        }),
         CommandKind::Complete => Command::Complete(complete(1, commit(1))),
         CommandKind::Approve => Command::Approve(Approve::new(None, None, world.seen(id(1))).unwrap()),
         CommandKind::Reject => Command::Reject(Reject::new("not yet".to_owned(), None).unwrap()),

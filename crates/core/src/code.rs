@@ -75,6 +75,7 @@ codes! {
     StateCorrupt = "STATE_CORRUPT": "A state file cannot be read.",
     StateInvalid = "STATE_INVALID": "A step would leave a state that its schema does not allow.",
     StoreFailed = "STORE_FAILED": "The project's database could not be read or written.",
+    TapeBaseDiffers = "TAPE_BASE_DIFFERS": "What a tape changes does not fit the files that are there.",
     TaskBlocked = "TASK_BLOCKED": "The task depends on tasks that are not verified yet.",
     TaskBusy = "TASK_BUSY": "An earlier command for the task is still being carried out.",
     TaskCancelled = "TASK_CANCELLED": "The task that a run waited for was cancelled.",

@@ -94,6 +94,8 @@ pub struct Assign {
     pub start: Start,
     /// The run that works on it, step by step, instead of one session.
     pub run: Option<RunId>,
+    /// Whether that run is played from a tape: then no agent of the config is started.
+    pub is_taped: bool,
 }
 
 /// Where a task's branch starts.

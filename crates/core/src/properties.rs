@@ -340,7 +340,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         1 => create,
         1 => (tasks(), tasks()).prop_map(|(add, remove)| Command::Depend(Depend { add, remove })),
         5 => names.prop_map(move |name| {
-            Command::Assign(Assign { agent: agent(name), priority: None, start: start.clone(), run: None })
+            Command::Assign(Assign { agent: agent(name), priority: None, start: start.clone(), run: None, is_taped: false })
         }),
         1 => Just(Command::Resume(Feedback::new(None).unwrap())),
         2 => any_completion().prop_map(Command::Complete),

@@ -70,7 +70,9 @@ pub async fn assign(
     let key = key(giver, Some(task), &format!("assign {agent} {priority:?}"));
     let start = see_start(project).await?;
     let order = Order { key, ..Order::new(Some(task), &giver.actor) };
-    let given = give(project, order, Command::Assign(Assign { agent, priority, start, run: None })).await?;
+    let given =
+        give(project, order, Command::Assign(Assign { agent, priority, start, run: None, is_taped: false }))
+            .await?;
     if let Answer::Queued { working, limit } = given.answer {
         let place = load_crew(project).await?.find_place(task).unwrap_or(1);
         return Err(Error::Queued { task, place, working, limit });

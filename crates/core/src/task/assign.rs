@@ -6,9 +6,13 @@ use crate::{AgentId, Answer, Assign, Decision, Event, Queued, Refusal, Situation
 
 /// Assigns the task when its dependencies are verified, the agent is free and a place is left.
 pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) -> Result<Decision, Refusal> {
-    check_agent_exists(situation, &assign.agent)?;
+    if !assign.is_taped {
+        check_agent_exists(situation, &assign.agent)?;
+    }
     check_dependencies(situation, task)?;
-    check_agent_is_free(situation, &assign.agent)?;
+    if !assign.is_taped {
+        check_agent_is_free(situation, &assign.agent)?;
+    }
     let working = situation.crew.count_working();
     let limit = situation.settings.max_concurrent_agents;
     let priority = assign.priority.unwrap_or(task.priority);
@@ -87,7 +91,7 @@ mod tests {
         let mut world = World::given("add");
         let start =
             Start { target: "main".into(), base: commit(0), from: Some(commit(5)), folder: "trees".into() };
-        let assign = Assign { agent: agent("alpha"), priority: None, start, run: None };
+        let assign = Assign { agent: agent("alpha"), priority: None, start, run: None, is_taped: false };
         let step = world.give(id(1), &user(), &Command::Assign(assign)).unwrap();
         let [Effect::CreateWorktree { base, .. }] = &step.effects[..] else { panic!("{step:?}") };
         let worktree = world.tasks[&id(1)].worktree().unwrap();

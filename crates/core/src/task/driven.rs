@@ -163,6 +163,36 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_is_played_from_a_tape_needs_no_agent_of_the_config() {
+        check(
+            "limit 1; add; add; assign 1 tape taped",
+            "assign 2 tape run; assign 2 tape taped; settle 1; settle 2; report 1 role_started 1 tape; \
+             report 2 role_started 1 tape",
+            expect![[r#"
+                > assign 2 tape run
+                error[AGENT_NOT_FOUND]: there is no agent `tape`
+                  why:  the config has no `[agents.tape]` entry
+                  next: choose one of: alpha, beta; or add `[agents.tape]` to .regatta/config.toml
+                > assign 2 tape taped
+                [task:assigned] -> create_worktree
+                #2 in_progress/preparing, tape paused
+                > settle 1
+                [worktree:created]
+                #1 in_progress/driven, tape paused
+                > settle 2
+                [worktree:created]
+                #2 in_progress/driven, tape paused
+                > report 1 role_started 1 tape
+                [agent:assigned]
+                #1 in_progress/driven, tape running
+                > report 2 role_started 1 tape
+                [agent:assigned]
+                #2 in_progress/driven, tape running
+            "#]],
+        );
+    }
+
+    #[test]
     fn a_run_waits_by_itself() {
         check(
             "limit 1; add; add; assign 1 alpha",

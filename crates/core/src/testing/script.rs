@@ -277,8 +277,9 @@ fn parse_depend(words: &[&str]) -> Depend {
 fn parse_assign(words: &[&str]) -> Command {
     let start = Start { target: "main".to_owned(), base: commit(0), from: None, folder: "trees".to_owned() };
     let priority = words.get(1).and_then(|word| find_priority(word));
-    let run = (words.last() == Some(&"run")).then_some(RunId::FIRST);
-    Command::Assign(Assign { agent: agent(words[0]), priority, start, run })
+    let is_taped = words.last() == Some(&"taped");
+    let run = (is_taped || words.last() == Some(&"run")).then_some(RunId::FIRST);
+    Command::Assign(Assign { agent: agent(words[0]), priority, start, run, is_taped })
 }
 
 fn parse_outcome(words: &[&str]) -> Outcome {

@@ -1,6 +1,6 @@
 //! Who plays the roles of a workflow: agents in sessions, or something else that answers in their place.
 
-use crate::core::run::Run;
+use crate::core::run::{Run, Taping};
 use crate::core::{CommitId, Failure};
 use crate::perform::{Control, Work};
 use crate::project::Project;
@@ -26,6 +26,13 @@ pub struct Ask<'a> {
     pub prompt: String,
     pub(crate) control: &'a Control,
     pub(crate) work: &'a Work,
+}
+
+impl Ask<'_> {
+    /// Tells whether the answer is on a tape, so that no agent is needed.
+    pub(super) fn is_replay(&self) -> bool {
+        matches!(self.run.tape, Some(Taping::Replay(_)))
+    }
 }
 
 /// What a role answered.

@@ -1,24 +1,27 @@
 //! A recorded run on disk: what each role was told, what it returned, and the files it left.
 //!
 //! ```text
-//! run.json                   the workflow, its level, what the run was given, and the steps it made
-//! 0002-coder-T001.json       what the role returned, the names of files, and where links lead
+//! run.json                   the workflow, its level, what the run was given, its base, and the steps it made
+//! 0002-coder-T001.json       what the role returned, the names of files, what stood there, and where links lead
 //! 0002-coder-T001.md         what it was told
 //! 0002-coder-T001/…          the files as the role left them
 //! ```
 //!
 //! A tape may come from anywhere: no document of it is read without bound, and what it may name is in `tape_files`.
 
+use super::difference::Difference;
 use super::orders::load_facts;
 use super::steps::{StepView, find_steps};
 use super::tape_files::TapeFiles;
-use crate::core::run::{Event, Phase, Run, Taping};
-use crate::core::{Fact, RunId};
+use super::tape_fit::TapeChange;
+use crate::core::run::{Event, Hold, Phase, Run, Taping};
+use crate::core::{AgentId, CommitId, Fact, RunId};
 use crate::error::Error;
 use crate::project::Project;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +32,9 @@ const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The most takes of a tape.
 const TAKES_MAX: usize = 100_000;
+
+/// Who works in a replay, in place of any agent of the config.
+const PLAYER: &str = "tape";
 
 /// A folder with a recorded run.
 #[derive(Debug, Clone)]
@@ -53,8 +59,14 @@ pub(super) struct Take {
     pub(super) asks: u32,
     pub(super) prompt_digest: String,
     pub(super) output: Value,
+    /// The commit from which its task, or its own worktree, started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) base: Option<CommitId>,
     #[serde(flatten)]
     pub(super) files: TapeFiles,
+    /// What it makes of the files of its task.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) changes: BTreeMap<String, TapeChange>,
 }
 
 /// What a tape says about its run as a whole.
@@ -69,6 +81,9 @@ pub struct TapeHead {
     pub level: u32,
     /// What the run was given.
     pub input: Value,
+    /// The commit that its work began from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<CommitId>,
     /// How it ended.
     pub status: String,
     /// The steps that it made.
@@ -140,27 +155,42 @@ impl Tape {
         read_json(&self.folder.join(HEAD))
     }
 
+    /// Returns the commit that the recorded work began from: that of the first answer.
+    pub(super) fn base(&self) -> Option<&CommitId> {
+        let first = self.takes.iter().min_by_key(|take| (take.child.is_some(), take.step, take.asks));
+        first.and_then(|take| take.base.as_ref())
+    }
+
     async fn close(&self, project: &Project, run: RunId) -> Result<(), Error> {
-        let head = head_of(project, run).await?;
+        let head = TapeHead { base: self.base().cloned(), ..head_of(project, run).await? };
         write(&self.folder.join(HEAD), &to_pretty(&head))
     }
 
-    /// Says where another run of the same takes went otherwise, a line each.
-    pub async fn compare(&self, project: &Project, run: RunId) -> Result<Vec<String>, Error> {
+    /// Says where another run of the same takes went otherwise, in the order of its steps; `told` is what the roles were
+    /// told differently in it.
+    pub async fn compare(
+        &self,
+        project: &Project,
+        run: RunId,
+        told: Vec<Difference>,
+    ) -> Result<Vec<Difference>, Error> {
         let (then, now) = (self.head()?, head_of(project, run).await?);
-        let mut lines = Vec::new();
+        let mut found = told;
         for place in 0..then.steps.len().max(now.steps.len()) {
             let (old, new) = (then.steps.get(place), now.steps.get(place));
             if old != new {
-                lines.push(format!("step {}: recorded {}, now {}", place + 1, shown(old), shown(new)));
+                let text = format!("recorded {}, now {}", shown(old), shown(new));
+                found.push(Difference::at_step(place as u64 + 1, text));
                 // What follows another choice is another story.
                 break;
             }
         }
         if then.status != now.status {
-            lines.push(format!("the run was {}, and is {}", then.status, now.status));
+            found.extend(find_error(&super::get_run(project, run).await?));
+            found.push(Difference::of_run(format!("the run was {}, and is {}", then.status, now.status)));
         }
-        Ok(lines)
+        Difference::sort(&mut found);
+        Ok(found)
     }
 
     pub(super) fn find(&self, run: &Run, asks: u32) -> Option<&Take> {
@@ -192,7 +222,7 @@ impl Tape {
 /// Writes down what a run made of the tape that it is recorded on, if it is.
 pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
     match super::get_run(project, run).await?.tape {
-        Some(Taping::Record(folder)) => Tape::at(Path::new(&folder)).close(project, run).await,
+        Some(Taping::Record(folder)) => Tape::open(Path::new(&folder))?.close(project, run).await,
         Some(Taping::Replay(_)) | None => Ok(()),
     }
 }
@@ -219,6 +249,11 @@ impl Take {
     }
 }
 
+/// Returns the name under which a replay works on tasks.
+pub(super) fn player() -> AgentId {
+    PLAYER.parse().expect("the name follows the rules of agents' names")
+}
+
 /// Returns the item that a run was made for, if it is a child.
 pub(super) fn child_of(run: &Run) -> Option<&str> {
     run.parent.as_ref().map(|parent| parent.item.as_str())
@@ -242,6 +277,7 @@ async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, Error> {
         digest: found.digest.clone(),
         level: found.level,
         input: found.input.clone(),
+        base: None,
         status: found.status().to_string(),
         steps: steps.into_iter().map(step).collect(),
         answers: find_answers(&facts),
@@ -261,6 +297,15 @@ fn find_answers(facts: &[Fact<Event>]) -> Vec<TapeAnswer> {
         run = Run::evolve(run, fact);
     }
     answers
+}
+
+/// Returns what keeps a run from going on.
+fn find_error(run: &Run) -> Option<Difference> {
+    let error = match (&run.phase, &run.hold) {
+        (Phase::Failed { error, .. }, _) | (_, Some(Hold::Error { error })) => error,
+        _ => return None,
+    };
+    Some(Difference::at_step(run.step, format!("{}: {}", error.code, error.message)))
 }
 
 fn shown(step: Option<&TapeStep>) -> String {
@@ -330,7 +375,9 @@ mod tests {
             asks: 0,
             prompt_digest: digest_of("do it"),
             output: serde_json::json!({ "ok": true }),
-            files: TapeFiles::look(&from, ["a.txt", "b.txt", "c.txt"].map(str::to_owned)).unwrap(),
+            base: None,
+            files: TapeFiles::look(&from, ["a.txt", "b.txt", "c.txt"].map(PathBuf::from)).unwrap(),
+            changes: BTreeMap::new(),
         };
         tape.keep(&take, "do it", &from).unwrap();
         let tape = Tape::open(&place.path().join("tape")).unwrap();

@@ -2,15 +2,16 @@
 //!
 //! Contents are copied; whether a file can be executed, and where a link leads, stand in the take itself, so that a
 //! tape survives file systems and archives that know neither. A tape may come from anywhere: nothing is ever read or
-//! written through a link, on the tape or in the worktree.
+//! written through a link, on the tape or in the worktree. What a file is called there is in `tape_name`.
 
+use super::tape_name::{checked, name_of, refused, unescape};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Git knows no more of a file's mode than whether its owner may execute it.
 const OWNER_EXECUTES: u32 = 0o100;
@@ -30,70 +31,91 @@ pub(super) struct TapeFiles {
     linked: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     removed: Vec<String>,
+    /// Those of all these names whose paths are no text.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    escaped: BTreeSet<String>,
 }
 
 impl TapeFiles {
     /// Looks what has become of paths that changed.
     pub(super) fn look(
         worktree: &Path,
-        changed: impl IntoIterator<Item = String>,
+        changed: impl IntoIterator<Item = PathBuf>,
     ) -> Result<TapeFiles, Error> {
         let mut files = TapeFiles::default();
+        let mut names = BTreeSet::new();
         for path in changed {
             let place = worktree.join(checked(&path)?);
+            let name = name_of(&path);
+            if path.to_str().is_none() {
+                files.escaped.insert(name.clone());
+            }
+            if !names.insert(name.clone()) {
+                return Err(refused("record", place, "another path has the same name on the tape"));
+            }
             match place.symlink_metadata() {
                 // What a link leads to is none of the worktree's files.
-                _ if find_link(worktree, Path::new(&path)).is_some() => files.removed.push(path),
+                _ if find_link(worktree, &path).is_some() => files.removed.push(name),
                 Ok(found) if found.is_symlink() => {
-                    files.linked.insert(path, read_link(&place)?);
+                    files.linked.insert(name, read_link(&place)?);
                 }
                 Ok(found) if found.is_file() => {
                     if found.permissions().mode() & OWNER_EXECUTES != 0 {
-                        files.executable.insert(path.clone());
+                        files.executable.insert(name.clone());
                     }
-                    files.written.push(path);
+                    files.written.push(name);
                 }
-                _ => files.removed.push(path),
+                _ => files.removed.push(name),
             }
         }
         Ok(files)
     }
 
+    /// Returns the path in a worktree that a name stands for.
+    pub(super) fn path_of(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = if self.escaped.contains(name) { unescape(name) } else { Some(PathBuf::from(name)) };
+        let path = path.ok_or_else(|| refused("use", PathBuf::from(name), "it is no name of a path"))?;
+        checked(&path)?;
+        Ok(path)
+    }
+
     /// Copies the contents from the worktree to a folder of the tape.
     pub(super) fn keep(&self, worktree: &Path, folder: &Path) -> Result<(), Error> {
-        self.written.iter().try_for_each(|path| copy(worktree, folder, checked(path)?, PLAIN))
+        self.written.iter().try_for_each(|name| {
+            copy((worktree, &self.path_of(name)?), (folder, checked(Path::new(name))?), PLAIN)
+        })
     }
 
     /// Leaves everything in a worktree as it was kept.
     pub(super) fn play(&self, folder: &Path, worktree: &Path) -> Result<(), Error> {
-        for path in &self.removed {
-            let path = checked(path)?;
-            if find_link(worktree, path).is_none() {
-                make_way(&worktree.join(path))?;
-                remove_empty_folders(worktree, path);
+        for name in &self.removed {
+            let path = self.path_of(name)?;
+            if find_link(worktree, &path).is_none() {
+                make_way(&worktree.join(&path))?;
+                remove_empty_folders(worktree, &path);
             }
         }
-        for path in &self.written {
-            let mode = if self.executable.contains(path) { EXECUTABLE } else { PLAIN };
-            copy(folder, worktree, checked(path)?, mode)?;
+        for name in &self.written {
+            let mode = if self.executable.contains(name) { EXECUTABLE } else { PLAIN };
+            copy((folder, checked(Path::new(name))?), (worktree, &self.path_of(name)?), mode)?;
         }
-        for (path, target) in &self.linked {
-            let path = checked(path)?;
-            let place = prepare(worktree, path)?;
+        for (name, target) in &self.linked {
+            let place = prepare(worktree, &self.path_of(name)?)?;
             symlink(target, &place).map_err(Error::io("link", &place))?;
         }
         Ok(())
     }
 }
 
-fn copy(from: &Path, to: &Path, path: &Path, mode: u32) -> Result<(), Error> {
+/// Copies a file from a path below one root to a path below another.
+fn copy((from, path): (&Path, &Path), (to, name): (&Path, &Path), mode: u32) -> Result<(), Error> {
     refuse_links(from, path)?;
     let source = from.join(path);
     let found = source.symlink_metadata().map_err(Error::io("copy", &source))?;
     if !found.is_file() {
         return Err(refused("copy", source, "it is no file"));
     }
-    let place = prepare(to, path)?;
+    let place = prepare(to, name)?;
     fs::copy(&source, &place).map_err(Error::io("copy", &source))?;
     fs::set_permissions(&place, Permissions::from_mode(mode)).map_err(Error::io("write", &place))
 }
@@ -132,16 +154,6 @@ fn read_link(place: &Path) -> Result<String, Error> {
     text.map_err(|_| refused("record", place.to_owned(), "the link leads to a name that is no text"))
 }
 
-/// Returns a path that stays below the folder it is for.
-fn checked(path: &str) -> Result<&Path, Error> {
-    let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    let is_git = path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
-    if is_plain && !path.is_empty() && !is_git {
-        return Ok(Path::new(path));
-    }
-    Err(refused("use", PathBuf::from(path), "a tape may not name it"))
-}
-
 /// Refuses a path that a link on its way would lead elsewhere; the last part may be one.
 fn refuse_links(root: &Path, path: &Path) -> Result<(), Error> {
     match find_link(root, path) {
@@ -161,13 +173,11 @@ fn folders_of(path: &Path) -> impl Iterator<Item = &Path> {
     path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty())
 }
 
-fn refused(action: &'static str, path: PathBuf, why: &'static str) -> Error {
-    Error::Io { action, path, source: io::Error::new(io::ErrorKind::InvalidInput, why) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
 
     /// A worktree, a folder of a tape, and another worktree to play in.
     struct Places {
@@ -191,7 +201,7 @@ mod tests {
         fn record(&self, changed: &[&str]) -> TapeFiles {
             fs::remove_dir_all(&self.tape).unwrap();
             fs::create_dir(&self.tape).unwrap();
-            let files = TapeFiles::look(&self.from, changed.iter().map(|path| (*path).to_owned())).unwrap();
+            let files = TapeFiles::look(&self.from, changed.iter().map(PathBuf::from)).unwrap();
             files.keep(&self.from, &self.tape).unwrap();
             files
         }
@@ -224,6 +234,41 @@ mod tests {
         places.take_over(&["src/a.bin", "old.txt", "never.txt"]);
         assert_eq!(places.text("src/a.bin"), "\u{0}\u{7f}");
         assert!(!places.to.join("old.txt").exists());
+    }
+
+    #[test]
+    fn names_that_are_no_text_are_kept() {
+        let places = places();
+        let odd = |name: &[u8]| PathBuf::from(OsStr::from_bytes(name));
+        let paths = [odd(b"caf\xe9/\xff%.sh"), odd(b"caf\xe9/link"), odd(b"gone\xe9"), odd(b"100%.txt")];
+        fs::create_dir(places.from.join(odd(b"caf\xe9"))).unwrap();
+        fs::write(places.from.join(&paths[0]), "odd").unwrap();
+        fs::set_permissions(places.from.join(&paths[0]), Permissions::from_mode(EXECUTABLE)).unwrap();
+        symlink("nowhere", places.from.join(&paths[1])).unwrap();
+        fs::write(places.to.join(&paths[2]), "to be removed").unwrap();
+        fs::write(places.from.join(&paths[3]), "plain").unwrap();
+        let files = TapeFiles::look(&places.from, paths.clone()).unwrap();
+        files.keep(&places.from, &places.tape).unwrap();
+        assert_eq!(fs::read_to_string(places.tape.join("caf%E9/%FF%25.sh")).unwrap(), "odd");
+        let read: TapeFiles = serde_json::from_str(&serde_json::to_string(&files).unwrap()).unwrap();
+        assert_eq!(read, files);
+        read.play(&places.tape, &places.to).unwrap();
+        assert_eq!(fs::read_to_string(places.to.join(&paths[0])).unwrap(), "odd");
+        let mode = fs::metadata(places.to.join(&paths[0])).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, EXECUTABLE);
+        assert_eq!(fs::read_link(places.to.join(&paths[1])).unwrap(), Path::new("nowhere"));
+        assert!(!places.to.join(&paths[2]).exists());
+        assert_eq!(places.text("100%.txt"), "plain");
+    }
+
+    #[test]
+    fn two_paths_with_one_name_are_refused() {
+        let places = places();
+        let paths = [b"a\xff".as_slice(), b"a%FF"].map(|name| PathBuf::from(OsStr::from_bytes(name)));
+        for path in &paths {
+            fs::write(places.from.join(path), "text").unwrap();
+        }
+        assert!(TapeFiles::look(&places.from, paths).is_err());
     }
 
     #[test]
@@ -324,6 +369,10 @@ mod tests {
             for files in [written, TapeFiles { linked, ..TapeFiles::default() }] {
                 assert!(files.play(&places.tape, &places.to).is_err(), "{bad}: {files:?}");
             }
+            let hidden: String = bad.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let escaped = BTreeSet::from([hidden.clone()]);
+            let hidden = TapeFiles { written: vec![hidden], escaped, ..TapeFiles::default() };
+            assert!(hidden.play(&places.tape, &places.to).is_err(), "{bad}: {hidden:?}");
             let removed = TapeFiles { removed: vec![bad.to_owned()], ..TapeFiles::default() };
             let played = removed.play(&places.tape, &places.to);
             assert_eq!(

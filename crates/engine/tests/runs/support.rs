@@ -36,6 +36,9 @@ coder = "worker"
 reviewer = "judge"
 "#;
 
+/// A config that names nobody who could work.
+pub(crate) const NOBODY: &str = "[project]\ndefault_branch = \"main\"\napproval = \"auto\"\n";
+
 /// Fails its own validation once, then passes.
 pub(crate) const CODER: &str = r#"
 [[session]]
@@ -91,9 +94,13 @@ impl World {
 
     /// Adds to the end of the config, and opens the project again.
     pub(crate) async fn configured(self, more: &str) -> Self {
-        let path = self.repo.path().join(".regatta/config.toml");
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, format!("{text}{more}")).unwrap();
+        let text = std::fs::read_to_string(self.repo.path().join(".regatta/config.toml")).unwrap();
+        self.with_config(&format!("{text}{more}")).await
+    }
+
+    /// Writes another config, and opens the project again.
+    pub(crate) async fn with_config(self, text: &str) -> Self {
+        std::fs::write(self.repo.path().join(".regatta/config.toml"), text).unwrap();
         let project = Arc::new(Project::open(self.repo.path()).await.unwrap());
         World { project, ..self }
     }

@@ -1,8 +1,8 @@
 //! Recording a run and playing it again with no agent.
 
-use crate::support::{CODER, REVIEWER, World, prd};
-use regatta_engine::Project;
-use regatta_engine::core::run::{Status, Taping};
+use crate::support::{CODER, NOBODY, REVIEWER, World, prd};
+use regatta_engine::core::Code;
+use regatta_engine::core::run::{Hold, Status, Taping};
 use regatta_engine::runs::{AgentRoles, Tape, close_tape};
 use std::path::Path;
 use std::sync::Arc;
@@ -11,40 +11,93 @@ fn name(folder: &Path) -> String {
     folder.to_str().unwrap().to_owned()
 }
 
+async fn nobody() -> World {
+    World::new("auto", &[], "", "").await.with_config(NOBODY).await
+}
+
 #[tokio::test]
 async fn a_recorded_run_can_be_played_without_agents() {
     let world = World::new("auto", &["T001", "T002"], CODER, REVIEWER).await;
+    let folder = recorded(&world).await;
+
+    // Another project, which has no agent at all.
+    let other = nobody().await;
+    let tape = Tape::open(Path::new(&folder)).unwrap();
+    let head = tape.head().unwrap();
+    let replay = Some(Taping::Replay(folder));
+    let run = other.begin_on(replay.clone(), head.input.clone(), Some(head.level)).await;
+    let roles = Arc::new(AgentRoles::default());
+    let found = other.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    assert_eq!(other.repo.git(&["show", "replay/1:T002.txt"]), "work on T002, visit 2");
+    assert_eq!(tape.compare(&other.project, run, roles.differences()).await.unwrap(), []);
+
+    // At another level the same answers lead elsewhere.
+    let third = nobody().await;
+    let run = third.begin_on(replay, head.input, Some(4)).await;
+    let found = third.rest_with(run, roles).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    let found = tape.compare(&third.project, run, Vec::new()).await.unwrap();
+    assert_eq!(
+        found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["step 4: recorded `reviewer` -next-task-> `coder`, now `reviewer` -reviewed-> `done`"]
+    );
+}
+
+/// Records a run of one task, and returns its tape.
+async fn recorded(world: &World) -> String {
     let folder = world.repo.outside().join("tape");
     Tape::create(&folder).unwrap();
     let run = world.begin_on(Some(Taping::Record(name(&folder))), prd(), None).await;
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     close_tape(&world.project, run).await.unwrap();
+    name(&folder)
+}
 
-    // Another project, whose agents could not do the work.
-    let silent = "[[session]]\nstep = [{ exit = 3 }]\n";
-    let other = World::new("auto", &[], silent, silent).await;
-    let tape = Tape::open(&folder).unwrap();
-    let head = tape.head().unwrap();
-    let replay = Some(Taping::Replay(name(&folder)));
-    let run = other.begin_on(replay.clone(), head.input.clone(), Some(head.level)).await;
-    let roles = Arc::new(AgentRoles::default());
-    let found = other.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
-    assert_eq!(found.status(), Status::Completed, "{found:?}");
-    assert_eq!(other.shown("T002.txt"), "work on T002, visit 2");
-    assert_eq!(roles.differences(), [""; 0]);
-    assert_eq!(tape.compare(&other.project, run).await.unwrap(), [""; 0]);
+#[tokio::test]
+async fn a_tape_plays_where_its_own_work_is_merged_and_moves_no_branch() {
+    let world = World::new("auto", &["T001", "T002"], CODER, REVIEWER).await;
+    let base = world.repo.git(&["rev-parse", "main"]);
+    let folder = recorded(&world).await;
+    world.repo.write("T001.txt", "somebody went on with it\n");
+    let head = world.repo.commit("later work, and the tape");
+    let tape = Tape::open(Path::new(&folder)).unwrap();
+    assert_eq!(tape.head().unwrap().base.map(|base| base.to_string()), Some(base.clone()));
 
-    // At another level the same answers lead elsewhere.
-    let third = World::new("auto", &[], silent, silent).await;
-    let run = third.begin_on(replay, head.input, Some(4)).await;
-    let found = third.rest_with(run, roles).await;
+    let world = world.with_config(NOBODY).await;
+    let run = world.begin_on(Some(Taping::Replay(folder)), prd(), None).await;
+    let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    let lines = tape.compare(&third.project, run).await.unwrap();
-    assert_eq!(
-        lines,
-        ["step 4: recorded `reviewer` -next-task-> `coder`, now `reviewer` -reviewed-> `done`"]
-    );
+    assert_eq!(tape.compare(&world.project, run, Vec::new()).await.unwrap(), []);
+    assert_eq!(world.repo.git(&["rev-parse", "main"]), head, "a replay leaves the target alone");
+    let branch = format!("replay/{run}");
+    assert_eq!(world.repo.git(&["show", &format!("{branch}:T001.txt")]), "work on T001, visit 2");
+    assert_eq!(world.repo.git(&["merge-base", "main", &branch]), base);
+}
+
+#[tokio::test]
+async fn a_tape_that_does_not_fit_says_so() {
+    let world = World::new("auto", &["T001"], CODER, REVIEWER).await;
+    let folder = recorded(&world).await;
+    let base = Tape::open(Path::new(&folder)).unwrap().head().unwrap().base.unwrap();
+    for (text, why) in [
+        ("work of others\n", "`T001.txt` is not as recorded"),
+        ("draft\n", "what it would change stands there already"),
+    ] {
+        let other = nobody().await;
+        other.repo.write("T001.txt", text);
+        other.repo.commit("another history");
+        let run = other.begin_on(Some(Taping::Replay(folder.clone())), prd(), None).await;
+        let found = other.rest(run).await;
+        let Some(Hold::Error { error }) = &found.hold else { panic!("{found:?}") };
+        assert_eq!(error.code, Code::TapeBaseDiffers, "{error:?}");
+        let what = format!("the tape does not fit at step 2 of run {run}");
+        let base = format!("the tape was recorded at commit {base}, which this repository does not have");
+        assert_eq!(error.message, format!("{what}: {why}: {base}"));
+        assert!(error.hint.contains("git fetch --unshallow"), "{error:?}");
+        assert_eq!(other.shown("T001.txt"), text.trim_end());
+    }
 }
 
 /// Leaves a file that can be executed, and a link to it.
@@ -59,14 +112,11 @@ echo '{"code":"","taskId":"PRD","status":"complete","selfValidation":{"passed":t
 #[tokio::test]
 async fn a_tape_keeps_links_and_what_can_be_executed() {
     let world = World::new("auto", &[], CODER, REVIEWER).await;
-    let path = world.repo.path().join(".regatta/config.toml");
-    let config = std::fs::read_to_string(&path).unwrap();
+    let config = std::fs::read_to_string(world.repo.path().join(".regatta/config.toml")).unwrap();
     let scripted = "kind = \"scripted\"\nscript = \"scripts/coder.toml\"";
     let shell = format!("kind = \"command\"\ncommand = [\"sh\", \"-c\", '''{SHELL}''']");
     assert!(config.contains(scripted));
-    std::fs::write(&path, config.replace(scripted, &shell)).unwrap();
-    let project = Arc::new(Project::open(world.repo.path()).await.unwrap());
-    let world = World { project, ..world };
+    let world = world.with_config(&config.replace(scripted, &shell)).await;
     let folder = world.repo.outside().join("tape");
     Tape::create(&folder).unwrap();
     let run = world.begin_on(Some(Taping::Record(name(&folder))), prd(), Some(1)).await;
@@ -74,13 +124,13 @@ async fn a_tape_keeps_links_and_what_can_be_executed() {
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     close_tape(&world.project, run).await.unwrap();
 
-    let silent = "[[session]]\nstep = [{ exit = 3 }]\n";
-    let other = World::new("auto", &[], silent, silent).await;
+    let other = nobody().await;
     let run = other.begin_on(Some(Taping::Replay(name(&folder))), prd(), Some(1)).await;
     let found = other.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    let listed = |world: &World| world.repo.git(&["ls-tree", "main", "hello.sh", "greet"]);
-    let modes: Vec<String> = listed(&other).lines().map(|line| line[..6].to_owned()).collect();
+    let listed = |world: &World, branch: &str| world.repo.git(&["ls-tree", branch, "hello.sh", "greet"]);
+    let played = listed(&other, "replay/1");
+    let modes: Vec<String> = played.lines().map(|line| line[..6].to_owned()).collect();
     assert_eq!(modes, ["120000", "100755"]);
-    assert_eq!(listed(&other), listed(&world));
+    assert_eq!(played, listed(&world, "main"));
 }

@@ -108,9 +108,8 @@ async fn compare(
     roles: &AgentRoles,
     run: RunId,
 ) -> Result<Vec<String>, Error> {
-    let mut lines = roles.differences();
-    lines.extend(tape.compare(project, run).await?);
-    Ok(lines)
+    let found = tape.compare(project, run, roles.differences()).await?;
+    Ok(found.iter().map(ToString::to_string).collect())
 }
 
 fn render(lines: &[String]) -> String {

@@ -1,11 +1,11 @@
 //! A role that works on no task: in a worktree that is made for the step and thrown away after it.
 
 use super::{
-    AgentRoles, IDLE, answer, begin, find_park, finish, keep_if_recorded, names_of_run, open, subject_of,
-    variables,
+    AgentRoles, IDLE, abandon, answer, begin, find_park, finish, keep_if_recorded, names_of_run, open,
+    see_start, subject_of, variables,
 };
 use crate::clock;
-use crate::core::{AgentId, Failure, Park, find_next_try};
+use crate::core::{AgentId, Failure, Park, Start, find_next_try};
 use crate::error::Error;
 use crate::orders;
 use crate::perform::sessions;
@@ -14,7 +14,7 @@ use crate::runs::roles::{Ask, Played};
 use crate::salvage::{Removal, set_aside_and_remove};
 use jiff::Timestamp;
 use regatta_agents::{ResultIs, StopReason};
-use regatta_git::{BranchName, CommitId};
+use regatta_git::BranchName;
 use std::path::Path;
 use std::time::Duration;
 
@@ -25,18 +25,18 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
     let folder = project.place(&project.config().worktrees).join(&name);
     let branch = BranchName::parse(&format!("run/{}-{}", ask.run.id, ask.run.step))
         .map_err(regatta_git::Error::from)?;
-    let start = orders::see_start(project).await?;
+    let start = see_start(roles, ask).await?;
     let base = orders::to_git(&start.base)?;
     let transcript = project.place(&project.config().sessions).join(format!("{name}.jsonl"));
-    if let Err(error) = ensure_worktree(ask, (&folder, &branch, &transcript), &base).await {
+    if let Err(error) = ensure_worktree(ask, (&folder, &branch, &transcript), &start).await {
         return Ok(Played::Failed(Failure::from(error.explain())));
     }
     let places = (folder.as_path(), &branch, transcript.as_path());
     let played = try_until_played(roles, ask, &agent, places).await?;
     if let Played::Returned(output) = &played {
-        keep_if_recorded(ask, output, Some(&base), &folder).await?;
+        keep_if_recorded(ask, output, (&start.base, Some(&base)), &folder).await?;
     }
-    clear_away(ask, &folder, &branch, &base).await?;
+    clear_away(ask, &folder, &branch, &start).await?;
     Ok(played)
 }
 
@@ -45,13 +45,13 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
 async fn ensure_worktree(
     ask: &Ask<'_>,
     (folder, branch, transcript): (&Path, &BranchName, &Path),
-    base: &CommitId,
+    start: &Start,
 ) -> Result<(), Error> {
-    let repository = ask.project.repository();
-    match repository.ensure_worktree(folder, branch, base).await {
+    let (repository, base) = (ask.project.repository(), orders::to_git(&start.base)?);
+    match repository.ensure_worktree(folder, branch, &base).await {
         Err(regatta_git::Error::BranchTaken { .. }) if transcript.exists() || ask.run.tape.is_some() => {
-            clear_away(ask, folder, branch, base).await?;
-            Ok(repository.ensure_worktree(folder, branch, base).await?)
+            clear_away(ask, folder, branch, start).await?;
+            Ok(repository.ensure_worktree(folder, branch, &base).await?)
         }
         other => Ok(other?),
     }
@@ -119,16 +119,16 @@ async fn try_alone(
         transcript: transcript.to_owned(),
         own: names_of_run(ask),
         variables: variables(ask, None),
-        charge: Some(&charge),
+        charge: charge.as_ref(),
     };
     let acted = match begin(roles, ask, request).await {
-        Ok(Some(act)) => finish(ask, act, folder, (agent, &charge), transcript).await?,
+        Ok(Some(act)) => finish(ask, act, folder, (agent, charge.as_ref()), transcript).await?,
         Ok(None) => {
-            charge.abandon(work).await?;
+            abandon(work, charge.as_ref()).await?;
             return Ok(Ok(Played::Stopped(StopReason::Cancelled)));
         }
         Err(failure) => {
-            charge.abandon(work).await?;
+            abandon(work, charge.as_ref()).await?;
             return Ok(Ok(Played::Failed(*failure)));
         }
     };
@@ -136,7 +136,9 @@ async fn try_alone(
         && let Some(until) = find_next_try(&project.config().settings.retries, attempt, broke)
     {
         let park = Park { class: broke.class, attempt, until };
-        charge.park(work, &park).await?;
+        if let Some(charge) = &charge {
+            charge.park(work, &park).await?;
+        }
         return Ok(Err(park));
     }
     Ok(Ok(answer(acted)))
@@ -174,13 +176,13 @@ async fn wait(ask: &Ask<'_>, until: Timestamp, last: Timestamp) -> Result<Waited
     }
 }
 
-async fn clear_away(ask: &Ask<'_>, folder: &Path, branch: &BranchName, base: &CommitId) -> Result<(), Error> {
+async fn clear_away(ask: &Ask<'_>, folder: &Path, branch: &BranchName, start: &Start) -> Result<(), Error> {
     let removal = Removal {
         owner: format!("run-{}", ask.run.id),
         folder: folder.to_owned(),
         branch: branch.clone(),
-        base: base.clone(),
-        merged_into: ask.project.config().default_branch.clone(),
+        base: orders::to_git(&start.base)?,
+        merged_into: BranchName::parse(&start.target).map_err(regatta_git::Error::from)?,
         at: ask.work.at,
         message: format!("Salvage of run {}, step {}\n", ask.run.id, ask.run.step),
     };

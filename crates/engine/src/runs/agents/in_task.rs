@@ -1,7 +1,8 @@
 //! A role that works in the worktree of a task.
 
 use super::{
-    AgentRoles, IDLE, Try, answer, begin, finish, keep_if_recorded, names_of_run, open, subject_of, variables,
+    Act, AgentRoles, IDLE, Try, abandon, answer, begin, finish, keep_if_recorded, names_of_run, open,
+    see_start, subject_of, variables,
 };
 use crate::clock;
 use crate::core::{
@@ -13,6 +14,7 @@ use crate::keeper;
 use crate::orders::{self, Order};
 use crate::perform::{session_entry, sessions};
 use crate::prompt;
+use crate::runs::replay_branch;
 use crate::runs::roles::{Ask, Played};
 use regatta_agents::{ResultIs, StopReason};
 use serde_json::Value;
@@ -35,7 +37,7 @@ pub(super) async fn play(
 async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Try, Error> {
     let (project, work) = (ask.project, ask.work);
     let played = |played| Ok(Try::Played(played));
-    let task = match drive(ask, agent, id).await? {
+    let task = match drive(roles, ask, agent, id).await? {
         Driven::Ready(task) => *task,
         Driven::Not(other) => return played(other),
     };
@@ -77,21 +79,26 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         transcript: transcript.clone(),
         own: [names_of_run(ask), sessions::names_of_task(project, &task, agent, number)].concat(),
         variables: variables(ask, Some(&task)),
-        charge: Some(&charge),
+        charge: charge.as_ref(),
     };
     let act = match begin(roles, ask, request).await {
         Ok(Some(act)) => act,
         Ok(None) => {
-            charge.abandon(work).await?;
+            abandon(work, charge.as_ref()).await?;
             return played(Played::Stopped(StopReason::Cancelled));
         }
         Err(failure) => {
-            charge.abandon(work).await?;
+            abandon(work, charge.as_ref()).await?;
             return played(Played::Failed(*failure));
         }
     };
+    if let Act::Take(tape, take) = &act
+        && let Some(failure) = replay_branch::find_misfit(project, (tape, take), (ask.run, worktree)).await?
+    {
+        return played(Played::Failed(failure));
+    }
     work.note(id, Outcome::RoleStarted { agent: agent.clone(), session: number }).await?;
-    let acted = finish(ask, act, &folder, (agent, &charge), &transcript).await?;
+    let acted = finish(ask, act, &folder, (agent, charge.as_ref()), &transcript).await?;
     let (ending, broke) = (acted.ending.clone(), acted.broke.clone());
     let (answered, end) = match answer(acted) {
         Played::Stopped(StopReason::Shutdown) => return played(Played::Stopped(StopReason::Shutdown)),
@@ -100,7 +107,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         Played::Stopped(reason) => (Played::Stopped(reason), SessionEnd::Stopped),
     };
     if let Played::Committed(output, _) = &answered {
-        keep_if_recorded(ask, output, start.as_ref(), &folder).await?;
+        keep_if_recorded(ask, output, (&worktree.base, start.as_ref()), &folder).await?;
     }
     session_entry::remember(work, &task, number, start.as_ref(), (&ending, &end)).await?;
     let Some(breakdown) = broke else {
@@ -139,7 +146,7 @@ enum Driven {
 }
 
 /// Makes sure that the task is this run's, and has its worktree.
-async fn drive(ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Error> {
+async fn drive(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Error> {
     let (project, run) = (ask.project, ask.run.id);
     let mut seen = project.store().head().await?;
     let mut is_asked = false;
@@ -162,7 +169,7 @@ async fn drive(ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Err
                 let failure = task.error.clone().unwrap_or_else(|| taken(run, &task));
                 return Ok(Driven::Not(Played::Failed(failure)));
             }
-            Stage::Backlog => match assign(ask, agent, &task).await {
+            Stage::Backlog => match assign(roles, ask, agent, &task).await {
                 Ok(()) => is_asked = true,
                 // Somebody else is at work; it is this run's turn when they are done.
                 Err(Error::Refused(Refusal::AgentAlreadyRunning { .. } | Refusal::NoPlace { .. })) => {}
@@ -177,16 +184,19 @@ async fn drive(ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Err
     }
 }
 
-async fn assign(ask: &Ask<'_>, agent: &AgentId, task: &Task) -> Result<(), Error> {
-    let start = find_start(ask, task).await?;
-    let assign = Assign { agent: agent.clone(), priority: None, start, run: Some(ask.run.id) };
+async fn assign(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, task: &Task) -> Result<(), Error> {
+    let start = find_start(ask, task, see_start(roles, ask).await?).await?;
+    if ask.is_replay() {
+        replay_branch::ensure_branch(ask.project, &start).await?;
+    }
+    let (run, is_taped) = (Some(ask.run.id), ask.is_replay());
+    let assign = Assign { agent: agent.clone(), priority: None, start, run, is_taped };
     let order = Order { fence: Some(ask.work.token), ..Order::new(Some(task.id), &Actor::Engine) };
     orders::give(ask.project, order, Command::Assign(assign)).await.map(|_| ())
 }
 
 /// A fork goes on with an item from the commit that the other run had come to; work that was cancelled does not.
-async fn find_start(ask: &Ask<'_>, task: &Task) -> Result<Start, Error> {
-    let start = orders::see_start(ask.project).await?;
+async fn find_start(ask: &Ask<'_>, task: &Task, start: Start) -> Result<Start, Error> {
     let head = ask.run.item.as_ref().and_then(|item| ask.run.heads.get(item));
     let Some(head) = head.filter(|_| task.sessions == 0) else { return Ok(start) };
     let (target, begun) = (orders::to_git(&start.base)?, orders::to_git(head)?);

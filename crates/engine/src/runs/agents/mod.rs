@@ -7,22 +7,27 @@
 mod alone;
 mod in_task;
 
+use super::difference::Difference;
+use super::replay_branch;
 use super::roles::{Ask, Played, Playing, Roles};
 use super::tape::{self, Take, Tape, child_of};
 use super::tape_files::TapeFiles;
+use super::tape_fit::TapeChange;
+use super::tape_name::name_of;
 use crate::accounts;
 use crate::core::run::{Phase, Run, Taping};
 use crate::core::session::Scope;
-use crate::core::{AgentId, Breakdown, Code, Failure, Park, Problem, Task, TaskId};
+use crate::core::{AgentId, Breakdown, Code, CommitId, Failure, Park, Problem, Start, Task, TaskId};
 use crate::desk::{OfRun, Subject};
 use crate::error::Error;
+use crate::orders;
 use crate::perform::charge::{self, Charge, Purpose};
-use crate::perform::sessions;
+use crate::perform::{Work, sessions};
 use crate::project::Project;
 use regatta_agents::{FailureClass, Outcome as Ending, StopReason};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,24 +39,26 @@ const IDLE: Duration = Duration::from_secs(1);
 pub struct AgentRoles {
     /// The tapes that are played, by their folders.
     tapes: Mutex<BTreeMap<String, Arc<Tape>>>,
-    differences: Mutex<Vec<String>>,
+    differences: Mutex<Vec<Difference>>,
 }
 
 impl AgentRoles {
-    /// Returns what the roles were told differently than on the tape, a line each.
-    pub fn differences(&self) -> Vec<String> {
+    /// Returns what the roles were told differently than on the tape, as it was noticed.
+    pub fn differences(&self) -> Vec<Difference> {
         self.differences.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Finds what is on the tape for this question.
-    fn find_take(&self, ask: &Ask<'_>) -> Result<Option<(Arc<Tape>, Take)>, Box<Failure>> {
+    async fn find_take(&self, ask: &Ask<'_>) -> Result<Option<(Arc<Tape>, Take)>, Box<Failure>> {
         let Some(Taping::Replay(folder)) = &ask.run.tape else { return Ok(None) };
-        let tape = self.open(folder).map_err(|error| Box::new(Failure::from(error.explain())))?;
+        let failed = |error: Error| Box::new(Failure::from(error.explain()));
+        let tape = self.open(folder).map_err(failed)?;
         let asks = asks_of(ask.run);
         let take = tape.find(ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run)))?.clone();
         if take.prompt_digest != tape::digest_of(&ask.prompt) {
-            let line = format!("step {}: `{}` would be told something else", ask.run.step, ask.run.node);
-            self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            let text = format!("`{}` would be told something else", ask.run.node);
+            let difference = Difference::at(ask.project, ask.run, text).await.map_err(failed)?;
+            self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(difference);
         }
         Ok(Some((tape, take)))
     }
@@ -112,7 +119,7 @@ async fn begin(
     ask: &Ask<'_>,
     request: sessions::Request<'_>,
 ) -> Result<Option<Act>, Box<Failure>> {
-    if let Some((tape, take)) = roles.find_take(ask)? {
+    if let Some((tape, take)) = roles.find_take(ask).await? {
         return Ok(Some(Act::Take(tape, Box::new(take))));
     }
     let begun = sessions::begin(ask.work, request).await;
@@ -124,17 +131,17 @@ async fn finish(
     ask: &Ask<'_>,
     act: Act,
     folder: &Path,
-    (agent, charge): (&AgentId, &Charge),
+    (agent, charge): (&AgentId, Option<&Charge>),
     transcript: &Path,
 ) -> Result<Acted, Error> {
     match act {
         Act::Session(live) => {
             let mut ended = sessions::watch(ask.project, *live, ask.control).await;
-            if let Some(entry) = ask.project.config().agents.get(agent) {
+            if let (Some(charge), Some(entry)) = (charge, ask.project.config().agents.get(agent)) {
                 charge.judge(&entry.limits, &mut ended);
             }
             // One that goes on with the next engine stays open.
-            if ended.outcome != Ending::Stopped(StopReason::Shutdown) {
+            if let Some(charge) = charge.filter(|_| ended.outcome != Ending::Stopped(StopReason::Shutdown)) {
                 charge.close(ask.work, &ended).await?;
             }
             let broke = match &ended.outcome {
@@ -152,8 +159,11 @@ async fn finish(
     }
 }
 
-/// Finds the agent of a role: the one that `[roles]` names, or one of the role's own name.
+/// Finds the agent of a role: the one that `[roles]` names, or one of the role's own name. A tape needs neither.
 fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
+    if ask.is_replay() {
+        return Ok(tape::player());
+    }
     let config = ask.project.config();
     let named = config.roles.get(ask.role).cloned();
     let own = || config.agents.keys().find(|agent| agent.as_str() == ask.role).cloned();
@@ -175,16 +185,28 @@ fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
     })
 }
 
-/// Opens a session for a role.
+/// Opens a session for a role. What a tape has costs nothing, and is no session of an agent.
 async fn open(
     ask: &Ask<'_>,
     agent: &AgentId,
     mark: &str,
     task: Option<TaskId>,
     number: u32,
-) -> Result<Result<Charge, Failure>, Error> {
+) -> Result<Result<Option<Charge>, Failure>, Error> {
+    if ask.is_replay() {
+        return Ok(Ok(None));
+    }
     let (run, role) = (Some(ask.run.id), Some(ask.role));
-    charge::open(ask.work, Purpose { mark, agent, task, run, role, number }).await
+    let opened = charge::open(ask.work, Purpose { mark, agent, task, run, role, number }).await?;
+    Ok(opened.map(Some))
+}
+
+/// Closes a session that never began.
+async fn abandon(work: &Work, charge: Option<&Charge>) -> Result<(), Error> {
+    match charge {
+        Some(charge) => charge.abandon(work).await,
+        None => Ok(()),
+    }
 }
 
 /// Finds the pause that the step of a run is in, if its role works on no task.
@@ -197,22 +219,34 @@ pub(super) async fn find_park(project: &Project, run: &Run) -> Result<Option<Par
     Ok(account.find_park(charge::name_of(&mark), run.updated_at).cloned())
 }
 
+/// Sees where work on a task, or in a worktree of its own, would start.
+async fn see_start(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Start, Error> {
+    match &ask.run.tape {
+        Some(Taping::Replay(folder)) => {
+            replay_branch::see_start(ask.project, ask.run, &*roles.open(folder)?).await
+        }
+        Some(Taping::Record(_)) | None => orders::see_start(ask.project).await,
+    }
+}
+
 /// Records an answer with the files that changed since a commit, if the run is recorded.
 async fn keep_if_recorded(
     ask: &Ask<'_>,
     output: &Value,
-    start: Option<&regatta_git::CommitId>,
+    (base, start): (&CommitId, Option<&regatta_git::CommitId>),
     folder: &Path,
 ) -> Result<(), Error> {
     let Some(Taping::Record(tape)) = &ask.run.tape else { return Ok(()) };
-    let mut files = TapeFiles::default();
+    let (mut files, mut changes) = (TapeFiles::default(), BTreeMap::new());
     if let Some(start) = start {
         let repository = ask.project.repository();
         let head = repository.head_of_worktree(folder).await?;
-        let committed = repository.diff(start, &head).await?.files.into_iter().map(|file| file.path);
-        let left = repository.status(folder, &[]).await?.into_iter().map(|entry| entry.path);
-        let changed: BTreeSet<String> = committed.chain(left).collect();
+        let committed = repository.changed_entries(start, &head).await?;
+        let left = repository.status(folder, &[]).await?.into_iter().map(|entry| entry.place);
+        let changed: BTreeSet<PathBuf> =
+            committed.iter().map(|change| change.path.clone()).chain(left).collect();
         files = TapeFiles::look(folder, changed)?;
+        changes = committed.iter().map(|change| (name_of(&change.path), TapeChange::of(change))).collect();
     }
     let take = Take {
         child: child_of(ask.run).map(str::to_owned),
@@ -223,7 +257,9 @@ async fn keep_if_recorded(
         asks: asks_of(ask.run),
         prompt_digest: tape::digest_of(&ask.prompt),
         output: output.clone(),
+        base: Some(base.clone()),
         files,
+        changes,
     };
     Tape::at(Path::new(tape)).keep(&take, &ask.prompt, folder)
 }

@@ -1,0 +1,106 @@
+//! What a replay does otherwise than the recorded run, by the step that it belongs to.
+//!
+//! Children work beside each other, so what is noticed first need not come first: differences are ordered by their
+//! places.
+
+use super::orders::get_run;
+use crate::core::run::Run;
+use crate::error::Error;
+use crate::project::Project;
+use std::fmt;
+
+/// How deep children of children are followed to the run that they belong to.
+const DEPTH_MAX: usize = 64;
+
+/// One thing that is otherwise than recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    place: Place,
+    text: String,
+}
+
+/// Where in a run, or in a child of it, something belongs; what belongs to no step comes last.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// The steps from the outermost run inwards, each with the item whose child goes on there; the last has none.
+    Step(Vec<(u64, String)>),
+    Whole,
+}
+
+impl Difference {
+    /// Notes something about a step of the outermost run.
+    pub(super) fn at_step(step: u64, text: String) -> Self {
+        Difference { place: Place::Step(vec![(step, String::new())]), text }
+    }
+
+    /// Notes something about the step that a run is at, wherever that run belongs.
+    pub(super) async fn at(project: &Project, run: &Run, text: String) -> Result<Self, Error> {
+        let mut way = vec![(run.step, String::new())];
+        let mut parent = run.parent.clone();
+        for _ in 0..DEPTH_MAX {
+            let Some(above) = parent else { break };
+            // A parent stays at the step of its children as long as one of them works.
+            let found = get_run(project, above.run_id).await?;
+            way.insert(0, (found.step, above.item));
+            parent = found.parent;
+        }
+        Ok(Difference { place: Place::Step(way), text })
+    }
+
+    /// Puts differences into the order of their steps; those of one step stay in the order that they have.
+    pub(super) fn sort(found: &mut [Self]) {
+        found.sort_by(|one, other| one.place.cmp(&other.place));
+    }
+
+    /// Notes something about the run as a whole.
+    pub(super) fn of_run(text: String) -> Self {
+        Difference { place: Place::Whole, text }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place::Step(way) = &self.place else { return f.write_str(&self.text) };
+        for (step, item) in way {
+            match item.as_str() {
+                "" => write!(f, "step {step}: ")?,
+                item => write!(f, "step {step} for {item}, ")?,
+            }
+        }
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_in_the_order_of_their_steps() {
+        let child = |step: u64, item: &str, within: u64| Difference {
+            place: Place::Step(vec![(step, item.to_owned()), (within, String::new())]),
+            text: "it differs".to_owned(),
+        };
+        let root = |step: u64| Difference::at_step(step, "it differs".to_owned());
+        let mut found = [
+            Difference::of_run("the run was this, and is that".to_owned()),
+            root(10),
+            child(2, "T002", 1),
+            child(2, "T001", 10),
+            root(3),
+            child(2, "T001", 9),
+        ];
+        Difference::sort(&mut found);
+        assert_eq!(
+            found.map(|difference| difference.to_string()),
+            [
+                "step 2 for T001, step 9: it differs",
+                "step 2 for T001, step 10: it differs",
+                "step 2 for T002, step 1: it differs",
+                "step 3: it differs",
+                "step 10: it differs",
+                "the run was this, and is that",
+            ]
+        );
+    }
+}
