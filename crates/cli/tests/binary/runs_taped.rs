@@ -26,7 +26,8 @@ fn what_was_recorded_is_played_again_without_an_agent() {
         "{replayed:?}"
     );
     assert_eq!(status(&other, 1), "completed");
-    assert_eq!(other.repo.git(&["show", "replay/1:T002.txt"]), "work on T002, visit 2");
+    let branch = other.repo.git(&["branch", "--list", "replay/1-*", "--format=%(refname:short)"]);
+    assert_eq!(other.repo.git(&["show", &format!("{branch}:T002.txt")]), "work on T002, visit 2");
 
     // A prompt and an edge that were changed since.
     assert_eq!(other.run(&["workflow", "new", "mine"]).code, Some(0));

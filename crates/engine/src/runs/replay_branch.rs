@@ -8,7 +8,7 @@ use super::orders::get_run;
 use super::tape::{Take, Tape};
 use super::tape_fit::{Fit, judge, shown};
 use crate::core::run::Run;
-use crate::core::{Code, Failure, Problem, RunId, Start, Worktree};
+use crate::core::{Code, Failure, Problem, Start, Worktree};
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
@@ -24,7 +24,7 @@ const PATHS_TOLD_MAX: usize = 5;
 
 /// Sees where work of a replay starts; its branch may not be there yet.
 pub(super) async fn see_start(project: &Project, run: &Run, tape: &Tape) -> Result<Start, Error> {
-    let branch = branch_of(find_root(project, run).await?)?;
+    let branch = find_branch_of(project, run).await?;
     let head = match project.repository().find_branch(&branch).await? {
         Some(head) => Some(head),
         None => find_base(project, tape).await?,
@@ -82,19 +82,19 @@ async fn find_base(project: &Project, tape: &Tape) -> Result<Option<CommitId>, E
     }
 }
 
-fn branch_of(run: RunId) -> Result<BranchName, Error> {
-    Ok(BranchName::parse(&format!("replay/{run}")).map_err(regatta_git::Error::from)?)
-}
-
-/// Finds the run that a child was made for in the end.
-async fn find_root(project: &Project, run: &Run) -> Result<RunId, Error> {
-    let (mut root, mut parent) = (run.id, run.parent.clone());
+/// Names the branch of a replay; children work on that of the run that they were made for in the end.
+///
+/// Numbers of runs begin anew where the log was thrown away and the repository was not, as on a machine for CI. So the
+/// name has the time too.
+async fn find_branch_of(project: &Project, run: &Run) -> Result<BranchName, Error> {
+    let (mut root, mut begun, mut parent) = (run.id, run.created_at, run.parent.clone());
     for _ in 0..DEPTH_MAX {
         let Some(above) = parent else { break };
-        root = above.run_id;
-        parent = get_run(project, root).await?.parent;
+        let found = get_run(project, above.run_id).await?;
+        (root, begun, parent) = (found.id, found.created_at, found.parent);
     }
-    Ok(root)
+    let name = format!("replay/{root}-{}", begun.strftime("%Y%m%d-%H%M%S-%3f"));
+    Ok(BranchName::parse(&name).map_err(regatta_git::Error::from)?)
 }
 
 fn told(names: &[String]) -> String {
