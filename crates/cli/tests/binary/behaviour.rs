@@ -76,6 +76,21 @@ fn a_project_in_a_linked_worktree_is_its_own() {
 }
 
 #[test]
+fn a_log_begins_anew_where_there_was_another() {
+    let project = with_shell("echo more >> lines.txt", "");
+    add_and_assign(&project, "a task", "shell");
+    project.json(&["task", "approve", "1"]);
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(project.path().join(format!(".regatta/regatta.db{end}")));
+    }
+    let task = add_and_assign(&project, "another task", "shell");
+    let shown = project.json(&["task", "show", &task]);
+    assert_eq!((task.as_str(), &shown["column"]), ("1", &"waiting_approval".into()), "{shown}");
+    let pins = project.repo.git(&["for-each-ref", "--format=%(refname)", "refs/regatta/review"]);
+    assert_eq!(pins.lines().count(), 2, "{pins}");
+}
+
+#[test]
 fn a_rejection_reaches_the_agent() {
     let project = with_shell("cat > prompt-$REGATTA_SESSION_NUMBER.txt", "");
     project.json(&["task", "add", "Paint it", "--description", "All of it.", "--criterion", "it is green"]);

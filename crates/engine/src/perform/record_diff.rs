@@ -7,17 +7,35 @@ use crate::error::{Error, chain};
 use crate::orders;
 use regatta_git::RefName;
 
+/// So much of a commit's id tells it from any other that a ref of that name could have.
+const ID_LETTERS: usize = 12;
+
 pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId, number: u32) -> Result<(), Error> {
     crash::point("record_diff.before");
-    let name =
-        RefName::parse(&format!("refs/regatta/review/{task}/{number}")).map_err(regatta_git::Error::from)?;
-    let outcome = match work.project.repository().pin(&name, &orders::to_git(head)?).await {
+    let outcome = match pin(work, task, head, number).await {
         Ok(()) => Outcome::DiffRecorded,
-        Err(error) => Outcome::DiffNotRecorded(explain(task, &error)),
+        Err(Error::Git(error)) => Outcome::DiffNotRecorded(explain(task, &error)),
+        Err(other) => return Err(other),
     };
     work.keep_file(task).await?;
     crash::point("record_diff.after");
     work.settle(task, outcome).await
+}
+
+/// Pins the head under the number of the review. Another log of this repository, an earlier one or that of a linked
+/// worktree, may have pinned a commit there, which stays; the name then has the commit too.
+async fn pin(work: &Work, task: TaskId, head: &CommitId, number: u32) -> Result<(), Error> {
+    let (repository, commit) = (work.project.repository(), orders::to_git(head)?);
+    let name = |end: &str| RefName::parse(&format!("refs/regatta/review/{task}/{number}{end}"));
+    let plain = name("").map_err(regatta_git::Error::from)?;
+    match repository.pin(&plain, &commit).await {
+        Err(regatta_git::Error::RefElsewhere { .. }) => {
+            let short = commit.as_str().get(..ID_LETTERS).unwrap_or_default();
+            let own = name(&format!("-{short}")).map_err(regatta_git::Error::from)?;
+            Ok(repository.pin(&own, &commit).await?)
+        }
+        pinned => Ok(pinned?),
+    }
 }
 
 fn explain(task: TaskId, error: &regatta_git::Error) -> Failure {
