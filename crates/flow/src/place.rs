@@ -11,7 +11,7 @@ use regatta_expr::is_mark;
 use serde_json::Value;
 
 use crate::expression::Expression;
-use crate::path::{PathStep, ResolvedPath};
+use crate::path::{PathStep, ResolvedPath, find_along};
 use crate::step::{Look, StepFault};
 
 /// The most segments of a place: no state we know of is nested half as deep.
@@ -111,6 +111,24 @@ impl Place {
             }
         }
         Ok(Some(ResolvedPath(steps)))
+    }
+
+    /// Returns what is at the place, if it is there; nothing of the way is kept.
+    pub(crate) fn find<'v>(&self, look: &Look<'v>) -> Result<Option<&'v Value>, StepFault> {
+        let mut found = Some(look.root());
+        for segment in &self.segments {
+            found = match segment {
+                Segment::Name(name) => found.and_then(|value| value.as_object()?.get(&**name)),
+                Segment::At(expression) => match look.evaluate(expression)? {
+                    Some(value) => {
+                        let step = self.step_of(expression, &value)?;
+                        found.and_then(|value| find_along(value, std::slice::from_ref(&step)))
+                    }
+                    None => return Ok(None),
+                },
+            };
+        }
+        Ok(found)
     }
 
     fn step_of(&self, expression: &Expression, value: &Value) -> Result<PathStep, StepFault> {

@@ -69,7 +69,7 @@ impl<'a> Look<'a> {
 
     /// A place under `[bind]` sees no other, so this does not go round.
     fn find_at(&self, bind: &Bind) -> Result<Option<&'a Value>, StepFault> {
-        Ok(bind.place.resolve(self)?.and_then(|path| path.find(self.root)))
+        bind.place.find(self)
     }
 
     fn evaluate_over(

@@ -133,7 +133,7 @@ impl Desk {
             let mut transaction = self.transaction(connection, std::mem::take(known), group.len() == 1);
             let begun = transaction.begin();
             *known = transaction.commit(begun, &mut group);
-            runway.count(connection, &self.place.path);
+            runway.count(connection, &self.place);
         }
     }
 
@@ -156,7 +156,7 @@ impl Desk {
         };
         let (answer, left) = transaction.commit_one(begun, &append);
         *known = left;
-        runway.count(connection, &self.place.path);
+        runway.count(connection, &self.place);
         Ok(answer)
     }
 
