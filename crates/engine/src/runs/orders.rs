@@ -192,17 +192,17 @@ impl Batch {
         begin: impl FnOnce(RunId) -> Result<Vec<Event>, Refusal>,
         actor: &Actor,
     ) -> Result<RunId, Error> {
-        let id = self.index.state.next_id();
+        let (id, at) = (self.index.state.next_id(), clock::now());
         let events = begin(id).map_err(Error::Refused)?;
         for event in &events {
-            let fact = Fact { at: clock::now(), actor: actor.clone(), event: event.clone() };
+            let fact = Fact { at, actor: actor.clone(), event: event.clone() };
             if let Event::RunCreated { .. } = event {
                 self.index.push(&fact, 0);
             }
         }
         let mut folded = Folded::empty(log::run_stream(id));
         self.expect.push((folded.stream.clone(), Version(0)));
-        let added = seat::push(&mut folded, events, actor, self.rows.len());
+        let added = seat::push(&mut folded, (at, events), actor, self.rows.len());
         self.rows.extend(added.rows);
         self.intents.extend(added.intents);
         Ok(id)

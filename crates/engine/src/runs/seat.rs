@@ -10,6 +10,7 @@ use crate::crash;
 use crate::error::Error;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
+use jiff::Timestamp;
 use regatta_flow::Workflow;
 use regatta_store::{Append, Appended, IntentId, LeaseToken, NewEvent, NewIntent};
 use std::sync::Arc;
@@ -76,11 +77,12 @@ impl Seat {
         terms: &Terms,
     ) -> Result<Vec<(IntentId, Effect)>, Error> {
         for _ in 0..TRIES_MAX {
-            let events = self.decide(&mut command)?;
+            let at = clock::now();
+            let events = self.decide(at, &mut command)?;
             if events.is_empty() && terms.settle.is_empty() {
                 return Ok(Vec::new());
             }
-            match self.append(project, actor, events, terms, Append::default()).await? {
+            match self.append(project, actor, (at, events), terms, Append::default()).await? {
                 Ok(asked) => return Ok(asked),
                 Err(facts) => command.take_back(facts.into_iter().map(|fact| fact.event)),
             }
@@ -98,12 +100,14 @@ impl Seat {
         terms: &Terms,
         with: Append,
     ) -> Result<bool, Error> {
-        let events = self.decide(&mut command)?;
-        Ok(self.append(project, actor, events, terms, with).await?.is_ok())
+        let at = clock::now();
+        let events = self.decide(at, &mut command)?;
+        Ok(self.append(project, actor, (at, events), terms, with).await?.is_ok())
     }
 
-    fn decide(&mut self, command: &mut Command) -> Result<Vec<Event>, Error> {
-        let now_millis = clock::now().as_millisecond();
+    /// Decides at a moment, which must be that of the facts: whoever decides again has only these to go by.
+    fn decide(&mut self, at: Timestamp, command: &mut Command) -> Result<Vec<Event>, Error> {
+        let now_millis = at.as_millisecond();
         let (run, workflow) = self.lend();
         run::decide(Situation { workflow, now_millis }, run, command).map_err(Error::Refused)
     }
@@ -113,14 +117,14 @@ impl Seat {
         &mut self,
         project: &Project,
         actor: &Actor,
-        events: Vec<Event>,
+        (at, events): (Timestamp, Vec<Event>),
         terms: &Terms,
         mut with: Append,
     ) -> Result<Result<Vec<(IntentId, Effect)>, Vec<Fact<Event>>>, Error> {
         with.expect.push((self.folded.stream.clone(), self.folded.version));
         let count = events.len() as u64;
         let Added { facts, rows, intents, effects } =
-            push(&mut self.folded, events, actor, with.events.len());
+            push(&mut self.folded, (at, events), actor, with.events.len());
         let others = with.intents.len();
         with.events.extend(rows);
         with.intents.extend(intents);
@@ -161,12 +165,11 @@ pub(crate) async fn settle(project: &Project, terms: &Terms) -> Result<(), Error
 /// Folds events of one run that are about to be appended as rows from `first` on.
 pub(super) fn push(
     folded: &mut Folded<Option<Run>>,
-    events: Vec<Event>,
+    (at, events): (Timestamp, Vec<Event>),
     actor: &Actor,
     first: usize,
 ) -> Added {
     let mut added = Added { facts: Vec::new(), rows: Vec::new(), intents: Vec::new(), effects: Vec::new() };
-    let at = clock::now();
     for event in events {
         let fact = Fact { at, actor: actor.clone(), event };
         let row = log::row_of(&fact);

@@ -5,6 +5,7 @@ mod begun_again;
 mod board;
 mod children;
 mod forks;
+mod moments;
 mod outlook;
 mod release;
 mod stops;
