@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+/// The project's folder of workflows.
+pub(super) const HOME: &str = ".regatta/workflows";
+
 /// Where a workflow comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
@@ -33,6 +36,18 @@ pub struct Listed {
     pub origin: Origin,
     /// Its files.
     pub folder: Folder,
+}
+
+impl Listed {
+    /// Returns what the command line calls it: its name, or the path of a folder that is not among the project's.
+    pub fn address(&self) -> String {
+        match &self.origin {
+            Origin::Project(path) if !path.parent().is_some_and(|home| home.ends_with(HOME)) => {
+                path.display().to_string()
+            }
+            Origin::Project(_) | Origin::Binary => self.name.clone(),
+        }
+    }
 }
 
 /// Why there is no such workflow to play.
@@ -160,7 +175,7 @@ pub fn find_workflow(project: Option<&Project>, name: &str) -> Result<Listed, Er
 }
 
 fn own_workflows(project: &Project) -> Vec<(String, PathBuf)> {
-    let Ok(entries) = std::fs::read_dir(project.place(".regatta/workflows")) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(project.place(HOME)) else { return Vec::new() };
     let folders = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir());
     let named = folders.filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path)));
     named.filter(|(name, _)| !name.starts_with('.')).collect()

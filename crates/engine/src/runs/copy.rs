@@ -1,19 +1,26 @@
 //! Copying a workflow into the project, to be changed there.
 
-use super::book::Listed;
+use super::book::{HOME, Listed};
 use crate::core::FieldFault;
 use crate::error::Error;
 use crate::orders::invalid;
 use crate::project::Project;
 use regatta_flow::NodeName;
 use std::path::{Path, PathBuf};
+use toml::de::DeTable;
 
 /// Copies a workflow under a new name, and returns its folder. What is there already is not touched.
 pub fn copy_workflow(project: &Project, from: &Listed, name: &str) -> Result<PathBuf, Error> {
     if let Err(bad) = NodeName::parse(name) {
         return Err(bad_name(bad.to_string()));
     }
-    let home = project.place(".regatta/workflows");
+    let Some(definition) = from.folder.find("workflow.toml") else {
+        return Err(no_workflow(from, "it has no workflow.toml"));
+    };
+    let Some(definition) = renamed(definition, name) else {
+        return Err(no_workflow(from, "its workflow.toml is no TOML"));
+    };
+    let home = project.place(HOME);
     let folder = home.join(name);
     if folder.symlink_metadata().is_ok() {
         return Err(bad_name(format!("{} is there already; choose another name", folder.display())));
@@ -21,7 +28,7 @@ pub fn copy_workflow(project: &Project, from: &Listed, name: &str) -> Result<Pat
     std::fs::create_dir_all(&home).map_err(Error::io("create", &home))?;
     // Made beside and moved, so that nobody sees half of it.
     let half = home.join(format!(".{name}.{}", std::process::id()));
-    let moved = write_all(from, name, &half)
+    let moved = write_all(from, &definition, &half)
         .and_then(|()| std::fs::rename(&half, &folder).map_err(Error::io("create", &folder)));
     if moved.is_err() {
         // What was made of it is ours alone; the error that is told is the one that stopped it.
@@ -30,27 +37,30 @@ pub fn copy_workflow(project: &Project, from: &Listed, name: &str) -> Result<Pat
     moved.map(|()| folder)
 }
 
-fn write_all(from: &Listed, name: &str, folder: &Path) -> Result<(), Error> {
+fn write_all(from: &Listed, definition: &str, folder: &Path) -> Result<(), Error> {
     for (file, text) in from.folder.files() {
         let path = folder.join(file);
         let parent = path.parent().unwrap_or(folder);
         std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-        let text = if file == "workflow.toml" { renamed(text, name) } else { text.clone() };
+        let text = if file == "workflow.toml" { definition } else { text };
         std::fs::write(&path, text).map_err(Error::io("write", &path))?;
     }
     Ok(())
 }
 
-/// Changes the `name` of a definition, and no other byte.
-fn renamed(text: &str, name: &str) -> String {
-    let mut is_head = true;
-    let line = |line: &str| {
-        is_head &= !line.trim_start().starts_with('[');
-        let is_name =
-            line.trim_start().strip_prefix("name").is_some_and(|rest| rest.trim_start().starts_with('='));
-        if is_head && is_name { format!("name = \"{name}\"\n") } else { line.to_owned() }
-    };
-    text.split_inclusive('\n').map(line).collect()
+/// Changes the `name` of a definition, and no other byte; `None` if it cannot be read.
+fn renamed(text: &str, name: &str) -> Option<String> {
+    let document = DeTable::parse(text).ok()?;
+    let name = format!("\"{name}\"");
+    Some(match document.get_ref().get("name") {
+        Some(old) => format!("{}{name}{}", &text[..old.span().start], &text[old.span().end..]),
+        None => format!("name = {name}\n{text}"),
+    })
+}
+
+fn no_workflow(from: &Listed, why: &str) -> Error {
+    let problem = format!("{} is not a workflow that can be copied: {why}", from.address());
+    invalid(vec![FieldFault { field: "from", problem }])
 }
 
 fn bad_name(problem: String) -> Error {
@@ -63,8 +73,13 @@ mod tests {
 
     #[test]
     fn only_the_name_of_the_workflow_is_changed() {
-        let text = "# name = \"x\"\nname = \"old\"\nnames = 1\n[nodes.a]\nname = \"kept\"\n";
-        let expected = "# name = \"x\"\nname = \"new\"\nnames = 1\n[nodes.a]\nname = \"kept\"\n";
-        assert_eq!(renamed(text, "new"), expected);
+        let told = |text| renamed(text, "new");
+        let text = "# name = \"x\"\nname = \"old\" # so\nnames = 1\n[nodes.a]\nname = \"kept\"\n";
+        let expected = "# name = \"x\"\nname = \"new\" # so\nnames = 1\n[nodes.a]\nname = \"kept\"\n";
+        assert_eq!(told(text).as_deref(), Some(expected));
+        let odd = "title = \"\"\"\nname = 'x'\n\"\"\"\n\"name\" = 'old'\n";
+        assert_eq!(told(odd).unwrap(), odd.replace("'old'", "\"new\""));
+        assert_eq!(told("start = 'a'\n").as_deref(), Some("name = \"new\"\nstart = 'a'\n"));
+        assert_eq!(told("name ="), None);
     }
 }

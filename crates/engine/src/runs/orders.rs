@@ -43,7 +43,7 @@ pub async fn create(project: &Project, giver: &Giver, new: NewRun) -> Result<Run
 pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> Result<Vec<RunId>, Error> {
     let mut plans = Vec::new();
     for NewRun { workflow, level, input, board, tape } in new {
-        let definition = project.book().compile(&workflow.name, &workflow.folder)?;
+        let definition = project.book().compile(&workflow.address(), &workflow.folder)?;
         let digest = workflow.folder.digest();
         let order = Order { digest, within: Vec::new(), level, input, board, tape, parent: None };
         plans.push((definition, order));
@@ -100,7 +100,7 @@ pub async fn fork(
 ) -> Result<RunId, Error> {
     let mut point = find_fork_point(&load_facts(project, run).await?, run, step)?;
     let definition = match workflow {
-        Some(listed) => Some(point.turn_to(project.book().compile(&listed.name, &listed.folder)?)?),
+        Some(listed) => Some(point.turn_to(project.book().compile(&listed.address(), &listed.folder)?)?),
         None => None,
     };
     let taken = point.find_taken(project).await?;

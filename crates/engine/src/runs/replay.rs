@@ -43,7 +43,7 @@ pub async fn replay(
         if let Some(before) = &mut state {
             let workflow = match (&definition, workflow) {
                 (Some(found), _) => Arc::clone(found),
-                (None, Some(listed)) => project.book().compile(&listed.name, &listed.folder)?,
+                (None, Some(listed)) => project.book().compile(&listed.address(), &listed.folder)?,
                 (None, None) => project.book().get(project, &before.digest).await?,
             };
             judge(&mut steps, before, &facts[index..], &workflow);

@@ -75,9 +75,10 @@ fn warn(screen: Screen, listed: &Listed) {
     if errors > 0 {
         let faults = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
         screen.say(&format!(
-            "{YELLOW}warning{YELLOW:#}: the workflow `{name}` has {faults}: the run goes wrong if it comes to one \
-             {DIM}(see `regatta workflow check {name}`){DIM:#}",
-            name = listed.name
+            "{YELLOW}warning{YELLOW:#}: the workflow `{}` has {faults}: the run goes wrong if it comes to one \
+             {DIM}(see `regatta workflow check {}`){DIM:#}",
+            listed.name,
+            listed.address()
         ));
     }
 }
