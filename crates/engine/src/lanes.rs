@@ -5,7 +5,7 @@
 
 use crate::core::{Effect, RunId, TaskId, run};
 use crate::error::Error;
-use crate::perform::{self, Control, Places, Work};
+use crate::perform::{self, Control, Places, UnderWay, Work};
 use crate::project::Project;
 use crate::runs::{self, Roles};
 use regatta_agents::StopReason;
@@ -50,6 +50,7 @@ pub(crate) struct Lanes {
     token: LeaseToken,
     done: mpsc::Sender<Done>,
     places: Arc<Places>,
+    under_way: Arc<UnderWay>,
     roles: Arc<dyn Roles>,
     leaving: watch::Sender<bool>,
     mood: Mood,
@@ -75,6 +76,7 @@ impl Lanes {
             token,
             done,
             places,
+            under_way: Arc::default(),
             roles,
             leaving: watch::Sender::new(false),
             mood: Mood::Working,
@@ -197,6 +199,7 @@ impl Lanes {
             intent: intent.id,
             at: intent.at,
             places: Arc::clone(&self.places),
+            under_way: Arc::clone(&self.under_way),
             leaving: self.leaving.subscribe(),
         };
         let done = self.done.clone();
@@ -225,24 +228,21 @@ impl Lanes {
             Deed::Task(effect) => match effect {
                 Effect::CreateWorktree { task, .. }
                 | Effect::RunSession { task, .. }
-                | Effect::RunChecks { task, .. } => vec![Held::Task(*task)],
+                | Effect::RunChecks { task, .. } => Held::Task(*task),
                 Effect::StopAgent { task, .. } | Effect::PauseAgent { task, .. } => {
                     return self.controls.get(&Held::Task(*task)).cloned();
                 }
                 _ => return None,
             },
             Deed::Run(effect) => match effect {
-                // Cancelling its task stops the role that works on it, too.
-                run::Effect::PerformNode { run, task, .. } => {
-                    task.map(Held::Task).into_iter().chain([Held::Run(*run)]).collect()
-                }
-                run::Effect::LandTask { run, .. } => vec![Held::Run(*run)],
+                // Which task it works on changes from step to step, and is told where steps are performed.
+                run::Effect::PerformNode { run, .. } | run::Effect::LandTask { run, .. } => Held::Run(*run),
                 run::Effect::StopRun { run } => return self.controls.get(&Held::Run(*run)).cloned(),
                 _ => return None,
             },
         };
         let control = Control::new();
-        self.controls.extend(held.into_iter().map(|held| (held, control.clone())));
+        self.controls.insert(held, control.clone());
         Some(control)
     }
 }

@@ -44,6 +44,7 @@ mod sandbox;
 mod trial;
 mod understood;
 mod view;
+mod worktree_place;
 
 pub use carry::{Carried, Helm, Progress};
 pub use config::{AgentEntry, Config, ConfigError, Program, SandboxSettings, Sandboxed};

@@ -410,8 +410,11 @@ pub(crate) fn branch_of(worktree: &Worktree) -> Result<BranchName, Error> {
     BranchName::parse(&worktree.branch).map_err(|error| Error::Git(error.into()))
 }
 
+/// Commits what is left in the worktree of a task, in the name of its agent, and returns the diff from its base.
 pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {
-    let worktree = task.worktree().expect("a task in progress has a worktree");
+    // Another process may have cancelled it since the caller began.
+    let gone = || Error::Refused(Refusal::TaskBusy { task: task.id, doing: "it has no worktree any more" });
+    let worktree = task.worktree().ok_or_else(gone)?;
     let agent = task.agent().map_or_else(|| "regatta".to_owned(), ToString::to_string);
     let repository = project.repository();
     let place = project.place(&worktree.path);

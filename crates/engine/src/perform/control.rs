@@ -4,10 +4,12 @@ use regatta_agents::StopReason;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// A cloneable hold on one effect.
+/// A cloneable hold on one effect, or on a part of one.
 #[derive(Clone)]
 pub(crate) struct Control {
     state: Arc<watch::Sender<State>>,
+    /// That of the whole, if this is for a part.
+    whole: Option<Arc<watch::Sender<State>>>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -18,7 +20,12 @@ struct State {
 
 impl Control {
     pub(crate) fn new() -> Self {
-        Control { state: Arc::new(watch::Sender::new(State::default())) }
+        Control { state: Arc::new(watch::Sender::new(State::default())), whole: None }
+    }
+
+    /// Makes a hold on a part: it is asked to stop by itself, or with the whole.
+    pub(crate) fn for_part(&self) -> Self {
+        Control { whole: Some(Arc::clone(&self.state)), ..Control::new() }
     }
 
     /// Asks it to stop; the first reason counts.
@@ -30,15 +37,30 @@ impl Control {
         self.state.send_modify(|state| state.over = true);
     }
 
+    /// Tells whether both are holds on the same thing.
+    pub(crate) fn is_same(&self, other: &Control) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
+    }
+
     /// Waits until somebody asks it to stop.
     pub(crate) async fn asked(&self) -> StopReason {
-        let mut receiver = self.state.subscribe();
-        let found = receiver.wait_for(|state| state.asked.is_some()).await.map(|state| state.asked);
-        found.ok().flatten().expect("this handle keeps the channel open")
+        match &self.whole {
+            None => asked(&self.state).await,
+            Some(whole) => tokio::select! {
+                reason = asked(whole) => reason,
+                reason = asked(&self.state) => reason,
+            },
+        }
     }
 
     /// Waits until it is over.
     pub(crate) async fn over(&self) {
         let _ = self.state.subscribe().wait_for(|state| state.over).await;
     }
+}
+
+async fn asked(state: &watch::Sender<State>) -> StopReason {
+    let mut receiver = state.subscribe();
+    let found = receiver.wait_for(|state| state.asked.is_some()).await.map(|state| state.asked);
+    found.ok().flatten().expect("this handle keeps the channel open")
 }

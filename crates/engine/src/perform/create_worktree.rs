@@ -5,6 +5,7 @@ use crate::core::{Code, CommitId, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
 use crate::orders;
+use crate::worktree_place;
 use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
 use regatta_git::BranchName;
 use std::path::Path;
@@ -51,7 +52,9 @@ async fn make(
 ) -> Result<(), Unmade> {
     let start = orders::to_git(base).map_err(|error| Unmade::Failed(Box::new(error.explain())))?;
     let repository = work.project.repository();
-    repository.ensure_worktree(place, branch, &start).await.map_err(|error| failed(task, place, &error))?;
+    let explain = |error: Error| problem(task, place, chain(&error));
+    let was_one = orders::get_task(&work.project, task).await.map_err(explain)?.sessions > 0;
+    worktree_place::ensure(&work.project, place, branch, &start, was_one).await.map_err(explain)?;
     crash::point("create_worktree.made");
     let furnished = match repository.copy_into(&work.project.config().copy, place).await {
         Ok(_) => set_up(work, task, place, control).await,

@@ -20,10 +20,12 @@ mod run_session;
 pub(crate) mod session_entry;
 pub(crate) mod sessions;
 pub(crate) mod stop_agent;
+mod under_way;
 mod wait;
 
 pub(crate) use control::Control;
 pub(crate) use places::Places;
+pub(crate) use under_way::{OnTask, UnderWay};
 
 use crate::core::{Actor, Command, Effect, Outcome, TaskId};
 use crate::engine;
@@ -45,6 +47,8 @@ pub(crate) struct Work {
     /// When the intent was stored; commits made for it carry this time, so that a repetition makes the same ones.
     pub(crate) at: Timestamp,
     pub(crate) places: Arc<Places>,
+    /// The steps of runs, by the tasks that they work on.
+    pub(crate) under_way: Arc<UnderWay>,
     /// Becomes true when the engine is about to leave: what is under way ends, and nothing else begins.
     pub(crate) leaving: watch::Receiver<bool>,
 }

@@ -15,6 +15,7 @@ pub(super) async fn perform(
     control: Option<Control>,
 ) -> Result<(), Error> {
     crash::point("stop_agent.before");
+    work.under_way.stop(task, StopReason::Cancelled).await;
     let outcome = match end(&work.project, task, session, control, StopReason::Cancelled).await {
         Ok(()) => Outcome::AgentStopped,
         Err(failure) => Outcome::AgentNotStopped(failure),

@@ -5,6 +5,7 @@
 
 mod agents;
 mod book;
+mod cancelled;
 mod copy;
 mod difference;
 mod files;

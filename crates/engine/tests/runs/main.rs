@@ -3,6 +3,7 @@
 
 mod begun_again;
 mod board;
+mod cancels;
 mod children;
 mod forks;
 mod moments;

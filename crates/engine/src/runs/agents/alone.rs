@@ -12,6 +12,7 @@ use crate::perform::sessions;
 use crate::runs::orders::get_run;
 use crate::runs::roles::{Ask, Played};
 use crate::salvage::{Removal, set_aside_and_remove};
+use crate::worktree_place;
 use jiff::Timestamp;
 use regatta_agents::{ResultIs, StopReason};
 use regatta_git::BranchName;
@@ -48,12 +49,13 @@ async fn ensure_worktree(
     start: &Start,
 ) -> Result<(), Error> {
     let (repository, base) = (ask.project.repository(), orders::to_git(&start.base)?);
-    match repository.ensure_worktree(folder, branch, &base).await {
-        Err(regatta_git::Error::BranchTaken { .. }) if transcript.exists() || ask.run.tape.is_some() => {
+    let was_one = transcript.exists() || ask.run.tape.is_some();
+    match worktree_place::ensure(ask.project, folder, branch, &base, was_one).await {
+        Err(Error::Git(regatta_git::Error::BranchTaken { .. })) if was_one => {
             clear_away(ask, folder, branch, start).await?;
             Ok(repository.ensure_worktree(folder, branch, &base).await?)
         }
-        other => Ok(other?),
+        other => other,
     }
 }
 

@@ -14,8 +14,8 @@ use crate::keeper;
 use crate::orders::{self, Order};
 use crate::perform::{session_entry, sessions};
 use crate::prompt;
-use crate::runs::replay_branch;
 use crate::runs::roles::{Ask, Played};
+use crate::runs::{cancelled, replay_branch};
 use regatta_agents::{ResultIs, StopReason};
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     };
     let _place = tokio::select! {
         biased;
-        reason = ask.control.asked() => return played(Played::Stopped(reason)),
+        reason = ask.control.asked() => return played(stopped(ask, id, reason).await?),
         place = work.places.take(agent) => place,
     };
     work.keep_file(id).await?;
@@ -85,7 +85,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         Ok(Some(act)) => act,
         Ok(None) => {
             abandon(work, charge.as_ref()).await?;
-            return played(Played::Stopped(StopReason::Cancelled));
+            return played(stopped(ask, id, StopReason::Cancelled).await?);
         }
         Err(failure) => {
             abandon(work, charge.as_ref()).await?;
@@ -104,7 +104,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         Played::Stopped(StopReason::Shutdown) => return played(Played::Stopped(StopReason::Shutdown)),
         Played::Returned(output) | Played::Committed(output, _) => commit(ask, id, number, output).await?,
         Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
-        Played::Stopped(reason) => (Played::Stopped(reason), SessionEnd::Stopped),
+        Played::Stopped(reason) => (stopped(ask, id, reason).await?, SessionEnd::Stopped),
     };
     if let Played::Committed(output, _) = &answered {
         keep_if_recorded(ask, output, (&worktree.base, start.as_ref()), &folder).await?;
@@ -126,6 +126,9 @@ async fn commit(
     number: u32,
     output: Value,
 ) -> Result<(Played, SessionEnd), Error> {
+    if let Some(failure) = cancelled::find(ask.project, ask.run.id, id).await? {
+        return Ok((Played::Failed(failure), SessionEnd::Stopped));
+    }
     let found = orders::get_task(ask.project, id).await?;
     let message = format!("Task #{id}: work of session {number} ({})", ask.role);
     let failed = |failure: Failure| (Played::Failed(failure.clone()), SessionEnd::Failed(failure));
@@ -138,6 +141,12 @@ async fn commit(
         Ok(complete) => (Played::Committed(output, head), SessionEnd::Finished(complete)),
         Err(faults) => failed(Failure::from(orders::invalid(faults).explain())),
     })
+}
+
+/// Says what stopped a role: that its task was cancelled, or something that concerns the whole run.
+async fn stopped(ask: &Ask<'_>, id: TaskId, reason: StopReason) -> Result<Played, Error> {
+    let cancelled = cancelled::find(ask.project, ask.run.id, id).await?;
+    Ok(cancelled.map_or(Played::Stopped(reason), Played::Failed))
 }
 
 enum Driven {
@@ -162,6 +171,9 @@ async fn drive(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -
                 }
                 WorkPhase::Driven { .. } => {}
                 WorkPhase::Preparing => {}
+                _ if cancelled::is_being_cancelled(&task) => {
+                    return Ok(Driven::Not(Played::Failed(cancelled::explain_step(run, id))));
+                }
                 _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
             },
             // It was tried, and is back with the error.
@@ -178,7 +190,13 @@ async fn drive(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -
             _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
         }
         tokio::select! {
-            reason = ask.control.asked() => return Ok(Driven::Not(Played::Stopped(reason))),
+            reason = ask.control.asked() => {
+                // One that is still in the backlog was not cancelled: it waits for its agent.
+                let task = orders::get_task(project, id).await?;
+                let is_cancelled = cancelled::is_being_cancelled(&task);
+                let failed = || Played::Failed(cancelled::explain_step(run, id));
+                return Ok(Driven::Not(if is_cancelled { failed() } else { Played::Stopped(reason) }));
+            }
             head = project.store().wait_past(seen, IDLE) => seen = head?,
         }
     }

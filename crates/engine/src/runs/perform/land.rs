@@ -3,10 +3,11 @@
 //! The intent stays open for as long as a person takes. Which of the three it was is read from the task itself, so a
 //! repetition after a crash finds the same.
 
+use super::super::cancelled;
 use super::super::seat::{self, Seat};
 use super::{settle, terms};
 use crate::core::run::{Command, Phase};
-use crate::core::{Actor, Cleanup, Code, Failure, Problem, RunId, Stage, Task, TaskId, WorkPhase};
+use crate::core::{Actor, Cleanup, Failure, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
 use crate::orders::{self, Giver};
 use crate::perform::{Control, Work};
@@ -81,7 +82,9 @@ fn judge(task: &Task, sent_back: u32, run: RunId, step: u64) -> Option<Command> 
             }
             _ => None,
         },
-        Stage::Backlog => Some(Command::NotPerformed { step, failure: cancelled(run, task.id) }),
+        Stage::Backlog => {
+            Some(Command::NotPerformed { step, failure: cancelled::explain_landing(run, task.id) })
+        }
         Stage::Verified(_) | Stage::WaitingApproval(_) => None,
     }
 }
@@ -91,16 +94,4 @@ fn is_ready_to_submit(task: &Task) -> bool {
         Stage::InProgress(work) => matches!(work.phase, WorkPhase::Driven { session: None, .. }),
         Stage::Backlog | Stage::WaitingApproval(_) | Stage::Verified(_) => false,
     }
-}
-
-fn cancelled(run: RunId, task: TaskId) -> Failure {
-    Failure::from(
-        Problem::new(
-            Code::TaskCancelled,
-            format!("run {run} waits for task #{task}, which was cancelled"),
-            "a person gave its work up",
-            format!("`regatta run stop {run}`, or `regatta run fork {run}` to do it again"),
-        )
-        .with("taskId", task.number()),
-    )
 }

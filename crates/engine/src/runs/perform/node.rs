@@ -3,13 +3,14 @@
 //! The run stays in memory from step to step. The intent of each step is settled by the append that asks for the next,
 //! so a crash loses at most what a role was just doing, and nothing whose result was stored is done again.
 
+use super::super::cancelled;
 use super::super::roles::{Ask, Played, Roles};
 use super::super::seat::{self, Seat, Terms};
 use crate::core::run::{Command, Effect, Phase};
 use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, TaskId};
 use crate::crash;
 use crate::error::Error;
-use crate::perform::{Control, Work, run_checks};
+use crate::perform::{Control, OnTask, Work, run_checks};
 use regatta_agents::StopReason;
 use regatta_flow::NodeKind;
 use regatta_store::IntentId;
@@ -28,6 +29,9 @@ pub(super) async fn perform(
         let Phase::Performing { asks, .. } = seat.run().phase else {
             return seat::settle(&work.project, &terms).await;
         };
+        // Kept until what came of it is stored: until then its task is not cancelled.
+        let on_task = seat.run().find_task().map(|task| work.under_way.enter(task, control));
+        let control = on_task.as_ref().map_or(control, OnTask::control);
         let Some(command) = play(work, roles, &mut seat, asks, control).await? else { return Ok(()) };
         crash::point("perform_node.played");
         let asked = seat.give(&work.project, &Actor::Engine, command, &terms).await?;
@@ -134,13 +138,23 @@ async fn check(
         return Ok(Played::Failed(unknown_checks(seat.run().id, &unknown, &all)));
     }
     let Some(task) = seat.run().find_task() else { return Ok(Played::Failed(no_task(seat.run().id))) };
-    tokio::select! {
-        results = run_checks::run_all(work, task, &names) => Ok(match results? {
-            Some(results) => Played::Returned(evidence(task, &results)),
-            None => Played::Failed(no_task(seat.run().id)),
-        }),
-        reason = control.asked() => Ok(Played::Stopped(reason)),
-    }
+    let results = tokio::select! {
+        biased;
+        reason = control.asked() => Err(reason),
+        results = run_checks::run_all(work, task, &names) => Ok(results?),
+    };
+    Ok(match results {
+        Ok(Some(results)) => Played::Returned(evidence(task, &results)),
+        Err(StopReason::Shutdown) => Played::Stopped(StopReason::Shutdown),
+        Ok(None) => {
+            find_cancelled(work, seat, task).await?.unwrap_or_else(|| Played::Failed(no_task(seat.run().id)))
+        }
+        Err(reason) => find_cancelled(work, seat, task).await?.unwrap_or(Played::Stopped(reason)),
+    })
+}
+
+async fn find_cancelled(work: &Work, seat: &Seat, task: TaskId) -> Result<Option<Played>, Error> {
+    Ok(cancelled::find(&work.project, seat.run().id, task).await?.map(Played::Failed))
 }
 
 fn evidence(task: TaskId, results: &[Evidence]) -> Value {

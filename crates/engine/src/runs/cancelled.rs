@@ -1,0 +1,51 @@
+//! A step whose task was cancelled under it: the run rests, and a person says how it goes on.
+
+use crate::core::{Code, Failure, Problem, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
+use crate::error::Error;
+use crate::orders;
+use crate::project::Project;
+
+/// Says that the task of a step under way was cancelled, if it was.
+pub(super) async fn find(project: &Project, run: RunId, task: TaskId) -> Result<Option<Failure>, Error> {
+    let found = orders::get_task(project, task).await?;
+    let is_cancelled = found.stage == Stage::Backlog || is_being_cancelled(&found);
+    Ok(is_cancelled.then(|| explain_step(run, task)))
+}
+
+/// Tells whether a task is being cancelled.
+pub(super) fn is_being_cancelled(task: &Task) -> bool {
+    match &task.stage {
+        Stage::InProgress(work) => {
+            matches!(work.phase, WorkPhase::Stopping { .. } | WorkPhase::Removing { .. })
+        }
+        Stage::WaitingApproval(review) => {
+            matches!(review.phase, ReviewPhase::Stopping { .. } | ReviewPhase::Removing { .. })
+        }
+        Stage::Backlog | Stage::Verified(_) => false,
+    }
+}
+
+/// Says why a step was not performed.
+pub(super) fn explain_step(run: RunId, task: TaskId) -> Failure {
+    explain(
+        task,
+        format!("run {run} worked on task #{task}, which was cancelled"),
+        format!(
+            "`regatta run --resume {run}` performs the step again in a new worktree; or `regatta run stop {run}`"
+        ),
+    )
+}
+
+/// Says why a task that a run put up is not merged.
+pub(super) fn explain_landing(run: RunId, task: TaskId) -> Failure {
+    explain(
+        task,
+        format!("run {run} waits for task #{task}, which was cancelled"),
+        format!("`regatta run stop {run}`, or `regatta run fork {run}` to do it again"),
+    )
+}
+
+fn explain(task: TaskId, what: String, next: String) -> Failure {
+    let problem = Problem::new(Code::TaskCancelled, what, "a person gave its work up", next);
+    Failure::from(problem.with("taskId", task.number()))
+}

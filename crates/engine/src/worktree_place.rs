@@ -1,0 +1,40 @@
+//! The place of a worktree: made there, whatever was left in its way.
+//!
+//! A killed engine, or an agent that outlived it, may have left a folder where a worktree was before. Nobody owns it,
+//! and nothing in it is thrown away: it is moved beside the worktree, under a name that says so. What stands in a place
+//! where none of ours was is somebody else's, and stays.
+
+use crate::error::Error;
+use crate::project::Project;
+use regatta_git::{BranchName, CommitId};
+use std::path::{Path, PathBuf};
+
+/// More folders were never left in one place; beyond that a person has to look.
+const LEFT_MAX: u32 = 1_000;
+
+/// Makes a worktree; if there `was_one` before, a folder in its place is moved beside it first.
+pub(crate) async fn ensure(
+    project: &Project,
+    place: &Path,
+    branch: &BranchName,
+    start: &CommitId,
+    was_one: bool,
+) -> Result<(), Error> {
+    let repository = project.repository();
+    match repository.ensure_worktree(place, branch, start).await {
+        Err(taken @ regatta_git::Error::PathTaken { .. }) if was_one && place.is_dir() => {
+            let Some(aside) = find_aside(project, place) else { return Err(taken.into()) };
+            std::fs::rename(place, &aside).map_err(Error::io("move aside", place))?;
+            Ok(repository.ensure_worktree(place, branch, start).await?)
+        }
+        made => Ok(made?),
+    }
+}
+
+/// Finds a free name beside the place, if it lies in the folder of worktrees.
+fn find_aside(project: &Project, place: &Path) -> Option<PathBuf> {
+    let name = place.file_name()?.to_string_lossy().into_owned();
+    let folder = place.parent().filter(|folder| *folder == project.place(&project.config().worktrees))?;
+    let mut names = (1..=LEFT_MAX).map(|number| folder.join(format!("{name}.left-{number}")));
+    names.find(|aside| aside.symlink_metadata().is_err())
+}
