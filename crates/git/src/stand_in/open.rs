@@ -3,7 +3,6 @@
 //! All of it is written again each time, because the agent before may have left anything there: only its objects and
 //! its stash are kept, so that a stash outlives a session.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{Mount, Place, SHARED_OBJECTS, refs};
@@ -97,13 +96,7 @@ struct Notes {
 
 fn make(place: &Place, common_dir: &Path, git_dir: &Path, notes: &Notes) -> Result<(), Error> {
     let (current, old, new) = (place.git(), place.old(), place.next());
-    // A call that died between the two moves has left the last one aside.
-    match std::fs::rename(&old, &current) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Ok(()) => {}
-        Err(_) => folder::remove(&old)?,
-    }
-    folder::remove(&new)?;
+    finish_or_undo(place)?;
     for name in ["refs/heads", "refs/tags", "info", "worktrees", SHARED_OBJECTS] {
         create(&new.join(name))?;
     }
@@ -126,6 +119,27 @@ fn make(place: &Place, common_dir: &Path, git_dir: &Path, notes: &Notes) -> Resu
     // Last: the note must never be newer than the stand-in, or its old branch would pass for a move of the agent's.
     write(&place.seen(), &notes.tip)?;
     folder::remove(&old)
+}
+
+/// Puts in order what a call that died has left: the last stand-in is whole again, or the next one stands.
+///
+/// It is whole at every moment but while the objects are with the next one: these go back first. So this may die too.
+pub(super) fn finish_or_undo(place: &Place) -> Result<(), Error> {
+    let (current, old, new) = (place.git(), place.old(), place.next());
+    let is_there = |path: &Path| path.symlink_metadata().is_ok();
+    if is_there(&current) {
+        folder::remove(&old)?;
+    } else if is_there(&old) {
+        let (lent, own) = (new.join("objects"), old.join("objects"));
+        if is_there(&lent) && !is_there(&own) {
+            if !is_there(&lent.join("info")) {
+                create(&lent.join("info"))?;
+            }
+            std::fs::rename(&lent, &own).map_err(Error::io("move", &lent))?;
+        }
+        std::fs::rename(&old, &current).map_err(Error::io("move", &old))?;
+    }
+    folder::remove(&new)
 }
 
 /// Takes the objects over from the last stand-in, or makes an empty folder for them, that borrows from the real ones.

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use super::Place;
+use super::open::finish_or_undo;
 use super::refs::{self, Head};
 use crate::change::read_merge_heads;
 use crate::error::Error;
@@ -27,8 +28,12 @@ impl Repository {
     }
 
     pub(crate) async fn take_in_held(&self, serial: &Serial, location: &Location) -> Result<(), Error> {
-        let place = self.stand_in_place(&location.git_dir).map(|folder| Place { folder });
-        let Some(place) = place.filter(|place| place.git().exists()) else { return Ok(()) };
+        let Some(folder) = self.stand_in_place(&location.git_dir) else { return Ok(()) };
+        let place = Place { folder };
+        finish_or_undo(&place)?;
+        if !place.git().exists() {
+            return Ok(());
+        }
         let Some(branch) = read_branch(&place) else { return Ok(()) };
         let stand_in = place.git();
         let tip = refs::find(&stand_in, branch.to_ref().as_str());

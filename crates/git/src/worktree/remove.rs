@@ -3,7 +3,8 @@
 //! The entries are removed here and not by `git worktree remove`, which refuses a locked or damaged worktree.
 //! The folder goes first and the branch last, so that an interrupted call can be repeated. It is moved aside before
 //! it is emptied: whoever looks after an interruption finds it whole or not at all, and takes no half-emptied folder
-//! for work in which files were deleted. Nothing is kept: the caller has salvaged before.
+//! for work in which files were deleted. The same goes for the stand-in: half of one would pass for one that its agent
+//! spoiled. Nothing is kept: the caller has salvaged before.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ impl Repository {
             remove_at_once(&folder_path)?;
             if let Some(git_dir) = git_dir {
                 if let Some(stand_in) = stand_in {
-                    folder::remove(&stand_in)?;
+                    remove_at_once(&stand_in)?;
                 }
                 folder::remove(&git_dir)?;
             }

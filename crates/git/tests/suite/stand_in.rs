@@ -8,6 +8,9 @@ use regatta_testkit::repo::{sealed_git, write_below};
 
 use crate::world::{World, branch, commit, committed, ref_name, signature, task};
 
+/// Enough that their removal takes longer than a look at all of them.
+const MANY_FOLDERS: usize = 300;
+
 /// A worktree with a stand-in, and git as it finds it inside.
 struct Inside {
     world: World,
@@ -213,6 +216,49 @@ async fn a_forged_object_does_not_get_in() {
     let taken = inside.world.repository.take_in(&inside.worktree).await;
     assert!(matches!(taken, Err(Error::Failed { .. })), "{taken:?}");
     assert_eq!(inside.tip().await, start);
+}
+
+#[tokio::test]
+async fn a_call_that_died_over_the_next_stand_in_loses_nothing_of_the_last() {
+    let inside = Inside::new().await;
+    write_below(&inside.worktree, "README.md", "stashed\n");
+    inside.git(&["stash", "--quiet"]);
+    let made = inside.commit("file", "text\n");
+    let (current, folder) = (inside.folder(), inside.folder());
+    let folder = folder.parent().expect("a folder");
+    let (old, new) = (folder.join("git.old"), folder.join("git.new"));
+    // It died when the objects were with the next one, and had not been told where to borrow.
+    std::fs::rename(&current, &old).expect("the last one is moved aside");
+    std::fs::create_dir(&new).expect("the next one is begun");
+    std::fs::rename(old.join("objects"), new.join("objects")).expect("the objects are handed on");
+    std::fs::remove_dir_all(new.join("objects/info")).expect("removed");
+    open(&inside.world, &inside.worktree).await;
+    assert_eq!(inside.tip().await, made);
+    inside.git(&["stash", "pop", "--quiet"]);
+    assert_eq!(std::fs::read_to_string(inside.worktree.join("README.md")).expect("a file"), "stashed\n");
+    assert!(!old.exists() && !new.exists());
+}
+
+#[tokio::test]
+async fn a_stand_in_is_removed_whole_as_seen_from_its_place() {
+    let inside = Inside::new().await;
+    let folder = inside.folder();
+    for number in 0..MANY_FOLDERS {
+        write_below(&folder, &format!("objects/{number:03}/object"), "x");
+    }
+    // Whoever comes after a kill finds this, at any moment of the removal.
+    let (over, is_over) = std::sync::mpsc::channel::<()>();
+    let looked_at = folder.clone();
+    let watcher = std::thread::spawn(move || {
+        let looks = std::iter::repeat_with(|| is_over.try_recv());
+        let mut looks = looks.take_while(|look| matches!(look, Err(std::sync::mpsc::TryRecvError::Empty)));
+        let whole = |number: usize| looked_at.join(format!("objects/{number:03}/object")).exists();
+        looks.any(|_| !(0..MANY_FOLDERS).all(whole) && looked_at.exists())
+    });
+    let removed = inside.world.repository.remove_worktree(&inside.worktree, &task("one")).await;
+    drop(over);
+    removed.expect("it is removed");
+    assert!(!watcher.join().expect("it watches"), "half of a stand-in was seen");
 }
 
 #[tokio::test]
