@@ -1,7 +1,7 @@
 //! Carrying a command to its end: with an engine of our own, or by following the one that runs.
 
-use crate::core::run::Run;
-use crate::core::{RunId, Task, TaskId};
+use crate::core::run::{Hold, Run, Turn};
+use crate::core::{RunId, Stage, Task, TaskId, WorkPhase};
 use crate::engine::{Engine, Stop};
 use crate::error::Error;
 use crate::journal::{Entry, Journal};
@@ -30,6 +30,17 @@ pub type Progress<'a> = &'a mut (dyn FnMut(&Entry) + Send);
 pub struct Carried {
     /// The task.
     pub task: Task,
+    /// The run that works on it, if that goes on only when a person does something.
+    pub run: Option<Run>,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// No earlier command for the task is being carried out.
+    Settled,
+    /// Nothing more happens to it by itself.
+    AtRest,
 }
 
 /// The hold of one process on a project's engine for as long as it waits.
@@ -64,12 +75,16 @@ impl Helm {
 
     /// Waits until no earlier command for the task is being carried out.
     pub async fn settle(&mut self, task: TaskId) -> Result<(), Error> {
-        self.wait(task, &mut |_| {}, |task| !task.is_settling()).await.map(|_| ())
+        self.wait(task, &mut |_| {}, Until::Settled).await.map(|_| ())
     }
 
     /// Waits until nothing more happens to the task by itself.
     pub async fn rest(&mut self, task: TaskId, progress: Progress<'_>) -> Result<Carried, Error> {
-        self.wait(task, progress, |task| task.is_at_rest() || task.waits_for_its_provider()).await
+        let task = self.wait(task, progress, Until::AtRest).await?;
+        let run = find_resting_run(&self.project, &task).await?;
+        // What else holds its run is no longer about this task.
+        let run = run.filter(|run| is_between_sessions(&task) || run.hold == Some(Hold::Paused));
+        Ok(Carried { task, run })
     }
 
     /// Waits until a run has ended, or until it goes on only when a person does something.
@@ -121,22 +136,17 @@ impl Helm {
         }
     }
 
-    async fn wait(
-        &mut self,
-        id: TaskId,
-        progress: Progress<'_>,
-        is_reached: impl Fn(&Task) -> bool,
-    ) -> Result<Carried, Error> {
+    async fn wait(&mut self, id: TaskId, progress: Progress<'_>, until: Until) -> Result<Task, Error> {
         let project = Arc::clone(&self.project);
         let mut journal = Journal::after(&project, self.seen);
         let interrupt = self.interrupt.clone();
         let mut task = orders::get_task(&project, id).await?;
         let mut looked_at: Option<Instant> = None;
         loop {
-            if is_reached(&task) {
+            if is_reached(&project, &task, until).await? {
                 journal.read().await?.iter().for_each(&mut *progress);
                 self.seen = journal.position();
-                return Ok(Carried { task });
+                return Ok(task);
             }
             // Not at every event: dozens may wait here, and each look costs the engine a little.
             if looked_at.is_none_or(|at| at.elapsed() >= LOOK_EVERY) {
@@ -170,6 +180,27 @@ impl Helm {
         }
         Ok(())
     }
+}
+
+async fn is_reached(project: &Project, task: &Task, until: Until) -> Result<bool, Error> {
+    if until == Until::Settled {
+        return Ok(!task.is_settling());
+    }
+    let rests = task.is_at_rest() || task.waits_for_its_provider();
+    Ok(rests || (is_between_sessions(task) && find_resting_run(project, task).await?.is_some()))
+}
+
+/// Tells whether it is for a run to go on with the task; and a run may be paused, or held by an error.
+fn is_between_sessions(task: &Task) -> bool {
+    let Stage::InProgress(work) = &task.stage else { return false };
+    matches!(work.phase, WorkPhase::Driven { session: None, .. })
+}
+
+/// Finds the run that works on a task, if it goes on only when a person does something to the run itself.
+async fn find_resting_run(project: &Project, task: &Task) -> Result<Option<Run>, Error> {
+    let Some(run) = task.run else { return Ok(None) };
+    let run = runs::get_run(project, run).await?;
+    Ok(Some(run).filter(|run| run.turn() == Turn::Person))
 }
 
 /// Returns what happened next, possibly nothing yet.

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::{DIM, Screen, YELLOW};
 use clap::Args;
+use regatta_engine::core::run::{Hold, Run};
 use regatta_engine::core::{Failure, Problem, TaskId};
 use regatta_engine::orders::{Given, Giver};
 use regatta_engine::{Error, Helm, Project};
@@ -93,11 +94,29 @@ impl Manner {
         let released = helm.release(stay).await;
         let carried = result.map_err(|error| error.explain())?;
         released.map_err(|error| error.explain())?;
-        match carried.task.error {
+        if let Some(run) = &carried.run {
+            say_how_it_goes_on(screen, run);
+        }
+        let held = carried.run.and_then(|run| match run.hold {
+            Some(Hold::Error { error }) => Some(error),
+            _ => None,
+        });
+        match carried.task.error.or(held) {
             Some(failure) => Err(problem_of(failure)),
             None => Ok(()),
         }
     }
+}
+
+/// Says what a run waits for that has the task in its hands: nothing happens to the task until then.
+fn say_how_it_goes_on(screen: Screen, run: &Run) {
+    let id = run.id;
+    let text = match &run.hold {
+        Some(Hold::Paused) => format!("is paused; `regatta run --resume {id}` goes on"),
+        Some(Hold::Error { .. } | Hold::Stopping { .. }) => return,
+        None => format!("waits for an answer; see `regatta run show {id}`"),
+    };
+    screen.say(&format!("{YELLOW}run {id}{YELLOW:#} {text}"));
 }
 
 /// Returns the error that a task shows, as the problem of the command that led to it.

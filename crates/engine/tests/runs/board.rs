@@ -2,7 +2,7 @@
 
 use crate::support::{CODER, REVIEWER, World, first_task, giver, is_empty, prd};
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::run::{Phase, Status};
+use regatta_engine::core::run::{Hold, Phase, Status};
 use regatta_engine::orders;
 use regatta_engine::runs;
 use serde_json::json;
@@ -49,6 +49,26 @@ async fn a_person_merges_or_sends_back() {
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(found.state["metrics"]["tasksCompleted"], 1);
     assert_eq!(world.shown("T001.txt"), "work on T001, visit 3");
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
+    let world = World::new("person", &["T001"], CODER, REVIEWER).await;
+    let run = world.begin(prd(), None).await;
+    world.rest(run).await;
+    runs::pause(&world.project, &giver(), run).await.unwrap();
+    let task = first_task();
+    orders::reject(&world.project, &giver(), task, "say more".to_owned(), None).await.unwrap();
+    let carried = world.carry_task(task).await;
+    assert_eq!(carried.task.column(), Column::InProgress, "{carried:?}");
+    assert_eq!(carried.run.map(|run| (run.id, run.hold)), Some((run, Some(Hold::Paused))));
+
+    runs::resume(&world.project, &giver(), run).await.unwrap();
+    assert!(matches!(world.rest(run).await.phase, Phase::Landing { .. }));
+    runs::pause(&world.project, &giver(), run).await.unwrap();
+    orders::approve(&world.project, &giver(), task, None, None).await.unwrap();
+    let carried = world.carry_task(task).await;
+    assert_eq!(carried.task.column(), Column::Verified, "{carried:?}");
 }
 
 #[tokio::test]

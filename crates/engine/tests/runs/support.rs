@@ -5,7 +5,7 @@ use regatta_engine::core::run::{Run, Taping};
 use regatta_engine::core::{RunId, Task, TaskId};
 use regatta_engine::orders::Giver;
 use regatta_engine::runs::{self, NewRun, Roles};
-use regatta_engine::{Helm, Project};
+use regatta_engine::{Carried, Helm, Project};
 use regatta_testkit::repo::TestRepo;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -129,10 +129,15 @@ impl World {
 
     /// Has an engine work until nothing more happens to the task by itself.
     pub(crate) async fn rest_task(&self, task: TaskId) -> Task {
+        self.carry_task(task).await.task
+    }
+
+    /// Does the same, and says too which run has the task in its hands.
+    pub(crate) async fn carry_task(&self, task: TaskId) -> Carried {
         let mut helm = Helm::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
         let found = helm.rest(task, &mut |_| {}).await.unwrap();
         helm.release(|_| {}).await.unwrap();
-        found.task
+        found
     }
 
     pub(crate) async fn rest_with(&self, run: RunId, roles: Arc<dyn Roles>) -> Run {
