@@ -5,7 +5,7 @@
 //! here.
 
 use super::{Hold, Phase, Run};
-use crate::{Approval, ReviewPhase, Stage, Task, TaskId, WorkPhase};
+use crate::{Approval, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
 
 /// Who has to do something before a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,12 @@ impl Run {
             Phase::Mapping(_) if !self.is_asked => Turn::Children,
             Phase::Mapping(_) | Phase::Publishing | Phase::Performing { .. } | Phase::Ending => Turn::Engine,
         }
+    }
+
+    /// Returns the children that have begun and not ended.
+    pub fn children_under_way(&self) -> Vec<RunId> {
+        let Phase::Mapping(mapping) = &self.phase else { return Vec::new() };
+        mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use super::book::Listed;
 use super::fork_point::find_fork_point;
 use super::seat::{self, Seat, Terms};
 use crate::clock;
-use crate::core::run::{self, Command, Event, Index, Order, Parent, Run, Situation, Taping};
+use crate::core::run::{self, Command, Event, Hold, Index, Order, Parent, Run, Situation, Taping};
 use crate::core::{Actor, Fact, Refusal, RunId};
 use crate::crash;
 use crate::error::Error;
@@ -67,9 +67,23 @@ pub async fn pause(project: &Project, giver: &Giver, run: RunId) -> Result<(), E
     tell(project, giver, run, Command::Pause).await
 }
 
-/// Has a paused run go on, and one that was held by an error try again.
+/// Has a paused run go on, and one that was held by an error try again; so do those of its children that are held.
 pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
-    tell(project, giver, run, Command::Resume).await
+    tell(project, giver, run, Command::Resume).await?;
+    let mut parents = vec![run];
+    while let Some(parent) = parents.pop() {
+        for child in get_run(project, parent).await?.children_under_way() {
+            if matches!(get_run(project, child).await?.hold, Some(Hold::Error { .. })) {
+                match tell(project, giver, child, Command::Resume).await {
+                    // It has ended, or is being stopped, meanwhile.
+                    Err(Error::Refused(_)) | Ok(()) => {}
+                    Err(other) => return Err(other),
+                }
+            }
+            parents.push(child);
+        }
+    }
+    Ok(())
 }
 
 /// Ends a run; a session that is under way is stopped.

@@ -6,7 +6,7 @@
 //! says the core ([`Run::turn`]); here what that means is looked up and put into words.
 
 use super::orders::get_run;
-use crate::core::run::{Hold, Mapping, Phase, Run, Turn, waits_for_person};
+use crate::core::run::{Hold, Phase, Run, Turn, waits_for_person};
 use crate::core::{Failure, ReviewPhase, RunId, Stage, Task};
 use crate::error::Error;
 use crate::orders;
@@ -159,7 +159,7 @@ fn wait_for(task: &Task) -> (Move, Option<Failure>) {
 /// A run waits for a person if every child that is under way does, and none is about to start.
 async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> {
     let mut waiting = Vec::new();
-    for child in under_way(run) {
+    for child in run.children_under_way() {
         match find_move(project, &get_run(project, child).await?).await? {
             (Move::Person(_), _) => waiting.push(child),
             // One that is over is about to be told of.
@@ -174,9 +174,4 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
             rest.len()
         )),
     })
-}
-
-fn under_way(run: &Run) -> Vec<RunId> {
-    let Phase::Mapping(Mapping { children, .. }) = &run.phase else { return Vec::new() };
-    children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run).collect()
 }
