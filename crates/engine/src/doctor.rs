@@ -18,6 +18,7 @@ use crate::orders::{self, Order};
 use crate::project::Project;
 use crate::salvage::{Removal, set_aside_and_remove};
 use crate::sandbox::{self, Standing};
+use crate::worktree_place;
 use regatta_git::BranchName;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -67,6 +68,8 @@ pub enum Kind {
     StaleLock,
     /// A version of a task file that a killed process left beside it.
     LeftoverFile,
+    /// A folder that stood where a worktree belongs, and was moved beside it.
+    LeftoverFolder,
     /// Effects that wait for an engine.
     UnfinishedEffects,
     /// A log that does not add up.
@@ -98,6 +101,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
         findings.extend(check_left_overs(project, &tasks)?);
         findings.extend(check_intents(project).await?);
     }
+    findings.extend(check_left_folders(project)?);
     findings.extend(check_locks(project).await?);
     findings.extend(check_sandbox(project).await);
     findings.extend(check_programs(project).await?);
@@ -301,6 +305,19 @@ fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result
         }
     };
     Ok(keeper::find_left_overs(project)?.into_iter().map(finding).collect())
+}
+
+fn check_left_folders(project: &Project) -> Result<Vec<Finding>, Error> {
+    let finding = |path: PathBuf| Finding {
+        kind: Kind::LeftoverFolder,
+        what: format!("{} was in the way of a worktree and moved aside; it is in no branch", path.display()),
+        can_fix: false,
+        next: "look whether you need something of it, then delete it".to_owned(),
+        fixed: false,
+        is_advice: true,
+        cure: None,
+    };
+    Ok(worktree_place::find_left(project)?.into_iter().map(finding).collect())
 }
 
 async fn check_intents(project: &Project) -> Result<Vec<Finding>, Error> {

@@ -7,8 +7,11 @@
 use crate::error::Error;
 use crate::project::Project;
 use regatta_git::{BranchName, CommitId};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// What stands between the name of a worktree and a number, where a folder was moved beside it.
+const LEFT: &str = ".left-";
 /// More folders were never left in one place; beyond that a person has to look.
 const LEFT_MAX: u32 = 1_000;
 
@@ -31,10 +34,31 @@ pub(crate) async fn ensure(
     }
 }
 
+/// Finds the folders that were moved beside worktrees and are still there.
+pub(crate) fn find_left(project: &Project) -> Result<Vec<PathBuf>, Error> {
+    let folder = project.place(&project.config().worktrees);
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("list", &folder)(error)),
+    };
+    let mut left = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(Error::io("list", &folder))?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.rsplit_once(LEFT)).map(|(_, number)| number);
+        if number.is_some_and(|number| number.parse::<u32>().is_ok()) {
+            left.push(entry.path());
+        }
+    }
+    left.sort();
+    Ok(left)
+}
+
 /// Finds a free name beside the place, if it lies in the folder of worktrees.
 fn find_aside(project: &Project, place: &Path) -> Option<PathBuf> {
     let name = place.file_name()?.to_string_lossy().into_owned();
     let folder = place.parent().filter(|folder| *folder == project.place(&project.config().worktrees))?;
-    let mut names = (1..=LEFT_MAX).map(|number| folder.join(format!("{name}.left-{number}")));
+    let mut names = (1..=LEFT_MAX).map(|number| folder.join(format!("{name}{LEFT}{number}")));
     names.find(|aside| aside.symlink_metadata().is_err())
 }

@@ -72,6 +72,9 @@ async fn a_folder_that_was_left_where_a_step_worked_is_moved_beside_it() {
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert!(place(&world, "run-1-step-1.left-1").join("late.txt").exists(), "it is kept");
+    let findings = regatta_engine::examine(&world.project).await.unwrap();
+    let is_named = |what: &str| what.contains("run-1-step-1.left-1");
+    assert!(findings.iter().any(|found| found.is_advice && is_named(&found.what)), "{findings:?}");
 }
 
 /// Cancels the first task as soon as its coder has begun, and returns the run at rest.
