@@ -1,9 +1,9 @@
 //! Everything that can go wrong when a command is given or carried out, and the words a user is told.
 
 use crate::config::ConfigError;
-use crate::core::{Code, Problem, Refusal};
+use crate::core::{Code, Problem, Refusal, RunId};
 use crate::holder::Holder;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +53,14 @@ pub enum Error {
         path: PathBuf,
         /// Why it failed.
         source: std::io::Error,
+    },
+    /// A tape is to be played whose run has not come to rest.
+    #[error("the tape {} is not finished", folder.display())]
+    TapeUnfinished {
+        /// The folder of the tape.
+        folder: PathBuf,
+        /// The run that is recorded on it, if the tape says so.
+        run: Option<RunId>,
     },
     /// An event in the log cannot be understood.
     #[error("event {seq} cannot be understood: {why}")]
@@ -199,6 +207,7 @@ impl Error {
                 source.to_string(),
                 "check that the path exists, is yours and that the disk is not full, then try again",
             ),
+            Error::TapeUnfinished { folder, run } => unfinished(folder, *run),
             Error::LogUnsound { seq: 0, why } => unsound("", why),
             Error::LogUnsound { seq, why } => unsound(&format!(" at event {seq}"), why),
             Error::SalvageNotFound { task, number } => Problem::new(
@@ -326,6 +335,25 @@ fn of_config(error: &ConfigError) -> Problem {
 }
 
 /// Explains a log that does not add up; `place` is ` at event 41`, or nothing where no event is to blame.
+fn unfinished(folder: &Path, run: Option<RunId>) -> Problem {
+    let next = match run {
+        Some(run) => format!("`regatta run --resume {run}` where it was recorded goes on with it; then replay it"),
+        None => "find its run with `regatta run list` where it was recorded, and go on with it: `regatta run --resume ID`; \
+                 then replay it"
+            .to_owned(),
+    };
+    let problem = Problem::new(
+        Code::ValidationError,
+        format!("{} cannot be replayed", folder.display()),
+        "the run that is recorded there has not come to its end",
+        next,
+    );
+    match run {
+        Some(run) => problem.with("runId", run.number()),
+        None => problem,
+    }
+}
+
 fn unsound(place: &str, why: &str) -> Problem {
     Problem::new(
         Code::LogUnsound,

@@ -9,7 +9,7 @@ use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
     Feedback, FieldFault, FileText, Outcome, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen,
-    Situation, Stage, Start, Task, TaskId, WorkPhase, Worktree, decide, effects,
+    Settings, Situation, Stage, Start, Task, TaskId, WorkPhase, Worktree, decide, effects,
 };
 use crate::documents;
 use crate::error::Error;
@@ -83,9 +83,14 @@ pub async fn assign(
 /// Puts the work of a task up for approval, with everything in its worktree committed.
 pub async fn complete(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
     let key = key(giver, Some(task), "complete");
-    let diff = see_work(project, task).await?;
+    complete_as(project, Order { key, ..Order::new(Some(task), &giver.actor) }).await
+}
+
+pub(crate) async fn complete_as(project: &Project, order: Order<'_>) -> Result<Given, Error> {
+    let id = order.task.expect("what is completed is a task");
+    let diff = see_work(project, id).await?;
     let complete = Complete::new(diff, 1, None).map_err(invalid)?;
-    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Complete(complete)).await
+    give(project, order, Command::Complete(complete)).await
 }
 
 /// Approves the diff of a task.
@@ -152,11 +157,13 @@ pub(crate) struct Order<'a> {
     pub(crate) key: Option<CommandKey>,
     pub(crate) settle: Vec<IntentId>,
     pub(crate) fence: Option<LeaseToken>,
+    /// What stands in place of the project's settings.
+    pub(crate) settings: Option<Settings>,
 }
 
 impl<'a> Order<'a> {
     pub(crate) fn new(task: Option<TaskId>, actor: &'a Actor) -> Self {
-        Order { task, actor, key: None, settle: Vec::new(), fence: None }
+        Order { task, actor, key: None, settle: Vec::new(), fence: None, settings: None }
     }
 }
 
@@ -254,7 +261,7 @@ impl Desk {
             plan: self.plan.as_ref().map_or(&no_plan, |plan| &plan.state),
             catalogue: self.catalogue.as_ref().map_or(&no_catalogue, |catalogue| &catalogue.state),
             upstream: &self.upstream,
-            settings: &project.config().settings,
+            settings: order.settings.as_ref().unwrap_or(&project.config().settings),
         };
         let decision = decide(&situation, self.id, order.actor, command)?;
         let given = Given { task: self.id, answer: decision.answer };

@@ -1,14 +1,25 @@
-//! Approves by policy, where the config says `approval = "auto"`.
+//! Approves by policy: where the config says `approval = "auto"`, and where a tape says that the work was merged.
 
 use super::Work;
 use crate::core::{Actor, CommitId, Failure, Outcome, TaskId};
 use crate::error::Error;
 use crate::orders::{self, Order};
+use crate::runs;
 
 pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Result<(), Error> {
     let policy = Actor::Policy("auto".to_owned());
-    let order =
-        Order { settle: vec![work.intent], fence: Some(work.token), ..Order::new(Some(task), &policy) };
+    let settings = match runs::find_taped_settings(&work.project, task).await {
+        Ok(settings) => settings,
+        Err(error) => {
+            return work.settle(task, Outcome::PolicyRefused(Failure::from(error.explain()))).await;
+        }
+    };
+    let order = Order {
+        settle: vec![work.intent],
+        fence: Some(work.token),
+        settings,
+        ..Order::new(Some(task), &policy)
+    };
     match orders::approve_as(&work.project, order, None, Some(head.to_string())).await {
         Ok(_) | Err(Error::Store(regatta_store::Error::IntentSettled { .. })) => Ok(()),
         Err(refused @ Error::Refused(_)) => {

@@ -3,14 +3,8 @@
 //! Children work beside each other, so what is noticed first need not come first: differences are ordered by their
 //! places.
 
-use super::orders::get_run;
-use crate::core::run::Run;
-use crate::error::Error;
-use crate::project::Project;
+use super::way::Stage;
 use std::fmt;
-
-/// How deep children of children are followed to the run that they belong to.
-const DEPTH_MAX: usize = 64;
 
 /// One thing that is otherwise than recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,23 +22,10 @@ enum Place {
 }
 
 impl Difference {
-    /// Notes something about a step of the outermost run.
-    pub(super) fn at_step(step: u64, text: String) -> Self {
-        Difference { place: Place::Step(vec![(step, String::new())]), text }
-    }
-
-    /// Notes something about the step that a run is at, wherever that run belongs.
-    pub(super) async fn at(project: &Project, run: &Run, text: String) -> Result<Self, Error> {
-        let mut way = vec![(run.step, String::new())];
-        let mut parent = run.parent.clone();
-        for _ in 0..DEPTH_MAX {
-            let Some(above) = parent else { break };
-            // A parent stays at the step of its children as long as one of them works.
-            let found = get_run(project, above.run_id).await?;
-            way.insert(0, (found.step, above.item));
-            parent = found.parent;
-        }
-        Ok(Difference { place: Place::Step(way), text })
+    /// Notes something about a step of the run that a way leads to.
+    pub(super) fn at(way: &[Stage], step: u64, text: String) -> Self {
+        let stages = way.iter().map(|stage| (stage.step, stage.item.clone()));
+        Difference { place: Place::Step(stages.chain([(step, String::new())]).collect()), text }
     }
 
     /// Puts differences into the order of their steps; those of one step stay in the order that they have.
@@ -81,7 +62,7 @@ mod tests {
             place: Place::Step(vec![(step, item.to_owned()), (within, String::new())]),
             text: "it differs".to_owned(),
         };
-        let root = |step: u64| Difference::at_step(step, "it differs".to_owned());
+        let root = |step: u64| Difference::at(&[], step, "it differs".to_owned());
         let mut found = [
             Difference::of_run("the run was this, and is that".to_owned()),
             root(10),

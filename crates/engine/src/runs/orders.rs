@@ -3,13 +3,14 @@
 use super::book::Listed;
 use super::fork_point::find_fork_point;
 use super::seat::{self, Seat, Terms};
+use super::tape;
 use crate::clock;
 use crate::core::run::{self, Command, Event, Hold, Index, Order, Parent, Run, Situation, Taping};
-use crate::core::{Actor, Fact, Refusal, RunId};
+use crate::core::{Actor, Fact, FieldFault, Refusal, RunId};
 use crate::crash;
 use crate::error::Error;
 use crate::log::{self, Folded, NO_SNAPSHOT, SNAPSHOT_FORMAT};
-use crate::orders::Giver;
+use crate::orders::{Giver, invalid};
 use crate::project::Project;
 use regatta_flow::Workflow;
 use regatta_store::{Append, Appended, NewEvent, NewIntent, StreamName, Version};
@@ -56,6 +57,10 @@ pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> 
             ids.push(batch.begin(definition, order.clone(), &giver.actor)?);
         }
         if batch.append(project).await? {
+            for (id, _) in ids.iter().zip(&plans).filter(|(_, (_, order))| order.tape.is_some()) {
+                // So that a tape whose run is cut off says which run that is.
+                tape::close_quietly(project, *id).await;
+            }
             return Ok(ids);
         }
     }
@@ -104,7 +109,8 @@ pub async fn answer(
 
 /// Begins a run where another stood before a step; without one, where it stood last.
 ///
-/// It plays the definition of the other, or the one that is given: for going on after a workflow was mended.
+/// It plays the definition of the other, or the one that is given: for going on after a workflow was mended. A replay is
+/// refused, because what it merged is on no branch that a fork would work on.
 pub async fn fork(
     project: &Project,
     giver: &Giver,
@@ -113,6 +119,10 @@ pub async fn fork(
     workflow: Option<&Listed>,
 ) -> Result<RunId, Error> {
     let mut point = find_fork_point(&load_facts(project, run).await?, run, step)?;
+    if let Some(Taping::Replay(_)) = point.run.tape {
+        let problem = format!("{run} is a replay: what it merged is on its replay branch alone");
+        return Err(invalid(vec![FieldFault { field: "run", problem }]));
+    }
     let definition = match workflow {
         Some(listed) => Some(point.turn_to(project.book().compile(&listed.address(), &listed.folder)?)?),
         None => None,

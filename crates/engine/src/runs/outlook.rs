@@ -6,8 +6,9 @@
 //! says the core ([`Run::turn`]); here what that means is looked up and put into words.
 
 use super::orders::get_run;
+use super::taped_task;
 use crate::core::run::{Hold, Phase, Run, Turn, waits_for_person};
-use crate::core::{Failure, ReviewPhase, RunId, Stage, Task};
+use crate::core::{Failure, ReviewPhase, RunId, Stage, Task, TaskId};
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
@@ -90,7 +91,7 @@ async fn find_move(project: &Project, run: &Run) -> Result<(Move, Option<Failure
         Turn::Nobody => at_end(run),
         Turn::Person => ask_person(run),
         Turn::Engine => (Move::Engine(describe_work(run)), None),
-        Turn::Task(task) => wait_for(&orders::get_task(project, task).await?),
+        Turn::Task(task) => wait_for_task(project, run, task).await?,
         Turn::Children => (Box::pin(wait_for_children(project, run)).await?, None),
     })
 }
@@ -135,6 +136,24 @@ fn describe_work(run: &Run) -> String {
 }
 
 /// Says whose move a run is that waits until a task is merged or sent back, with the error that the task shows.
+/// A replay decides about its tasks as its tape says, however long a person would take.
+async fn wait_for_task(project: &Project, run: &Run, task: TaskId) -> Result<(Move, Option<Failure>), Error> {
+    let task = orders::get_task(project, task).await?;
+    let found = wait_for(&task);
+    let is_ready =
+        matches!(&task.stage, Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready);
+    if !is_ready || task.error.is_some() || !matches!(found.0, Move::Person(_)) {
+        return Ok(found);
+    }
+    // A tape that cannot be read decides nothing.
+    Ok(match taped_task::find_decision(project, run).await {
+        Ok(Some(decision)) if !decision.approved => {
+            (Move::Engine(format!("#{} is sent back, as the tape says", task.id)), None)
+        }
+        Ok(_) | Err(_) => found,
+    })
+}
+
 fn wait_for(task: &Task) -> (Move, Option<Failure>) {
     let id = task.id;
     let (_, _, next) = view::outlook(task, None);

@@ -4,9 +4,10 @@
 //! moves. Where the commit is not known, the branch begins at the project's target, and each take must fit there before it is
 //! played.
 
-use super::orders::get_run;
-use super::tape::{Take, Tape};
+use super::take::Take;
+use super::tape::Tape;
 use super::tape_fit::{Fit, judge, shown};
+use super::way::find_root;
 use crate::core::run::Run;
 use crate::core::{Code, Failure, Problem, Start, Worktree};
 use crate::error::Error;
@@ -15,9 +16,6 @@ use crate::project::Project;
 use regatta_git::{BranchName, CommitId};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// How deep children of children are followed to the run that they belong to.
-const DEPTH_MAX: usize = 64;
 
 /// How many paths an error names; the rest is counted.
 const PATHS_TOLD_MAX: usize = 5;
@@ -87,13 +85,8 @@ async fn find_base(project: &Project, tape: &Tape) -> Result<Option<CommitId>, E
 /// Numbers of runs begin anew where the log was thrown away and the repository was not, as on a machine for CI. So the
 /// name has the time too.
 async fn find_branch_of(project: &Project, run: &Run) -> Result<BranchName, Error> {
-    let (mut root, mut begun, mut parent) = (run.id, run.created_at, run.parent.clone());
-    for _ in 0..DEPTH_MAX {
-        let Some(above) = parent else { break };
-        let found = get_run(project, above.run_id).await?;
-        (root, begun, parent) = (found.id, found.created_at, found.parent);
-    }
-    let name = format!("replay/{root}-{}", begun.strftime("%Y%m%d-%H%M%S-%3f"));
+    let root = find_root(project, run).await?;
+    let name = format!("replay/{}-{}", root.id, root.created_at.strftime("%Y%m%d-%H%M%S-%3f"));
     Ok(BranchName::parse(&name).map_err(regatta_git::Error::from)?)
 }
 

@@ -3,6 +3,7 @@
 //! Whoever drives a run keeps it here from step to step, so that a step neither reads the log nor copies the state.
 //! Every append states the version that the decision saw; when another process came first, the run is read again.
 
+use super::tape;
 use crate::clock;
 use crate::core::run::{self, Command, Effect, Event, Run, Situation};
 use crate::core::{Actor, Fact, Refusal, RunId};
@@ -137,6 +138,7 @@ impl Seat {
             Ok(Appended::Stored { intents, .. }) => {
                 crash::point("append.after");
                 self.folded.settle(count, snapshot_bytes);
+                tape::close_if_resting(project, self.run()).await;
                 Ok(Ok(intents.into_iter().skip(others).zip(effects).collect()))
             }
             Ok(Appended::Repeated { .. }) | Err(regatta_store::Error::IntentSettled { .. }) => {

@@ -12,3 +12,5 @@ mod release;
 mod stops;
 mod support;
 mod tapes;
+mod tapes_decided;
+mod tapes_of_children;

@@ -54,7 +54,8 @@ impl Begin {
             None => self.input.read(place, &project).await?,
         };
         let level = self.level.or(head.map(|head| head.level));
-        let new = NewRun { workflow, level, input, board: !self.no_board, tape: None };
+        let board = !self.no_board && head.is_none_or(|head| head.board);
+        let new = NewRun { workflow, level, input, board, tape: None };
         if let Some(reel) = reel {
             return reel.run(place, project, new).await;
         }

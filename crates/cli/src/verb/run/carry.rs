@@ -2,6 +2,7 @@
 
 use super::foreground::{Decides, Foreground};
 use super::show::{print_brief, print_rested};
+use super::tape::Played;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
@@ -28,8 +29,17 @@ impl Manner {
         title: &str,
         order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
     ) -> Result<Exit, Problem> {
-        let run = self.give(place, &project, run, title, order).await?;
-        print_rested(place, &project, run).await
+        let played = match run.filter(|_| !self.no_wait) {
+            Some(run) => Played::of(&project, run).await?,
+            None => None,
+        };
+        let Some(played) = played else {
+            let run = self.give(place, &project, run, title, order).await?;
+            return print_rested(place, &project, run).await;
+        };
+        let foreground = played.take(place, &project, title).await?;
+        let run = follow(&project, foreground, order).await?;
+        played.print(place, &project, run).await
     }
 
     /// Gives the order to end a run, waits for that, and shows it; that it ended is no error.
@@ -53,19 +63,27 @@ impl Manner {
         title: &str,
         order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
     ) -> Result<RunId, Problem> {
-        let giver = crate::identity::giver(None);
         if self.no_wait {
-            return order(project, &giver).await.map_err(|error| error.explain());
+            return order(project, &crate::identity::giver(None)).await.map_err(|error| error.explain());
         }
         // Before the order, so that everything that follows it is seen.
         let decides = Decides::at(place.screen);
         let foreground = Foreground::take(project, place.screen, decides, title, run).await?;
-        match order(project, &giver).await {
-            Ok(run) => foreground.follow(run).await.map(|run| run.id),
-            Err(error) => {
-                foreground.release().await?;
-                Err(error.explain())
-            }
+        follow(project, foreground, order).await
+    }
+}
+
+/// Gives the order, and follows the run until it rests.
+async fn follow(
+    project: &Project,
+    foreground: Foreground,
+    order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
+) -> Result<RunId, Problem> {
+    match order(project, &crate::identity::giver(None)).await {
+        Ok(run) => foreground.follow(run).await.map(|run| run.id),
+        Err(error) => {
+            foreground.release().await?;
+            Err(error.explain())
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::verb::person::{Decision, Person};
 use regatta_engine::core::run::{Mapping, Phase, Run};
 use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
 use regatta_engine::orders::{self, Giver};
-use regatta_engine::runs::{self, TapeAnswer};
+use regatta_engine::runs::{self, TapeAnswer, TapeHead};
 use regatta_engine::{Error, Helm, Project};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -44,8 +44,8 @@ pub(crate) struct Foreground {
     person: Person,
     decides: Decides,
     family: Option<Family>,
-    /// What people answered when the run was recorded that is now played.
-    answers: Vec<TapeAnswer>,
+    /// What people said when the run was recorded that is now played.
+    recorded: Option<TapeHead>,
 }
 
 impl Foreground {
@@ -98,22 +98,12 @@ impl Foreground {
             None => None,
         };
         let project = Arc::clone(project);
-        Ok(Foreground {
-            project,
-            screen,
-            helm,
-            progress,
-            giver,
-            person,
-            decides,
-            family,
-            answers: Vec::new(),
-        })
+        Ok(Foreground { project, screen, helm, progress, giver, person, decides, family, recorded: None })
     }
 
     /// Has the questions of the run be answered as they were when it was recorded.
-    pub(crate) fn answered_by(self, answers: Vec<TapeAnswer>) -> Self {
-        Foreground { answers, ..self }
+    pub(crate) fn answered_by(self, recorded: Option<TapeHead>) -> Self {
+        Foreground { recorded, ..self }
     }
 
     /// Follows a run, lets go of the project, and returns the run as it rests.
@@ -160,27 +150,25 @@ impl Foreground {
         if run.is_over() || run.hold.is_some() {
             return Ok(false);
         }
-        if let Some(answer) = self.find_answer(run) {
-            let TapeAnswer { approved, text, .. } = answer.clone();
+        if let Some(TapeAnswer { approved, text, .. }) = self.find_answer(run).await? {
             let given = runs::answer(&self.project, &self.giver, run.id, approved, text).await;
             return given.map(|()| true).map_err(|error| error.explain());
         }
-        if self.decides == Decides::Nobody {
-            return Ok(false);
-        }
         match &run.phase {
+            Phase::Mapping(mapping) => self.decide_for_children(mapping).await,
+            _ if self.decides == Decides::Nobody => Ok(false),
             Phase::Asking { question } => self.answer(run.id, question).await,
             Phase::Landing { task, .. } => self.approve(*task).await,
-            Phase::Mapping(mapping) => self.decide_for_children(mapping).await,
             _ => Ok(false),
         }
     }
 
-    /// Finds what was answered in this place; the questions of children are not on a tape.
-    fn find_answer(&self, run: &Run) -> Option<&TapeAnswer> {
-        let is_asked = matches!(run.phase, Phase::Asking { .. }) && run.parent.is_none();
-        let is_here = |answer: &&TapeAnswer| answer.step == run.step && answer.node == run.node.as_str();
-        self.answers.iter().find(is_here).filter(|_| is_asked)
+    /// Finds what was answered in this place when the run was recorded.
+    async fn find_answer(&self, run: &Run) -> Result<Option<TapeAnswer>, Problem> {
+        match &self.recorded {
+            Some(head) => head.find_answer(&self.project, run).await.map_err(|error| error.explain()),
+            None => Ok(None),
+        }
     }
 
     /// Decides what one of the children waits for.

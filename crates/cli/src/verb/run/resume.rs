@@ -6,7 +6,7 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
 use regatta_engine::Project;
-use regatta_engine::core::run::Status;
+use regatta_engine::core::run::{Status, Taping};
 use regatta_engine::core::{Code, Problem, RunId};
 use regatta_engine::runs::{self, RunView, list_runs};
 use std::sync::Arc;
@@ -56,11 +56,20 @@ async fn resume(place: &Place, project: Project, run: RunId, manner: Manner) -> 
     manner.carry_out(place, Arc::new(project), Some(run), &title, order).await
 }
 
+/// Finds the newest run that goes on: one of the person's own, or else a replay.
 async fn find_open(project: &Project) -> Result<RunId, Problem> {
     let is_open =
-        |run: &RunView| !matches!(run.status, Status::Completed | Status::Failed) && run.parent.is_none();
+        |run: &&RunView| !matches!(run.status, Status::Completed | Status::Failed) && run.parent.is_none();
     let all = list_runs(project, LOOKED_AT_MAX).await.map_err(|error| error.explain())?;
-    all.iter().find(|run| is_open(run)).map(|run| run.id).ok_or_else(|| {
+    let mut replay = None;
+    for open in all.iter().filter(is_open) {
+        let found = runs::get_run(project, open.id).await.map_err(|error| error.explain())?;
+        match found.tape {
+            Some(Taping::Replay(_)) => replay = replay.or(Some(open.id)),
+            Some(Taping::Record(_)) | None => return Ok(open.id),
+        }
+    }
+    replay.ok_or_else(|| {
         let why = if all.is_empty() { "no run was started in this project" } else { "every run has ended" };
         let next =
             "begin one with `regatta run WORKFLOW`; `regatta run fork ID` goes on from a step of an ended one";

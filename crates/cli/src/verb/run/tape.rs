@@ -26,8 +26,16 @@ pub(super) struct TapeOptions {
 
 /// A tape that is being recorded or played.
 pub(super) enum Reel {
-    Record(Taping),
-    Replay(Taping, Tape, Box<TapeHead>),
+    /// The folder, which is made when everything else is in order.
+    Record(PathBuf),
+    Replay(Taping, Box<Played>),
+}
+
+/// A recorded run that is played, and who notices what its roles are told now.
+pub(super) struct Played {
+    tape: Tape,
+    head: TapeHead,
+    roles: Arc<AgentRoles>,
 }
 
 impl TapeOptions {
@@ -35,12 +43,11 @@ impl TapeOptions {
         let Some(path) = self.record.as_ref().or(self.replay.as_ref()) else { return Ok(None) };
         let path = place.folder()?.join(path);
         if self.record.is_some() {
-            Tape::create(&path).map_err(|error| error.explain())?;
-            return Ok(Some(Reel::Record(Taping::Record(name_of(&path)?))));
+            Tape::check_free(&path).map_err(|error| error.explain())?;
+            return Ok(Some(Reel::Record(path)));
         }
-        let tape = Tape::open(&path).map_err(|error| error.explain())?;
-        let head = tape.head().map_err(|error| error.explain())?;
-        Ok(Some(Reel::Replay(Taping::Replay(name_of(&path)?), tape, Box::new(head))))
+        let played = Played::open(&path).map_err(|error| error.explain())?;
+        Ok(Some(Reel::Replay(Taping::Replay(name_of(&path)?), Box::new(played))))
     }
 }
 
@@ -49,7 +56,7 @@ impl Reel {
     pub(super) fn head(&self) -> Option<&TapeHead> {
         match self {
             Reel::Record(_) => None,
-            Reel::Replay(_, _, head) => Some(head),
+            Reel::Replay(_, played) => Some(&played.head),
         }
     }
 
@@ -60,32 +67,89 @@ impl Reel {
         project: Arc<Project>,
         new: NewRun,
     ) -> Result<Exit, Problem> {
-        let roles = Arc::new(AgentRoles::default());
-        let (taping, answers) = match &self {
-            Reel::Record(taping) => (taping, Vec::new()),
-            Reel::Replay(taping, _, head) => (taping, head.answers.clone()),
-        };
-        let new = NewRun { tape: Some(taping.clone()), ..new };
-        let decides = Decides::at(place.screen);
         let title = format!("{} begins", new.workflow.name);
-        let foreground =
-            Foreground::take_alone(&project, Arc::clone(&roles) as _, place.screen, decides, &title).await?;
-        let run = match runs::create(&project, &crate::identity::giver(None), new).await {
+        let (roles, recorded) = match &self {
+            Reel::Record(_) => (Arc::default(), None),
+            Reel::Replay(_, played) => (Arc::clone(&played.roles), Some(played.head.clone())),
+        };
+        let decides = Decides::at(place.screen);
+        let foreground = Foreground::take_alone(&project, roles as _, place.screen, decides, &title).await?;
+        let run = match self.begin(&project, new).await {
             Ok(run) => run,
-            Err(error) => {
+            Err(problem) => {
                 foreground.release().await?;
-                return Err(error.explain());
+                return Err(problem);
             }
         };
-        foreground.answered_by(answers).follow(run).await?;
+        foreground.answered_by(recorded).follow(run).await?;
         match self {
             Reel::Record(_) => print_rested(place, &project, run).await,
-            Reel::Replay(_, tape, _) => {
-                let found = compare(&project, &tape, &roles, run).await.map_err(|error| error.explain())?;
-                place.screen.data(&found, |lines| render(lines));
-                Ok(if found.is_empty() { Exit::Done } else { Exit::Failed })
+            Reel::Replay(_, played) => played.print(place, &project, run).await,
+        }
+    }
+
+    async fn begin(&self, project: &Project, new: NewRun) -> Result<RunId, Problem> {
+        let giver = crate::identity::giver(None);
+        match self {
+            Reel::Replay(taping, _) => {
+                let new = NewRun { tape: Some(taping.clone()), ..new };
+                runs::create(project, &giver, new).await.map_err(|error| error.explain())
+            }
+            Reel::Record(path) => {
+                let was_there = path.exists();
+                Tape::create(path).map_err(|error| error.explain())?;
+                let begun = async {
+                    let new = NewRun { tape: Some(Taping::Record(name_of(path)?)), ..new };
+                    runs::create(project, &giver, new).await.map_err(|error| error.explain())
+                };
+                begun.await.inspect_err(|_| {
+                    if !was_there {
+                        // It is empty; that it stays there is no harm.
+                        let _ = std::fs::remove_dir(path);
+                    }
+                })
             }
         }
+    }
+}
+
+impl Played {
+    fn open(folder: &Path) -> Result<Self, Error> {
+        let tape = Tape::open(folder)?;
+        let head = tape.head()?;
+        Ok(Played { tape, head, roles: Arc::default() })
+    }
+
+    /// Opens the tape that a run is played from, if it is one that a person began.
+    pub(super) async fn of(project: &Project, run: RunId) -> Result<Option<Self>, Problem> {
+        let found = runs::get_run(project, run).await.map_err(|error| error.explain())?;
+        match (&found.tape, &found.parent) {
+            (Some(Taping::Replay(folder)), None) => {
+                Played::open(Path::new(folder)).map(Some).map_err(|error| error.explain())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes hold of the project, to go on with the replay.
+    pub(super) async fn take(
+        &self,
+        place: &Place,
+        project: &Arc<Project>,
+        title: &str,
+    ) -> Result<Foreground, Problem> {
+        let (roles, decides) = (Arc::clone(&self.roles) as _, Decides::at(place.screen));
+        let foreground = Foreground::take_alone(project, roles, place.screen, decides, title).await?;
+        Ok(foreground.answered_by(Some(self.head.clone())))
+    }
+
+    /// Says what went otherwise than recorded, and ends with 1 if something did.
+    pub(super) async fn print(&self, place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
+        let found = self.tape.compare(project, run, self.roles.differences()).await;
+        let found = found.map_err(|error| error.explain())?;
+        let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+        place.screen.data(&lines, |lines| render(lines));
+        Ok(if lines.is_empty() { Exit::Done } else { Exit::Failed })
     }
 }
 
@@ -100,16 +164,6 @@ fn name_of(path: &Path) -> Result<String, Problem> {
             "use a folder whose name is UTF-8",
         )
     })
-}
-
-async fn compare(
-    project: &Project,
-    tape: &Tape,
-    roles: &AgentRoles,
-    run: RunId,
-) -> Result<Vec<String>, Error> {
-    let found = tape.compare(project, run, roles.differences()).await?;
-    Ok(found.iter().map(ToString::to_string).collect())
 }
 
 fn render(lines: &[String]) -> String {

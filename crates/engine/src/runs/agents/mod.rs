@@ -10,10 +10,12 @@ mod in_task;
 use super::difference::Difference;
 use super::replay_branch;
 use super::roles::{Ask, Played, Playing, Roles};
-use super::tape::{self, Take, Tape, child_of};
+use super::take::{Take, digest_of};
+use super::tape::{self, Tape};
 use super::tape_files::TapeFiles;
 use super::tape_fit::TapeChange;
 use super::tape_name::name_of;
+use super::way::find_way;
 use crate::accounts;
 use crate::core::run::{Phase, Run, Taping};
 use crate::core::session::Scope;
@@ -54,10 +56,12 @@ impl AgentRoles {
         let failed = |error: Error| Box::new(Failure::from(error.explain()));
         let tape = self.open(folder).map_err(failed)?;
         let asks = asks_of(ask.run);
-        let take = tape.find(ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run)))?.clone();
-        if take.prompt_digest != tape::digest_of(&ask.prompt) {
+        let way = find_way(ask.project, ask.run).await.map_err(failed)?;
+        let take =
+            tape.find(&way, ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run, asks)))?.clone();
+        if take.prompt_digest != digest_of(&ask.prompt) {
             let text = format!("`{}` would be told something else", ask.run.node);
-            let difference = Difference::at(ask.project, ask.run, text).await.map_err(failed)?;
+            let difference = Difference::at(&way, ask.run.step, text);
             self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(difference);
         }
         Ok(Some((tape, take)))
@@ -249,13 +253,13 @@ async fn keep_if_recorded(
         changes = committed.iter().map(|change| (name_of(&change.path), TapeChange::of(change))).collect();
     }
     let take = Take {
-        child: child_of(ask.run).map(str::to_owned),
+        way: find_way(ask.project, ask.run).await?,
         step: ask.run.step,
         node: ask.run.node.to_string(),
         item: ask.run.item.clone(),
         visit: ask.run.count_visits() + 1,
         asks: asks_of(ask.run),
-        prompt_digest: tape::digest_of(&ask.prompt),
+        prompt_digest: digest_of(&ask.prompt),
         output: output.clone(),
         base: Some(base.clone()),
         files,
@@ -296,12 +300,20 @@ fn explain(ask: &Ask<'_>, failure: &regatta_agents::Failure, transcript: &Path) 
     Failure::from(problem.with("class", failure.class.name()).with("transcript", transcript))
 }
 
-fn not_recorded(run: &Run) -> Failure {
+fn not_recorded(run: &Run, asks: u32) -> Failure {
     let item = run.item.as_ref().map_or_else(String::new, |item| format!(" for {item}"));
+    let visit = run.count_visits() + 1;
+    let why = match asks {
+        0 => format!("the tape has no answer {visit} of `{}`{item}", run.node),
+        _ => format!(
+            "the tape has answer {visit} of `{}`{item}, but not when it is asked again ({asks})",
+            run.node
+        ),
+    };
     Failure::from(Problem::new(
         Code::RunFailed,
         format!("step {} of run {} cannot be replayed", run.step, run.id),
-        format!("the tape has no answer {} of `{}`{item}", run.count_visits() + 1, run.node),
+        why,
         "the workflow decides otherwise than when it was recorded; record it again if that is meant",
     ))
 }

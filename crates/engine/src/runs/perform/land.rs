@@ -4,12 +4,14 @@
 //! repetition after a crash finds the same.
 
 use super::super::cancelled;
+use super::super::orders::get_run;
 use super::super::seat::{self, Seat};
+use super::super::taped_task;
 use super::{settle, terms};
 use crate::core::run::{Command, Phase};
-use crate::core::{Actor, Cleanup, Failure, RunId, Stage, Task, TaskId, WorkPhase};
+use crate::core::{Actor, Cleanup, Failure, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
-use crate::orders::{self, Giver};
+use crate::orders::{self, Giver, Order};
 use crate::perform::{Control, Work};
 use regatta_agents::StopReason;
 use std::time::Duration;
@@ -34,13 +36,13 @@ pub(super) async fn perform(
         if let Some(command) = judge(&found, before, run, step) {
             return settle(work, run, command).await;
         }
-        if is_ready_to_submit(&found) {
-            let giver = Giver { actor: Actor::Engine, command_id: None };
-            if let Err(error) = orders::complete(project, &giver, task).await {
+        match go_on(work, run, &found).await {
+            Ok(false) => {}
+            Ok(true) => continue,
+            Err(error) => {
                 let failure = Failure::from(error.explain());
                 return settle(work, run, Command::NotPerformed { step, failure }).await;
             }
-            continue;
         }
         // A person may take days over it; the next engine goes on waiting.
         if work.is_leaving() {
@@ -58,6 +60,29 @@ pub(super) async fn perform(
             head = project.store().wait_past(seen, IDLE) => seen = head?,
         }
     }
+}
+
+/// Puts the task up, and sends it back where a tape says so; false when there is nothing to do but wait.
+async fn go_on(work: &Work, run: RunId, task: &Task) -> Result<bool, Error> {
+    let project = &work.project;
+    let (is_ready, is_up) = (is_ready_to_submit(task), is_up(task));
+    if !is_ready && !is_up {
+        return Ok(false);
+    }
+    let decision = taped_task::find_decision(project, &get_run(project, run).await?).await?;
+    if is_ready {
+        let settings = decision.as_ref().map(|decision| taped_task::settings_for(project, decision));
+        let order = Order { settings, ..Order::new(Some(task.id), &Actor::Engine) };
+        return orders::complete_as(project, order).await.map(|_| true);
+    }
+    let Some(decision) = decision.filter(|decision| !decision.approved) else { return Ok(false) };
+    let giver = Giver { actor: Actor::Engine, command_id: None };
+    // As it was said: the two are joined by an empty line when they are handed on.
+    let (reason, feedback) = match decision.reason.split_once("\n\n") {
+        Some((reason, feedback)) => (reason.to_owned(), Some(feedback.to_owned())),
+        None => (decision.reason, None),
+    };
+    orders::reject(project, &giver, task.id, reason, feedback).await.map(|_| true)
 }
 
 /// Tells how often the task was sent back before, if the run still waits for it.
@@ -94,4 +119,8 @@ fn is_ready_to_submit(task: &Task) -> bool {
         Stage::InProgress(work) => matches!(work.phase, WorkPhase::Driven { session: None, .. }),
         Stage::Backlog | Stage::WaitingApproval(_) | Stage::Verified(_) => false,
     }
+}
+
+fn is_up(task: &Task) -> bool {
+    matches!(&task.stage, Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready)
 }

@@ -1,0 +1,228 @@
+//! What a tape says about its run as a whole: what it was given, and what it and its children made of it.
+//!
+//! It is read from the log, so that it can be written at any time, and again.
+
+use super::orders::{get_run, load_facts};
+use super::steps::{StepView, find_steps};
+use super::way::{Stage, find_children, find_way, is_same_way};
+use crate::core::run::{Event, Hold, Phase, Run};
+use crate::core::{CommitId, Fact, RunId};
+use crate::error::Error;
+use crate::project::Project;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The most runs of one family; far above what a machine works on.
+const RUNS_MAX: usize = 100_000;
+
+/// What a tape says about its run as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TapeHead {
+    /// The run's number where it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// The workflow.
+    pub workflow: String,
+    /// Names its definition.
+    pub digest: String,
+    /// The level.
+    pub level: u32,
+    /// Whether its items were tasks on the board.
+    #[serde(default = "yes")]
+    pub board: bool,
+    /// What the run was given.
+    pub input: Value,
+    /// The commit that its work began from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<CommitId>,
+    /// What it did.
+    #[serde(flatten)]
+    pub root: TapeRun,
+    /// What the runs did that it began, and those that they began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<TapeRun>,
+}
+
+/// What one run of a recorded family did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TapeRun {
+    /// The way to it; empty for the run that a person began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub way: Vec<Stage>,
+    /// How it ended.
+    pub status: String,
+    /// The steps that it made.
+    pub steps: Vec<TapeStep>,
+    /// What people answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<TapeAnswer>,
+    /// What was decided about its tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<TapeDecision>,
+    /// What keeps it from going on.
+    #[serde(skip)]
+    pub(super) trouble: Option<Trouble>,
+}
+
+/// What a person answered in a recorded run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TapeAnswer {
+    /// The step.
+    pub step: u64,
+    /// The node.
+    pub node: String,
+    /// Whether it was a yes.
+    pub approved: bool,
+    /// What was said.
+    pub text: String,
+}
+
+/// What was decided about a task of a recorded run, by a person or a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TapeDecision {
+    /// The step that put it up.
+    pub step: u64,
+    /// Whether it was merged.
+    pub approved: bool,
+    /// What was said when it was sent back.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+/// A step that a recorded run made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TapeStep {
+    /// The node.
+    pub node: String,
+    /// The edge that was taken.
+    pub edge: String,
+    /// Where it led.
+    pub to: String,
+}
+
+/// Why a run does not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Trouble {
+    pub(super) step: u64,
+    pub(super) text: String,
+    /// Whether it could be tried again.
+    pub(super) is_held: bool,
+}
+
+impl TapeHead {
+    /// Tells whether the recorded run was still at work when this was written.
+    pub(super) fn is_unfinished(&self) -> bool {
+        matches!(self.root.status.as_str(), "created" | "running")
+    }
+
+    /// Finds what was answered in the place where a run asks.
+    pub async fn find_answer(&self, project: &Project, run: &Run) -> Result<Option<TapeAnswer>, Error> {
+        if !matches!(run.phase, Phase::Asking { .. }) {
+            return Ok(None);
+        }
+        let is_here = |answer: &&TapeAnswer| answer.step == run.step && answer.node == run.node.as_str();
+        let found = self.find_run(&find_way(project, run).await?);
+        Ok(found.and_then(|found| found.answers.iter().find(is_here)).cloned())
+    }
+
+    /// Finds what was decided about the task that a run has put up.
+    pub(super) async fn find_decision(
+        &self,
+        project: &Project,
+        run: &Run,
+    ) -> Result<Option<TapeDecision>, Error> {
+        let found = self.find_run(&find_way(project, run).await?);
+        let is_here = |decision: &&TapeDecision| decision.step == run.step;
+        Ok(found.and_then(|found| found.decisions.iter().find(is_here)).cloned())
+    }
+
+    fn find_run(&self, way: &[Stage]) -> Option<&TapeRun> {
+        [&self.root].into_iter().chain(&self.children).find(|run| is_same_way(&run.way, way))
+    }
+}
+
+/// Reads from the log what a run and its children have done so far.
+pub(super) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, Error> {
+    let found = get_run(project, run).await?;
+    let mut children = Vec::new();
+    let mut open = vec![(Vec::new(), run)];
+    while let Some((way, parent)) = open.pop() {
+        for (stage, child) in find_children(project, parent).await? {
+            let way: Vec<Stage> = way.iter().cloned().chain([stage]).collect();
+            children.push(load_run(project, child, way.clone()).await?);
+            open.push((way, child));
+        }
+        if children.len() > RUNS_MAX {
+            break;
+        }
+    }
+    children.sort_by(|one, other| one.way.cmp(&other.way));
+    Ok(TapeHead {
+        run_id: Some(run),
+        workflow: found.workflow,
+        digest: found.digest,
+        level: found.level,
+        board: found.board,
+        input: found.input,
+        base: None,
+        root: load_run(project, run, Vec::new()).await?,
+        children,
+    })
+}
+
+async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<TapeRun, Error> {
+    let found = get_run(project, run).await?;
+    let facts = load_facts(project, run).await?;
+    let step = |step: StepView| TapeStep { node: step.node, edge: step.edge, to: step.to };
+    Ok(TapeRun {
+        way,
+        status: found.status().to_string(),
+        steps: find_steps(&facts).into_iter().map(step).collect(),
+        answers: find_answers(&facts),
+        decisions: facts.iter().filter_map(|fact| find_decision(&fact.event)).collect(),
+        trouble: find_trouble(&found),
+    })
+}
+
+fn find_answers(facts: &[Fact<Event>]) -> Vec<TapeAnswer> {
+    let mut run: Option<Run> = None;
+    let mut answers = Vec::new();
+    for fact in facts {
+        let is_asked = run.as_ref().is_some_and(|run| matches!(run.phase, Phase::Asking { .. }));
+        if let (true, Event::RunStepped { step, node, output, .. }) = (is_asked, &fact.event) {
+            let approved = output["approved"].as_bool().unwrap_or_default();
+            let text = output["text"].as_str().unwrap_or_default().to_owned();
+            answers.push(TapeAnswer { step: *step, node: node.to_string(), approved, text });
+        }
+        run = Run::evolve(run, fact);
+    }
+    answers
+}
+
+fn find_decision(event: &Event) -> Option<TapeDecision> {
+    match event {
+        Event::RunLanded { step, .. } => {
+            Some(TapeDecision { step: *step, approved: true, reason: String::new() })
+        }
+        Event::RunSentBack { step, feedback, .. } => {
+            Some(TapeDecision { step: *step, approved: false, reason: feedback.clone() })
+        }
+        _ => None,
+    }
+}
+
+fn find_trouble(run: &Run) -> Option<Trouble> {
+    let (error, is_held) = match (&run.phase, &run.hold) {
+        (Phase::Failed { error, .. }, _) => (error, false),
+        (_, Some(Hold::Error { error })) => (error, true),
+        _ => return None,
+    };
+    Some(Trouble { step: run.step, text: format!("{}: {}", error.code, error.message), is_held })
+}
+
+fn yes() -> bool {
+    true
+}

@@ -1,0 +1,82 @@
+//! The way to a run within its family: from the run that a person began, through `map` nodes, to one child.
+//!
+//! Numbers of runs are given as they come, so they tell nothing from one play to the next. The way does: which visit of
+//! which node, for which item. Tapes name what is on them by it.
+
+use super::orders::{get_run, load_facts};
+use crate::core::RunId;
+use crate::core::run::{Event, Run};
+use crate::error::Error;
+use crate::project::Project;
+use serde::{Deserialize, Serialize};
+
+/// How deep children of children are followed; a workflow that is nested deeper cannot be loaded.
+const DEPTH_MAX: usize = 64;
+
+/// One `map` node on the way to a child.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Stage {
+    /// The step of the run that waits.
+    pub step: u64,
+    /// The node.
+    pub node: String,
+    /// The visit of that node, from 1.
+    pub visit: u32,
+    /// The key of the item that the child is for.
+    pub item: String,
+}
+
+impl Stage {
+    /// Tells whether it is the same place, at whatever step.
+    pub(super) fn is_at(&self, other: &Stage) -> bool {
+        (&self.node, self.visit, &self.item) == (&other.node, other.visit, &other.item)
+    }
+}
+
+/// Tells whether two ways lead to the same place, at whatever steps.
+pub(super) fn is_same_way(one: &[Stage], other: &[Stage]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_at(other))
+}
+
+/// Finds the way to a run that is under way; empty if it is no child.
+///
+/// A run stays at the step of its children as long as one of them works.
+pub(super) async fn find_way(project: &Project, run: &Run) -> Result<Vec<Stage>, Error> {
+    let mut way = Vec::new();
+    let mut parent = run.parent.clone();
+    for _ in 0..DEPTH_MAX {
+        let Some(above) = parent else { break };
+        let found = get_run(project, above.run_id).await?;
+        way.insert(0, stage_of(&found, found.step, above.item));
+        parent = found.parent;
+    }
+    Ok(way)
+}
+
+/// Finds the run that a person began and that a run belongs to in the end, which may be itself.
+pub(super) async fn find_root(project: &Project, run: &Run) -> Result<Run, Error> {
+    let mut found = run.clone();
+    for _ in 0..DEPTH_MAX {
+        let Some(above) = &found.parent else { break };
+        found = get_run(project, above.run_id).await?;
+    }
+    Ok(found)
+}
+
+/// Finds the children that a run has started, each with the last stage of the way to it.
+pub(super) async fn find_children(project: &Project, run: RunId) -> Result<Vec<(Stage, RunId)>, Error> {
+    let mut found = Vec::new();
+    let mut state: Option<Run> = None;
+    for fact in load_facts(project, run).await? {
+        if let (Some(run), Event::RunChildrenStarted { step, children, .. }) = (&state, &fact.event) {
+            let child = |(item, id): (&String, &RunId)| (stage_of(run, *step, item.clone()), *id);
+            found.extend(children.iter().map(child));
+        }
+        state = Run::evolve(state, &fact);
+    }
+    Ok(found)
+}
+
+fn stage_of(parent: &Run, step: u64, item: String) -> Stage {
+    Stage { step, node: parent.node.to_string(), visit: parent.count_visits() + 1, item }
+}
