@@ -162,3 +162,45 @@ fn what_a_role_without_a_task_wrote_is_on_the_tape() {
     let kept = std::fs::read_to_string(tape.join("0001-coder-PRD/PRD.txt")).expect("the file is on the tape");
     assert_eq!(kept, "work on PRD, visit 1\n");
 }
+
+#[test]
+fn a_tape_without_a_board_is_played_without_one() {
+    let project = scripted("auto", CODER);
+    let tape = project.repo.outside().join("tape").display().to_string();
+    let record = [&RUN[..], &["--no-board", "--record", &tape]].concat();
+    assert_eq!(project.run(&record).code, Some(0));
+    let other = scripted("auto", SILENT);
+    is_the_same(&other, &tape);
+    assert_eq!(other.json(&["task", "list"]), json!([]), "no task was made");
+}
+
+#[test]
+fn what_cannot_begin_leaves_no_tape_and_a_tape_that_is_cut_off_says_how_to_go_on() {
+    let project = scripted("auto", CODER);
+    let tape = project.repo.outside().join("tape");
+    let name = tape.display().to_string();
+    let refused = project.run(&["run", "speckit", "--input", "{\"prd\": 1}", "--record", &name]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(!tape.exists(), "nothing was recorded");
+
+    let record = [&RUN[..], &["--record", &name]].concat();
+    assert!(project.run_with("REGATTA_CRASH_AT", "perform_node.played", &record).signal.is_some());
+    let refused = project.refusal(&["run", "speckit", "--replay", &name]);
+    assert!(refused["hint"].to_string().contains("regatta run --resume 1"), "{refused}");
+}
+
+#[test]
+fn what_is_resumed_is_the_own_run_and_a_resumed_replay_is_compared() {
+    let project = scripted("auto", BLOCKED);
+    let tape = recorded(&project, |command| {
+        assert_eq!(project.json(command)["phase"], "asking");
+        while project.json(&["run", "answer", "1", "blue"])["phase"] == "asking" {}
+    });
+    let other = scripted("auto", BLOCKED);
+    assert_eq!(other.json(&RUN)["phase"], "asking");
+    let replay = ["run", "speckit", "--replay", &tape];
+    assert!(other.run_with("REGATTA_CRASH_AT", "perform_node.played", &replay).signal.is_some());
+    assert_eq!(other.json(&["run", "--resume"])["id"], 1, "the replay is newer, but not the person's");
+    let resumed = other.run(&["run", "resume", "2"]);
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (Some(0), "the same as recorded\n"), "{resumed:?}");
+}

@@ -1,22 +1,26 @@
 //! A run played again from the log, with no agent: the same outputs and answers, judged by a definition.
 //!
 //! Every decision of the workflow is made once more: steps, what followed an approval or a rejection, and the one by which
-//! the run failed. What a role was asked for again has left no output in the log, and is not judged.
+//! the run failed; and so are those of its children, before the step that they belong to. What a role was asked for again
+//! has left no output in the log, and is not judged.
 
 use super::book::Listed;
-use super::orders::load_facts;
+use super::orders::{get_run, load_facts};
+use super::way::{Stage, stage_of};
 use crate::core::run::{self, Event, Next, Run, Situation};
 use crate::core::{Fact, RunId};
 use crate::error::Error;
 use crate::project::Project;
 use regatta_flow::Workflow;
 use serde::Serialize;
-use std::sync::Arc;
 
 /// What one step of a run would be today.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replayed {
+    /// The way to the child that made it; empty if the run itself did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub way: Vec<Stage>,
     /// The step.
     pub step: u64,
     /// The node.
@@ -29,35 +33,64 @@ pub struct Replayed {
     pub differs: Option<String>,
 }
 
-/// Plays a run again by a definition, today's or its own.
+/// Plays a run again by a definition, today's or its own, and its children by those within.
 pub async fn replay(
     project: &Project,
     run: RunId,
     workflow: Option<&Listed>,
 ) -> Result<Vec<Replayed>, Error> {
+    let found = get_run(project, run).await?;
+    let definition = match workflow {
+        Some(listed) => project.book().compile(&listed.address(), &listed.folder)?,
+        None => project.book().get(project, &found.digest).await?,
+    };
+    let mut steps = Vec::new();
+    play(project, run, &definition, &[], &mut steps).await?;
+    Ok(steps)
+}
+
+async fn play(
+    project: &Project,
+    run: RunId,
+    definition: &Workflow,
+    way: &[Stage],
+    steps: &mut Vec<Replayed>,
+) -> Result<(), Error> {
     let facts = load_facts(project, run).await?;
     let mut state: Option<Run> = None;
-    let mut definition: Option<Arc<Workflow>> = None;
-    let mut steps: Vec<Replayed> = Vec::new();
+    let mut own: Vec<Replayed> = Vec::new();
     for (index, fact) in facts.iter().enumerate() {
         if let Some(before) = &mut state {
-            let workflow = match (&definition, workflow) {
-                (Some(found), _) => Arc::clone(found),
-                (None, Some(listed)) => project.book().compile(&listed.address(), &listed.folder)?,
-                (None, None) => project.book().get(project, &before.digest).await?,
-            };
-            judge(&mut steps, before, &facts[index..], &workflow);
-            definition = Some(workflow);
+            if let Event::RunChildrenStarted { step, children, .. } = &fact.event {
+                hand_over(&mut own, way, steps);
+                for (item, child) in children {
+                    let stage = stage_of(before, *step, item.clone());
+                    let way: Vec<Stage> = way.iter().cloned().chain([stage]).collect();
+                    Box::pin(play(project, *child, definition, &way, steps)).await?;
+                }
+            }
+            judge(&mut own, before, &facts[index..], definition);
         }
         state = Run::evolve(state, fact);
     }
-    Ok(steps)
+    hand_over(&mut own, way, steps);
+    Ok(())
+}
+
+/// Adds the steps of one run to those of all.
+fn hand_over(own: &mut Vec<Replayed>, way: &[Stage], steps: &mut Vec<Replayed>) {
+    own.iter_mut().for_each(|step| step.way = way.to_vec());
+    steps.append(own);
 }
 
 /// Decides again what the first fact tells, and adds what would be different.
 fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], workflow: &Workflow) {
     let [fact, rest @ ..] = facts else { return };
-    let within = super::seat::find_within(workflow, &before.within);
+    let Some(within) = before.within.iter().try_fold(workflow, |workflow, name| workflow.children.get(name))
+    else {
+        steps.extend(lost(before, &fact.event));
+        return;
+    };
     let situation = Situation { workflow: within, now_millis: fact.at.as_millisecond() };
     let (step, node) = (before.step, before.node.to_string());
     let Some(now) = run::decide_again(situation, before, &fact.event) else { return };
@@ -73,10 +106,17 @@ fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], wor
                 Next::Perform { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => None,
             };
             let to = landing.unwrap_or_else(|| next.node()).to_string();
-            steps.push(Replayed { step, node, edge: choice.edge.to_string(), to, differs });
+            steps.push(Replayed { way: Vec::new(), step, node, edge: choice.edge.to_string(), to, differs });
         }
         Event::RunFailed { error, .. } => {
-            steps.push(Replayed { step, node, edge: String::new(), to: error.code.to_string(), differs });
+            steps.push(Replayed {
+                way: Vec::new(),
+                step,
+                node,
+                edge: String::new(),
+                to: error.code.to_string(),
+                differs,
+            });
         }
         // What came of an approval belongs to the step that was put up for it.
         _ => {
@@ -85,6 +125,20 @@ fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], wor
             }
         }
     }
+}
+
+/// Says of a step of a child that nothing is there to decide it by.
+fn lost(before: &Run, event: &Event) -> Option<Replayed> {
+    let Event::RunStepped { step, node, choice, next, .. } = event else { return None };
+    let name = before.within.last()?;
+    Some(Replayed {
+        way: Vec::new(),
+        step: *step,
+        node: node.to_string(),
+        edge: choice.edge.to_string(),
+        to: next.node().to_string(),
+        differs: Some(format!("there would be no child workflow `{name}`")),
+    })
 }
 
 /// Says what would happen instead of what is recorded.

@@ -77,6 +77,7 @@ pub(super) async fn find_children(project: &Project, run: RunId) -> Result<Vec<(
     Ok(found)
 }
 
-fn stage_of(parent: &Run, step: u64, item: String) -> Stage {
+/// Returns the stage at which a run has a child for an item.
+pub(super) fn stage_of(parent: &Run, step: u64, item: String) -> Stage {
     Stage { step, node: parent.node.to_string(), visit: parent.count_visits() + 1, item }
 }

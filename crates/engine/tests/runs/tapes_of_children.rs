@@ -184,6 +184,20 @@ async fn every_answer_of_a_family_is_kept_and_what_children_decide_is_compared()
     let takes = takes.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "md"));
     assert_eq!(takes.count(), 8, "two rounds of two items with two parts");
 
+    let other = LEAF.replace("to = \"done\"", "to = \"other\"");
+    let mended = nested(&other);
+    let replayed = runs::replay(&first.project, run, None).await.unwrap();
+    assert_eq!(replayed.len(), 14, "eight leaves, four children and two rounds: {replayed:?}");
+    assert!(replayed.iter().all(|step| step.differs.is_none()), "{replayed:?}");
+    for (name, text) in &mended {
+        first.repo.write(&format!(".regatta/workflows/fan/{name}"), text);
+    }
+    let listed = runs::find_workflow(Some(&first.project), "fan").unwrap();
+    let replayed = runs::replay(&first.project, run, Some(&listed)).await.unwrap();
+    let differs: Vec<_> = replayed.iter().filter(|step| step.differs.is_some()).collect();
+    assert_eq!(differs.len(), 8, "{replayed:?}");
+    assert_eq!((differs[0].way.len(), differs[0].way[1].item.as_str()), (2, "x"));
+
     let second = world(&nested(LEAF)).await;
     let run = begin(&second, Taping::Replay(folder.clone()), items.clone()).await;
     let roles = Arc::new(AgentRoles::default());
@@ -191,7 +205,7 @@ async fn every_answer_of_a_family_is_kept_and_what_children_decide_is_compared()
     assert_eq!(played.state, recorded.state);
     assert_eq!(compared(&second, &folder, run, &roles).await, [""; 0]);
 
-    let third = world(&nested(&LEAF.replace("to = \"done\"", "to = \"other\""))).await;
+    let third = world(&mended).await;
     let run = begin(&third, Taping::Replay(folder.clone()), items).await;
     let roles = Arc::new(AgentRoles::default());
     third.rest_with(run, Arc::clone(&roles) as Arc<_>).await;

@@ -41,9 +41,12 @@ impl Replay {
 fn render(steps: &[Replayed]) -> String {
     let mut text = String::new();
     for step in steps {
-        let Replayed { step: number, node, edge, to, differs } = step;
+        let Replayed { way, step: number, node, edge, to, differs } = step;
         let edge = if edge.is_empty() { "failed" } else { edge };
-        let _ = write!(text, "{CYAN}{number:>4}{CYAN:#}  {node} {DIM}{edge}{DIM:#} → {to}");
+        let child: String =
+            way.iter().map(|stage| format!("step {} for {}, ", stage.step, clean(&stage.item))).collect();
+        let _ =
+            write!(text, "{CYAN}{number:>4}{CYAN:#}  {DIM}{child}{DIM:#}{node} {DIM}{edge}{DIM:#} → {to}");
         let _ = match differs {
             Some(differs) => writeln!(text, "  {RED}differs{RED:#}: {}", clean(differs).replace('\n', " ")),
             None => writeln!(text),
