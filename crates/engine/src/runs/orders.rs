@@ -120,7 +120,9 @@ pub async fn fork(
 ) -> Result<RunId, Error> {
     let mut point = find_fork_point(&load_facts(project, run).await?, run, step)?;
     if let Some(Taping::Replay(_)) = point.run.tape {
-        let problem = format!("{run} is a replay: what it merged is on its replay branch alone");
+        let problem = format!(
+            "{run} is a replay: what it merged is on its replay branch alone; fork the run that was recorded"
+        );
         return Err(invalid(vec![FieldFault { field: "run", problem }]));
     }
     let definition = match workflow {

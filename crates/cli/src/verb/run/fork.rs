@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// Begins a new run where another stood before a step, and follows it.
 ///
 /// Items that were merged by then stay merged; the others become new tasks. One that had been begun starts from the commit
-/// that the step saw; where that is not known, it starts anew, and the answer says so.
+/// that the step saw; where that is not known, it starts anew, and the answer says so. A replay
+/// cannot be forked: what it merged is on its replay branch alone.
 #[derive(Args)]
 pub(crate) struct Fork {
     /// The number of the run to begin from.
