@@ -19,7 +19,7 @@ pub struct Order {
     pub level: Option<u32>,
     /// What it is given.
     pub input: Value,
-    /// Whether its items become tasks on the board.
+    /// Whether its items, and those of its children, become tasks on the board.
     pub board: bool,
     /// The tape that it is recorded on, or played from.
     pub tape: Option<Taping>,
@@ -47,6 +47,7 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
         within: order.within,
         level,
         board,
+        board_below: order.board && !board,
         tape: order.tape,
         input,
         state,
@@ -105,6 +106,7 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         within: from.within.clone(),
         level: from.level,
         board: from.board,
+        board_below: from.board_below,
         tape: None,
         input: from.input.clone(),
         state: from.state.clone(),

@@ -113,6 +113,9 @@ pub struct Begin {
     pub level: u32,
     /// Whether its items are tasks on the board.
     pub board: bool,
+    /// Whether those of its children are, though it has none itself.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub board_below: bool,
     /// The tape that it is recorded on, or played from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tape: Option<Taping>,
@@ -301,6 +304,11 @@ kinds! {
     RunStopping => "run:stopping",
     RunCompleted => "run:completed",
     RunFailed => "run:failed",
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// An output that is null was given all the same.

@@ -237,6 +237,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         within: plan.within.clone(),
         level: plan.level,
         board: plan.board,
+        board_below: plan.board_below,
         tape: plan.tape.clone(),
         state: plan.state.clone(),
         input: plan.input.clone(),

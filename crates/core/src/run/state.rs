@@ -24,6 +24,9 @@ pub struct Run {
     pub level: u32,
     /// Whether its items are tasks on the board.
     pub board: bool,
+    /// Whether those of its children are, though it has none itself.
+    #[serde(default)]
+    pub board_below: bool,
     /// The tape that it is recorded on, or played from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tape: Option<Taping>,
@@ -197,6 +200,11 @@ impl Run {
             _ if self.step == 1 && !self.is_asked => Status::Created,
             _ => Status::Running,
         }
+    }
+
+    /// Tells whether the items of its family become tasks, wherever a workflow has a board.
+    pub fn wants_board(&self) -> bool {
+        self.board || self.board_below
     }
 
     /// Tells whether it has ended.

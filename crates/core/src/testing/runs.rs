@@ -75,6 +75,7 @@ fn begin() -> Begin {
         within: vec!["part".into()],
         level: 7,
         board: true,
+        board_below: true,
         tape: Some(Taping::Record("/tape".into())),
         input: json!({ "prd": "Text" }),
         state: json!({ "tasks": [] }),

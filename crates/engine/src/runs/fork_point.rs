@@ -55,6 +55,9 @@ impl ForkPoint {
         match problem {
             Some(problem) => Err(invalid(vec![FieldFault { field: "with", problem }])),
             None => {
+                let is_wanted = self.run.wants_board();
+                self.run.board = is_wanted && definition.board.is_some();
+                self.run.board_below = is_wanted && !self.run.board;
                 self.run.digest = definition.digest();
                 self.run.workflow = definition.name.clone();
                 Ok(definition)

@@ -28,7 +28,7 @@ pub struct NewRun {
     pub level: Option<u32>,
     /// What it is given.
     pub input: Value,
-    /// Whether its items become tasks on the board.
+    /// Whether its items, and those of its children, become tasks on the board.
     pub board: bool,
     /// The tape that it is recorded on, or played from.
     pub tape: Option<Taping>,
@@ -274,7 +274,7 @@ pub(super) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
         within,
         level: None,
         input: item.input.clone(),
-        board: parent.board,
+        board: parent.wants_board(),
         tape: parent.tape.clone(),
         parent: Some(Parent { run_id: parent.id, item: item.key.clone() }),
     }

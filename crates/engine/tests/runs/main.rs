@@ -5,6 +5,7 @@ mod begun_again;
 mod board;
 mod cancels;
 mod children;
+mod families;
 mod forks;
 mod moments;
 mod outlook;

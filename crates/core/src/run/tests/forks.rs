@@ -1,5 +1,6 @@
 //! A fork begins where another run stood, with its state and counters, and goes its own way.
 
+use super::maps::five_parts;
 use super::play::{Play, RUN};
 use super::script::{carry_out, coder_output, played, review_output};
 use super::told::{describe_effect, describe_event, describe_run};
@@ -152,6 +153,23 @@ fn what_a_person_said_goes_along() {
           feedback = {"approved":true,"text":"this","task":"T001"}
     "#]],
     );
+}
+
+/// A workflow without a board may have children that have one.
+#[test]
+fn the_wish_for_a_board_goes_down_the_family() {
+    let families = [
+        (five_parts(), "begin board", (false, true)),
+        (five_parts(), "begin", (false, false)),
+        (speckit(), "begin board", (true, true)),
+        (speckit(), "begin", (false, false)),
+    ];
+    for (example, given, expected) in families {
+        let from = played(&example, given).run;
+        assert_eq!((from.board, from.wants_board()), expected, "{} {given}", from.workflow);
+        let (fork, _) = Play::of(&example, vec![fork(RunId::new(2).unwrap(), &from, Taken::default())]);
+        assert_eq!((fork.run.board, fork.run.wants_board()), expected, "the fork of {given}");
+    }
 }
 
 /// Each item is known by the commit that its last node left, until it is merged; a fork hands that on.
