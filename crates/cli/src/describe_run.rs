@@ -63,6 +63,8 @@ fn say(event: &Event, item: Option<&str>) -> String {
         Event::RunHeld { error, .. } => format!("held: {}", say_error(error)),
         Event::RunPaused { .. } => "paused".to_owned(),
         Event::RunResumed { .. } => "resumed".to_owned(),
+        Event::RunParentPaused { .. } => "paused with the run that waits for it".to_owned(),
+        Event::RunParentResumed { .. } => "resumed with the run that waits for it".to_owned(),
         Event::RunStopping { reason: Some(reason), .. } => format!("stopping: {reason}"),
         Event::RunStopping { reason: None, .. } => "stopping".to_owned(),
         Event::RunCompleted { .. } => "completed".to_owned(),
@@ -80,6 +82,7 @@ pub(crate) fn style_of_run(event: &Event) -> Style {
         | Event::RunOutputRefused { .. }
         | Event::RunAgentRefused { .. }
         | Event::RunPaused { .. }
+        | Event::RunParentPaused { .. }
         | Event::RunStopping { .. } => YELLOW,
         _ => Style::new(),
     }

@@ -21,6 +21,7 @@ pub enum Refusal {
     RunNotFound { run: RunId },
     RunInvalidTransition { run: RunId, status: run::Status, command: &'static str },
     RunAnswerBlank { run: RunId },
+    RunParentPaused { run: RunId, parent: RunId },
     DependencyCycle { task: TaskId, cycle: Vec<TaskId> },
     AgentNotFound { agent: AgentId, known: Vec<AgentId> },
     AgentAlreadyRunning { agent: AgentId, tasks: Vec<TaskId>, instances: u32 },
@@ -49,7 +50,9 @@ impl Refusal {
             Refusal::NothingToResume { .. } => Code::TaskInvalidTransition,
             Refusal::NoPlace { .. } => Code::ConcurrencyLimitExceeded,
             Refusal::RunNotFound { .. } => Code::RunNotFound,
-            Refusal::RunInvalidTransition { .. } => Code::RunInvalidTransition,
+            Refusal::RunInvalidTransition { .. } | Refusal::RunParentPaused { .. } => {
+                Code::RunInvalidTransition
+            }
             Refusal::RunAnswerBlank { .. } => Code::ValidationError,
             Refusal::DependencyCycle { .. } => Code::DependencyCycle,
             Refusal::AgentNotFound { .. } => Code::AgentNotFound,
@@ -97,6 +100,14 @@ impl Refusal {
             )
             .with("runId", run.number()),
             Refusal::RunAnswerBlank { run } => answer_blank(*run),
+            Refusal::RunParentPaused { run, parent } => Problem::new(
+                self.code(),
+                format!("run {run} was not resumed"),
+                format!("run {parent}, which waits for it, is paused"),
+                format!("`regatta run resume {parent}` has the whole family go on"),
+            )
+            .with("runId", run.number())
+            .with("parentId", parent.number()),
             Refusal::TaskBlocked { task, missing } => blocked(*task, missing),
             Refusal::NoPlace { task, working, limit } => Problem::new(
                 self.code(),

@@ -25,6 +25,8 @@ pub struct Order {
     pub tape: Option<Taping>,
     /// The run that waits for it.
     pub parent: Option<Parent>,
+    /// Whether that run is held, so that it begins nothing yet.
+    pub is_parent_paused: bool,
 }
 
 /// Begins a run with the initial state of its workflow.
@@ -60,6 +62,7 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
         step: 1,
         next,
         parent: order.parent,
+        is_parent_paused: order.is_parent_paused,
         forked: None,
     };
     let mut events = vec![Event::RunCreated { run_id: id, plan: Box::new(plan) }];
@@ -119,6 +122,7 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         step: from.step,
         next,
         parent: None,
+        is_parent_paused: false,
         forked: Some(Fork { run_id: from.id, step: from.step }),
     };
     Event::RunCreated { run_id: id, plan: Box::new(plan) }

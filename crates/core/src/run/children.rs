@@ -51,7 +51,7 @@ impl Player<'_> {
             }
         }
         // With the last one ended the step is made; a run that is held makes it when it is resumed.
-        if mapping.is_over() && self.run.hold.is_none() {
+        if mapping.is_over() && !self.run.is_held() {
             events.extend(self.step(gather(&mapping), None));
         }
         events

@@ -29,6 +29,7 @@ pub enum Command {
     Resume,
     Stop { reason: Option<String> },
     Answer { approved: bool, text: String },
+    FollowParent { is_paused: bool },
     Published { step: u64, tasks: BTreeMap<String, TaskId> },
     AgentRefused { step: u64, agent: AgentId, what: String },
     Performed { step: u64, asks: u32, output: Value, head: Option<CommitId> },
@@ -60,6 +61,7 @@ impl Player<'_> {
             Command::Stop { reason } => self.stop(reason.clone()),
             Command::Answer { approved, text } => self.answer(*approved, text),
             _ if self.run.is_over() => Ok(Vec::new()),
+            Command::FollowParent { is_paused } => Ok(self.follow_parent(*is_paused)),
             Command::Published { step, tasks } => Ok(self.published(*step, tasks.clone())),
             Command::AgentRefused { step, agent, what } => Ok(self.agent_refused(*step, agent.clone(), what)),
             Command::Performed { step, asks, output, head } => {
@@ -125,7 +127,22 @@ impl Player<'_> {
         match self.run.hold {
             Some(Hold::Paused | Hold::Error { .. }) => Ok(vec![Event::RunResumed { run_id: self.run.id }]),
             Some(Hold::Stopping { .. }) => Err(self.refusal("resume")),
-            None => Ok(Vec::new()),
+            None => match &self.run.parent {
+                Some(parent) if self.run.is_parent_paused => {
+                    Err(Refusal::RunParentPaused { run: self.run.id, parent: parent.run_id })
+                }
+                _ => Ok(Vec::new()),
+            },
+        }
+    }
+
+    /// A pause of its own stays, whatever becomes of the one above.
+    fn follow_parent(&self, is_paused: bool) -> Vec<Event> {
+        let run_id = self.run.id;
+        match (self.run.is_parent_paused, is_paused) {
+            (false, true) => vec![Event::RunParentPaused { run_id }],
+            (true, false) => vec![Event::RunParentResumed { run_id }],
+            (false, false) | (true, true) => Vec::new(),
         }
     }
 

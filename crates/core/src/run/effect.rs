@@ -128,6 +128,8 @@ fn begins(event: &Event) -> bool {
         | Event::RunHeld { .. }
         | Event::RunPaused { .. }
         | Event::RunResumed { .. }
+        | Event::RunParentPaused { .. }
+        | Event::RunParentResumed { .. }
         | Event::RunStopping { .. }
         | Event::RunCompleted { .. }
         | Event::RunFailed { .. } => false,

@@ -69,6 +69,10 @@ pub enum Event {
     RunPaused { run_id: RunId },
     #[serde(rename = "run:resumed")]
     RunResumed { run_id: RunId },
+    #[serde(rename = "run:parent_paused")]
+    RunParentPaused { run_id: RunId },
+    #[serde(rename = "run:parent_resumed")]
+    RunParentResumed { run_id: RunId },
     #[serde(rename = "run:stopping")]
     RunStopping { run_id: RunId, reason: Option<String> },
     #[serde(rename = "run:completed")]
@@ -148,6 +152,9 @@ pub struct Begin {
     /// The run that waits for it, if it is a child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// Whether that run was paused already, or one above it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_parent_paused: bool,
     /// The run and the step that it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<Fork>,
@@ -301,6 +308,8 @@ kinds! {
     RunHeld => "run:held",
     RunPaused => "run:paused",
     RunResumed => "run:resumed",
+    RunParentPaused => "run:parent_paused",
+    RunParentResumed => "run:parent_resumed",
     RunStopping => "run:stopping",
     RunCompleted => "run:completed",
     RunFailed => "run:failed",
@@ -336,6 +345,8 @@ impl Event {
             | Event::RunHeld { run_id, .. }
             | Event::RunPaused { run_id }
             | Event::RunResumed { run_id }
+            | Event::RunParentPaused { run_id }
+            | Event::RunParentResumed { run_id }
             | Event::RunStopping { run_id, .. }
             | Event::RunCompleted { run_id, .. }
             | Event::RunFailed { run_id, .. } => Some(*run_id),

@@ -111,6 +111,11 @@ impl Run {
                 self.hold = None;
                 self.ask_if_wanted();
             }
+            Event::RunParentPaused { .. } => self.is_parent_paused = true,
+            Event::RunParentResumed { .. } => {
+                self.is_parent_paused = false;
+                self.ask_if_wanted();
+            }
             Event::RunStopping { reason, .. } => self.hold = Some(Hold::Stopping { reason: reason.clone() }),
             Event::RunCompleted { result, .. } => self.end(Phase::Completed { result: result.clone() }),
             Event::RunFailed { error, .. } => self.end(Phase::Failed { error: error.clone() }),
@@ -199,13 +204,14 @@ impl Run {
             Phase::Mapping(mapping) => mapping.is_over() || !mapping.startable().is_empty(),
             Phase::Asking { .. } | Phase::Ending | Phase::Completed { .. } | Phase::Failed { .. } => false,
         };
-        self.is_asked |= needs && self.hold.is_none();
+        self.is_asked |= needs && !self.is_held();
     }
 
     fn end(&mut self, phase: Phase) {
         self.phase = phase;
         self.is_asked = false;
         self.hold = None;
+        self.is_parent_paused = false;
     }
 }
 
@@ -256,6 +262,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         is_asked: false,
         hold: None,
         parent: plan.parent.clone(),
+        is_parent_paused: plan.is_parent_paused,
         forked: plan.forked,
         created_at: at,
         updated_at: at,

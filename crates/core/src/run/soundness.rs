@@ -33,6 +33,8 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
         Event::RunHeld { step, .. } => at(step) && is_open && run.is_asked && !is_stopping,
         Event::RunPaused { .. } => is_open && run.hold.is_none(),
         Event::RunResumed { .. } => matches!(run.hold, Some(Hold::Paused | Hold::Error { .. })),
+        Event::RunParentPaused { .. } => is_open && run.parent.is_some() && !run.is_parent_paused,
+        Event::RunParentResumed { .. } => run.is_parent_paused,
         Event::RunStopping { .. } => run.is_at_work() && !is_stopping,
         Event::RunCompleted { .. } => run.phase == Phase::Ending,
         Event::RunFailed { error, .. } if error.code == Code::RunStopped => {

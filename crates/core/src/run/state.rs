@@ -67,6 +67,9 @@ pub struct Run {
     pub hold: Option<Hold>,
     /// The run that waits for it.
     pub parent: Option<Parent>,
+    /// Whether that run is paused, or one above it: then nothing more is asked for either.
+    #[serde(default)]
+    pub is_parent_paused: bool,
     /// Where it was forked from.
     pub forked: Option<Fork>,
     /// When it was created.
@@ -192,9 +195,7 @@ impl Run {
             Phase::Completed { .. } => Status::Completed,
             Phase::Failed { .. } => Status::Failed,
             Phase::Asking { .. } | Phase::Landing { .. } => Status::Paused,
-            _ if matches!(self.hold, Some(Hold::Paused | Hold::Error { .. })) && !self.is_asked => {
-                Status::Paused
-            }
+            _ if self.pauses_children() && !self.is_asked => Status::Paused,
             // Nothing is asked for while its children run.
             Phase::Mapping(_) => Status::Running,
             _ if self.step == 1 && !self.is_asked => Status::Created,
@@ -205,6 +206,21 @@ impl Run {
     /// Tells whether the items of its family become tasks, wherever a workflow has a board.
     pub fn wants_board(&self) -> bool {
         self.board || self.board_below
+    }
+
+    /// Tells whether nothing more is asked for, because of itself or of a run above it.
+    pub fn is_held(&self) -> bool {
+        self.hold.is_some() || self.is_parent_paused
+    }
+
+    /// Tells whether its children are to ask for nothing more either.
+    pub fn pauses_children(&self) -> bool {
+        self.is_held() && !self.is_stopping()
+    }
+
+    /// Tells whether a person stops it.
+    pub(super) fn is_stopping(&self) -> bool {
+        matches!(self.hold, Some(Hold::Stopping { .. }))
     }
 
     /// Tells whether it has ended.

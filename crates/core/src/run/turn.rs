@@ -18,8 +18,10 @@ pub enum Turn {
     Engine,
     /// Whoever has the turn with this task, which is up for approval; see [`waits_for_person`].
     Task(TaskId),
-    /// Whoever has the turn with its children.
+    /// Whoever has the turn with its children; those of a paused run come to the end of their steps.
     Children,
+    /// Whoever paused the run that waits for it, or one above that.
+    Parent,
 }
 
 impl Run {
@@ -29,8 +31,11 @@ impl Run {
             Phase::Completed { .. } | Phase::Failed { .. } => Turn::Nobody,
             // Its end follows by itself.
             _ if matches!(self.hold, Some(Hold::Stopping { .. })) => Turn::Engine,
+            Phase::Mapping(mapping) if self.awaits_pause() && mapping.is_under_way() => Turn::Children,
             _ if self.hold.is_some() && !self.is_asked => Turn::Person,
+            // It can be answered all the same.
             Phase::Asking { .. } => Turn::Person,
+            _ if self.is_parent_paused && !self.is_asked => Turn::Parent,
             Phase::Landing { task, .. } => Turn::Task(*task),
             Phase::Mapping(_) if !self.is_asked => Turn::Children,
             Phase::Mapping(_) | Phase::Publishing | Phase::Performing { .. } | Phase::Ending => Turn::Engine,
@@ -41,6 +46,13 @@ impl Run {
     pub fn children_under_way(&self) -> Vec<RunId> {
         let Phase::Mapping(mapping) = &self.phase else { return Vec::new() };
         mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run).collect()
+    }
+
+    /// Tells whether it is paused, and only its children may still have something under way.
+    fn awaits_pause(&self) -> bool {
+        let is_paused =
+            matches!(self.hold, Some(Hold::Paused)) || (self.hold.is_none() && self.is_parent_paused);
+        is_paused && !self.is_asked
     }
 }
 

@@ -60,6 +60,8 @@ pub(crate) fn run_samples() -> Vec<Event> {
         Event::RunHeld { run_id, step: 2, error: error.clone() },
         Event::RunPaused { run_id },
         Event::RunResumed { run_id },
+        Event::RunParentPaused { run_id },
+        Event::RunParentResumed { run_id },
         Event::RunStopping { run_id, reason: Some("Enough".into()) },
         Event::RunCompleted { run_id, result: json!({ "ok": true }) },
         Event::RunFailed { run_id, error, output: Some(json!(null)) },
@@ -93,6 +95,7 @@ fn begin() -> Begin {
             max_parallel: 2,
         },
         parent: Some(Parent { run_id: RunId::FIRST, item: "b".into() }),
+        is_parent_paused: true,
         forked: Some(Fork { run_id: RunId::FIRST, step: 3 }),
     }
 }

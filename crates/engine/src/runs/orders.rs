@@ -1,6 +1,7 @@
 //! Giving orders to runs: begin, pause, resume, stop, answer, fork.
 
 use super::book::Listed;
+use super::family;
 use super::fork_point::find_fork_point;
 use super::seat::{self, Seat, Terms};
 use super::tape;
@@ -46,7 +47,16 @@ pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> 
     for NewRun { workflow, level, input, board, tape } in new {
         let definition = project.book().compile(&workflow.address(), &workflow.folder)?;
         let digest = workflow.folder.digest();
-        let order = Order { digest, within: Vec::new(), level, input, board, tape, parent: None };
+        let order = Order {
+            digest,
+            within: Vec::new(),
+            level,
+            input,
+            board,
+            tape,
+            parent: None,
+            is_parent_paused: false,
+        };
         plans.push((definition, order));
     }
     for _ in 0..TRIES_MAX {
@@ -67,14 +77,15 @@ pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> 
     Err(Error::Contended { tries: TRIES_MAX })
 }
 
-/// Has a run ask for nothing more until it is resumed; what is under way ends.
+/// Has a run and its children ask for nothing more until it is resumed; what is under way ends.
 pub async fn pause(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
-    tell(project, giver, run, Command::Pause).await
+    family::tell(project, giver, run, Command::Pause).await
 }
 
-/// Has a paused run go on, and one that was held by an error try again; so do those of its children that are held.
+/// Has a paused run go on with its children, and one that was held by an error try again; so do those of its children
+/// that an error holds.
 pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
-    tell(project, giver, run, Command::Resume).await?;
+    family::tell(project, giver, run, Command::Resume).await?;
     let mut parents = vec![run];
     while let Some(parent) = parents.pop() {
         for child in get_run(project, parent).await?.children_under_way() {
@@ -277,5 +288,6 @@ pub(super) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
         board: parent.wants_board(),
         tape: parent.tape.clone(),
         parent: Some(Parent { run_id: parent.id, item: item.key.clone() }),
+        is_parent_paused: parent.pauses_children(),
     }
 }

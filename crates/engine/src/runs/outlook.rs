@@ -37,6 +37,11 @@ enum Move {
 pub(super) async fn look(project: &Project, run: &Run, has_engine: bool) -> Result<Outlook, Error> {
     let (next_move, error) = find_move(project, run).await?;
     Ok(match next_move {
+        Move::Engine(_) if !has_engine && run.is_parent_paused => {
+            let above = find_paused_above(project, run).await?;
+            let next = format!("run {above}, which waits for it, is paused: regatta run --resume {above}");
+            Outlook { phase: UNATTENDED, owner: "you", next, error }
+        }
         Move::Engine(_) if !has_engine => {
             let next = format!("nobody works on it: {}", take_up(run));
             Outlook { phase: UNATTENDED, owner: "you", next, error }
@@ -93,6 +98,7 @@ async fn find_move(project: &Project, run: &Run) -> Result<(Move, Option<Failure
         Turn::Engine => (Move::Engine(describe_work(run)), None),
         Turn::Task(task) => wait_for_task(project, run, task).await?,
         Turn::Children => (Box::pin(wait_for_children(project, run)).await?, None),
+        Turn::Parent => (wait_for_parent(project, run).await?, None),
     })
 }
 
@@ -121,9 +127,18 @@ fn describe_work(run: &Run) -> String {
     let node = &run.node;
     match (&run.phase, &run.hold) {
         (_, Some(Hold::Stopping { .. })) => "it is being stopped".to_owned(),
+        (Phase::Mapping(_), Some(_)) => {
+            let id = run.id;
+            format!(
+                "it pauses when the steps of its children are over; regatta run resume {id} takes that back"
+            )
+        }
         (_, Some(_)) => {
             let id = run.id;
             format!("it pauses when this step of `{node}` is over; regatta run resume {id} takes that back")
+        }
+        (_, None) if run.is_parent_paused => {
+            format!("it pauses when this step of `{node}` is over, since a run that waits for it is paused")
         }
         (Phase::Publishing, None) => "its items go on the board".to_owned(),
         (Phase::Performing { .. }, None) => match &run.item {
@@ -185,6 +200,12 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
             (Move::Engine(_) | Move::Nobody(_), _) => return Ok(Move::Engine(describe_work(run))),
         }
     }
+    if run.hold.is_some() {
+        return Ok(ask_person(run).0);
+    }
+    if run.is_parent_paused {
+        return wait_for_parent(project, run).await;
+    }
     Ok(match waiting.as_slice() {
         [] => Move::Engine(describe_work(run)),
         [child] => Move::Person(format!("run {child} waits for you: regatta run show {child}")),
@@ -193,4 +214,24 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
             rest.len()
         )),
     })
+}
+
+/// Finds the run above that was paused.
+async fn find_paused_above(project: &Project, run: &Run) -> Result<RunId, Error> {
+    let mut above = run.id;
+    let mut parent = run.parent.clone();
+    while let Some(next) = parent {
+        let found = get_run(project, next.run_id).await?;
+        above = found.id;
+        if found.hold.is_some() {
+            break;
+        }
+        parent = found.parent;
+    }
+    Ok(above)
+}
+
+async fn wait_for_parent(project: &Project, run: &Run) -> Result<Move, Error> {
+    let above = find_paused_above(project, run).await?;
+    Ok(Move::Person(format!("run {above}, which waits for it, is paused: regatta run resume {above}")))
 }

@@ -106,6 +106,22 @@ impl Seat {
         Ok(self.append(project, actor, (at, events), terms, with).await?.is_ok())
     }
 
+    /// Tells the run something as a part of an append of several runs, which is stored only if each is as it was read.
+    pub(super) fn join(
+        &mut self,
+        actor: &Actor,
+        mut command: Command,
+        with: &mut Append,
+    ) -> Result<(), Error> {
+        with.expect.push((self.folded.stream.clone(), self.folded.version));
+        let at = clock::now();
+        let events = self.decide(at, &mut command)?;
+        let added = push(&mut self.folded, (at, events), actor, with.events.len());
+        with.events.extend(added.rows);
+        with.intents.extend(added.intents);
+        Ok(())
+    }
+
     /// Decides at a moment, which must be that of the facts: whoever decides again has only these to go by.
     fn decide(&mut self, at: Timestamp, command: &mut Command) -> Result<Vec<Event>, Error> {
         let now_millis = at.as_millisecond();

@@ -1,10 +1,14 @@
 //! What goes down a family of runs: the wish for a board, a pause, and what becomes of a child that is given up.
 
-use crate::support::{CODER, REVIEWER, World};
+use crate::support::{CODER, REVIEWER, World, giver};
+use regatta_engine::Helm;
 use regatta_engine::core::RunId;
 use regatta_engine::core::run::Status;
-use regatta_engine::runs::{self, NewRun};
+use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
+use regatta_testkit::wait::until_async;
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
 
 /// One child per item, two at once; it has no board itself.
 const PARENT: &str = r#"
@@ -71,4 +75,109 @@ async fn without_a_board_no_child_has_one() {
     assert_eq!(found.state["results"], json!([completed("a")]));
     let views = runs::list_runs(&world.project, 10).await.unwrap();
     assert!(views.iter().all(|view| view.tasks.is_empty()), "{views:?}");
+}
+
+/// Two steps without a board.
+const PLAIN: &str = r#"
+name = "part"
+start = "work"
+nodes.work = { kind = "agent", role = "coder" }
+nodes.look = { kind = "agent", role = "reviewer" }
+nodes.done = { kind = "end", result = "input.key" }
+edges = [
+    { id = "worked", from = "work", to = "look" },
+    { id = "seen", from = "look", to = "done" },
+]
+"#;
+
+/// Notes the steps that it is asked for, and ends them once it may.
+#[derive(Default)]
+struct Gated {
+    begun: Mutex<Vec<String>>,
+    may_end: CancellationToken,
+}
+
+impl Roles for Gated {
+    fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a> {
+        let item = ask.run.parent.as_ref().map_or("", |parent| parent.item.as_str());
+        self.begun.lock().unwrap().push(format!("{item} {}", ask.node.name));
+        Box::pin(async {
+            self.may_end.cancelled().await;
+            Ok(Played::Returned(json!({})))
+        })
+    }
+}
+
+impl Gated {
+    /// Returns the steps that were begun, in the order of their names.
+    fn begun(&self) -> Vec<String> {
+        let mut begun = self.begun.lock().unwrap().clone();
+        begun.sort();
+        begun
+    }
+
+    /// Has an engine work on the run, which is paused as soon as two of its children work.
+    async fn pause_at_work(self: &Arc<Self>, world: &World, pause: &[RunId]) {
+        let roles = Arc::clone(self) as Arc<dyn Roles>;
+        let mut helm =
+            Helm::take_alone(Arc::clone(&world.project), roles, CancellationToken::new()).await.unwrap();
+        until_async("two children work", || self.begun().len() == 2).await;
+        for run in pause {
+            runs::pause(&world.project, &giver(), *run).await.unwrap();
+        }
+        self.may_end.cancel();
+        helm.rest_run(pause[0], &mut |_| {}).await.unwrap();
+        helm.release(|_| {}).await.unwrap();
+    }
+}
+
+async fn show(world: &World, run: RunId) -> RunView {
+    runs::show_run(&world.project, run).await.unwrap().0
+}
+
+fn number(run: u32) -> RunId {
+    RunId::new(run).unwrap()
+}
+
+#[tokio::test]
+async fn a_pause_holds_the_whole_family_before_its_next_steps() {
+    let world = World::new("auto", &[], CODER, REVIEWER).await;
+    let run = begin(&world, PLAIN, &["a", "b", "c"], true).await;
+    let roles = Arc::new(Gated::default());
+    roles.pause_at_work(&world, &[run]).await;
+    assert_eq!(roles.begun(), ["a work", "b work"], "no child begins a step, and no other child begins");
+    for child in [2, 3] {
+        let view = show(&world, number(child)).await;
+        let next = "run 1, which waits for it, is paused: regatta run resume 1";
+        assert_eq!(
+            (view.status, view.step, view.owner, view.next.as_str()),
+            (Status::Paused, 2, "you", next)
+        );
+    }
+    let view = show(&world, run).await;
+    assert_eq!((view.status, view.next.as_str()), (Status::Paused, "regatta run resume 1"));
+    // Another engine begins nothing either.
+    world.rest_with(run, Arc::clone(&roles) as _).await;
+    assert_eq!(roles.begun().len(), 2);
+    runs::resume(&world.project, &giver(), run).await.unwrap();
+    let found = world.rest_with(run, Arc::clone(&roles) as _).await;
+    assert_eq!(found.state["results"], json!([completed("a"), completed("b"), completed("c")]));
+    assert_eq!(roles.begun().len(), 6, "no step is made twice: {:?}", roles.begun());
+}
+
+#[tokio::test]
+async fn a_child_that_was_paused_by_itself_stays_paused() {
+    let world = World::new("auto", &[], CODER, REVIEWER).await;
+    let run = begin(&world, PLAIN, &["a", "b"], true).await;
+    let roles = Arc::new(Gated::default());
+    let child = number(2);
+    roles.pause_at_work(&world, &[run, child]).await;
+    runs::resume(&world.project, &giver(), run).await.unwrap();
+    let found = world.rest_with(run, Arc::clone(&roles) as _).await;
+    assert_eq!(found.status(), Status::Running, "{found:?}");
+    assert_eq!(roles.begun(), ["a work", "b look", "b work"]);
+    assert_eq!(show(&world, child).await.next, "regatta run resume 2");
+    runs::resume(&world.project, &giver(), child).await.unwrap();
+    let found = world.rest_with(run, Arc::clone(&roles) as _).await;
+    assert_eq!(found.state["results"], json!([completed("a"), completed("b")]));
 }

@@ -10,7 +10,7 @@ use regatta_engine::core::{Problem, RunId};
 use regatta_engine::runs;
 use std::sync::Arc;
 
-/// Has a run begin nothing more until it is resumed; what is under way ends.
+/// Has a run and its children begin nothing more until it is resumed; what is under way ends.
 #[derive(Args)]
 pub(crate) struct Pause {
     /// The run's number.

@@ -9,6 +9,7 @@ mod checks;
 mod failed_tasks;
 mod faults;
 mod forks;
+mod held_above;
 mod hints;
 mod holds;
 mod landings;

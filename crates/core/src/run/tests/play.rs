@@ -47,6 +47,7 @@ impl Play {
             board: false,
             tape: None,
             parent: None,
+            is_parent_paused: false,
         };
         change(&mut order);
         let situation = Situation { workflow: &example.workflow, now_millis: 0 };

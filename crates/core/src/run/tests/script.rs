@@ -1,7 +1,7 @@
 //! Text in, text out: a few lines of what a run is told, and what came of each.
 //!
 //! ```text
-//! begin [level=N] [board] [child] [NAME=VALUE]…   a run of the example; further names go into its input
+//! begin [level=N] [board] [child [held]] [NAME=VALUE]…   a run of the example; further names go into its input
 //! spec KEY,KEY              the role `spec` returns these tasks
 //! coder pass|fail|blocked|broken    the role `coder` returns a good, bad, or unusable output
 //! review yes|no|broken      so does `reviewer`
@@ -13,6 +13,7 @@
 //! start [KEY,KEY]           children are started; by default those that can be
 //! child KEY ok JSON | child KEY fail      a child ends
 //! answer yes|no TEXT | pause | resume | stop [REASON] | stopped
+//! above pause|resume        the run that waits for it, or one above that, is paused or resumed
 //! again                     the last command is told once more
 //! late COMMAND              the command comes for a step that is over
 //! state PATH…               shows parts of the state
@@ -113,6 +114,7 @@ fn begin(example: &Example, words: &[&str]) -> Result<(Play, Told), Refusal> {
         for word in words {
             match (*word, word.split_once('=')) {
                 ("board", _) => order.board = true,
+                ("held", _) => order.is_parent_paused = true,
                 ("child", _) => {
                     order.parent = Some(Parent { run_id: RunId::new(9).unwrap(), item: "this".to_owned() });
                 }
@@ -134,6 +136,7 @@ fn parse(play: &Play, verb: &str, rest: &[&str]) -> Command {
         "pause" => Command::Pause,
         "resume" => Command::Resume,
         "stop" => Command::Stop { reason: (!rest.is_empty()).then(words) },
+        "above" => Command::FollowParent { is_paused: rest[0] == "pause" },
         "stopped" => Command::Stopped,
         "answer" => Command::Answer { approved: rest[0] == "yes", text: rest[1..].join(" ") },
         "spec" => perform(play, spec_output(rest[0])),

@@ -32,7 +32,10 @@ pub(super) fn describe_event(event: &Event) -> String {
             format!("{step} #{task_id} {feedback:?}{fail} -> {}", describe_next(next))
         }
         Event::RunHeld { step, error, .. } => format!("{step} {}", error.code),
-        Event::RunPaused { .. } | Event::RunResumed { .. } => String::new(),
+        Event::RunPaused { .. }
+        | Event::RunResumed { .. }
+        | Event::RunParentPaused { .. }
+        | Event::RunParentResumed { .. } => String::new(),
         Event::RunStopping { reason, .. } => format!("{reason:?}"),
         Event::RunCompleted { result, .. } => result.to_string(),
         Event::RunFailed { error, .. } => format!("{}: {}", error.code, error.message),
@@ -91,7 +94,8 @@ pub(super) fn describe_run(run: &Run) -> String {
         Some(Hold::Stopping { .. }) => ", stopping",
         Some(Hold::Error { .. }) => ", held by an error",
     };
-    format!("{}, step {} {}{item}: {phase}{asked}{hold}", run.status(), run.step, run.node)
+    let above = if run.is_parent_paused { ", paused above" } else { "" };
+    format!("{}, step {} {}{item}: {phase}{asked}{hold}{above}", run.status(), run.step, run.node)
 }
 
 fn describe_next(next: &Next) -> String {

@@ -54,8 +54,11 @@ fn a_run_with_children_has_their_turn_once_they_are_started() {
         ("begin", Turn::Engine),
         ("begin; pause", Turn::Engine),
         ("begin; start", Turn::Children),
-        ("begin; start; pause", Turn::Person),
+        ("begin; start; pause", Turn::Children),
         ("begin; start; stop", Turn::Engine),
+        ("begin child; start; above pause", Turn::Children),
+        ("begin child held; above resume", Turn::Engine),
+        ("begin child held", Turn::Parent),
         ("begin; start; child a ok 1", Turn::Engine),
     ];
     check(&five_parts(), &cases);

@@ -164,10 +164,10 @@ async fn wait(ask: &Ask<'_>, until: Timestamp, last: Timestamp) -> Result<Waited
         }
         let now = get_run(ask.project, ask.run.id).await?;
         let left = Duration::try_from(until.duration_since(clock::now())).unwrap_or(Duration::ZERO);
-        if now.hold.is_none() && now.updated_at > last {
+        if !now.is_held() && now.updated_at > last {
             return Ok(Waited::Resumed(now.updated_at));
         }
-        if now.hold.is_none() && left.is_zero() {
+        if !now.is_held() && left.is_zero() {
             return Ok(Waited::Out);
         }
         let look_after = if left.is_zero() { IDLE } else { left.min(IDLE) };

@@ -215,7 +215,7 @@ async fn abandon(work: &Work, charge: Option<&Charge>) -> Result<(), Error> {
 
 /// Finds the pause that the step of a run is in, if its role works on no task.
 pub(super) async fn find_park(project: &Project, run: &Run) -> Result<Option<Park>, Error> {
-    if !matches!(run.phase, Phase::Performing { .. }) || run.hold.is_some() || run.find_task().is_some() {
+    if !matches!(run.phase, Phase::Performing { .. }) || run.is_held() || run.find_task().is_some() {
         return Ok(None);
     }
     let account = accounts::get_account(project, Scope::Run(run.id)).await?;
