@@ -37,12 +37,14 @@ pub(super) fn explain_step(run: RunId, task: TaskId) -> Failure {
 }
 
 /// Says why a task that a run put up is not merged.
-pub(super) fn explain_landing(run: RunId, task: TaskId) -> Failure {
-    explain(
-        task,
-        format!("run {run} waits for task #{task}, which was cancelled"),
-        format!("`regatta run stop {run}`, or `regatta run fork {run}` to do it again"),
-    )
+///
+/// A fork of a child has no parent, and the one that there is would still wait: only the end of the child leads on.
+pub(super) fn explain_landing(run: RunId, task: TaskId, parent: Option<RunId>) -> Failure {
+    let next = match parent {
+        Some(parent) => format!("`regatta run stop {run}`: run {parent} goes on, with this item as failed"),
+        None => format!("`regatta run stop {run}`, or `regatta run fork {run}` to do it again"),
+    };
+    explain(task, format!("run {run} waits for task #{task}, which was cancelled"), next)
 }
 
 fn explain(task: TaskId, what: String, next: String) -> Failure {

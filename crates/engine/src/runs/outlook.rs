@@ -8,7 +8,7 @@
 use super::orders::get_run;
 use super::taped_task;
 use crate::core::run::{Hold, Phase, Run, Turn, waits_for_person};
-use crate::core::{Failure, ReviewPhase, RunId, Stage, Task, TaskId};
+use crate::core::{Code, Failure, ReviewPhase, RunId, Stage, Task, TaskId};
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
@@ -112,6 +112,10 @@ fn at_end(run: &Run) -> (Move, Option<Failure>) {
 fn ask_person(run: &Run) -> (Move, Option<Failure>) {
     let id = run.id;
     match &run.hold {
+        // To resume it would find the same again.
+        Some(Hold::Error { error }) if error.code == Code::TaskCancelled => {
+            (Move::Person(error.hint.clone()), Some(error.clone()))
+        }
         Some(Hold::Error { error }) => {
             (Move::Person(format!("{}; then regatta run resume {id}", error.hint)), Some(error.clone()))
         }

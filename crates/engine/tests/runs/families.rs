@@ -1,10 +1,10 @@
 //! What goes down a family of runs: the wish for a board, a pause, and what becomes of a child that is given up.
 
-use crate::support::{CODER, REVIEWER, World, giver};
-use regatta_engine::Helm;
-use regatta_engine::core::RunId;
+use crate::support::{CODER, REVIEWER, World, first_task, giver};
 use regatta_engine::core::run::Status;
+use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
+use regatta_engine::{Helm, orders};
 use regatta_testkit::wait::until_async;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -180,4 +180,22 @@ async fn a_child_that_was_paused_by_itself_stays_paused() {
     runs::resume(&world.project, &giver(), child).await.unwrap();
     let found = world.rest_with(run, Arc::clone(&roles) as _).await;
     assert_eq!(found.state["results"], json!([completed("a"), completed("b")]));
+}
+
+/// What the child says must lead on, for it and for the run that waits for it.
+#[tokio::test]
+async fn a_child_whose_task_was_cancelled_is_stopped_and_its_parent_goes_on() {
+    let world = World::new("person", &[], CODER, REVIEWER).await;
+    let run = begin(&world, ON_BOARD, &["a"], true).await;
+    world.rest(run).await;
+    orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+    world.rest_task(first_task()).await;
+    world.rest(run).await;
+    let child = show(&world, number(2)).await;
+    assert_eq!(child.error.unwrap().code, Code::TaskCancelled);
+    assert_eq!(child.next, "`regatta run stop 2`: run 1 goes on, with this item as failed");
+    runs::stop(&world.project, &giver(), number(2), None).await.unwrap();
+    let found = world.rest(run).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    assert_eq!(found.state["results"][0]["status"], "failed");
 }

@@ -33,7 +33,7 @@ pub(super) async fn perform(
             return seat::settle(project, &terms(work)).await;
         };
         let found = orders::get_task(project, task).await?;
-        if let Some(command) = judge(&found, before, run, step) {
+        if let Some(command) = judge(&found, &before, run, step) {
             return settle(work, run, command).await;
         }
         match go_on(work, run, &found).await {
@@ -85,30 +85,40 @@ async fn go_on(work: &Work, run: RunId, task: &Task) -> Result<bool, Error> {
     orders::reject(project, &giver, task.id, reason, feedback).await.map(|_| true)
 }
 
-/// Tells how often the task was sent back before, if the run still waits for it.
-async fn wanted(work: &Work, run: RunId, step: u64) -> Result<Option<u32>, Error> {
+/// What is known of the run that waits.
+struct Waiting {
+    /// How often the task was sent back before.
+    sent_back: u32,
+    /// Which run waits for it in turn.
+    parent: Option<RunId>,
+}
+
+/// Looks at the run, if it still waits for the task.
+async fn wanted(work: &Work, run: RunId, step: u64) -> Result<Option<Waiting>, Error> {
     let seat = Seat::load(&work.project, run).await?;
     let run = seat.run();
     Ok(match &run.phase {
-        Phase::Landing { item, .. } if run.step == step => {
-            Some(run.sent_back.get(item).copied().unwrap_or_default())
-        }
+        Phase::Landing { item, .. } if run.step == step => Some(Waiting {
+            sent_back: run.sent_back.get(item).copied().unwrap_or_default(),
+            parent: run.parent.as_ref().map(|parent| parent.run_id),
+        }),
         _ => None,
     })
 }
 
 /// Says what became of the task, if it is no longer open.
-fn judge(task: &Task, sent_back: u32, run: RunId, step: u64) -> Option<Command> {
+fn judge(task: &Task, waiting: &Waiting, run: RunId, step: u64) -> Option<Command> {
     match &task.stage {
         Stage::Verified(landed) if landed.cleanup != Cleanup::Pending => Some(Command::Landed { step }),
         Stage::InProgress(work) => match &work.phase {
-            WorkPhase::Driven { feedback, .. } if task.rejection_count > sent_back => {
+            WorkPhase::Driven { feedback, .. } if task.rejection_count > waiting.sent_back => {
                 Some(Command::SentBack { step, feedback: feedback.clone().unwrap_or_default() })
             }
             _ => None,
         },
         Stage::Backlog => {
-            Some(Command::NotPerformed { step, failure: cancelled::explain_landing(run, task.id) })
+            let failure = cancelled::explain_landing(run, task.id, waiting.parent);
+            Some(Command::NotPerformed { step, failure })
         }
         Stage::Verified(_) | Stage::WaitingApproval(_) => None,
     }
