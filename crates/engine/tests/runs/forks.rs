@@ -1,7 +1,7 @@
 //! A fork in the middle of an item goes on from the commit that the step saw.
 
 use crate::support::{REVIEWER, World, first_task, giver, prd};
-use regatta_engine::core::run::{Phase, Run};
+use regatta_engine::core::run::{Phase, Run, Status};
 use regatta_engine::core::{RunId, Task, TaskId};
 use regatta_engine::{orders, runs};
 
@@ -69,12 +69,29 @@ async fn what_was_done_after_the_step_is_not() {
 }
 
 #[tokio::test]
-async fn work_that_is_merged_meanwhile_is_not_shown_again() {
+async fn work_that_is_merged_meanwhile_is_shown_as_the_step_saw_it() {
     let (world, run) = landing().await;
     merge(&world, first_task()).await;
     world.rest(run).await;
     let (_, task) = fork(&world, run, 3).await;
-    assert_eq!(files(&task), Some(1), "the first file is on the target already");
+    assert_eq!(files(&task), Some(2), "the first file too, though it is on the target already");
+}
+
+/// The reviewer of speckit changes nothing: without the diff that it saw, its task could never be completed.
+#[tokio::test]
+async fn merged_work_can_be_reviewed_again() {
+    let (world, run) = landing().await;
+    merge(&world, first_task()).await;
+    assert_eq!(world.rest(run).await.status(), Status::Completed);
+    let head = world.repo.git(&["rev-parse", "main"]);
+    let (found, task) = fork(&world, run, 4).await;
+    assert_eq!(files(&task), Some(2));
+    // So can it be in a fork of the fork.
+    let (_, second) = fork(&world, found.id, 4).await;
+    assert_eq!(files(&second), Some(2));
+    merge(&world, task.id).await;
+    assert_eq!(world.rest(found.id).await.status(), Status::Completed);
+    assert_eq!(world.repo.git(&["rev-parse", "main"]), head, "there is nothing to merge");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use crate::orders::{self, Order};
 use crate::perform::{session_entry, sessions};
 use crate::prompt;
 use crate::runs::roles::{Ask, Played};
-use crate::runs::{cancelled, replay_branch};
+use crate::runs::{cancelled, get_run, replay_branch};
 use regatta_agents::{ResultIs, StopReason};
 use serde_json::Value;
 
@@ -218,10 +218,40 @@ async fn find_start(ask: &Ask<'_>, task: &Task, start: Start) -> Result<Start, E
     let head = ask.run.item.as_ref().and_then(|item| ask.run.heads.get(item));
     let Some(head) = head.filter(|_| task.sessions == 0) else { return Ok(start) };
     let (target, begun) = (orders::to_git(&start.base)?, orders::to_git(head)?);
-    Ok(match ask.project.repository().find_merge_base(&target, &begun).await? {
+    let base = match ask.project.repository().find_merge_base(&target, &begun).await? {
+        // It was merged later: the diff is the one that the step saw, or there would be nothing to review.
+        Some(base) if base == begun => find_base_before(ask, &begun).await?.or(Some(base)),
+        other => other,
+    };
+    Ok(match base {
         Some(base) => Start { base: orders::from_git(&base), from: Some(head.clone()), ..start },
         None => start,
     })
+}
+
+/// Finds what the work on the item was first compared with, in the run that this one was forked from.
+async fn find_base_before(
+    ask: &Ask<'_>,
+    head: &regatta_git::CommitId,
+) -> Result<Option<regatta_git::CommitId>, Error> {
+    let Some(item) = &ask.run.item else { return Ok(None) };
+    let mut forked = ask.run.forked;
+    // Each was forked from an older one.
+    while let Some(fork) = forked {
+        let other = get_run(ask.project, fork.run_id).await?;
+        if let Some(task) = other.tasks.get(item) {
+            let task = orders::get_task(ask.project, *task).await?;
+            let base = task.diff().map(|diff| &diff.base).or(task.worktree().map(|worktree| &worktree.base));
+            if let Some(base) = base.map(orders::to_git).transpose()?
+                && base != *head
+                && ask.project.repository().is_ancestor(&base, head).await?
+            {
+                return Ok(Some(base));
+            }
+        }
+        forked = other.forked;
+    }
+    Ok(None)
 }
 
 fn taken(run: RunId, task: &Task) -> Failure {
