@@ -137,7 +137,7 @@ pub(super) fn ended(run: RunId, node: &NodeName, reason: Option<String>) -> Fail
             Code::RunFailed,
             format!("run {run} ended at node `{node}`"),
             reason.unwrap_or_else(|| "that is an end that says it failed".to_owned()),
-            format!("see its steps with `regatta run show {run}`"),
+            format!("see its steps with `regatta run show {run} --steps`"),
         )
         .with("node", node.as_str()),
     )

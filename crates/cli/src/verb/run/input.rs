@@ -65,6 +65,7 @@ impl Input {
         let mut fields = self.read_document(place)?;
         if let Some(prd) = &self.prd {
             let (text, title) = self.read_prd(place, project, prd).await?;
+            refuse_if_blank(&text)?;
             fields.insert("prd".to_owned(), text.into());
             fields.insert("title".to_owned(), title.into());
         } else if let Some(title) = &self.title {
@@ -104,6 +105,14 @@ impl Input {
         let found = self.title.as_deref().or_else(|| find_title(&text)).or(stem.as_deref());
         let title = found.unwrap_or(UNTITLED).to_owned();
         Ok((text, title))
+    }
+}
+
+/// A document of nothing but white space asks for nothing, and an agent would make something up.
+fn refuse_if_blank(text: &str) -> Result<(), Problem> {
+    match text.trim().is_empty() {
+        true => Err(bad("prd", "is blank: it has nothing to work from".to_owned())),
+        false => Ok(()),
     }
 }
 
@@ -159,6 +168,15 @@ fn bad(field: &'static str, problem: String) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_document_says_something() {
+        for blank in ["", " ", "\n\t\r\n", "\u{a0}\n"] {
+            let problem = refuse_if_blank(blank).unwrap_err();
+            assert_eq!(problem.details["fields"][0]["field"], "prd", "{problem:?}");
+        }
+        assert!(refuse_if_blank("\n# It\n").is_ok());
+    }
 
     #[test]
     fn a_field_is_set_where_its_key_says() {

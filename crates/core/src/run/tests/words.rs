@@ -17,7 +17,7 @@ fn every_kind_survives_json_in_these_words() {
     let lines: Vec<String> = samples.iter().map(write).collect();
     expect![[r#"
         {"type":"workflow:kept","digest":"00","name":"speckit","files":{"workflow.toml":"name = \"speckit\"\n"}}
-        {"type":"run:created","runId":4,"plan":{"workflow":"part","digest":"00","within":["part"],"level":7,"board":true,"tape":{"record":"/tape"},"input":{"prd":"Text"},"state":{"tasks":[]},"feedback":{"text":"Yes"},"taken":{"coder-retry":{"T001":2}},"visits":{"coder-retry":{"T001":2}},"tasks":{"T001":7},"heads":{"T002":"0000001000000000000000000000000000000000"},"anew":["T003"],"step":3,"next":{"do":"map","node":"all","workflow":"part","items":[{"key":"a","depends":["b"],"input":{"key":"a"}}],"maxParallel":2},"parent":{"runId":1,"item":"b"},"forked":{"runId":1,"step":3}}}
+        {"type":"run:created","runId":4,"plan":{"workflow":"part","digest":"00","within":["part"],"level":7,"board":true,"boardBelow":true,"tape":{"record":"/tape"},"input":{"prd":"Text"},"state":{"tasks":[]},"feedback":{"text":"Yes"},"taken":{"coder-retry":{"T001":2}},"visits":{"coder-retry":{"T001":2}},"tasks":{"T001":7},"heads":{"T002":"0000001000000000000000000000000000000000"},"anew":["T003"],"step":3,"next":{"do":"map","node":"all","workflow":"part","items":[{"key":"a","depends":["b"],"input":{"key":"a"}}],"maxParallel":2},"parent":{"runId":1,"item":"b"},"isParentPaused":true,"forked":{"runId":1,"step":3}}}
         {"type":"run:published","runId":4,"step":2,"tasks":{"T001":7}}
         {"type":"run:stepped","runId":4,"step":2,"node":"coder","output":{"passed":false,"weight":0.1},"head":"0000001000000000000000000000000000000000","set":[[["tasks",0]],[["tasks",0],1]],"choice":{"edge":"coder-retry","scope":"T001","exhausted":1,"fail":"T001","tried":[["coder-retry",true,[["output.passed",false]]]]},"next":{"do":"land","node":"coder","edge":"next-task","item":"T001","taskId":7}}
         {"type":"run:output_refused","runId":4,"step":2,"faults":["`code` is missing"],"asks":1}
@@ -29,6 +29,8 @@ fn every_kind_survives_json_in_these_words() {
         {"type":"run:held","runId":4,"step":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
         {"type":"run:paused","runId":4}
         {"type":"run:resumed","runId":4}
+        {"type":"run:parent_paused","runId":4}
+        {"type":"run:parent_resumed","runId":4}
         {"type":"run:stopping","runId":4,"reason":"Enough"}
         {"type":"run:completed","runId":4,"result":{"ok":true}}
         {"type":"run:failed","runId":4,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"},"output":null}"#]].assert_eq(&lines.join("\n"));
