@@ -249,6 +249,9 @@ async fn what_children_were_answered_is_on_the_tape_of_the_family() {
         assert!(asked <= 4, "two rounds of two items");
         runs::answer(&first.project, &giver(), child.id, true, format!("answer {asked}")).await.unwrap();
         close_tape(&first.project, child.id).await.unwrap();
+        let text = std::fs::read_to_string(Path::new(&folder).join("run.json")).unwrap();
+        let head: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(head["workflow"], "fan", "a child does not write over its family");
         recorded = first.rest(run).await;
     }
     assert_eq!(recorded.status(), Status::Completed, "{recorded:?}");
