@@ -301,21 +301,24 @@ fn explain(ask: &Ask<'_>, failure: &regatta_agents::Failure, transcript: &Path) 
 }
 
 fn not_recorded(run: &Run, asks: u32) -> Failure {
-    let item = run.item.as_ref().map_or_else(String::new, |item| format!(" for {item}"));
-    let visit = run.count_visits() + 1;
-    let why = match asks {
-        0 => format!("the tape has no answer {visit} of `{}`{item}", run.node),
-        _ => format!(
-            "the tape has answer {visit} of `{}`{item}, but not when it is asked again ({asks})",
-            run.node
-        ),
-    };
     Failure::from(Problem::new(
         Code::RunFailed,
         format!("step {} of run {} cannot be replayed", run.step, run.id),
-        why,
+        missing(run.node.as_str(), run.item.as_deref(), run.count_visits() + 1, asks),
         "the workflow decides otherwise than when it was recorded; record it again if that is meant",
     ))
+}
+
+/// Names the answer that a tape does not have.
+fn missing(node: &str, item: Option<&str>, visit: u32, asks: u32) -> String {
+    let item = item.map_or_else(String::new, |item| format!(" for {item}"));
+    match asks {
+        0 => format!("the tape has no answer {visit} of `{node}`{item}"),
+        1 => format!("the tape has answer {visit} of `{node}`{item}, but none for when it is asked again"),
+        _ => format!(
+            "the tape has answer {visit} of `{node}`{item}, but none for when it is asked again {asks} times"
+        ),
+    }
 }
 
 fn subject_of(ask: &Ask<'_>, agent: &AgentId, session: u32, task: Option<TaskId>) -> Subject {
@@ -352,4 +355,18 @@ fn variables(ask: &Ask<'_>, task: Option<&Task>) -> BTreeMap<String, String> {
         ("title", task.map_or_else(String::new, |task| task.title.clone())),
     ];
     pairs.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing;
+
+    #[test]
+    fn an_answer_that_is_there_is_not_called_missing() {
+        assert_eq!(missing("coder", Some("T001"), 2, 0), "the tape has no answer 2 of `coder` for T001");
+        assert_eq!(
+            missing("coder", None, 1, 1),
+            "the tape has answer 1 of `coder`, but none for when it is asked again"
+        );
+    }
 }
