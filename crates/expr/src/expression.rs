@@ -5,6 +5,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use crate::condition::{self, Condition};
 use crate::direct::Direct;
 use crate::facts::{self, Comparison, Reads};
 use crate::fault::Fault;
@@ -69,6 +72,27 @@ impl Expression {
     /// Returns the comparisons in its text, in the order of the text.
     pub fn comparisons(&self) -> Vec<Comparison> {
         facts::find_comparisons(self.inner.written.ast())
+    }
+
+    /// Returns the comparisons that hold wherever it is true: those that `and` joins, in the order of the text.
+    pub fn required_comparisons(&self) -> Vec<Comparison> {
+        condition::find_required(self.inner.written.ast())
+    }
+
+    /// Returns what it asks, if it is a condition.
+    pub fn condition(&self) -> Condition {
+        let ast = self.inner.written.ast();
+        condition::read_condition(ast, &Names::of(ast))
+    }
+
+    /// Returns the numbers and texts that are written in it.
+    pub fn literals(&self) -> Vec<Value> {
+        condition::find_literals(self.inner.written.ast())
+    }
+
+    /// Whether time or chance may change its result.
+    pub fn is_fickle(&self) -> bool {
+        facts::is_fickle(self.inner.written.ast())
     }
 
     /// Whether its result is the same for every input, set of variables and moment.

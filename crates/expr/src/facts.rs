@@ -18,6 +18,9 @@ pub struct Reads {
     /// Paths of field names from the top of the input, each as far as the names are known. Items of an array share
     /// the path of the array. A path ends where the value is needed whole, or only looked at.
     pub paths: Vec<Vec<String>>,
+    /// Those of the paths whose value is needed whole, with all that is in it; not those that are only looked at, as
+    /// `$count` and `$exists` do.
+    pub whole_paths: Vec<Vec<String>>,
     /// Variables that the expression expects from outside, without the `$`.
     pub variables: Vec<String>,
     /// Whether it may read all of its input, as `$`, `**` and `$eval` do; `paths` then says nothing.
@@ -59,21 +62,19 @@ pub(crate) fn comparison_operator(node: &Node) -> Option<&'static str> {
 }
 
 pub(crate) fn find_comparisons(ast: &Ast) -> Vec<Comparison> {
-    let text_of = |node: &Node| ast.source.get(node.span.start..node.span.end).unwrap_or_default().to_owned();
     let mut found = Vec::new();
-    visit(&ast.root, |node| {
-        if let (Some(operator), NodeKind::Binary { lhs, rhs, .. }) = (comparison_operator(node), &node.kind) {
-            found.push(Comparison {
-                text: text_of(node),
-                operator,
-                left: text_of(lhs),
-                right: text_of(rhs),
-                at: node.span.into(),
-            });
-        }
-    });
+    visit(&ast.root, |node| found.extend(read_comparison(ast, node)));
     found.sort_by_key(|comparison| (comparison.at.start, comparison.at.end));
     found
+}
+
+/// Returns the comparison that a node is, if it is one.
+pub(crate) fn read_comparison(ast: &Ast, node: &Node) -> Option<Comparison> {
+    let text_of = |node: &Node| ast.source.get(node.span.start..node.span.end).unwrap_or_default().to_owned();
+    let operator = comparison_operator(node)?;
+    let NodeKind::Binary { lhs, rhs, .. } = &node.kind else { return None };
+    let (left, right) = (text_of(lhs), text_of(rhs));
+    Some(Comparison { text: text_of(node), operator, left, right, at: node.span.into() })
 }
 
 pub(crate) fn find_reads(expression: &jlens_core::Expression) -> Reads {
@@ -85,37 +86,43 @@ pub(crate) fn find_reads(expression: &jlens_core::Expression) -> Reads {
         ..Reads::default()
     };
     if let Some(read) = found.input() {
-        collect_paths(read, &mut Vec::new(), &mut reads.paths);
+        collect_paths(read, &mut Vec::new(), &mut reads);
     }
     reads
 }
 
 /// Whether nothing outside the text can change the result: no input, no variable, no time and no chance.
 pub(crate) fn is_constant(ast: &Ast, reads: &Reads) -> bool {
-    let mut changes = reads.whole_input || reads.any_variable || !reads.paths.is_empty();
-    changes |= !reads.variables.is_empty();
+    let is_read = reads.whole_input || reads.any_variable || !reads.paths.is_empty();
+    !is_read && reads.variables.is_empty() && !is_fickle(ast)
+}
+
+/// Whether time or chance may change the result: it names what tells the time or throws dice, or `$eval`.
+pub(crate) fn is_fickle(ast: &Ast) -> bool {
+    let mut is_fickle = false;
     visit(&ast.root, |node| {
-        changes |= match &node.kind {
+        is_fickle |= match &node.kind {
             NodeKind::Variable { name } => {
                 matches!(name.as_str(), "now" | "millis" | "toMillis" | "random" | "shuffle" | "eval")
             }
             _ => false,
         };
     });
-    !changes
+    is_fickle
 }
 
-fn collect_paths(read: &Read, path: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
+fn collect_paths(read: &Read, path: &mut Vec<String>, reads: &mut Reads) {
     let fields = read.fields().filter(|fields| !fields.is_empty());
     let Some(fields) = fields else {
         if !path.is_empty() {
-            paths.push(path.clone());
+            reads.paths.push(path.clone());
+            reads.whole_paths.extend(read.is_whole().then(|| path.clone()));
         }
         return;
     };
     for (name, read) in fields {
         path.push(name.clone());
-        collect_paths(read, path, paths);
+        collect_paths(read, path, reads);
         path.pop();
     }
 }

@@ -11,6 +11,7 @@
 compile_error!("an evaluation over its limits is left by unwinding, see guard.rs");
 
 mod account;
+mod condition;
 mod count;
 mod direct;
 mod evaluate;
@@ -28,6 +29,7 @@ mod pattern;
 mod tail_calls;
 mod weight;
 
+pub use condition::{Condition, Operand};
 pub use evaluate::Explained;
 pub use explanation::{Explanation, Observation};
 pub use expression::Expression;

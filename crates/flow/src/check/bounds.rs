@@ -3,9 +3,9 @@
 //! `currentTaskIndex < $count(tasks) - 1` with `currentTaskIndex = "currentTaskIndex + 1"` is such a way: it can be
 //! taken only so often, as long as nothing else in the loop sets the index back or moves the bound.
 
-use regatta_expr::Expression as Compiled;
+use regatta_expr::{Comparison, Expression as Compiled};
 
-use super::condition::{Token, conjuncts, plain_path, sole_comparison, tokens};
+use super::condition::{Token, plain_path, tokens};
 use crate::expression::RESERVED;
 use crate::graph::{Graph, Way};
 use crate::place::{Place, Segment};
@@ -22,13 +22,12 @@ pub(super) struct Bound {
 
 /// Whether a way can be taken only a bounded number of times among the ways of its part of the graph.
 pub(super) fn is_bounded_by_steps(graph: &Graph<'_>, way: &Way<'_>, part: &[Way<'_>]) -> bool {
-    let texts = way.conditions().flat_map(|condition| conjuncts(condition.text()));
-    texts.flat_map(find_bounds).any(|bound| is_approached(graph, way, part, &bound))
+    let required = way.conditions().flat_map(|condition| condition.compiled().required_comparisons());
+    required.flat_map(|one| find_bounds(&one)).any(|bound| is_approached(graph, way, part, &bound))
 }
 
-/// Lists the bounds that a part of a condition sets; either side may be the field.
-pub(super) fn find_bounds(text: &str) -> Vec<Bound> {
-    let Some(comparison) = sole_comparison(text) else { return Vec::new() };
+/// Lists the bounds that a comparison sets; either side may be the field.
+pub(super) fn find_bounds(comparison: &Comparison) -> Vec<Bound> {
     let is_below = match comparison.operator {
         "<" | "<=" => true,
         ">" | ">=" => false,
@@ -55,19 +54,26 @@ fn is_approached(graph: &Graph<'_>, way: &Way<'_>, part: &[Way<'_>], bound: &Bou
     is_stepped && all.iter().filter(touching).all(is_step) && !moves(&bound.limit, &all)
 }
 
-/// Whether a `set` can move a limit. What a limit reads beside the state may be anything.
+/// Whether a `set`, the time or chance can move a limit. What a limit reads beside the state may be anything.
+///
+/// A part of what it reads whole moves it too; what it only counts stays as long as its parts change alone.
 fn moves(limit: &Compiled, set: &[Assignment]) -> bool {
     let reads = limit.reads();
     let is_other =
         |path: &&Vec<String>| path.first().is_some_and(|name| RESERVED[1..].contains(&name.as_str()));
-    reads.whole_input
+    let changes = |place: &Place| {
+        reads.paths.iter().any(|path| replaces(place, path))
+            || reads.whole_paths.iter().any(|path| touches(place, path))
+    };
+    limit.is_fickle()
+        || reads.whole_input
         || reads.any_variable
         || !reads.variables.is_empty()
         || reads.paths.iter().any(|path| is_other(&path))
         || set
             .iter()
             .filter(|assignment| assignment.place.is_known())
-            .any(|assignment| reads.paths.iter().any(|path| replaces(&assignment.place, path)))
+            .any(|assignment| changes(&assignment.place))
 }
 
 /// Whether an assignment is `path = path + n`, towards the bound, with a number above 0; or may be, if it is unknown.

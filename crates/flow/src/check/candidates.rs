@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::shape::Shape;
 
@@ -22,7 +22,7 @@ const DEPTH_MAX: usize = 8;
 const ITEMS_MAX: u64 = 3;
 
 /// The highest number in a comparison for which a list of as many items is made.
-const COUNT_MAX: u64 = 12;
+pub(super) const COUNT_MAX: u64 = 12;
 
 /// A text that no comparison names.
 const OTHER_TEXT: &str = "other";
@@ -43,8 +43,9 @@ impl Wanted {
 /// What values are compared with.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Literals {
-    pub(super) numbers: BTreeSet<i64>,
-    pub(super) texts: BTreeSet<String>,
+    /// In order, each once.
+    numbers: Vec<f64>,
+    texts: BTreeSet<String>,
 }
 
 impl Literals {
@@ -53,14 +54,28 @@ impl Literals {
         match value {
             Value::String(text) => drop(self.texts.insert(text.clone())),
             Value::Number(number) => {
-                if let Some(number) = number.as_f64() {
-                    self.numbers.extend([number.floor() as i64, number.ceil() as i64]);
-                }
+                self.numbers.extend(number.as_f64().filter(|number| number.is_finite()));
+                sort(&mut self.numbers);
             }
             Value::Array(values) => values.iter().for_each(|value| self.add(value)),
             _ => {}
         }
     }
+
+    /// Adds what a value must be for one of the numbers to come out, after one of the steps is added or taken away.
+    pub(super) fn add_steps(&mut self, steps: &[Value]) {
+        let steps = steps.iter().filter_map(Value::as_f64);
+        let moved: Vec<f64> = steps
+            .flat_map(|step| self.numbers.iter().flat_map(move |number| [number - step, number + step]))
+            .collect();
+        self.numbers.extend(moved);
+        sort(&mut self.numbers);
+    }
+}
+
+fn sort(numbers: &mut Vec<f64>) {
+    numbers.sort_by(f64::total_cmp);
+    numbers.dedup();
 }
 
 /// Values of a place.
@@ -118,7 +133,8 @@ impl Maker<'_> {
     fn values_of_type(&self, name: &str, shape: Shape<'_>, wanted: &Wanted, depth: usize) -> Vec<Value> {
         match name {
             "boolean" => vec![false.into(), true.into()],
-            "integer" | "number" => self.numbers(shape),
+            "integer" => self.numbers(shape, true),
+            "number" => self.numbers(shape, false),
             "string" => self.texts(),
             "array" => self.lists(shape, wanted, depth),
             "object" => self.objects(shape, wanted, depth),
@@ -127,36 +143,55 @@ impl Maker<'_> {
     }
 
     fn any(&self) -> Vec<Value> {
-        let numbers = self.literals.numbers.iter().map(|number| Value::from(*number));
+        let numbers = self.literals.numbers.iter().map(|number| number_value(*number));
         let plain = [Value::Null, false.into(), true.into()];
         plain.into_iter().chain(self.texts()).chain(numbers).collect()
     }
 
     fn texts(&self) -> Vec<Value> {
+        let is_compared = |text: &String| self.literals.texts.contains(text);
+        let mut other = OTHER_TEXT.to_owned();
+        while is_compared(&other) {
+            other.push('.');
+        }
         let compared = self.literals.texts.iter().map(|text| Value::from(text.as_str()));
-        std::iter::once(OTHER_TEXT.into()).chain(compared).collect()
+        std::iter::once(other.into()).chain(compared).collect()
     }
 
-    fn numbers(&self, shape: Shape<'_>) -> Vec<Value> {
-        let least = shape.keyword("minimum").and_then(Value::as_i64).unwrap_or(0);
-        let most = shape.keyword("maximum").and_then(Value::as_i64);
-        let around = |number: i64| [number.saturating_sub(1), number, number.saturating_add(1)];
-        let compared = self.literals.numbers.iter().flat_map(|number| around(*number));
-        let numbers =
-            [least, least.saturating_add(1), least.saturating_add(2)].into_iter().chain(most).chain(compared);
-        let distinct: BTreeSet<i64> = numbers.collect();
-        distinct
-            .into_iter()
-            .map(|number| Value::Number(Number::from(number)))
-            .filter(|value| shape.is_within(value))
-            .collect()
+    /// Lists numbers that are equal to each literal, between every two of them, and beyond them.
+    fn numbers(&self, shape: Shape<'_>, is_integer: bool) -> Vec<Value> {
+        let bound = |name: &str| shape.keyword(name).and_then(Value::as_f64);
+        let least = bound("minimum").unwrap_or(0.0);
+        let mut numbers = self.literals.numbers.clone();
+        numbers.extend([Some(least), bound("maximum")].into_iter().flatten());
+        sort(&mut numbers);
+        if is_integer {
+            let around = |number: &f64| {
+                let (below, above) = (number.floor(), number.ceil());
+                [below - 1.0, below, above, above + 1.0]
+            };
+            numbers = numbers.iter().flat_map(around).collect();
+        } else {
+            let between: Vec<f64> = numbers.windows(2).map(|pair| pair[0].midpoint(pair[1])).collect();
+            let beyond = [numbers.first().map(|first| first - 1.0), numbers.last().map(|last| last + 1.0)];
+            numbers.extend(between.into_iter().chain(beyond.into_iter().flatten()));
+        }
+        numbers.extend([least.ceil(), least.ceil() + 1.0, least.ceil() + 2.0]);
+        sort(&mut numbers);
+        // One below what may be would be the first otherwise, where there is no `minimum`.
+        numbers.sort_by_key(|number| *number < least);
+        numbers.into_iter().map(number_value).filter(|value| shape.is_within(value)).collect()
     }
 
     fn lists(&self, shape: Shape<'_>, wanted: &Wanted, depth: usize) -> Vec<Value> {
         let bound = |name: &str| shape.keyword(name).and_then(Value::as_u64);
         let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(u64::MAX));
-        let compared = self.literals.numbers.iter().filter_map(|number| u64::try_from(*number).ok());
-        let around = compared.flat_map(|number| [number.saturating_sub(1), number, number + 1]);
+        let compared =
+            self.literals.numbers.iter().filter(|number| (0.0..=COUNT_MAX as f64).contains(*number));
+        let around = compared.flat_map(|number| {
+            let (below, above) = (number.floor() as u64, number.ceil() as u64);
+            [below.saturating_sub(1), below, above, above + 1]
+        });
         let counts: BTreeSet<u64> =
             (0..=ITEMS_MAX).chain([least]).chain(around.filter(|count| *count <= COUNT_MAX)).collect();
         let items = match shape.items() {
@@ -212,6 +247,12 @@ fn lists_of(items: &[Value], count: usize) -> Vec<Value> {
     lists
 }
 
+/// Writes a whole number as one.
+fn number_value(number: f64) -> Value {
+    let is_whole = number.fract() == 0.0 && number.abs() < i64::MAX as f64;
+    if is_whole { Value::from(number as i64) } else { Value::from(number) }
+}
+
 fn with(object: &Map<String, Value>, name: &str, value: Option<&Value>) -> Map<String, Value> {
     let mut object = object.clone();
     if let Some(value) = value {
@@ -238,6 +279,16 @@ mod tests {
         let schema = json!({ "type": "integer", "minimum": 0, "maximum": 7 });
         assert_eq!(values(schema, &[], &[json!(7)]), "[0,1,2,6,7]");
         assert_eq!(values(json!({ "type": "string" }), &[], &[json!("a")]), r#"["other","a"]"#);
+        let between =
+            values(json!({ "type": "number", "minimum": 0, "maximum": 1 }), &[], &[json!(0.5), json!(0.75)]);
+        assert_eq!(between, "[0,0.25,0.5,0.625,0.75,0.875,1]");
+        assert_eq!(values(json!({ "type": "integer" }), &[], &[json!(-5)]), "[0,1,2,-6,-5,-4,-1]");
+    }
+
+    #[test]
+    fn one_text_is_none_that_it_is_compared_with() {
+        let compared = [json!("other"), json!("")];
+        assert_eq!(values(json!({ "type": "string" }), &[], &compared), r#"["other.","","other"]"#);
     }
 
     #[test]

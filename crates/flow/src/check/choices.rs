@@ -91,7 +91,7 @@ fn find_dead(trial: &NodeTrial<'_>, place: usize) -> Option<Dead> {
         trial.answers.iter().filter(|answer| answer.held[place] == Held::Yes).collect();
     let is_shadowed = |answer: &&&Answer| answer.held[..place].contains(&Held::Yes);
     if holding.is_empty()
-        || !trial.is_certain(when)
+        || !trial.is_certain(place)
         || holding.iter().filter(is_shadowed).count() < holding.len()
     {
         return None;
@@ -101,7 +101,12 @@ fn find_dead(trial: &NodeTrial<'_>, place: usize) -> Option<Dead> {
             .iter()
             .any(|answer| answer.held[..place].iter().position(|held| *held == Held::Yes) == Some(*other))
     };
-    Some(Dead::Shadowed((0..place).filter(shadows).map(|other| before[other].id.to_string()).collect()))
+    let shadowing: Vec<usize> = (0..place).filter(shadows).collect();
+    // Those before it must be certain too: between two samples one of them may not hold.
+    shadowing
+        .iter()
+        .all(|other| trial.is_certain(*other))
+        .then(|| Dead::Shadowed(shadowing.iter().map(|other| before[*other].id.to_string()).collect()))
 }
 
 fn tell_dead(edge: &Edge, why: &Dead) -> Fault {
@@ -168,7 +173,7 @@ fn check_overlaps(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Repo
 
 fn check_stall(view: &LevelView<'_>, number: usize, trial: &NodeTrial<'_>, report: &mut Report) {
     let none = |answer: &&Answer| answer.held.iter().all(|held| *held == Held::No);
-    let is_whole = trial.is_described && !view.graph.workflow.gaps.has_lost_edges;
+    let is_whole = trial.is_described() && !view.graph.workflow.gaps.has_lost_edges;
     let Some(answer) = trial.answers.iter().find(none).filter(|_| is_whole) else { return };
     let node = view.graph.node(number);
     let message = format!("after `{}` it may be that no edge holds{}", node.name, example(answer));

@@ -1,14 +1,11 @@
-//! What can be said of a condition from its text: its parts, what they compare, and whether samples can stand for it.
+//! What can be said of an expression from its text: its words, the names in it, and whether it is a path.
+//!
+//! What it asks is read off its tree ([`coverage`](super::coverage)); the text says where things stand.
 
 use std::ops::Range;
 
-use regatta_expr::{Comparison, Expression as Compiled, Limits};
+use regatta_expr::{Expression as Compiled, Limits};
 use serde_json::Value;
-
-use crate::expression::Expression;
-
-/// Functions whose answer depends only on what the samples vary: whether a value is there, and how many.
-const PLAIN_FUNCTIONS: [&str; 4] = ["count", "exists", "not", "boolean"];
 
 /// One word, sign or literal of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +20,7 @@ pub(super) enum Token<'t> {
 
 /// Splits a text into tokens, each with the byte it begins at. It never fails: the text was compiled before.
 pub(super) fn tokens(text: &str) -> Vec<(usize, Token<'_>)> {
-    let mut found = Vec::new();
+    let mut found: Vec<(usize, Token<'_>)> = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
@@ -44,8 +41,12 @@ pub(super) fn tokens(text: &str) -> Vec<(usize, Token<'_>)> {
                 (Some(Token::Name(inner)), inner.len() + 2)
             }
             '$' => (Some(Token::Variable(word(1))), word(1).len() + 1),
+            '/' if rest.starts_with("/*") => {
+                (None, rest.find("*/").map_or(rest.len(), |end| end + "*/".len()))
+            }
+            '/' if is_operand_next(found.last()) => (Some(Token::Sign(first)), pattern_length(rest)),
             _ if first.is_ascii_digit() => {
-                let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+                let end = number_length(rest);
                 (Some(Token::Number(&rest[..end])), end)
             }
             _ if first.is_alphabetic() || first == '_' => (Some(Token::Name(word(0))), word(0).len()),
@@ -55,6 +56,52 @@ pub(super) fn tokens(text: &str) -> Vec<(usize, Token<'_>)> {
         at = (at + length).min(text.len());
     }
     found
+}
+
+/// Whether a value comes next, so that `/` begins a regular expression and does not divide.
+fn is_operand_next(before: Option<&(usize, Token<'_>)>) -> bool {
+    match before {
+        None => true,
+        Some((_, Token::Sign(sign))) => !")]}*%".contains(*sign),
+        Some((_, Token::Name(name))) => ["and", "or", "in"].contains(name),
+        Some(_) => false,
+    }
+}
+
+/// Returns the length of a regular expression with its flags, or of the one sign if it has no end.
+fn pattern_length(rest: &str) -> usize {
+    let (mut depth, mut is_escaped) = (0_usize, false);
+    for (at, character) in rest.char_indices().skip(1) {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            '/' if depth == 0 => {
+                let behind = &rest[at + 1..];
+                let flags = behind.find(|c| c != 'i' && c != 'm').unwrap_or(behind.len());
+                return at + 1 + flags;
+            }
+            _ => {}
+        }
+    }
+    1
+}
+
+/// Returns the length of a number: digits, perhaps a fraction, perhaps an exponent.
+fn number_length(rest: &str) -> usize {
+    let digits = |from: usize| {
+        let behind = rest.get(from..).unwrap_or_default();
+        from + behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len())
+    };
+    let whole = digits(0);
+    let fraction = if rest[whole..].starts_with('.') { digits(whole + 1) } else { whole };
+    let end = if fraction > whole + 1 { fraction } else { whole };
+    if !rest[end..].starts_with(['e', 'E']) {
+        return end;
+    }
+    let start = end + 1 + usize::from(rest[end + 1..].starts_with(['+', '-']));
+    if digits(start) > start { digits(start) } else { end }
 }
 
 fn quoted(rest: &str, quote: char) -> &str {
@@ -68,54 +115,6 @@ fn quoted(rest: &str, quote: char) -> &str {
         }
     }
     &rest[1..]
-}
-
-/// Splits a condition into the parts that must all hold; one with `or` or a choice at its top is one part.
-pub(super) fn conjuncts(text: &str) -> Vec<&str> {
-    let mut depth = 0_usize;
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, token) in tokens(text) {
-        match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')' | ']' | '}') => depth = depth.saturating_sub(1),
-            Token::Name("or") | Token::Sign('?' | ';' | '~') if depth == 0 => return vec![text],
-            Token::Name("and") if depth == 0 => {
-                parts.push(text[start..at].trim());
-                start = at + "and".len();
-            }
-            _ => {}
-        }
-    }
-    parts.push(text[start..].trim());
-    parts
-}
-
-/// Whether samples can stand for every state that the condition can tell apart.
-///
-/// It compares fields, counts and literals, and nothing is computed from a text or searched in a list.
-pub(super) fn is_plain(condition: &Expression) -> bool {
-    let reads = condition.reads();
-    let is_plain = |token: Token<'_>| match token {
-        Token::Name(_) | Token::Text(_) | Token::Number(_) => true,
-        Token::Variable(name) => {
-            PLAIN_FUNCTIONS.contains(&name) || reads.variables.iter().any(|variable| variable == name)
-        }
-        Token::Sign(sign) => "=!<>()+-.,".contains(sign),
-    };
-    !reads.whole_input
-        && !reads.any_variable
-        && tokens(condition.text()).into_iter().all(|(_, token)| is_plain(token))
-}
-
-/// Lists what a condition compares with: the literals of its text.
-pub(super) fn literals(text: &str) -> Vec<Value> {
-    let literal = |token| match token {
-        Token::Text(text) => Some(Value::from(text)),
-        Token::Number(number) => number.parse::<f64>().ok().map(Value::from),
-        _ => None,
-    };
-    tokens(text).into_iter().filter_map(|(_, token)| literal(token)).collect()
 }
 
 /// Finds the last name of a path in a text, where most of the names before it stand before it too.
@@ -178,12 +177,6 @@ pub(super) fn constant(compiled: &Compiled) -> Option<Value> {
     compiled.evaluate_alone(&[], &Limits::at(0)).ok().flatten()
 }
 
-/// Returns the comparison that a text is, if it is one and nothing else.
-pub(super) fn sole_comparison(text: &str) -> Option<Comparison> {
-    let text = text.trim();
-    Compiled::compile(text).ok()?.comparisons().into_iter().find(|comparison| comparison.text == text)
-}
-
 /// Returns the names of a text that is a path of names and nothing else.
 pub(super) fn plain_path(text: &str) -> Option<Vec<String>> {
     let tokens = tokens(text);
@@ -218,20 +211,25 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_split_where_all_parts_must_hold() {
-        assert_eq!(conjuncts("a = 1 and b < 2"), ["a = 1", "b < 2"]);
-        assert_eq!(conjuncts("a = ' and ' and (b and c)"), ["a = ' and '", "(b and c)"]);
-        assert_eq!(conjuncts("tasks[x and y].z and android"), ["tasks[x and y].z", "android"]);
-        for whole in ["a and b or c", "a ? b and c : d", "(a and b)", "a"] {
-            assert_eq!(conjuncts(whole), [whole]);
-        }
-    }
-
-    #[test]
     fn tokens_do_not_fail_on_any_text() {
         for text in ["", "'", "'a\\", "$", "`ä", "1.2.3", "ä.ö['\\'']", "\u{1F600}"] {
             assert!(tokens(text).len() <= text.len());
         }
+    }
+
+    #[test]
+    fn comments_and_patterns_are_passed_over() {
+        let words = |text| {
+            let word = |(_, token)| match token {
+                Token::Name(name) => Some(name),
+                _ => None,
+            };
+            tokens(text).into_iter().filter_map(word).collect::<Vec<_>>()
+        };
+        assert_eq!(words("a /* it's b */ and c"), ["a", "and", "c"]);
+        assert_eq!(words("$contains(a, /'[/]b/i) or c"), ["a", "or", "c"]);
+        assert_eq!(words("a / b / c"), ["a", "b", "c"]);
+        assert_eq!(tokens("1.5e-3..2").len(), 4);
     }
 
     #[test]
@@ -248,15 +246,5 @@ mod tests {
         let found = fields_behind("$task.a.b = $task.c and $tasks.d", "task");
         assert_eq!(found, [vec!["a", "b"], vec!["c"]]);
         assert_eq!(fields_behind("$task ? 1 : 0", "task"), [Vec::<String>::new()]);
-    }
-
-    #[test]
-    fn the_comparison_is_the_whole_text() {
-        assert_eq!(
-            sole_comparison(" a.b < $count(c) - 1 ").map(|found| found.right).as_deref(),
-            Some("$count(c) - 1")
-        );
-        assert!(sole_comparison("$not(a < b)").is_none());
-        assert!(sole_comparison("a").is_none());
     }
 }

@@ -11,10 +11,12 @@
 mod binds;
 mod board;
 mod bounds;
+mod budget;
 mod candidates;
 mod caps;
 mod choices;
 mod condition;
+mod coverage;
 mod expressions;
 mod fields;
 mod ground;
@@ -34,10 +36,11 @@ mod subject;
 
 pub use render::render_faults;
 
-use crate::fault::{Fault, sort};
+use crate::fault::{Fault, Position, sort};
 use crate::folder::Folder;
 use crate::load::load_with_gaps;
 use crate::workflow::Workflow;
+use budget::Budget;
 use ground::Ground;
 use report::Report;
 use subject::Subject;
@@ -45,7 +48,8 @@ use subject::Subject;
 /// Finds all that is wrong with a folder: its faults of form, and those of what can be read of it.
 pub fn check_folder(folder: &Folder) -> Vec<Fault> {
     let (workflows, mut faults) = load_with_gaps(folder);
-    workflows.iter().for_each(|workflow| check_one(workflow, &mut faults));
+    let budget = Budget::new();
+    workflows.iter().for_each(|workflow| check_one(workflow, &budget, &mut faults));
     sort(&mut faults);
     faults.dedup();
     faults
@@ -54,15 +58,15 @@ pub fn check_folder(folder: &Folder) -> Vec<Fault> {
 /// Finds what is wrong with a workflow and its children. Warnings of the load are among them.
 pub fn check(workflow: &Workflow) -> Vec<Fault> {
     let mut faults = workflow.warnings.clone();
-    check_one(workflow, &mut faults);
+    check_one(workflow, &Budget::new(), &mut faults);
     sort(&mut faults);
     faults.dedup();
     faults
 }
 
-fn check_one(workflow: &Workflow, faults: &mut Vec<Fault>) {
+fn check_one(workflow: &Workflow, budget: &Budget, faults: &mut Vec<Fault>) {
     let ground = Ground::new(workflow);
-    let subject = Subject::new(workflow, &ground);
+    let subject = Subject::new(workflow, &ground, budget);
     let mut report = Report::new(workflow);
     let rules = [
         names::check,
@@ -79,5 +83,13 @@ fn check_one(workflow: &Workflow, faults: &mut Vec<Fault>) {
     ];
     rules.iter().for_each(|rule| rule(&subject, &mut report));
     faults.extend(report.finish());
-    workflow.children.values().for_each(|child| check_one(child, faults));
+    faults.extend(budget.take_refused().map(|at| tell_refused(&at)));
+    workflow.children.values().for_each(|child| check_one(child, budget, faults));
+}
+
+fn tell_refused(at: &Position) -> Fault {
+    let message =
+        "this takes so many steps that it was not tried on all states, and nothing is said of the others";
+    Fault::warning("not-all-tried", at, message)
+        .with_hint("let an agent or a node's `set` do the long work before")
 }

@@ -60,7 +60,7 @@ fn check_comparison(
 ) -> Option<Fault> {
     let fields = find_fields(graph.workflow, condition, comparison)?;
     let at = condition.position_of(&graph.workflow.folder, comparison.at.start..comparison.at.end);
-    let bounds = find_bounds(&comparison.text);
+    let bounds = find_bounds(comparison);
     let circle = find_circle_through(graph, *way);
     if let ([bound, ..], Some(circle)) = (bounds.as_slice(), circle)
         && !is_set(graph, &ways_of_part(graph, way), |place| fields.iter().any(|path| replaces(place, path)))

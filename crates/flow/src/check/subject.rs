@@ -1,5 +1,6 @@
 //! What the rules look at: a workflow, the graph of each of its levels, and what its conditions say of samples.
 
+use super::budget::Budget;
 use super::ground::Ground;
 use super::samples::{NodeTrial, try_node};
 use crate::graph::{Course, Graph, Way, levels};
@@ -23,11 +24,12 @@ pub(super) struct LevelView<'w> {
 
 impl<'w> Subject<'w> {
     /// Looks at a workflow.
-    pub(super) fn new(workflow: &'w Workflow, ground: &Ground<'w>) -> Subject<'w> {
+    pub(super) fn new(workflow: &'w Workflow, ground: &Ground<'w>, budget: &Budget) -> Subject<'w> {
         let view = |level: u32| {
             let graph = Graph::new(workflow, level);
             let is_reached = graph.reachable();
-            let trial = |node: usize| is_reached[node].then(|| try_node(ground, workflow, level, node));
+            let trial =
+                |node: usize| is_reached[node].then(|| try_node(ground, workflow, level, node, budget));
             let trials = (0..workflow.nodes.len()).map(trial).collect();
             LevelView { level, graph, is_reached, trials }
         };

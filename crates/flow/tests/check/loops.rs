@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::{WORK, check};
+use crate::{WORK, check, faults_of, folder};
 
 #[test]
 fn a_loop_without_a_cap_is_named() {
@@ -212,4 +212,47 @@ board = { items = "tasks", key = "id" }
         ),
         expect![[""]],
     );
+}
+
+/// Whether a loop with this condition and these fields set on its way is found to be endless.
+fn is_endless(when: &str, set: &str) -> bool {
+    let text = format!(
+        "{WORK}edges = [\n  {{ id = \"next\", from = \"work\", to = \"work\", when = \"{when}\", set = {{ {set} }} }},\n  \
+         {{ id = \"out\", from = \"work\", to = \"done\" }},\n]\n"
+    );
+    faults_of(&folder(&text, &[])).iter().any(|fault| fault.rule == "loop-without-cap")
+}
+
+#[test]
+fn a_bound_stands_where_the_condition_is_evaluated() {
+    let step = "index = 'index + 1'";
+    for when in [
+        "output.ok /* was: and index < 10 and more */",
+        "$contains(output.title, /'/) or $contains(output.title, /'/) and index < 10",
+        "output.ok /* it's */ or output.score > 3 /* it's */ and index < 10",
+    ] {
+        assert!(is_endless(when, step), "{when}");
+    }
+    for when in ["output.ok /* it's */ and index < 10", "$contains(output.title, /'/) and (index < 10)"] {
+        assert!(!is_endless(when, step), "{when}");
+    }
+}
+
+#[test]
+fn a_limit_that_moves_is_no_bound() {
+    let step = "index = 'index + 1'";
+    for (when, set) in [
+        ("index < $sum(counts.*)", "'counts.a' = 'counts.a + 1'"),
+        ("index < counts.*[0]", "'counts.a' = 'counts.a + 1'"),
+        ("index < $length($string(last))", "'last.score' = 'last.score + 1'"),
+        ("index < $max($each(counts, function($v){$v}))", "'counts.a' = 'counts.a + 1'"),
+    ] {
+        assert!(is_endless(when, &format!("{step}, {set}")), "{when}");
+        assert!(!is_endless(when, step), "{when}");
+    }
+    for when in ["index < $millis()", "index < $toMillis($now())", "index < $random() * 9"] {
+        assert!(is_endless(when, step), "{when}");
+    }
+    // How many there are does not change with one of them.
+    assert!(!is_endless("index < $count(tasks)", &format!("{step}, 'tasks[index].status' = '\"complete\"'")));
 }

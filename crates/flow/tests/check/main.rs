@@ -3,6 +3,7 @@
 //! Most cases are a small workflow in and the faults out, one line each; both directions of a rule stand side by
 //! side. The workflows share one state and one role, below. `UPDATE_EXPECT=1` records anew what is expected.
 
+mod certain;
 mod choices;
 mod drawings;
 mod fields;
