@@ -3,8 +3,9 @@
 //! Conditions are judged on samples, so what is reported has an example. An edge that is dead at some of its levels
 //! only is let pass, unless it names its levels itself.
 
+use super::node_trial::{Answer, NodeTrial};
 use super::report::Report;
-use super::samples::{Answer, Failure, Held, NodeTrial};
+use super::samples::{Failure, Held};
 use super::subject::{LevelView, Subject};
 use crate::fault::{Fault, Severity};
 use crate::workflow::Edge;
@@ -177,7 +178,8 @@ fn check_stall(view: &LevelView<'_>, number: usize, trial: &NodeTrial<'_>, repor
     let Some(answer) = trial.answers.iter().find(none).filter(|_| is_whole) else { return };
     let node = view.graph.node(number);
     let message = format!("after `{}` it may be that no edge holds{}", node.name, example(answer));
-    let hint = "add an edge for that, or one without `when` as the last";
+    let hint =
+        "add an edge for that, or one without `when` as the last, which the others name in `overrides`";
     let fault = Fault::warning("may-stall", &node.at, message).with_hint(hint);
     report.add_at(view.level, node.name.to_string(), fault);
 }

@@ -25,6 +25,7 @@ mod levels;
 mod loops;
 mod names;
 mod never_set;
+mod node_trial;
 mod places;
 mod reach;
 mod render;

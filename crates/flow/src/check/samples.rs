@@ -1,4 +1,4 @@
-//! Evaluates the edges of a node on states that can be there after it.
+//! Makes states that can be there after a node, and asks conditions about them.
 //!
 //! A sample is a state, an output of the node and an input of the run, made of [`candidates`](super::candidates) for
 //! what the edges look at. The node's own `set` is applied to it first, by the functions that a run uses; where that
@@ -13,7 +13,6 @@ use super::bounds::{names, touches};
 use super::budget::{Budget, Purse};
 use super::candidates::{Literals, Values, Wanted, find_values};
 use super::condition::{fields_behind, plain_path};
-use super::coverage::Coverage;
 use super::expressions::of_place;
 use super::ground::Ground;
 use super::shape::Field;
@@ -21,7 +20,7 @@ use crate::expression::{Expression, RESERVED};
 use crate::place::Place;
 use crate::step::{Look, StepFault, assign, shorten};
 use crate::trial::{Given, Trial};
-use crate::workflow::{Assignment, Edge, Node, NodeKind, Workflow};
+use crate::workflow::{Assignment, Edge, Workflow};
 
 /// The most samples of one node at one level; beyond it they are spread over all combinations.
 const SAMPLES_MAX: u64 = 4_096;
@@ -46,38 +45,6 @@ pub(super) enum Held {
     Unknown,
 }
 
-/// What the edges of a node said of its samples.
-#[derive(Debug, Clone)]
-pub(super) struct NodeTrial<'w> {
-    /// In the order in which they are tried.
-    pub(super) edges: Vec<&'w Edge>,
-    /// Each distinct answer once, with the first sample that led to it.
-    pub(super) answers: Vec<Answer>,
-    /// Whether none of the samples that should be there is missing.
-    is_complete: bool,
-    /// Whether there were more values, or more combinations of them, than are tried.
-    is_cut: bool,
-    /// What is known of the condition of each edge.
-    known: Vec<Known>,
-    /// What is known of the condition of each `exhausted` route of each edge.
-    known_of_routes: Vec<Vec<Known>>,
-}
-
-/// What is known of a condition before it is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Known {
-    /// Whether every field that it looks at is one; if not, that is the fault to mend first.
-    is_described: bool,
-    /// Whether samples can stand for every state that it can tell apart.
-    is_covered: bool,
-    /// Whether it is the same for every state.
-    is_constant: bool,
-}
-
-impl Known {
-    const NOTHING: Known = Known { is_described: false, is_covered: false, is_constant: false };
-}
-
 /// Why a condition cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
@@ -87,147 +54,18 @@ pub(super) struct Failure {
     pub(super) message: String,
 }
 
-/// What the edges said of one sample.
-#[derive(Debug, Clone)]
-pub(super) struct Answer {
-    /// Of each edge.
-    pub(super) held: Vec<Held>,
-    /// Why an edge could not be evaluated, for each that could not.
-    pub(super) failures: Vec<Option<Failure>>,
-    /// Of each `exhausted` route of each edge.
-    pub(super) routes: Vec<Vec<Held>>,
-    /// The sample in words.
-    pub(super) told: String,
-}
-
-impl NodeTrial<'_> {
-    /// Whether it is certain that an edge holds on no state.
-    pub(super) fn never_holds(&self, edge: usize) -> bool {
-        self.edges[edge].when.is_some()
-            && self.is_certain(edge)
-            && self.answers.iter().all(|answer| answer.held[edge] == Held::No)
-    }
-
-    /// Whether it is certain that a route holds on no state on which its edge does.
-    pub(super) fn never_holds_route(&self, edge: usize, route: usize) -> bool {
-        let is_there = self.edges[edge].exhausted[route].when.is_some();
-        let no = |answer: &Answer| answer.routes[edge][route] == Held::No;
-        let is_certain = self.is_known_well(self.known_of_routes[edge][route]);
-        let is_never = || self.answers.iter().all(no);
-        let is_never_then = || {
-            self.is_certain(edge)
-                && self.answers.iter().all(|answer| answer.held[edge] == Held::No || no(answer))
-        };
-        is_there && is_certain && (is_never() || is_never_then())
-    }
-
-    /// Whether an edge was taken on no sample, and that is not certain because not all could be tried.
-    pub(super) fn is_in_doubt(&self, edge: usize) -> bool {
-        let is_taken =
-            |answer: &Answer| answer.held[edge] == Held::Yes && !answer.held[..edge].contains(&Held::Yes);
-        let Known { is_described, is_covered, .. } = self.known[edge];
-        let is_there = self.edges[edge].when.is_some();
-        self.is_cut && is_there && is_described && is_covered && !self.answers.iter().any(is_taken)
-    }
-
-    /// Whether the samples are all there is to say about the condition of an edge.
-    pub(super) fn is_certain(&self, edge: usize) -> bool {
-        let is_tried = |answer: &Answer| answer.held[edge] != Held::Unknown;
-        self.is_known_well(self.known[edge]) && self.answers.iter().all(is_tried)
-    }
-
-    /// Whether every field that the edges look at is one.
-    pub(super) fn is_described(&self) -> bool {
-        self.known.iter().all(|known| known.is_described)
-    }
-
-    fn is_known_well(&self, known: Known) -> bool {
-        let is_whole = known.is_constant || (self.is_complete && known.is_covered);
-        is_whole && known.is_described && !self.answers.is_empty()
-    }
-}
-
 /// What edges and their routes said of a sample.
-type Said = (Vec<Held>, Vec<Vec<Held>>);
+pub(super) type Said = (Vec<Held>, Vec<Vec<Held>>);
 
 /// The answers that were found so far, each with the number of its sample, the sample in words and the failures.
-type Answers = BTreeMap<Said, (u64, String, Vec<Option<Failure>>)>;
-
-/// Evaluates the edges of a node on samples.
-pub(super) fn try_node<'w>(
-    ground: &Ground<'w>,
-    workflow: &'w Workflow,
-    level: u32,
-    node: usize,
-    budget: &Budget,
-) -> NodeTrial<'w> {
-    let edges: Vec<&Edge> = workflow.edges_from(workflow.nodes[node].name.as_str(), level).collect();
-    let for_routes =
-        |known: Known| edges.iter().map(|edge| vec![known; edge.exhausted.len()]).collect::<Vec<_>>();
-    let mut trial = NodeTrial {
-        answers: Vec::new(),
-        is_complete: false,
-        is_cut: false,
-        known: vec![Known::NOTHING; edges.len()],
-        known_of_routes: for_routes(Known::NOTHING),
-        edges,
-    };
-    if trial.edges.is_empty() || !can_be_tried(workflow, &workflow.nodes[node]) {
-        return trial;
-    }
-    let mut plan = Plan::new(ground, workflow, level, node, &trial.edges);
-    let coverage = Coverage { ground, workflow, level, node, set: plan.kept() };
-    let know = |when: &Option<Expression>| {
-        when.as_ref().map_or(Known { is_described: true, is_covered: true, is_constant: true }, |when| {
-            Known {
-                is_described: find_looked_at(workflow, &[when])
-                    .iter()
-                    .all(|path| ground.follow(path, Some(node)).is_ok()),
-                is_covered: coverage.covers(when),
-                is_constant: when.is_known() && when.compiled().is_constant(),
-            }
-        })
-    };
-    trial.known = trial.edges.iter().map(|edge| know(&edge.when)).collect();
-    trial.known_of_routes = trial
-        .edges
-        .iter()
-        .map(|edge| edge.exhausted.iter().map(|route| know(&route.when)).collect())
-        .collect();
-    let mut tried = plan.try_all(&trial.edges, budget);
-    trial.is_complete = !tried.is_cut && (!tried.has_failed || coverage.is_fair());
-    if tried.answers.is_empty() && !plan.set.is_empty() {
-        // What the node sets never fits. That is a fault of its own, and says nothing of edges that do not look there.
-        plan.leave_set_out();
-        tried = plan.try_all(&trial.edges, budget);
-        trial.is_complete = !tried.is_cut;
-    }
-    trial.is_cut = tried.is_cut;
-    let mut answers: Vec<_> = tried.answers.into_iter().collect();
-    answers.sort_by_key(|(_, (number, ..))| *number);
-    let answer = |((held, routes), (_, told, failures))| Answer { held, failures, routes, told };
-    trial.answers = answers.into_iter().map(answer).collect();
-    trial
-}
-
-/// Whether enough of a workflow could be read to make states that follow a node.
-fn can_be_tried(workflow: &Workflow, node: &Node) -> bool {
-    let gaps = &workflow.gaps;
-    let is_role_known =
-        !matches!(&node.kind, NodeKind::Agent { role, .. } if !workflow.roles.contains_key(&role.name));
-    !gaps.has_doubtful_values
-        && !gaps.nodes.contains(node.name.as_str())
-        && !gaps.is_output_unknown(node)
-        && is_role_known
-        && node.set.iter().all(Assignment::is_known)
-}
+pub(super) type Answers = BTreeMap<Said, (u64, String, Vec<Option<Failure>>)>;
 
 /// What came of trying samples.
-struct Tried {
-    answers: Answers,
-    is_cut: bool,
+pub(super) struct Tried {
+    pub(super) answers: Answers,
+    pub(super) is_cut: bool,
     /// Whether what the node sets failed or did not fit for a sample, which was left out.
-    has_failed: bool,
+    pub(super) has_failed: bool,
 }
 
 /// A condition that is tried on many samples.
@@ -272,10 +110,10 @@ enum Outcome {
 }
 
 /// What samples are made of.
-struct Plan<'p> {
+pub(super) struct Plan<'p> {
     workflow: &'p Workflow,
     level: u32,
-    set: &'p [Assignment],
+    pub(super) set: &'p [Assignment],
     initial: Value,
     given: Given,
     /// What varies: a name of the root, and the values it may have.
@@ -290,7 +128,7 @@ struct Plan<'p> {
 }
 
 impl<'p> Plan<'p> {
-    fn new(
+    pub(super) fn new(
         ground: &Ground<'p>,
         workflow: &'p Workflow,
         level: u32,
@@ -371,11 +209,11 @@ impl<'p> Plan<'p> {
     }
 
     /// Lists what the node sets at the level.
-    fn kept(&self) -> Vec<&'p Assignment> {
+    pub(super) fn kept(&self) -> Vec<&'p Assignment> {
         self.set.iter().filter(|one| self.workflow.keeps(self.level, one.place.field())).collect()
     }
 
-    fn leave_set_out(&mut self) {
+    pub(super) fn leave_set_out(&mut self) {
         self.hidden = self.set.iter().map(|assignment| &assignment.place).collect();
         self.set = &[];
     }
@@ -387,7 +225,7 @@ impl<'p> Plan<'p> {
     }
 
     /// Asks the edges about every sample, as far as the budget goes.
-    fn try_all(&self, edges: &[&Edge], budget: &Budget) -> Tried {
+    pub(super) fn try_all(&self, edges: &[&Edge], budget: &Budget) -> Tried {
         let test = |when| self.tester(when, budget);
         let of_edges: Vec<Tester<'_>> = edges.iter().map(|edge| test(edge.when.as_ref())).collect();
         let of_routes: Vec<Vec<Tester<'_>>> = edges
@@ -462,7 +300,7 @@ impl<'p> Plan<'p> {
 }
 
 /// Lists what conditions look at, by names from the top of what they see.
-fn find_looked_at(workflow: &Workflow, conditions: &[&Expression]) -> Vec<Vec<String>> {
+pub(super) fn find_looked_at(workflow: &Workflow, conditions: &[&Expression]) -> Vec<Vec<String>> {
     let mut paths: Vec<Vec<String>> = Vec::new();
     for condition in conditions {
         paths.extend(condition.reads().paths.iter().cloned());

@@ -2,7 +2,7 @@
 
 use super::budget::Budget;
 use super::ground::Ground;
-use super::samples::{NodeTrial, try_node};
+use super::node_trial::{NodeTrial, try_node};
 use crate::graph::{Course, Graph, Way, levels};
 use crate::workflow::Workflow;
 

@@ -152,6 +152,22 @@ fn one_fault_does_not_hide_another() {
 }
 
 #[test]
+fn an_edge_is_judged_alone_where_all_together_look_at_too_much() {
+    let found = rules(
+        WORK,
+        &[
+            "output.t = 5",
+            "output.ok = 'true'",
+            "output.n > 3 and output.n < 3",
+            "output.m > 0.5 and output.u = 'x'",
+            "output.limited > 50 and $count(output.names) > 2 and output.e = 'a' and output.t = 'y' and output.ok",
+        ],
+    );
+    let dead: Vec<&String> = found.iter().filter(|rule| rule.ends_with("edge-never-holds")).collect();
+    assert_eq!(dead, ["e0 edge-never-holds", "e1 edge-never-holds", "e2 edge-never-holds"], "{found:?}");
+}
+
+#[test]
 fn a_check_gives_up_what_takes_too_many_steps() {
     let dear = "$count([1..9000][$ % 7 = $$.output.n]) > 3";
     let endless = "($f := function($x){ $f($x + 1) }; $f(output.n)) > 1";

@@ -140,7 +140,7 @@ fn some_edge_holds() {
         ),
         expect![[r#"
             1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `output.ok` = false
-                add an edge for that, or one without `when` as the last
+                add an edge for that, or one without `when` as the last, which the others name in `overrides`
         "#]],
     );
     // The schema allows null, but the node has set it.
@@ -167,7 +167,7 @@ edges = [{ id = "a", from = "work", to = "work", when = "index < $count(tasks) -
         ),
         expect![[r#"
             1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `index` = 0, `tasks` with 0 items
-                add an edge for that, or one without `when` as the last
+                add an edge for that, or one without `when` as the last, which the others name in `overrides`
         "#]],
     );
 }
@@ -220,7 +220,7 @@ fn many_edges_are_compared_with_each_other() {
         ),
         expect![[r#"
             1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `output.score` = 0
-                add an edge for that, or one without `when` as the last
+                add an edge for that, or one without `when` as the last, which the others name in `overrides`
             153:54 error[edge-shadowed]: `late` is never taken: whenever it holds, `e140` before it holds too
                 put it before `e140`, or narrow their conditions
         "#]],
