@@ -2,7 +2,10 @@
 //!
 //! It follows the evaluation node by node. When a node is left, the observations that decided *its* value are known
 //! from those of its operands; what decided the root decided the result. Inside the operands of a comparison others
-//! may stand, as in `$count(tasks[done = true]) = 3`: they are listed, and the outer one decides.
+//! may stand, as in `$count(tasks[done = true]) = 3`: they are listed, and the outer one decides. Of a block only
+//! the last value counts, and what a variable holds decides where the variable is read.
+
+use std::collections::HashMap;
 
 use jlens_core::ast::BinaryOp;
 use jlens_core::audit::{CaptureLimits, Outcome, ValueRef};
@@ -37,6 +40,8 @@ pub(crate) struct Account {
     insertions: Insertions,
     explanation: Explanation,
     open: Vec<Open>,
+    /// What decided the values of the variables that were bound, by name; the last one bound counts.
+    bound: HashMap<String, Vec<usize>>,
 }
 
 /// A node that has been entered and not left.
@@ -58,6 +63,7 @@ impl Account {
             insertions,
             explanation: Explanation::default(),
             open: Vec::new(),
+            bound: HashMap::new(),
         }
     }
 
@@ -94,7 +100,7 @@ impl Account {
         let mut decided = if comparison_operator(node).is_some() {
             self.observe(node, open.sides, outcome)
         } else {
-            deciders(node, open, outcome)
+            self.follow_variable(node, deciders(node, open, outcome))
         };
         if decided.is_empty() && is_operand {
             decided = self.observe(node, None, outcome);
@@ -103,6 +109,20 @@ impl Account {
             Some(parent) => parent.operands.push(decided),
             None if failed => {}
             None => decided.into_iter().for_each(|index| self.explanation.observations[index].decided = true),
+        }
+    }
+
+    /// Keeps what decided a variable where it is bound, and returns it where it is read.
+    fn follow_variable(&mut self, node: &Node, decided: Vec<usize>) -> Vec<usize> {
+        match &node.kind {
+            NodeKind::Bind { lhs, .. } => {
+                if let NodeKind::Variable { name } = &lhs.kind {
+                    self.bound.insert(name.clone(), decided.clone());
+                }
+                decided
+            }
+            NodeKind::Variable { name } => self.bound.get(name).cloned().unwrap_or(decided),
+            _ => decided,
         }
     }
 
@@ -156,7 +176,8 @@ fn deciders(node: &Node, open: Open, outcome: Outcome<'_>) -> Vec<usize> {
     };
     // The first operand that could decide alone ends the evaluation, so the last one evaluated is it.
     let mut operands = open.operands;
-    if open.short_circuited || last_decided {
+    let is_last_alone = matches!(node.kind, NodeKind::Block { .. } | NodeKind::Bind { .. });
+    if open.short_circuited || last_decided || is_last_alone {
         return operands.pop().unwrap_or_default();
     }
     let mut all: Vec<usize> = operands.into_iter().flatten().collect();

@@ -61,6 +61,15 @@ fn a_value_that_is_tested_as_it_is_counts_too() {
 }
 
 #[test]
+fn of_a_block_only_the_last_value_decides() {
+    let input = json!({ "a": { "b": 2 }, "c": 3 });
+    assert_eq!(decisive("(c = 3; a.b = 2)", &input), ["a.b = 2"]);
+    assert_eq!(decisive("($x := c = 3; a.b = 2)", &input), ["a.b = 2"]);
+    assert_eq!(decisive("($x := c = 3; $x and a.b = 2)", &input), ["c = 3", "a.b = 2"]);
+    assert_eq!(decisive("(c = 4; $x := a.b = 2)", &input), ["a.b = 2"]);
+}
+
+#[test]
 fn what_stands_inside_an_operand_is_listed_and_does_not_decide() {
     let tasks: Vec<Value> = (0..500).map(|n| json!({ "n": n })).collect();
     let explanation = explain("$count(tasks[n < 10]) = 10", &json!({ "tasks": tasks }));
