@@ -13,6 +13,8 @@ mod pointer;
 mod roles;
 mod schemas;
 mod section;
+mod tags;
+mod unique;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -123,6 +125,7 @@ impl Loading<'_> {
         let parsed = source.as_ref().and_then(|source| self.parse(source));
         let (Some(source), Some(parsed)) = (&source, &parsed) else {
             self.orphans.borrow_mut().extend(children.into_values());
+            self.check_usual_schemas(prefix);
             return None;
         };
         let reader = Reader { source, faults: self.faults, variables: &[] };

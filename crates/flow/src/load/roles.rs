@@ -7,6 +7,7 @@ use crate::gaps::Gaps;
 use crate::likeness::find_nearest;
 use crate::load::Loading;
 use crate::load::calls::{Call, find_calls};
+use crate::load::tags::find_meant;
 use crate::name::is_name;
 use crate::role::Role;
 use crate::schema::Schema;
@@ -57,11 +58,10 @@ impl Loading<'_> {
             Schema::open()
         });
         if let Err(error) = Role::check_template(name, prompt.text) {
-            let line = error.line().unwrap_or(1);
-            let start: usize = prompt.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
             let detail = error.detail().unwrap_or("it is no template");
+            let bytes = find_meant(prompt.text, error.line().unwrap_or(1), detail);
             let message = format!("the prompt cannot be read: {detail}");
-            self.faults.add(Fault::error("bad-template", &prompt.line_at(start), message));
+            self.faults.add(Fault::error("bad-template", &prompt.position(bytes), message));
             return Role::compile(name, "", output, top).ok();
         }
         let role = Role::compile(name, prompt.text, output, top).ok()?;

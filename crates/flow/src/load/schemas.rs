@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::expression::RESERVED;
 use crate::fault::{Fault, Position};
 use crate::load::section::Section;
+use crate::load::unique::find_repeated_key;
 use crate::load::{Loading, pointer};
 use crate::schema::{Schema, StateSchema, find_meant, message_of};
 use crate::source::Source;
@@ -15,6 +16,9 @@ const STATE: &str = "state.schema.json";
 
 /// The file of the input's schema, unless the workflow says otherwise.
 const INPUT: &str = "input.schema.json";
+
+/// The dialect of JSON Schema to write in.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The most faults that are told of one schema.
 const FAULTS_MAX: usize = 10;
@@ -48,6 +52,13 @@ impl Loading<'_> {
         }
     }
 
+    /// Judges the schemas that have their usual names, of a workflow that cannot be read.
+    pub(super) fn check_usual_schemas(&self, prefix: &str) {
+        for name in [STATE, INPUT] {
+            self.find_file(&format!("{prefix}{name}")).and_then(|source| self.compile_schema(&source));
+        }
+    }
+
     /// Reads and compiles any other schema.
     pub(super) fn compile_schema(&self, source: &Source<'_>) -> Option<Schema> {
         let document = self.read_schema(source)?;
@@ -64,8 +75,20 @@ impl Loading<'_> {
                 return None;
             }
         };
+        if let Some(error) = find_repeated_key(source.text) {
+            let end = offset_of(source.text, error.line(), error.column());
+            let before = source.text.get(..end.start).unwrap_or_default();
+            let at = source.position(before.rfind('"').unwrap_or(end.start)..end.end);
+            let told = error.to_string();
+            let message = told.split(" at line ").next().unwrap_or_default();
+            self.faults.add(Fault::error("repeated-key", &at, message));
+            return None;
+        }
         let validator = match jsonschema::meta::validator_for(&document) {
             Ok(validator) => validator,
+            Err(error) if matches!(error.kind(), ValidationErrorKind::Referencing(_)) => {
+                return self.unknown_dialect(source, &document);
+            }
             Err(error) => return self.bad_schema(source, &error),
         };
         let errors: Vec<_> = validator.iter_errors(&document).take(FAULTS_MAX).collect();
@@ -75,6 +98,15 @@ impl Loading<'_> {
         let is_fit = errors.is_empty();
         drop(errors);
         is_fit.then_some(document)
+    }
+
+    fn unknown_dialect<T>(&self, source: &Source<'_>, document: &Value) -> Option<T> {
+        let dialect = document.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        let at = source.position(pointer::find(source.text, "/$schema"));
+        let message = format!("this is not a schema: `{dialect}` is no known dialect of JSON Schema");
+        let hint = format!("write \"{DIALECT}\", or leave `$schema` out");
+        self.faults.add(Fault::error("bad-schema", &at, message).with_hint(hint));
+        None
     }
 
     fn bad_schema<T>(&self, source: &Source<'_>, error: &jsonschema::ValidationError<'_>) -> Option<T> {

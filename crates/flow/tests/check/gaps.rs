@@ -180,3 +180,16 @@ fn a_child_is_checked_when_its_parent_cannot_be_read() {
     "#]],
     );
 }
+
+#[test]
+fn a_broken_table_hides_no_broken_schema() {
+    check_all(
+        "nodes.work = nothing\n",
+        &[("state.schema.json", "{ \"type\": \n"), ("input.schema.json", "[1")],
+        expect![[r#"
+            input.schema.json error[bad-json]: the file is not JSON: EOF while parsing a list at line 1 column 2
+            state.schema.json error[bad-json]: the file is not JSON: EOF while parsing a value at line 2 column 0
+            1:14 error[bad-toml]: the file cannot be read: invalid float, expected `nan`
+        "#]],
+    );
+}

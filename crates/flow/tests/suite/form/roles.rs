@@ -9,9 +9,9 @@ fn roles() {
     check(
         &[("roles/worker.md", "Do {{ goal }.\n")],
         expect![[r#"
-        roles/worker.md:1:1: error[bad-template]: the prompt cannot be read: unexpected `}`, expected end of variable block
-          | Do {{ goal }.
-    "#]],
+            roles/worker.md:1:4: error[bad-template]: the prompt cannot be read: unexpected `}`, expected end of variable block
+              | {{ goal }.
+        "#]],
     );
     check(
         &[("roles/worker.md", "Do\n{% for x in goal %}\n{{ x }}\n")],

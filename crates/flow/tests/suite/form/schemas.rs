@@ -113,3 +113,27 @@ fn schemas() {
     "#]],
     );
 }
+
+#[test]
+fn what_a_schema_says_twice_or_in_another_dialect_is_told() {
+    check(
+        &[(
+            "state.schema.json",
+            &SMALL_STATE.replacen("\"type\":", "\"title\": \"a\", \"title\": \"b\", \"type\":", 1),
+        )],
+        expect![[r#"
+            state.schema.json:2:17: error[repeated-key]: the key `title` stands twice in one object
+              | "title"
+        "#]],
+    );
+    check(
+        &[(
+            "state.schema.json",
+            &SMALL_STATE.replacen("\"type\":", "\"$schema\": \"http://unknown/dialect\", \"type\":", 1),
+        )],
+        expect![[r#"
+            state.schema.json:2:3: error[bad-schema]: this is not a schema: `http://unknown/dialect` is no known dialect of JSON Schema (write "https://json-schema.org/draft/2020-12/schema", or leave `$schema` out)
+              | "$schema": "http://unknown/dialect"
+        "#]],
+    );
+}
