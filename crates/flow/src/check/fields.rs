@@ -1,7 +1,7 @@
 //! The rule about fields: what an expression reads is described by a schema.
 
 use super::bounds::names;
-use super::condition::{fields_behind, find_name};
+use super::condition::{Token, fields_behind, find_name, tokens};
 use super::expressions::{Sees, Usage, all_expressions};
 use super::ground::{Ground, Stray, follow_from};
 use super::items::find_sources;
@@ -20,8 +20,17 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let mut strays = find_strays(&ground, usage);
         strays.extend(find_strays_behind_binds(workflow, &ground, usage));
         strays.dedup();
+        // What is written out may have been chosen, or put beside what the schema describes.
+        strays
+            .retain(|stray| !stray.path.last().is_some_and(|name| is_written(usage.expression.text(), name)));
         strays.into_iter().for_each(|stray| report.add(tell(workflow, usage, &stray)));
     }
+}
+
+/// Whether a text has an object with a key of that name written out.
+fn is_written(text: &str, name: &str) -> bool {
+    let tokens = tokens(text);
+    tokens.windows(2).any(|pair| pair[0].1 == Token::Text(name) && pair[1].1 == Token::Sign(':'))
 }
 
 fn find_strays(ground: &Ground<'_>, usage: Usage<'_>) -> Vec<Stray> {

@@ -257,3 +257,21 @@ edges = [{ id = "a", from = "work", to = "done" }]
     );
     check(&with(r#"board = { items = "tasks", key = "$.id", title = "$string($)" }"#), expect![[""]]);
 }
+
+#[test]
+fn what_is_written_out_in_an_expression_has_its_own_fields() {
+    let set = |value: &str| {
+        format!(
+            "nodes.work = {{ kind = \"agent\", role = \"worker\", set = {{ open = \"\"\"{value}\"\"\" }} }}\nnodes.done = {{ kind = \"end\" }}\n\
+             edges = [{{ id = \"a\", from = \"work\", to = \"done\" }}]\n"
+        )
+    };
+    check(&set("(ok ? last : {'alt': 1}).alt"), expect![[""]]);
+    check(&set("$append(last, {'other': 1}).other"), expect![[""]]);
+    check(
+        &set("(ok ? last : {'alt': 1}).al"),
+        expect![[r#"
+        1:92 error[unknown-field]: `last` has no field `al`
+    "#]],
+    );
+}
