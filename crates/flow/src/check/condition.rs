@@ -42,7 +42,7 @@ pub(super) fn tokens(text: &str) -> Vec<(usize, Token<'_>)> {
             }
             '$' => (Some(Token::Variable(word(1))), word(1).len() + 1),
             '/' if rest.starts_with("/*") => {
-                (None, rest.find("*/").map_or(rest.len(), |end| end + "*/".len()))
+                (None, rest[2..].find("*/").map_or(rest.len(), |end| end + "/**/".len()))
             }
             '/' if is_operand_next(found.last()) => (Some(Token::Sign(first)), pattern_length(rest)),
             _ if first.is_ascii_digit() => {
@@ -227,6 +227,7 @@ mod tests {
             tokens(text).into_iter().filter_map(word).collect::<Vec<_>>()
         };
         assert_eq!(words("a /* it's b */ and c"), ["a", "and", "c"]);
+        assert_eq!(words("a /*/ b */ and c"), ["a", "and", "c"]);
         assert_eq!(words("$contains(a, /'[/]b/i) or c"), ["a", "or", "c"]);
         assert_eq!(words("a / b / c"), ["a", "b", "c"]);
         assert_eq!(tokens("1.5e-3..2").len(), 4);

@@ -120,7 +120,7 @@ impl Coverage<'_> {
             let compiled = assignment.value.compiled();
             compiled.is_constant()
                 || self.has_few_sources(compiled)
-                || find_stepped(compiled.text()) == Some(names(&assignment.place))
+                || find_stepped(compiled.text()).is_some_and(|(path, _)| path == names(&assignment.place))
         })
     }
 
@@ -154,8 +154,8 @@ impl Coverage<'_> {
             let behind = path.get(names(&assignment.place).len()..).unwrap_or_default();
             return self.covers_given(&[&source[..], behind].concat(), ask);
         }
-        if let Some(source) = find_stepped(compiled.text()) {
-            return self.covers_given(&source, ask);
+        if let Some((source, step)) = find_stepped(compiled.text()) {
+            return is_exact(step, ask) && self.covers_given(&source, ask);
         }
         compiled.is_constant() || self.has_few_sources(compiled)
     }
@@ -198,11 +198,19 @@ fn follow<'s>(shapes: Vec<Shape<'s>>, segment: &Segment) -> Vec<Shape<'s>> {
     shapes.into_iter().flat_map(Shape::alternatives).filter_map(next).collect()
 }
 
-/// Returns the path of a text that is a path with a number added or taken away.
-fn find_stepped(text: &str) -> Option<Vec<String>> {
+/// Returns the path and the number of a text that is a path with a number added or taken away.
+fn find_stepped(text: &str) -> Option<(Vec<String>, f64)> {
     let (path, number) = text.rsplit_once(['+', '-'])?;
-    number.trim().parse::<f64>().ok()?;
-    plain_path(path)
+    Some((plain_path(path)?, number.trim().parse().ok()?))
+}
+
+/// Whether a step leads from a sample to just the literal that is asked for: fractions are rounded.
+fn is_exact(step: f64, ask: Ask<'_>) -> bool {
+    let is_whole = |literal: &Value| literal.as_f64().is_none_or(|number| number.fract() == 0.0);
+    match ask {
+        Ask::Equals(literal) => step.fract() == 0.0 && is_whole(literal),
+        _ => true,
+    }
 }
 
 fn covers_shape(shape: Shape<'_>, path: &[String], ask: Ask<'_>) -> bool {

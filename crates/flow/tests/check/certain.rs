@@ -121,6 +121,8 @@ fn what_a_node_sets_is_followed_as_far_as_it_can_be() {
         [""; 0]
     );
     assert_eq!(rules(&setting("most = '''most + 10'''"), &["most = 21", "most != 21"]), [""; 0]);
+    // A fraction is rounded on the way.
+    assert_eq!(rules(&setting("share = '''share + 0.1'''"), &["share = 0.3", "share != 0.3"]), [""; 0]);
     assert_eq!(rules(&setting("mode = '''output.t'''"), &["mode = 'fast'", "mode != 'fast'"]), [""; 0]);
     assert_eq!(
         rules(&setting("mode = '''output.ok ? 'fast' : 'fast' '''"), &["mode = 'slow'", "mode = 'fast'"]),

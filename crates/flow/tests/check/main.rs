@@ -28,6 +28,7 @@ const STATE: &str = r##"{
     "index": { "type": "integer", "minimum": 0, "default": 0 },
     "tries": { "type": "integer", "minimum": 0, "default": 0 },
     "most": { "type": "integer", "default": 5 },
+    "share": { "type": "number", "default": 0 },
     "mode": { "enum": ["fast", "slow"], "default": "fast" },
     "ok": { "type": "boolean", "default": false },
     "limit": { "type": ["integer", "null"], "default": null },
