@@ -52,7 +52,10 @@ async fn make(
 ) -> Result<(), Unmade> {
     let start = orders::to_git(base).map_err(|error| Unmade::Failed(Box::new(error.explain())))?;
     let repository = work.project.repository();
-    let explain = |error: Error| problem(task, place, chain(&error));
+    let explain = |error: Error| match error {
+        Error::Git(error) => failed(task, place, &error),
+        other => problem(task, place, chain(&other)),
+    };
     let was_one = orders::get_task(&work.project, task).await.map_err(explain)?.sessions > 0;
     worktree_place::ensure(&work.project, place, branch, &start, was_one).await.map_err(explain)?;
     crash::point("create_worktree.made");
