@@ -81,9 +81,10 @@ impl Helm {
     /// Waits until nothing more happens to the task by itself.
     pub async fn rest(&mut self, task: TaskId, progress: Progress<'_>) -> Result<Carried, Error> {
         let task = self.wait(task, progress, Until::AtRest).await?;
-        let run = find_resting_run(&self.project, &task).await?;
-        // What else holds its run is no longer about this task.
-        let run = run.filter(|run| is_between_sessions(&task) || run.hold == Some(Hold::Paused));
+        let run = find_run(&self.project, &task).await?;
+        // What else its run waits for is no longer about this task.
+        let waits = |run: &Run| is_between_sessions(&task) && run.turn() == Turn::Person;
+        let run = run.filter(|run| waits(run) || run.hold == Some(Hold::Paused));
         Ok(Carried { task, run })
     }
 
@@ -187,7 +188,10 @@ async fn is_reached(project: &Project, task: &Task, until: Until) -> Result<bool
         return Ok(!task.is_settling());
     }
     let rests = task.is_at_rest() || task.waits_for_its_provider();
-    Ok(rests || (is_between_sessions(task) && find_resting_run(project, task).await?.is_some()))
+    if rests || !is_between_sessions(task) {
+        return Ok(rests);
+    }
+    Ok(find_run(project, task).await?.is_some_and(|run| run.turn() == Turn::Person))
 }
 
 /// Tells whether it is for a run to go on with the task; and a run may be paused, or held by an error.
@@ -196,11 +200,12 @@ fn is_between_sessions(task: &Task) -> bool {
     matches!(work.phase, WorkPhase::Driven { session: None, .. })
 }
 
-/// Finds the run that works on a task, if it goes on only when a person does something to the run itself.
-async fn find_resting_run(project: &Project, task: &Task) -> Result<Option<Run>, Error> {
-    let Some(run) = task.run else { return Ok(None) };
-    let run = runs::get_run(project, run).await?;
-    Ok(Some(run).filter(|run| run.turn() == Turn::Person))
+/// Finds the run that works on a task.
+async fn find_run(project: &Project, task: &Task) -> Result<Option<Run>, Error> {
+    match task.run {
+        Some(run) => runs::get_run(project, run).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 /// Returns what happened next, possibly nothing yet.

@@ -69,6 +69,7 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     orders::approve(&world.project, &giver(), task, None, None).await.unwrap();
     let carried = world.carry_task(task).await;
     assert_eq!(carried.task.column(), Column::Verified, "{carried:?}");
+    assert_eq!(carried.run.map(|run| run.hold), Some(Some(Hold::Paused)));
 }
 
 #[tokio::test]
