@@ -81,7 +81,12 @@ impl Helm {
     /// Waits until nothing more happens to the task by itself.
     pub async fn rest(&mut self, task: TaskId, progress: Progress<'_>) -> Result<Carried, Error> {
         let task = self.wait(task, progress, Until::AtRest).await?;
-        let run = find_run(&self.project, &task).await?;
+        let run = match find_run(&self.project, &task).await? {
+            Some(run) if run.turn() == Turn::Parent => {
+                Some(runs::find_paused_above(&self.project, run).await?)
+            }
+            own => own,
+        };
         // What else its run waits for is no longer about this task.
         let waits = |run: &Run| is_between_sessions(&task) && run.turn() == Turn::Person;
         let run = run.filter(|run| waits(run) || run.hold == Some(Hold::Paused));
@@ -191,7 +196,8 @@ async fn is_reached(project: &Project, task: &Task, until: Until) -> Result<bool
     if rests || !is_between_sessions(task) {
         return Ok(rests);
     }
-    Ok(find_run(project, task).await?.is_some_and(|run| run.turn() == Turn::Person))
+    let run = find_run(project, task).await?;
+    Ok(run.is_some_and(|run| matches!(run.turn(), Turn::Person | Turn::Parent)))
 }
 
 /// Tells whether it is for a run to go on with the task; and a run may be paused, or held by an error.

@@ -38,7 +38,7 @@ pub(super) async fn look(project: &Project, run: &Run, has_engine: bool) -> Resu
     let (next_move, error) = find_move(project, run).await?;
     Ok(match next_move {
         Move::Engine(_) if !has_engine && run.is_parent_paused => {
-            let above = find_paused_above(project, run).await?;
+            let above = find_paused_above(project, run.clone()).await?.id;
             let next = format!("run {above}, which waits for it, is paused: regatta run --resume {above}");
             Outlook { phase: UNATTENDED, owner: "you", next, error }
         }
@@ -221,21 +221,18 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
 }
 
 /// Finds the run above that was paused.
-async fn find_paused_above(project: &Project, run: &Run) -> Result<RunId, Error> {
-    let mut above = run.id;
-    let mut parent = run.parent.clone();
-    while let Some(next) = parent {
-        let found = get_run(project, next.run_id).await?;
-        above = found.id;
+pub(crate) async fn find_paused_above(project: &Project, run: Run) -> Result<Run, Error> {
+    let mut found = run;
+    while let Some(parent) = &found.parent {
+        found = get_run(project, parent.run_id).await?;
         if found.hold.is_some() {
             break;
         }
-        parent = found.parent;
     }
-    Ok(above)
+    Ok(found)
 }
 
 async fn wait_for_parent(project: &Project, run: &Run) -> Result<Move, Error> {
-    let above = find_paused_above(project, run).await?;
+    let above = find_paused_above(project, run.clone()).await?.id;
     Ok(Move::Person(format!("run {above}, which waits for it, is paused: regatta run resume {above}")))
 }

@@ -1,7 +1,7 @@
 //! What goes down a family of runs: the wish for a board, a pause, and what becomes of a child that is given up.
 
 use crate::support::{CODER, REVIEWER, World, first_task, giver};
-use regatta_engine::core::run::Status;
+use regatta_engine::core::run::{Hold, Status};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
 use regatta_engine::{Helm, orders};
@@ -180,6 +180,19 @@ async fn a_child_that_was_paused_by_itself_stays_paused() {
     runs::resume(&world.project, &giver(), child).await.unwrap();
     let found = world.rest_with(run, Arc::clone(&roles) as _).await;
     assert_eq!(found.state["results"], json!([completed("a"), completed("b")]));
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_task_below_a_paused_run_is_told_which() {
+    let world = World::new("person", &[], CODER, REVIEWER).await;
+    let seen = r#"submit = "input.key""#;
+    let child = ON_BOARD.replace(seen, &format!(r#"{seen}, rejected = {{ to = "work" }}"#));
+    let run = begin(&world, &child, &["a"], true).await;
+    world.rest(run).await;
+    runs::pause(&world.project, &giver(), run).await.unwrap();
+    orders::reject(&world.project, &giver(), first_task(), "say more".to_owned(), None).await.unwrap();
+    let carried = world.carry_task(first_task()).await;
+    assert_eq!(carried.run.map(|run| (run.id, run.hold)), Some((run, Some(Hold::Paused))));
 }
 
 /// What the child says must lead on, for it and for the run that waits for it.

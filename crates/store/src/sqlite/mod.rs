@@ -2,8 +2,8 @@
 //!
 //! Start with `handle.rs`, the store itself. Writes go through one connection (`writer.rs`), which makes one commit,
 //! and so one fsync, of all that is waiting (`transaction.rs`); reads go through a few connections (`readers.rs`).
-//! `create.rs` makes the file, `open.rs` opens or refuses it, `schema.rs` holds its tables and migrations. The rest is
-//! SQL by subject.
+//! `create.rs` makes the file, `open.rs` opens or refuses it, `schema.rs` holds its tables and migrations, `runway.rs` gives
+//! its WAL room. The rest is SQL by subject.
 
 mod append;
 mod create;
