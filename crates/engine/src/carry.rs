@@ -1,6 +1,6 @@
 //! Carrying a command to its end: with an engine of our own, or by following the one that runs.
 
-use crate::core::run::{Hold, Run, Turn};
+use crate::core::run::{Hold, Phase, Run, Turn};
 use crate::core::{RunId, Stage, Task, TaskId, WorkPhase};
 use crate::engine::{Engine, Stop};
 use crate::error::Error;
@@ -193,11 +193,19 @@ async fn is_reached(project: &Project, task: &Task, until: Until) -> Result<bool
         return Ok(!task.is_settling());
     }
     let rests = task.is_at_rest() || task.waits_for_its_provider();
+    if matches!(task.stage, Stage::Verified(_)) {
+        return Ok(find_run(project, task).await?.is_none_or(|run| !takes_up(&run, task)));
+    }
     if rests || !is_between_sessions(task) {
         return Ok(rests);
     }
     let run = find_run(project, task).await?;
     Ok(run.is_some_and(|run| matches!(run.turn(), Turn::Person | Turn::Parent)))
+}
+
+/// Tells whether a run is about to go on from a task that was merged; even a paused one does, perhaps to its end.
+fn takes_up(run: &Run, merged: &Task) -> bool {
+    run.is_asked && matches!(run.phase, Phase::Landing { task, .. } if task == merged.id)
 }
 
 /// Tells whether it is for a run to go on with the task; and a run may be paused, or held by an error.

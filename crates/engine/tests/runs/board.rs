@@ -53,7 +53,7 @@ async fn a_person_merges_or_sends_back() {
 
 #[tokio::test]
 async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
-    let world = World::new("person", &["T001"], CODER, REVIEWER).await;
+    let world = World::new("person", &["T001", "T002"], CODER, REVIEWER).await;
     let run = world.begin(prd(), None).await;
     world.rest(run).await;
     runs::pause(&world.project, &giver(), run).await.unwrap();
@@ -69,7 +69,20 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     orders::approve(&world.project, &giver(), task, None, None).await.unwrap();
     let carried = world.carry_task(task).await;
     assert_eq!(carried.task.column(), Column::Verified, "{carried:?}");
-    assert_eq!(carried.run.map(|run| run.hold), Some(Some(Hold::Paused)));
+    let paused = carried.run.unwrap();
+    assert_eq!((paused.hold, paused.item.as_deref()), (Some(Hold::Paused), Some("T002")));
+}
+
+#[tokio::test]
+async fn a_paused_run_ends_with_its_last_merge() {
+    let world = World::new("person", &["T001"], CODER, REVIEWER).await;
+    let run = world.begin(prd(), None).await;
+    world.rest(run).await;
+    runs::pause(&world.project, &giver(), run).await.unwrap();
+    orders::approve(&world.project, &giver(), first_task(), None, None).await.unwrap();
+    let carried = world.carry_task(first_task()).await;
+    assert_eq!((carried.task.column(), carried.run), (Column::Verified, None));
+    assert_eq!(runs::get_run(&world.project, run).await.unwrap().status(), Status::Completed);
 }
 
 #[tokio::test]
