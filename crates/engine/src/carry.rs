@@ -193,7 +193,7 @@ async fn is_reached(project: &Project, task: &Task, until: Until) -> Result<bool
         return Ok(!task.is_settling());
     }
     let rests = task.is_at_rest() || task.waits_for_its_provider();
-    if matches!(task.stage, Stage::Verified(_)) {
+    if rests && matches!(task.stage, Stage::Verified(_)) {
         return Ok(find_run(project, task).await?.is_none_or(|run| !takes_up(&run, task)));
     }
     if rests || !is_between_sessions(task) {

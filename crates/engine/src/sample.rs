@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::orders::{self, Giver};
 use crate::project::Project;
 use regatta_git::{BranchName, Repository};
+use std::io::ErrorKind;
 use std::path::Path;
 
 const FILES: &[(&str, &str)] = &[
@@ -66,7 +67,11 @@ pub(crate) async fn create(
     files: &[(&str, &str)],
     message: &str,
 ) -> Result<Project, Error> {
-    let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    let is_empty = match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) if error.kind() == ErrorKind::NotFound => true,
+        Err(error) => return Err(Error::io("read", folder)(error)),
+    };
     if !is_empty {
         return Err(Error::ProjectExists(folder.to_owned()));
     }

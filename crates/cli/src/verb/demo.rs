@@ -42,7 +42,7 @@ pub(crate) struct Demo {
 impl Demo {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let screen = place.screen;
-        let folder = self.folder()?;
+        let folder = self.folder(place)?;
         if let Some(workflow) = &self.workflow {
             return demo_workflow::play(screen, &folder, workflow, self.yes).await;
         }
@@ -70,9 +70,10 @@ impl Demo {
         finish(screen, &project, started).await
     }
 
-    fn folder(&self) -> Result<PathBuf, Problem> {
+    fn folder(&self, place: &Place) -> Result<PathBuf, Problem> {
+        place.folder()?;
         if let Some(folder) = &self.dir {
-            return Ok(folder.clone());
+            return Ok(place.resolve(folder));
         }
         let made = tempfile::Builder::new().prefix("regatta-demo-").tempdir();
         made.map(tempfile::TempDir::keep).map_err(|error| {

@@ -251,10 +251,13 @@ fn a_demo() {
     assert_eq!(again.code, Some(1), "a folder that is not empty is not used: {again:?}");
 
     let other = project.repo.outside().join("other");
-    let shown = project.json(&["demo", "--yes", "--dir", other.to_str().expect("the folder's name is text")]);
+    let outside = project.repo.outside().to_str().expect("the folder's name is text");
+    let shown = project.json(&["-C", outside, "demo", "--yes", "--dir", "other"]);
     assert_eq!(shown["scripted"], true);
     assert_eq!(shown["tasks"].as_array().map(Vec::len), Some(3));
     assert_demo(&project, &other, "the second demo's log");
+    let file = project.run(&["-C", place, "demo", "--yes", "--dir", "README.md"]);
+    assert!(file.stderr.contains("[IO_FAILED]"), "a file is no folder: {file:?}");
 }
 
 fn assert_demo(project: &regatta_testkit::binary::TestProject, folder: &std::path::Path, what: &str) {

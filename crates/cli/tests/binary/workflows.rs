@@ -17,6 +17,7 @@ fn as_text() {
         &["workflow", "new", "mine"],
         &["workflow", "new", "mine"],
         &["workflow", "new", "other", "--from", "mine"],
+        &["workflow", "new", "list"],
         &["workflow", "new", "none", "--from", ".regatta/scripts"],
         &["workflow", "list"],
         &["workflow", "check", "mine"],

@@ -5,7 +5,7 @@
 
 use super::soundness::carries;
 use super::{Begin, Child, Choice, Event, Hold, Mapping, Next, Phase, Run};
-use crate::{Fact, RunId};
+use crate::{Code, Fact, RunId};
 use jiff::Timestamp;
 use regatta_flow::Patch;
 use serde_json::{Value, json};
@@ -103,6 +103,12 @@ impl Run {
                 self.go(next);
             }
             Event::RunHeld { error, .. } => {
+                if let (Phase::Performing { .. }, Code::TaskCancelled, Some(item)) =
+                    (&self.phase, error.code, &self.item)
+                {
+                    // Whoever resumes it now knows that the item begins anew.
+                    self.heads.remove(item);
+                }
                 self.is_asked = false;
                 self.hold = Some(Hold::Error { error: error.clone() });
             }

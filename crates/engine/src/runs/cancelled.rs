@@ -1,5 +1,6 @@
 //! A step whose task was cancelled under it: the run rests, and a person says how it goes on.
 
+use crate::core::run::Run;
 use crate::core::{Code, Failure, Problem, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
 use crate::orders;
@@ -10,6 +11,14 @@ pub(super) async fn find(project: &Project, run: RunId, task: TaskId) -> Result<
     let found = orders::get_task(project, task).await?;
     let is_cancelled = found.stage == Stage::Backlog || is_being_cancelled(&found);
     Ok(is_cancelled.then(|| explain_step(run, task)))
+}
+
+/// Tells whether the work that earlier steps of a run did on a task was cancelled since, and no person has heard of it.
+///
+/// A fork that has yet to go on from a commit has not worked on its task.
+pub(super) fn is_work_gone(run: &Run, task: &Task) -> bool {
+    let has_worked = run.item.as_ref().is_some_and(|item| run.heads.contains_key(item));
+    task.stage == Stage::Backlog && task.sessions > 0 && has_worked
 }
 
 /// Tells whether a task is being cancelled.
@@ -32,6 +41,18 @@ pub(super) fn explain_step(run: RunId, task: TaskId) -> Failure {
         format!("run {run} worked on task #{task}, which was cancelled"),
         format!(
             "`regatta run --resume {run}` performs the step again in a new worktree; or `regatta run stop {run}`"
+        ),
+    )
+}
+
+/// Says why a step cannot go on from those before it.
+pub(super) fn explain_work(run: RunId, task: TaskId) -> Failure {
+    explain(
+        task,
+        format!("run {run} worked on task #{task}, which was cancelled before this step"),
+        format!(
+            "`regatta run fork {run}` goes on from the commit that the work had come to; `regatta run --resume {run}` \
+             performs the step in a new worktree without it; or `regatta run stop {run}`"
         ),
     )
 }

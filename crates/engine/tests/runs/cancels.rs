@@ -33,6 +33,9 @@ while :; do read -r line < WAIT || :; done''']
 mode = "off"
 "#;
 
+/// Does not come to an answer.
+const BROKEN_REVIEWER: &str = "[[session]]\nstep = [{ fault = 'refused' }]\n";
+
 #[tokio::test]
 async fn a_scripted_session_ends_with_its_task_and_the_run_goes_on_in_a_new_worktree() {
     let world = World::new("auto", &["T001"], SLOW_CODER, REVIEWER).await;
@@ -61,6 +64,30 @@ async fn an_answer_that_comes_after_the_cancellation_is_not_stored() {
     let run = world.begin(prd(), None).await;
     let found = cancel_at_work(&world, run).await;
     assert_cancelled(&world, &found).await;
+}
+
+#[tokio::test]
+async fn work_that_was_cancelled_between_two_steps_is_not_taken_for_done() {
+    let world = World::new("auto", &["T001"], CODER, BROKEN_REVIEWER).await;
+    let run = world.begin(prd(), None).await;
+    assert_eq!(world.rest(run).await.node.as_str(), "reviewer");
+    orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+    world.rest_task(first_task()).await;
+    world.repo.write("scripts/reviewer.toml", REVIEWER);
+
+    runs::resume(&world.project, &giver(), run).await.unwrap();
+    let held = world.rest(run).await;
+    let Some(Hold::Error { error }) = &held.hold else { panic!("{held:?}") };
+    assert_eq!((error.code, held.node.as_str()), (Code::TaskCancelled, "reviewer"), "{error:?}");
+
+    let fork = runs::fork(&world.project, &giver(), run, None, None).await.unwrap();
+    let found = world.rest(fork).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    assert_eq!(world.shown("T001.txt"), "work on T001, visit 2", "it went on from the work that there was");
+
+    runs::resume(&world.project, &giver(), run).await.unwrap();
+    let found = world.rest(run).await;
+    assert_ne!(found.hold, held.hold, "who resumes it again has heard of it");
 }
 
 #[tokio::test]

@@ -64,6 +64,11 @@ impl Run {
     }
 }
 
+/// Tells whether a workflow of this name is run by its folder, because a verb is called so.
+pub(crate) fn is_verb(name: &str) -> bool {
+    name == "help" || Verb::has_subcommand(name)
+}
+
 /// Reads a run's number as people write it.
 pub(crate) fn run_id(text: &str) -> Result<RunId, String> {
     text.parse().map_err(|error: Id| error.to_string())

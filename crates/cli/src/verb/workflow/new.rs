@@ -4,6 +4,7 @@ use super::find::find_workflow;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{DIM, GREEN};
+use crate::verb::run::is_verb;
 use clap::Args;
 use regatta_engine::core::Problem;
 use regatta_engine::runs::copy_workflow;
@@ -25,6 +26,7 @@ impl New {
         let from = find_workflow(place, Some(&project), &self.from)?;
         let folder = copy_workflow(&project, &from, &self.name).map_err(|error| error.explain())?;
         let path = folder.display().to_string();
+        let called = if is_verb(&self.name) { path.as_str() } else { &self.name };
         let made = json!({ "name": self.name, "path": path, "from": from.name });
         place.screen.data(&made, |_| {
             format!(
@@ -32,7 +34,7 @@ impl New {
                  {DIM}change{DIM:#}  {path}/workflow.toml\n  \
                  {DIM}then{DIM:#}    regatta workflow check {name}\n          \
                  regatta workflow graph {name}\n          \
-                 regatta run {name} --prd FILE\n",
+                 regatta run {called} --prd FILE\n",
                 from.name,
                 name = self.name
             )

@@ -176,6 +176,9 @@ async fn drive(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -
                 }
                 _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
             },
+            Stage::Backlog if cancelled::is_work_gone(ask.run, &task) => {
+                return Ok(Driven::Not(Played::Failed(cancelled::explain_work(run, id))));
+            }
             // It was tried, and is back with the error.
             Stage::Backlog if is_asked && task.error.is_some() => {
                 let failure = task.error.clone().unwrap_or_else(|| taken(run, &task));
