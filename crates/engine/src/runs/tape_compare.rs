@@ -4,7 +4,7 @@
 //! later are not compared.
 
 use super::difference::Difference;
-use super::tape_head::{TapeHead, TapeRun, TapeStep};
+use super::tape_head::{TapeHead, TapeRun, TapeStep, Trouble};
 use super::way::Stage;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,9 +58,16 @@ fn compare_runs(then: &TapeRun, now: &TapeRun, found: &mut Vec<Difference>) -> O
         found.push(Difference::at(way, place as u64 + 1, text));
     }
     let is_other = then.status != now.status;
+    // A tape of an older version does not know the code.
+    let fails_otherwise = !is_other && then.error.is_some() && then.error != now.error;
     // A replay that is held by an error has not come to the end of its tape, whatever held the recorded run.
-    let trouble = now.trouble.as_ref().filter(|trouble| is_other || trouble.is_held);
+    let is_told = |trouble: &&Trouble| is_other || fails_otherwise || trouble.is_held;
+    let trouble = now.trouble.as_ref().filter(is_told);
     found.extend(trouble.map(|trouble| Difference::at(way, trouble.step, trouble.text.clone())));
+    if let (true, Some(old), Some(new)) = (fails_otherwise, &then.error, &now.error) {
+        let text = format!("failed with {old}, and fails with {new}");
+        found.push(Difference::at(way, now.steps.len() as u64 + 1, text));
+    }
     if is_other && !way.is_empty() {
         let text = format!("the child was {}, and is {}", then.status, now.status);
         found.push(Difference::at(way, now.steps.len() as u64 + 1, text));
@@ -77,7 +84,6 @@ fn shown(step: Option<&TapeStep>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tape_head::Trouble;
     use super::*;
     use serde_json::Value;
 
@@ -96,6 +102,7 @@ mod tests {
         TapeRun {
             way: way.iter().map(stage).collect(),
             status: status.to_owned(),
+            error: None,
             steps: steps.iter().map(step).collect(),
             answers: Vec::new(),
             decisions: Vec::new(),
@@ -157,6 +164,21 @@ mod tests {
         let child = TapeRun { trouble, ..run(&[(1, "a")], "paused", &[]) };
         let now = head(run(&[], "running", &[]), vec![child]);
         assert_eq!(found(&then, &now), ["step 1 for a, step 1: RUN_FAILED: no answer"]);
+    }
+
+    #[test]
+    fn another_failure_after_the_same_steps_is_not_the_same() {
+        let failed = |code: &str| {
+            let trouble = Some(Trouble { step: 3, text: format!("{code}: so"), is_held: false });
+            let error = Some(code.to_owned());
+            head(TapeRun { trouble, error, ..run(&[], "failed", ROOT) }, Vec::new())
+        };
+        let (one, other) = (failed("RUN_FAILED"), failed("EXPR_FAILED"));
+        assert_eq!(found(&one, &one), [""; 0]);
+        assert_eq!(
+            found(&one, &other),
+            ["step 3: EXPR_FAILED: so", "step 3: failed with RUN_FAILED, and fails with EXPR_FAILED"]
+        );
     }
 
     #[test]

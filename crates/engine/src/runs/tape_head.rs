@@ -53,6 +53,9 @@ pub struct TapeRun {
     pub way: Vec<Stage>,
     /// How it ended.
     pub status: String,
+    /// The code of what it failed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// The steps that it made.
     pub steps: Vec<TapeStep>,
     /// What people answered.
@@ -180,6 +183,10 @@ async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<Tape
     Ok(TapeRun {
         way,
         status: found.status().to_string(),
+        error: match &found.phase {
+            Phase::Failed { error } => Some(error.code.to_string()),
+            _ => None,
+        },
         steps: find_steps(&facts).into_iter().map(step).collect(),
         answers: find_answers(&facts),
         decisions: facts.iter().filter_map(|fact| find_decision(&fact.event)).collect(),
