@@ -61,6 +61,7 @@ fn say(event: &Event, item: Option<&str>) -> String {
             format!("#{task_id} was sent back → {}: {feedback}", describe_next(next))
         }
         Event::RunHeld { error, .. } => format!("held: {}", say_error(error)),
+        Event::RunPutOff { step, .. } => format!("paused before step {step}"),
         Event::RunPaused { .. } => "paused".to_owned(),
         Event::RunResumed { .. } => "resumed".to_owned(),
         Event::RunParentPaused { .. } => "paused with the run that waits for it".to_owned(),
@@ -81,6 +82,7 @@ pub(crate) fn style_of_run(event: &Event) -> Style {
         | Event::RunSentBack { .. }
         | Event::RunOutputRefused { .. }
         | Event::RunAgentRefused { .. }
+        | Event::RunPutOff { .. }
         | Event::RunPaused { .. }
         | Event::RunParentPaused { .. }
         | Event::RunStopping { .. } => YELLOW,

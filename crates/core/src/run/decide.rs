@@ -35,6 +35,7 @@ pub enum Command {
     Performed { step: u64, asks: u32, output: Value, head: Option<CommitId> },
     NotPerformed { step: u64, failure: Failure },
     Unperformable { step: u64, failure: Failure },
+    PutOff { step: u64 },
     Stopped,
     ChildrenStarted { step: u64, children: BTreeMap<String, RunId> },
     ChildEnded { child: RunId, end: ChildEnd },
@@ -69,6 +70,7 @@ impl Player<'_> {
             }
             Command::NotPerformed { step, failure } => Ok(self.not_performed(*step, failure.clone())),
             Command::Unperformable { step, failure } => Ok(self.unperformable(*step, failure.clone())),
+            Command::PutOff { step } => Ok(self.put_off(*step)),
             Command::Stopped => Ok(self.stopped()),
             Command::ChildrenStarted { step, children } => Ok(self.children_started(*step, children.clone())),
             Command::ChildEnded { child, end } => Ok(self.child_ended(*child, end.clone())),
@@ -256,6 +258,11 @@ impl Player<'_> {
             }
             _ => vec![self.fail(error)],
         }
+    }
+
+    fn put_off(&mut self, step: u64) -> Vec<Event> {
+        let is_wanted = step == self.run.step && self.run.may_be_put_off();
+        if is_wanted { vec![Event::RunPutOff { run_id: self.run.id, step }] } else { Vec::new() }
     }
 
     fn stopped(&mut self) -> Vec<Event> {

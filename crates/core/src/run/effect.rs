@@ -126,6 +126,7 @@ fn begins(event: &Event) -> bool {
         | Event::RunAgentRefused { .. }
         | Event::RunChildEnded { .. }
         | Event::RunHeld { .. }
+        | Event::RunPutOff { .. }
         | Event::RunPaused { .. }
         | Event::RunResumed { .. }
         | Event::RunParentPaused { .. }

@@ -65,6 +65,9 @@ pub enum Event {
     },
     #[serde(rename = "run:held")]
     RunHeld { run_id: RunId, step: u64, error: Failure },
+    /// A step was not begun, because the run was paused before somebody came to perform it.
+    #[serde(rename = "run:put_off")]
+    RunPutOff { run_id: RunId, step: u64 },
     #[serde(rename = "run:paused")]
     RunPaused { run_id: RunId },
     #[serde(rename = "run:resumed")]
@@ -306,6 +309,7 @@ kinds! {
     RunLanded => "run:landed",
     RunSentBack => "run:sent_back",
     RunHeld => "run:held",
+    RunPutOff => "run:put_off",
     RunPaused => "run:paused",
     RunResumed => "run:resumed",
     RunParentPaused => "run:parent_paused",
@@ -343,6 +347,7 @@ impl Event {
             | Event::RunLanded { run_id, .. }
             | Event::RunSentBack { run_id, .. }
             | Event::RunHeld { run_id, .. }
+            | Event::RunPutOff { run_id, .. }
             | Event::RunPaused { run_id }
             | Event::RunResumed { run_id }
             | Event::RunParentPaused { run_id }

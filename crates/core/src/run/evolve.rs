@@ -112,6 +112,7 @@ impl Run {
                 self.is_asked = false;
                 self.hold = Some(Hold::Error { error: error.clone() });
             }
+            Event::RunPutOff { .. } => self.is_asked = false,
             Event::RunPaused { .. } => self.hold = Some(Hold::Paused),
             Event::RunResumed { .. } => {
                 self.hold = None;

@@ -31,6 +31,7 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
             at(step) && is_landing(run, *task_id)
         }
         Event::RunHeld { step, .. } => at(step) && is_open && run.is_asked && !is_stopping,
+        Event::RunPutOff { step, .. } => at(step) && run.may_be_put_off(),
         Event::RunPaused { .. } => is_open && run.hold.is_none(),
         Event::RunResumed { .. } => matches!(run.hold, Some(Hold::Paused | Hold::Error { .. })),
         Event::RunParentPaused { .. } => is_open && run.parent.is_some() && !run.is_parent_paused,

@@ -218,6 +218,11 @@ impl Run {
         self.is_held() && !self.is_stopping()
     }
 
+    /// Tells whether its node is not to be performed now, if nobody has begun to.
+    pub fn may_be_put_off(&self) -> bool {
+        matches!(self.phase, Phase::Performing { .. }) && self.is_asked && self.pauses_children()
+    }
+
     /// Tells whether a person stops it.
     pub(super) fn is_stopping(&self) -> bool {
         matches!(self.hold, Some(Hold::Stopping { .. }))

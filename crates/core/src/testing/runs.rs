@@ -58,6 +58,7 @@ pub(crate) fn run_samples() -> Vec<Event> {
             next: perform(),
         },
         Event::RunHeld { run_id, step: 2, error: error.clone() },
+        Event::RunPutOff { run_id, step: 2 },
         Event::RunPaused { run_id },
         Event::RunResumed { run_id },
         Event::RunParentPaused { run_id },

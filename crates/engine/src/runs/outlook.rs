@@ -42,6 +42,10 @@ pub(super) async fn look(project: &Project, run: &Run, has_engine: bool) -> Resu
             let next = format!("run {above}, which waits for it, is paused: regatta run --resume {above}");
             Outlook { phase: UNATTENDED, owner: "you", next, error }
         }
+        Move::Engine(_) if !has_engine && run.may_be_put_off() => {
+            let next = format!("it is paused before this step: regatta run --resume {}", run.id);
+            Outlook { phase: UNATTENDED, owner: "you", next, error }
+        }
         Move::Engine(_) if !has_engine => {
             let next = format!("nobody works on it: {}", take_up(run));
             Outlook { phase: UNATTENDED, owner: "you", next, error }

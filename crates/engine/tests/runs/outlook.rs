@@ -105,7 +105,8 @@ async fn a_run_without_an_engine_is_unattended() {
     let pauses = "it pauses when this step of `spec` is over; regatta run resume 1 takes that back";
     assert_eq!((paused.status, outlook(&paused)), (Status::Running, ("performing", "engine", pauses)));
     engine.leave().await;
-    assert_eq!(outlook(&show(&world, run).await), UNATTENDED, "the step is not over, and nobody makes it");
+    let before = ("unattended", "you", "it is paused before this step: regatta run --resume 1");
+    assert_eq!(outlook(&show(&world, run).await), before, "the step is not over, and nobody makes it");
     runs::stop(&world.project, &giver(), run, None).await.unwrap();
     let stopping = show(&world, run).await;
     assert_eq!(stopping.next, "nobody works on it: regatta run stop 1, or regatta up");

@@ -1,10 +1,12 @@
-//! A stop that is recorded while a session is being opened: its agent is not started.
+//! Stops and pauses that come before an agent is started: it is not.
+//!
+//! One stop is recorded while a session is being opened.
 //!
 //! The moment is made by a process that looks like what a killed engine left of the session. It is ended before an agent
 //! starts, says that it was asked to, and stays until it is let go.
 
 use crate::support::{CODER, REVIEWER, World, giver};
-use regatta_engine::core::run::{Phase, Run};
+use regatta_engine::core::run::{Phase, Run, Status};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, NewRun};
 use regatta_testkit::wait::until_async;
@@ -56,6 +58,28 @@ async fn a_session_that_is_stopped_while_it_is_being_opened_is_not_started() {
     };
     let (run, ()) = tokio::join!(world.rest(second), stop_meanwhile);
     assert_eq!(code_of(&run), Some(Code::RunStopped), "{run:?}");
+    assert!(!note.exists(), "the agent was started after the stop");
+}
+
+#[tokio::test]
+async fn a_step_that_was_paused_or_stopped_before_an_engine_came_is_not_begun() {
+    let world = World::new("person", &[], CODER, REVIEWER).await;
+    let note = world.repo.outside().join("session");
+    let world = world.configured(&AGENT.replace("NOTE", &note.display().to_string())).await;
+    write_workflow(&world);
+    let paused = begin(&world).await;
+    runs::pause(&world.project, &giver(), paused).await.unwrap();
+    let (view, _) = runs::show_run(&world.project, paused).await.unwrap();
+    assert_eq!(view.next, "it is paused before this step: regatta run --resume 1");
+    let found = world.rest(paused).await;
+    assert_eq!((found.status(), found.step, note.exists()), (Status::Paused, 1, false), "{found:?}");
+    runs::resume(&world.project, &giver(), paused).await.unwrap();
+    assert!(matches!(world.rest(paused).await.phase, Phase::Completed { .. }));
+    std::fs::remove_file(&note).unwrap();
+
+    let stopped = begin(&world).await;
+    runs::stop(&world.project, &giver(), stopped, None).await.unwrap();
+    assert_eq!(code_of(&world.rest(stopped).await), Some(Code::RunStopped));
     assert!(!note.exists(), "the agent was started after the stop");
 }
 

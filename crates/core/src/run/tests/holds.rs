@@ -41,6 +41,73 @@ fn what_is_under_way_goes_on_and_the_next_step_waits() {
 }
 
 #[test]
+fn a_step_that_nobody_has_begun_is_put_off() {
+    at(
+        "begin; spec T001",
+        "off; pause; late off; off; again; coder pass; resume; off; coder pass",
+        expect![[r#"
+            > off
+              = nothing; running, step 2 coder T001: performing
+            > pause
+              run:paused
+              = running, step 2 coder T001: performing, paused
+            > late off
+              = nothing; running, step 2 coder T001: performing, paused
+            > off
+              run:put_off 2
+              = paused, step 2 coder T001: performing, not asked, paused
+            > again
+              = nothing; paused, step 2 coder T001: performing, not asked, paused
+            > coder pass
+              = nothing; paused, step 2 coder T001: performing, not asked, paused
+            > resume
+              run:resumed
+              ! perform_node step 2
+              = running, step 2 coder T001: performing
+            > off
+              = nothing; running, step 2 coder T001: performing
+            > coder pass
+              run:stepped 2 coder -[coder-to-reviewer]-> perform reviewer T001
+              ! perform_node step 3
+              = running, step 3 reviewer T001: performing
+        "#]],
+    );
+    at(
+        "begin child; spec T001",
+        "above pause; off; above resume; off",
+        expect![[r#"
+        > above pause
+          run:parent_paused
+          = running, step 2 coder T001: performing, paused above
+        > off
+          run:put_off 2
+          = paused, step 2 coder T001: performing, not asked, paused above
+        > above resume
+          run:parent_resumed
+          ! perform_node step 2
+          = running, step 2 coder T001: performing
+        > off
+          = nothing; running, step 2 coder T001: performing
+    "#]],
+    );
+    at(
+        "begin; spec T001",
+        "stop; off; stopped",
+        expect![[r#"
+        > stop
+          run:stopping None
+          ! stop_run
+          = running, step 2 coder T001: performing, stopping
+        > off
+          = nothing; running, step 2 coder T001: performing, stopping
+        > stopped
+          run:failed RUN_STOPPED: run 1 was stopped: a person stopped it
+          = failed RUN_STOPPED
+    "#]],
+    );
+}
+
+#[test]
 fn a_node_that_can_never_be_performed_ends_the_run() {
     at(
         "begin; spec T001",

@@ -13,6 +13,7 @@
 //! start [KEY,KEY]           children are started; by default those that can be
 //! child KEY ok JSON | child KEY fail      a child ends
 //! answer yes|no TEXT | pause | resume | stop [REASON] | stopped
+//! off                       nobody has begun what was asked for, and it is put off
 //! above pause|resume        the run that waits for it, or one above that, is paused or resumed
 //! again                     the last command is told once more
 //! late COMMAND              the command comes for a step that is over
@@ -137,6 +138,7 @@ fn parse(play: &Play, verb: &str, rest: &[&str]) -> Command {
         "resume" => Command::Resume,
         "stop" => Command::Stop { reason: (!rest.is_empty()).then(words) },
         "above" => Command::FollowParent { is_paused: rest[0] == "pause" },
+        "off" => Command::PutOff { step },
         "stopped" => Command::Stopped,
         "answer" => Command::Answer { approved: rest[0] == "yes", text: rest[1..].join(" ") },
         "spec" => perform(play, spec_output(rest[0])),
@@ -162,6 +164,7 @@ fn make_late(command: Command) -> Command {
         }
         Command::NotPerformed { step, failure } => Command::NotPerformed { step: step - 1, failure },
         Command::Unperformable { step, failure } => Command::Unperformable { step: step - 1, failure },
+        Command::PutOff { step } => Command::PutOff { step: step - 1 },
         Command::Published { step, tasks } => Command::Published { step: step - 1, tasks },
         Command::ChildrenStarted { step, children } => Command::ChildrenStarted { step: step - 1, children },
         Command::Landed { step } => Command::Landed { step: step - 1 },

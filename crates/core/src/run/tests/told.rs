@@ -32,6 +32,7 @@ pub(super) fn describe_event(event: &Event) -> String {
             format!("{step} #{task_id} {feedback:?}{fail} -> {}", describe_next(next))
         }
         Event::RunHeld { step, error, .. } => format!("{step} {}", error.code),
+        Event::RunPutOff { step, .. } => step.to_string(),
         Event::RunPaused { .. }
         | Event::RunResumed { .. }
         | Event::RunParentPaused { .. }

@@ -27,6 +27,7 @@ fn every_kind_survives_json_in_these_words() {
         {"type":"run:landed","runId":4,"step":2,"taskId":7,"next":{"do":"perform","node":"coder","item":"T001"}}
         {"type":"run:sent_back","runId":4,"step":2,"taskId":7,"feedback":"Slow","fail":"T001","set":[[["tasks",0],null]],"next":{"do":"perform","node":"coder","item":"T001"}}
         {"type":"run:held","runId":4,"step":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+        {"type":"run:put_off","runId":4,"step":2}
         {"type":"run:paused","runId":4}
         {"type":"run:resumed","runId":4}
         {"type":"run:parent_paused","runId":4}

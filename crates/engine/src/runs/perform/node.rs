@@ -6,14 +6,14 @@
 use super::super::cancelled;
 use super::super::roles::{Ask, Played, Roles};
 use super::super::seat::{self, Seat, Terms};
-use crate::core::run::{Command, Effect, Phase};
+use crate::core::run::{Command, Effect, Hold, Phase, Run};
 use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::perform::{Control, OnTask, Work, run_checks};
 use regatta_agents::StopReason;
 use regatta_flow::NodeKind;
-use regatta_store::IntentId;
+use regatta_store::{Append, IntentId};
 use serde_json::{Value, json};
 
 pub(super) async fn perform(
@@ -29,6 +29,14 @@ pub(super) async fn perform(
         let Phase::Performing { asks, .. } = seat.run().phase else {
             return seat::settle(&work.project, &terms).await;
         };
+        if let Some(command) = find_hold(seat.run()) {
+            // Decided once: when somebody resumes it at this moment, the intent must stay.
+            if seat.give_with(&work.project, &Actor::Engine, command, &terms, Append::default()).await? {
+                return Ok(());
+            }
+            seat = Seat::load(&work.project, run).await?;
+            continue;
+        }
         // Kept until what came of it is stored: until then its task is not cancelled.
         let on_task = seat.run().find_task().map(|task| work.under_way.enter(task, control));
         let control = on_task.as_ref().map_or(control, OnTask::control);
@@ -39,6 +47,14 @@ pub(super) async fn perform(
             Some(next) if !work.is_leaving() => intent = next,
             _ => return Ok(()),
         }
+    }
+}
+
+/// Returns what a run is told instead of performing its node: it was stopped or paused before anybody began.
+fn find_hold(run: &Run) -> Option<Command> {
+    match run.hold {
+        Some(Hold::Stopping { .. }) => Some(Command::Stopped),
+        _ => run.may_be_put_off().then_some(Command::PutOff { step: run.step }),
     }
 }
 
