@@ -21,6 +21,8 @@ mod nesting;
 mod patch;
 mod path;
 mod place;
+mod prompt_filters;
+mod prompt_rules;
 mod role;
 mod schema;
 mod source;

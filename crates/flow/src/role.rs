@@ -1,6 +1,6 @@
 //! A role: its prompt, a template over the inputs of a node, and the schema of what it must return.
 //!
-//! Templates are bounded in what they compute and write. A name that was not given renders as nothing, because
+//! Templates are bounded in what they may say ([`crate::prompt_rules`]), compute and write. A name that was not given renders as nothing, because
 //! inputs may be undefined; names that no node gives are found when the workflow is loaded.
 
 use std::collections::BTreeSet;
@@ -11,15 +11,18 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, escape_fo
 use serde_json::{Map, Value};
 
 use crate::fault::Position;
-use crate::fence::fenced;
 use crate::nesting::{OUTPUT_LEVELS_MAX, is_nested_deeper};
+use crate::prompt_filters;
 use crate::schema::{Schema, SchemaFault};
 
 /// The longest prompt, in bytes: far beyond what an agent reads with care.
 pub const PROMPT_BYTES_MAX: usize = 1024 * 1024;
 
 /// The most instructions of a template: some passes over ten thousand lines.
-pub const PROMPT_FUEL: u64 = 1_000_000;
+pub const PROMPT_FUEL: u64 = 250_000;
+
+/// The most instructions times bytes of the inputs, since one instruction may read them all.
+const PROMPT_WORK: u64 = 32 * 1024 * 1024 * 1024;
 
 /// A role of a workflow.
 #[derive(Debug)]
@@ -49,10 +52,16 @@ pub enum PromptFault {
         source: minijinja::Error,
     },
     /// The template computed too much.
-    #[error("the prompt of role `{role}` needs more than {PROMPT_FUEL} instructions")]
+    #[error(
+        "the prompt of role `{role}` needs more than {instructions} instructions for {bytes} bytes of inputs"
+    )]
     TooMuch {
         /// The role.
         role: String,
+        /// How many it may have.
+        instructions: u64,
+        /// The size of what it was given.
+        bytes: u64,
     },
     /// The prompt is too long.
     #[error("the prompt of role `{role}` is longer than {PROMPT_BYTES_MAX} bytes")]
@@ -102,15 +111,21 @@ impl Role {
     /// Makes the prompt from inputs.
     pub fn prompt(&self, inputs: &Map<String, Value>) -> Result<String, PromptFault> {
         let mut page = Page::default();
-        let rendered = self
-            .environment
+        let bytes = inputs.values().map(weigh).sum();
+        let instructions = PROMPT_FUEL.min(PROMPT_WORK / u64::max(bytes, 1));
+        let mut environment = self.environment.clone();
+        environment.set_fuel(Some(instructions));
+        prompt_filters::begin();
+        let rendered = environment
             .get_template(&self.name)
             .and_then(|template| template.render_captured_to(Serde(inputs), &mut page).map(drop));
         let role = || self.name.clone();
         match rendered {
             Ok(()) => Ok(String::from_utf8_lossy(&page.bytes).into_owned()),
             Err(_) if page.is_full => Err(PromptFault::TooLong { role: role() }),
-            Err(error) if error.kind() == ErrorKind::OutOfFuel => Err(PromptFault::TooMuch { role: role() }),
+            Err(error) if error.kind() == ErrorKind::OutOfFuel => {
+                Err(PromptFault::TooMuch { role: role(), instructions, bytes })
+            }
             Err(source) => {
                 Err(PromptFault::Template { role: role(), line: source.line().unwrap_or_default(), source })
             }
@@ -135,10 +150,21 @@ fn environment_of(name: &str, prompt: &str) -> Result<Environment<'static>, mini
         // What is null was undefined in the node's inputs, and is nothing to be told.
         if value.is_none() { Ok(()) } else { escape_formatter(output, state, value) }
     });
-    environment.add_filter("fenced", fenced);
-    environment.set_fuel(Some(PROMPT_FUEL));
+    ["debug", "dict", "namespace"].iter().for_each(|name| environment.remove_global(name));
+    prompt_filters::add_filters(&mut environment);
     environment.add_template_owned(name.to_owned(), prompt.to_owned())?;
     Ok(environment)
+}
+
+/// Returns what a value weighs, roughly.
+fn weigh(value: &Value) -> u64 {
+    let inside: u64 = match value {
+        Value::String(text) => text.len() as u64,
+        Value::Array(items) => items.iter().map(weigh).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() as u64 + weigh(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    inside + 8
 }
 
 /// A bounded buffer that a template writes to.

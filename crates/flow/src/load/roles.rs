@@ -9,6 +9,7 @@ use crate::load::Loading;
 use crate::load::calls::{Call, find_calls};
 use crate::load::tags::find_meant;
 use crate::name::is_name;
+use crate::prompt_rules::{Misuse, find_misuses};
 use crate::role::Role;
 use crate::schema::Schema;
 use crate::source::Source;
@@ -63,6 +64,13 @@ impl Loading<'_> {
             let message = format!("the prompt cannot be read: {detail}");
             self.faults.add(Fault::error("bad-template", &prompt.position(bytes), message));
             return Role::compile(name, "", output, top).ok();
+        }
+        let misuses = find_misuses(prompt.text);
+        for Misuse { bytes, message } in &misuses {
+            let fault = Fault::error("bad-template", &prompt.position(bytes.clone()), message.clone());
+            self.faults.add(
+                fault.with_hint("a prompt shows what it is given: compute it in the `input` of the node"),
+            );
         }
         let role = Role::compile(name, prompt.text, output, top).ok()?;
         self.check_calls(&role, &prompt);

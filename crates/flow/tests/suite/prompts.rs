@@ -184,8 +184,11 @@ fn a_prompt_is_bounded_and_forgiving() {
     let spin = "{% for a in range(1000) %}{% for b in range(1000) %}{% for c in range(1000) %}{% endfor %}{% endfor %}{% endfor %}";
     assert_eq!(
         role_prompt(spin, Value::Null),
-        "there is no prompt: the prompt of role `worker` needs more than 1000000 instructions"
+        "there is no prompt: the prompt of role `worker` needs more than 250000 instructions for 8 bytes of inputs"
     );
+    let reads = "{% for a in range(900) %}{% for b in range(9) %}{% if goal == a %}y{% endif %}{% endfor %}{% endfor %}";
+    let told = role_prompt(reads, json!("x".repeat(1_000_000)));
+    assert!(told.contains("needs more than 34359 instructions for 1000008 bytes"), "{told}");
     let long = "{% for a in range(9000) %}{{ goal }}{% endfor %}";
     assert_eq!(
         role_prompt(long, json!("x".repeat(1000))),

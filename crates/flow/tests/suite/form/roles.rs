@@ -68,6 +68,8 @@ fn what_a_prompt_calls() {
               | nofilter
             roles/worker.md:2:37: error[unknown-test]: a prompt has no test called `odder`
               | odder
+            roles/worker.md:3:4: error[bad-template]: a block of `filter` is not for prompts (a prompt shows what it is given: compute it in the `input` of the node)
+              | filter loud %}a|b{% endfilter
             roles/worker.md:3:11: error[unknown-filter]: a prompt has no filter called `loud`
               | loud
         "#]],
