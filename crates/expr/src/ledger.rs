@@ -25,8 +25,11 @@ use crate::limits::{Limit, Limits, VALUES_MAX};
 use crate::pattern::Cost;
 use crate::weight::{CONTAINER_BYTES, FIELD_BYTES, WHOLE, Weight};
 
-/// How many values are looked at, or copied, in the time of a step.
+/// How many values are looked at in the time of a step.
 const VALUES_PER_STEP: usize = 32;
+
+/// How many values are copied, to be counted, in the time of a step.
+const COPIES_PER_STEP: usize = 8;
 
 /// How many pairs of scalars are compared in the time of a step.
 const PAIRS_PER_STEP: usize = 256;
@@ -179,8 +182,14 @@ impl<'a> Ledger<'a> {
         if !is_container || self.limits.values > VALUES_MAX {
             return;
         }
+        if reads_input(node) {
+            if let Weight::Container { width, .. } = Weight::of(value) {
+                self.charge(node, width / VALUES_PER_STEP);
+            }
+            return;
+        }
         let found = count(value, BUILT_VALUES_MAX, BUILT_TEXT_BYTES_MAX);
-        self.charge(node, found.copied / VALUES_PER_STEP);
+        self.charge(node, found.copied / COPIES_PER_STEP);
         if found.bytes > BUILT_TEXT_BYTES_MAX {
             return self.bound_texts(node);
         }
@@ -253,7 +262,7 @@ impl<'a> Ledger<'a> {
     /// Counts what is compared as a whole, which costs steps of its own.
     fn count(&mut self, node: &Node, value: ValueRef<'_>) -> Count {
         let found = count(value, COMPARED_VALUES_MAX, BUILT_TEXT_BYTES_MAX);
-        self.charge(node, found.copied / VALUES_PER_STEP);
+        self.charge(node, found.copied / COPIES_PER_STEP);
         if found.bytes > BUILT_TEXT_BYTES_MAX {
             self.bound_texts(node);
         }
@@ -485,6 +494,20 @@ fn may_build(node: &Node, input: ValueRef<'_>) -> bool {
         | NodeKind::Apply { .. } => true,
         _ => node.attrs.group.is_some() || !node.attrs.predicate.is_empty(),
     }
+}
+
+/// Whether a path is fields of the input from its top, such as `$$.tasks`: each part is there once.
+fn reads_input(node: &Node) -> bool {
+    let NodeKind::Path { steps, .. } = &node.kind else { return false };
+    let [first, fields @ ..] = steps.as_slice() else { return false };
+    let is_plain = |step: &Node| {
+        let attrs = &step.attrs;
+        !attrs.tuple && attrs.stages.is_empty() && attrs.predicate.is_empty() && attrs.group.is_none()
+    };
+    matches!(&first.kind, NodeKind::Variable { name } if name == "$")
+        && is_plain(first)
+        && is_plain(node)
+        && fields.iter().all(|step| matches!(step.kind, NodeKind::Name { .. }) && is_plain(step))
 }
 
 /// Whether a path is one field of one object, such as `tasks`: nothing is built, and the field need not be read.

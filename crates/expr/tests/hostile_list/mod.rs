@@ -26,6 +26,8 @@ pub(crate) enum Input {
     Deep,
     /// An array of more objects than may be built.
     Wide,
+    /// Objects, not too many to look at all of them from each.
+    Objects,
     /// Lists of ten thousand, and objects with many names between them.
     Lists,
     /// A text of a million bytes, all of them alike.
@@ -46,6 +48,10 @@ impl Input {
                 "s": vec!["x".repeat(100); 10_000],
                 "named": (0..100).map(many_fields).collect::<Vec<_>>(),
             }),
+            Input::Objects => {
+                let object = |n| json!({ "k": format!("x{n}"), "v": n });
+                json!({ "o": (0..2_000).map(object).collect::<Vec<_>>() })
+            }
             Input::LongText => json!({ "s": "a".repeat(1_000_000), "short": "aaaa" }),
             Input::Picture => json!({ "picture": format!("0.{}", "0".repeat(65_536)) }),
             Input::Wide => {
@@ -339,6 +345,7 @@ fn pictures() -> Vec<Case> {
 fn inputs() -> Vec<Case> {
     let deep = |name: &str, text: &str, end: End| Case { input: Input::Deep, ..case(name, text, end) };
     let wide = |name: &str, text: &str, end: End| Case { input: Input::Wide, ..case(name, text, end) };
+    let objects = |name: &str, text: &str, end: End| Case { input: Input::Objects, ..case(name, text, end) };
     vec![
         deep("a deep input, returned", "$", Any),
         deep("a deep input, descended", "$count(**)", Any),
@@ -353,6 +360,12 @@ fn inputs() -> Vec<Case> {
         wide("a wide input, transformed", "$ ~> |items|{\"m\": 1}|", Any),
         wide("a wide input, sorted", "items^(>n)[0].n", Any),
         wide("a wide input, grouped", "items{$string(n): t}", Any),
+        wide("a wide input, counted from each item", "items.($count($$.items))", AnyLimit),
+        wide("a wide input, put into each item", "items.[$$.items]", AnyLimit),
+        objects("objects, counted from each", "$count(o.($count($$.o)))", Answer),
+        objects("objects, counted from each in a condition", "$count(o[$count($$.o) > v])", Answer),
+        objects("objects, read from each", "o.($sum($$.o.v))", AnyLimit),
+        objects("objects, put into each", "o.{\"a\": $$.o}", AnyLimit),
     ]
 }
 
