@@ -12,9 +12,11 @@ use comfy_table::{Table, presets};
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders::{self, Giver};
 use regatta_engine::{
-    Error, Helm, Journal, Project, SampleTask, TaskView, add_sample_tasks, create_sample, list_tasks,
+    Error, Helm, Journal, Project, SampleTask, TaskView, add_sample_tasks, create_sample,
+    create_speckit_sample, list_tasks,
 };
-use std::path::PathBuf;
+use serde_json::json;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -37,12 +39,18 @@ pub(crate) struct Demo {
     /// Where to make the repository, instead of a new folder for temporary files.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Makes the repository, and leaves it to you to go on.
+    #[arg(long)]
+    no_run: bool,
 }
 
 impl Demo {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let screen = place.screen;
         let folder = self.folder(place)?;
+        if self.no_run {
+            return prepare(screen, &folder, self.workflow.as_deref()).await;
+        }
         if let Some(workflow) = &self.workflow {
             return demo_workflow::play(screen, &folder, workflow, self.yes).await;
         }
@@ -86,6 +94,28 @@ impl Demo {
             )
         })
     }
+}
+
+/// Makes what the demo would play on, and says how to play it by hand.
+async fn prepare(screen: Screen, folder: &Path, workflow: Option<&str>) -> Result<Exit, Problem> {
+    let explain = |error: Error| error.explain();
+    let (project, next) = match workflow {
+        Some(name) => {
+            let (project, _) = create_speckit_sample(folder).await.map_err(explain)?;
+            (project, format!("regatta run {name} --prd prd.md"))
+        }
+        None => {
+            let project = create_sample(folder).await.map_err(explain)?;
+            let tasks = add_sample_tasks(&project, &crate::identity::giver(None)).await.map_err(explain)?;
+            let [first, ..] = &tasks;
+            (project, format!("regatta task assign {} --agent {}", first.task, first.agent))
+        }
+    };
+    let root = project.root().display().to_string();
+    screen.data(&json!({ "root": root, "scripted": true, "next": next }), |_| {
+        format!("{GREEN}made{GREEN:#} {root}, with scripted agents\n  {DIM}then{DIM:#}    cd {root}\n          {next}\n")
+    });
+    Ok(Exit::Done)
 }
 
 pub(super) fn greet(screen: Screen, project: &Project, asks: bool) {

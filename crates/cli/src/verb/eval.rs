@@ -11,6 +11,7 @@ use regatta_engine::orders;
 use regatta_engine::runs::{self, Scope};
 use regatta_expr::{Explained, Explanation, Expression, Fault, Limits, Observation};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The largest input: far above any state, and small enough for a memory.
@@ -37,7 +38,7 @@ pub(crate) struct Eval {
     /// Looks at a JSON document: a file, or `-` for standard input.
     #[arg(long, value_name = "FILE")]
     input: Option<TextFile>,
-    /// Variables, as a JSON object: `{"limit": 3}` is `$limit`.
+    /// Variables, as a JSON object: `{"limit": 3}` is `$limit`. They come before those of the run's workflow.
     #[arg(long, value_name = "JSON", value_parser = parse_bindings)]
     bindings: Option<Bindings>,
     /// Says what was compared, and what decided.
@@ -48,17 +49,12 @@ pub(crate) struct Eval {
 impl Eval {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let scope = self.load(place).await?;
-        let variables: Vec<(&str, &Value)> = scope
-            .variables
-            .iter()
-            .map(|(name, value)| (name.as_str(), value))
-            .chain(
-                self.bindings
-                    .iter()
-                    .flatten()
-                    .map(|(name, value)| (name.strip_prefix('$').unwrap_or(name), value)),
-            )
-            .collect();
+        // What is said on the command line comes before what the workflow calls by the same name.
+        let mut variables: BTreeMap<&str, &Value> =
+            scope.variables.iter().map(|(name, value)| (name.as_str(), value)).collect();
+        let said = self.bindings.iter().flatten();
+        variables.extend(said.map(|(name, value)| (name.strip_prefix('$').unwrap_or(name), value)));
+        let variables: Vec<(&str, &Value)> = variables.into_iter().collect();
         let explain = |fault: Fault| explain_fault(&self.expression, &fault);
         let expression = Expression::compile(&self.expression).map_err(explain)?;
         let limits = Limits::at(now_millis());

@@ -256,6 +256,13 @@ fn a_demo() {
     assert_eq!(shown["scripted"], true);
     assert_eq!(shown["tasks"].as_array().map(Vec::len), Some(3));
     assert_demo(&project, &other, "the second demo's log");
+    let made = project.json(&["-C", outside, "demo", "--no-run", "--dir", "made"]);
+    assert_eq!(made["next"], "regatta task assign 1 --agent builder");
+    let tasks = project.json(&["-C", &format!("{outside}/made"), "task", "list"]);
+    assert!(
+        tasks.as_array().is_some_and(|tasks| tasks.iter().all(|task| task["column"] == "backlog")),
+        "{tasks}"
+    );
     let file = project.run(&["-C", place, "demo", "--yes", "--dir", "README.md"]);
     assert!(file.stderr.contains("[IO_FAILED]"), "a file is no folder: {file:?}");
 }

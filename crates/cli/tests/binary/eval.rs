@@ -82,6 +82,8 @@ fn over_the_state_of_a_run() {
     project.json(&["run", "speckit", "--input", &input(), "--no-board"]);
     assert_eq!(project.json(&["eval", "--run", "1", "metrics.totalAttempts"]), 4);
     assert_eq!(project.json(&["eval", "--run", "1", "$task.id"]), "T002", "places have their names");
+    let said = ["eval", "--run", "1", "--bindings", "{\"task\": {\"id\": \"mine\"}}", "$task.id"];
+    assert_eq!(project.json(&said), "mine", "what is said comes first");
     assert_eq!(project.json(&["eval", "--run", "1", "input.title & ': ' & $count(tasks)"]), "By hand: 2");
     assert_eq!(
         project.run(&["--json", "eval", "--run", "1", "output"]).stdout,

@@ -220,6 +220,17 @@ fn the_document_may_be_a_prd_of_the_project_or_standard_input() {
 }
 
 #[test]
+fn the_demo_leaves_a_workflow_to_be_played() {
+    let project = regatta_testkit::binary::TestProject::without_init(crate::support::PROGRAM);
+    let folder = project.repo.outside().join("tally");
+    let place = folder.to_str().expect("the folder's name is text");
+    let made = project.run(&["demo", "--workflow", "speckit", "--no-run", "--dir", place]);
+    assert!(made.stdout.contains("regatta run speckit --prd prd.md"), "{made:?}");
+    let run = project.json(&["-C", place, "run", "speckit", "--prd", "prd.md", "--level", "1", "--no-board"]);
+    assert_eq!((run["id"].as_u64(), run["status"].as_str()), (Some(1), Some("completed")), "{run}");
+}
+
+#[test]
 fn the_demo_plays_a_workflow() {
     let project = scripted("auto", CODER);
     let folder = project.repo.outside().join("demo");
