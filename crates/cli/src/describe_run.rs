@@ -141,14 +141,21 @@ fn say_seen(choice: &Choice) -> String {
 
 /// Lists what an edge saw.
 pub(crate) fn list_seen(seen: &[Seen]) -> String {
-    let shown = seen.iter().take(SEEN_MAX).map(|seen| match &seen.1 {
+    let show = |seen: &Seen| match &seen.1 {
         Value::String(text) => {
             let text = shorten(&Value::from(text.as_str()).to_string(), VALUE_CHARACTERS_MAX);
             format!("{} = {text}", seen.0)
         }
         _ => seen.to_string(),
-    });
-    shown.collect::<Vec<_>>().join(", ")
+    };
+    let mut told: Vec<String> = Vec::new();
+    for seen in seen.iter().take(SEEN_MAX).map(show) {
+        // A condition may read one place several times.
+        if !told.contains(&seen) {
+            told.push(seen);
+        }
+    }
+    told.join(", ")
 }
 
 fn say_error(error: &Failure) -> String {
@@ -179,7 +186,7 @@ mod tests {
             "type": "run:stepped", "runId": 1, "step": 2, "node": "coder", "output": { "code": "x".repeat(9_000) },
             "choice": { "edge": "coder-retry", "scope": "T001", "tried": [
                 ["coder-blocked", false, [["output.status", "needs_revision"]]],
-                ["coder-retry", true, [["coderOutput.selfValidation.passed", false]]],
+                ["coder-retry", true, [["coderOutput.selfValidation.passed", false], ["coderOutput.selfValidation.passed", false]]],
             ] },
             "next": { "do": "perform", "node": "coder", "item": "T001" },
         }));

@@ -152,7 +152,8 @@ fn render_explanation(explanation: &Explanation) -> String {
     if explanation.omitted > 0 {
         lines.push(format!("{DIM}and {} more{DIM:#}", explanation.omitted));
     }
-    lines.push(format!("{DIM}{} steps{DIM:#}", explanation.steps));
+    let steps = if explanation.steps == 1 { "step" } else { "steps" };
+    lines.push(format!("{DIM}{} {steps}{DIM:#}", explanation.steps));
     lines.join("\n")
 }
 
