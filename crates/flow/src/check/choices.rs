@@ -174,7 +174,8 @@ fn check_overlaps(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Repo
 
 fn check_stall(view: &LevelView<'_>, number: usize, trial: &NodeTrial<'_>, report: &mut Report) {
     let none = |answer: &&Answer| answer.held.iter().all(|held| *held == Held::No);
-    let is_whole = trial.is_described() && !view.graph.workflow.gaps.has_lost_edges;
+    let has_lost_edges = view.graph.workflow.gaps.has_lost_edges || !view.graph.entered_astray.is_empty();
+    let is_whole = trial.is_described() && !has_lost_edges;
     let Some(answer) = trial.answers.iter().find(none).filter(|_| is_whole) else { return };
     let node = view.graph.node(number);
     let message = format!("after `{}` it may be that no edge holds{}", node.name, example(answer));

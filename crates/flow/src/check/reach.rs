@@ -15,8 +15,11 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
     check_unreachable(subject, report);
     for view in &subject.levels {
-        check_dead_ends(&view.graph, &view.is_reached, report);
-        check_ways_to_an_end(&view.graph, &view.is_reached, report);
+        // An edge that leaves a name which no node has may be meant to leave any.
+        if view.graph.entered_astray.is_empty() {
+            check_dead_ends(&view.graph, &view.is_reached, report);
+            check_ways_to_an_end(&view.graph, &view.is_reached, report);
+        }
     }
 }
 
@@ -48,9 +51,10 @@ fn is_end(graph: &Graph<'_>, number: usize) -> bool {
     matches!(graph.node(number).kind, NodeKind::End { .. })
 }
 
-/// Whether a node may be an end, for all that could be read of it.
+/// Whether a node may be an end, or lead to one, for all that could be read of it.
 fn is_unknown(graph: &Graph<'_>, number: usize) -> bool {
     graph.workflow.gaps.kinds.contains(graph.node(number).name.as_str())
+        || graph.left_astray.contains(&number)
 }
 
 fn is_dead_end(graph: &Graph<'_>, number: usize) -> bool {

@@ -25,14 +25,45 @@ fn nodes_that_are_named_are_there() {
 "#
         ),
         expect![[r#"
-            1:7 error[dead-end]: `work` cannot be left: no edge leaves it, and it is no end
-                add an edge from it, or make its kind `end`
-            2:7 error[unreachable-node]: no way leads from the start to `done`
-                add an edge to it, or remove it
             3:42 error[unknown-node]: there is no node `doen`
                 did you mean `done`?
             3:71 error[unknown-node]: there is no node `wrk`
                 did you mean `work`?
+        "#]],
+    );
+    // It may lead anywhere, and what it sets counts; what no way can lead to is told all the same.
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"nodes.more = { kind = "agent", role = "worker" }
+edges = [
+  { id = "a", from = "work", to = "mroe", when = "output.ok = true", set = { title = "'x'" } },
+  { id = "b", from = "work", to = "work", when = "output.ok = false and title = 'y'", maxIterations = 2, exhausted = [{ to = "doen" }] },
+  { id = "c", from = "wrok", to = "done", when = "output.ok = false and title != 'y'" },
+  { id = "d", from = "more", to = "done" },
+]
+"#
+        ),
+        expect![[r#"
+            5:35 error[unknown-node]: there is no node `mroe`
+                did you mean `more`?
+            6:126 error[unknown-node]: there is no node `doen`
+                did you mean `done`?
+            7:22 error[unknown-node]: there is no node `wrok`
+                did you mean `work`?
+        "#]],
+    );
+    check(
+        &format!(
+            "{WORK}{}",
+            r#"nodes.lone = { kind = "agent", role = "worker" }
+edges = [{ id = "a", from = "work", to = "done" }, { id = "b", from = "lone", to = "nowhere" }]
+"#
+        ),
+        expect![[r#"
+            3:7 error[unreachable-node]: no way leads from the start to `lone`
+                add an edge to it, or remove it
+            4:84 error[unknown-node]: there is no node `nowhere`
         "#]],
     );
     // A route is followed too; nothing like it is known.
