@@ -81,11 +81,25 @@ impl<'de> Deserialize<'de> for Patch {
 /// A place that cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceFault {
-    /// What it would be in is not there, or has no such fields or items.
-    #[error("`{place}` is not there to be set")]
+    /// What it would be in is not there.
+    #[error("`{place}` cannot be set, because `{parent}` is {found}: it needs a default, or a `set` before")]
     Absent {
         /// The place.
         place: ResolvedPath,
+        /// The first part of the way that is not there.
+        parent: ResolvedPath,
+        /// What is there instead: null, or nothing.
+        found: &'static str,
+    },
+    /// What it would be in has no such fields or items.
+    #[error("`{place}` cannot be set, because `{parent}` is {found}")]
+    Misfit {
+        /// The place.
+        place: ResolvedPath,
+        /// The first part of the way that has no such parts.
+        parent: ResolvedPath,
+        /// What it is, such as `a list`.
+        found: &'static str,
     },
     /// The list is too short; only the next item can be added.
     #[error("`{place}` is beyond the end of a list of {length}")]
@@ -106,8 +120,7 @@ pub fn apply(root: &mut Value, patches: &[Patch], output: &Value) -> Result<(), 
 
 /// Sets a place and returns what was there.
 pub(crate) fn set(root: &mut Value, place: &ResolvedPath, value: Value) -> Result<Option<Value>, PlaceFault> {
-    let absent = || PlaceFault::Absent { place: place.clone() };
-    let (last, parents) = place.steps().split_last().ok_or_else(absent)?;
+    let Some((last, parents)) = place.steps().split_last() else { return Err(explain(root, place)) };
     match (find_along_mut(root, parents), last) {
         (Some(Value::Object(fields)), PathStep::Key(name)) => Ok(match fields.get_mut(&**name) {
             Some(field) => Some(std::mem::replace(field, value)),
@@ -122,7 +135,36 @@ pub(crate) fn set(root: &mut Value, place: &ResolvedPath, value: Value) -> Resul
             let item = items.get_mut(*index).ok_or(PlaceFault::BeyondEnd { place: place.clone(), length })?;
             Ok(Some(std::mem::replace(item, value)))
         }
-        _ => Err(absent()),
+        _ => Err(explain(root, place)),
+    }
+}
+
+/// Says why there is nothing to set a place in.
+fn explain(root: &Value, place: &ResolvedPath) -> PlaceFault {
+    let within = |end: usize| ResolvedPath(place.steps()[..end].to_vec());
+    let leads = |end: &usize| {
+        matches!(
+            (within(*end).find(root), &place.steps()[*end]),
+            (Some(Value::Object(_)), PathStep::Key(_)) | (Some(Value::Array(_)), PathStep::Index(_))
+        )
+    };
+    let parent = within((0..place.steps().len()).find(|end| !leads(end)).unwrap_or_default());
+    let place = place.clone();
+    match parent.find(root) {
+        None => PlaceFault::Absent { place, parent, found: "not there" },
+        Some(Value::Null) => PlaceFault::Absent { place, parent, found: "null" },
+        Some(value) => PlaceFault::Misfit { place, parent, found: kind_of(value) },
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
     }
 }
 
@@ -163,14 +205,24 @@ mod tests {
 
     #[test]
     fn a_place_is_set_added_or_refused() {
+        let absent = |place: &str, parent: &str, found: &str| {
+            format!(
+                "`{place}` cannot be set, because `{parent}` is {found}: it needs a default, or a `set` before"
+            )
+        };
         assert_eq!(told(json!({"a": [1, 2]}), json!(["a", 1])), r#"{"a":[1,9]}"#);
         assert_eq!(told(json!({"a": [1, 2]}), json!(["a", 2])), r#"{"a":[1,2,9]}"#);
         assert_eq!(told(json!({"a": [1, 2]}), json!(["a", 3])), "`a[3]` is beyond the end of a list of 2");
         assert_eq!(told(json!({"a": {}}), json!(["a", "b"])), r#"{"a":{"b":9}}"#);
-        assert_eq!(told(json!({"a": {}}), json!(["a", "b", "c"])), "`a.b.c` is not there to be set");
-        assert_eq!(told(json!({"a": null}), json!(["a", "b"])), "`a.b` is not there to be set");
-        assert_eq!(told(json!({"a": {}}), json!(["a", 0])), "`a[0]` is not there to be set");
-        assert_eq!(told(json!({}), json!([])), "`` is not there to be set");
+        assert_eq!(told(json!({"a": {}}), json!(["a", "b", "c"])), absent("a.b.c", "a.b", "not there"));
+        assert_eq!(told(json!({}), json!(["a", "b", "c"])), absent("a.b.c", "a", "not there"));
+        assert_eq!(told(json!({"a": null}), json!(["a", "b"])), absent("a.b", "a", "null"));
+        assert_eq!(told(json!({"a": {}}), json!(["a", 0])), "`a[0]` cannot be set, because `a` is an object");
+        assert_eq!(
+            told(json!({"a": [1]}), json!(["a", 0, "b"])),
+            "`a[0].b` cannot be set, because `a[0]` is a number"
+        );
+        assert_eq!(told(json!({}), json!([])), "`` cannot be set, because `` is an object");
     }
 
     #[test]

@@ -139,7 +139,7 @@ impl Place {
             part: expression.part().clone(),
             place: self.text.clone(),
             expression: expression.text().to_owned(),
-            found: crate::step::shorten(value),
+            found: value.clone(),
         })
     }
 }

@@ -1,6 +1,10 @@
-//! The rules about places: each is inside the schema, and a constant that is put there fits.
+//! The rules about places: each is inside the schema, and what is put there can fit.
 
 use super::condition::constant;
+use super::expressions::of_place;
+use super::ground::Ground;
+use super::kinds::{kinds_at, kinds_of};
+use super::parents::Parents;
 use super::report::Report;
 use super::shape::{Field, Shape};
 use super::subject::Subject;
@@ -20,26 +24,63 @@ enum Walked<'s> {
 /// Checks the places of `[bind]` and of every `set`.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let workflow = subject.workflow;
+    let ground = Ground::new(workflow);
+    let parents = Parents::find(workflow);
     for bind in &workflow.bind {
+        check_keys(&bind.place, report);
         if let Some(fault) = check_place(workflow, "bind-outside-schema", &bind.place, &bind.at) {
             report.add(fault);
         }
     }
-    for assignment in assignments(workflow) {
+    for (assignment, node) in assignments(workflow) {
+        check_keys(&assignment.place, report);
         match check_place(workflow, "set-outside-schema", &assignment.place, &assignment.at) {
             Some(fault) => report.add(fault),
-            None => check_value(workflow, assignment).into_iter().for_each(|fault| report.add(fault)),
+            None => {
+                let fault =
+                    check_value(workflow, assignment).or_else(|| check_kinds(&ground, assignment, node));
+                let absent = parents.as_ref().and_then(|parents| parents.check(assignment));
+                fault.into_iter().chain(absent).for_each(|fault| report.add(fault));
+            }
         }
     }
 }
 
-/// Lists the assignments of all nodes, edges and routes.
-pub(super) fn assignments(workflow: &Workflow) -> impl Iterator<Item = &Assignment> {
+/// Lists the assignments of all nodes, edges and routes, each with the node whose output it sees.
+pub(super) fn assignments(workflow: &Workflow) -> impl Iterator<Item = (&Assignment, Option<usize>)> {
+    let of_nodes = workflow.nodes.iter().enumerate();
+    let of_nodes =
+        of_nodes.flat_map(|(number, node)| node.set.iter().map(move |assignment| (assignment, Some(number))));
     let of_edges = workflow.edges.iter().flat_map(|edge| {
+        let from = workflow.nodes.iter().position(|node| node.name == edge.from.name);
         let routes = edge.exhausted.iter().chain(&edge.rejected).flat_map(|route| &route.set);
-        edge.set.iter().chain(routes)
+        edge.set.iter().chain(routes).map(move |assignment| (assignment, from))
     });
-    workflow.nodes.iter().flat_map(|node| &node.set).chain(of_edges)
+    of_nodes.chain(of_edges)
+}
+
+/// What stands in the brackets of a place is an index or a key.
+fn check_keys(place: &Place, report: &mut Report) {
+    for expression in of_place(place) {
+        let Some(value) = constant(expression.compiled()).filter(|_| expression.is_known()) else { continue };
+        if value.as_u64().is_none() && !value.is_string() {
+            let message = format!("{value} is no index and no key");
+            let hint = "items are counted from 0, and `[$count(tasks) - 1]` is the last one";
+            report.add(Fault::error("no-index", expression.at(), message).with_hint(hint));
+        }
+    }
+}
+
+/// Checks a path, or what is written out, against what the place takes. Only what never fits is told.
+fn check_kinds(ground: &Ground<'_>, assignment: &Assignment, node: Option<usize>) -> Option<Fault> {
+    let Assignment { place, value, .. } = assignment;
+    let (given, taken) = (kinds_of(ground, value, node)?, kinds_at(ground.state(), place)?);
+    if given.meets(taken) {
+        return None;
+    }
+    let message = format!("`{}` never fits `{place}`: it is {given}, and {taken} is needed", value.text());
+    let fault = Fault::error("set-does-not-fit", value.at(), message);
+    Some(fault.with_hint("the schema of the state says what may stand there"))
 }
 
 fn check_place(workflow: &Workflow, rule: &'static str, place: &Place, at: &Position) -> Option<Fault> {
@@ -92,6 +133,10 @@ fn tell_outside(shapes: &[Shape<'_>], segment: &Segment, before: &str) -> (Strin
     match segment {
         Segment::Name(_) if shapes.iter().any(is_list) => {
             (format!("{before} is a list"), "name one item, as in `tasks[0].status`".to_owned())
+        }
+        Segment::Name(name) if shapes.iter().any(|shape| shape.rules_out(name)) => {
+            let why = format!("`false` says that {before} has no field `{name}`");
+            (why, "describe the field in the schema, or leave the `set` out".to_owned())
         }
         Segment::Name(name) => {
             let nearest = find_nearest(name, shapes.iter().flat_map(|shape| shape.names()));

@@ -3,7 +3,7 @@
 //! A cap counts for each value of its scope, so it ends a loop only if these are few. They are if all that the scope
 //! reads is settled in the loop: nothing there sets it, or only constants are put there, or its schema is a choice
 //! (`enum`, `const`, a boolean, an integer with both bounds). An item of a list that the loop leaves alone is one of
-//! so many, whatever the index is. The clock and all other results of agents are not settled.
+//! so many, whatever the index is. A comparison has two answers whatever it reads. The clock and all other results of agents are not settled.
 
 use super::bounds::{names, touches};
 use super::condition::fields_behind;
@@ -12,6 +12,7 @@ use super::shape::Shape;
 use crate::expression::Expression;
 use crate::graph::{Graph, Way};
 use crate::workflow::Assignment;
+use regatta_expr::Condition;
 
 /// What gives another value at another moment; `$eval` may name any of them.
 const CLOCKS: [&str; 6] = ["$now", "$millis", "$toMillis", "$random", "$shuffle", "$eval"];
@@ -26,6 +27,9 @@ pub(super) fn find_unsettled(
     part: &[Way<'_>],
 ) -> Option<String> {
     let scope = way.edge.scope.as_ref().filter(|scope| scope.is_known())?;
+    if is_answer(&scope.compiled().condition()) {
+        return None;
+    }
     if let Some(clock) = find_clock(scope.text()) {
         return Some(format!("`{clock}`"));
     }
@@ -46,6 +50,14 @@ pub(super) fn find_unsettled(
     let unsettled = reads.paths.iter().find(|path| !is_settled(path)).cloned();
     let unsettled = unsettled.or_else(|| of_binds().into_iter().find(|path| !is_left_alone(path, &set)));
     unsettled.map(|path| format!("`{}`", path.join(".")))
+}
+
+/// Whether a condition is true or false or undefined, whatever it reads.
+fn is_answer(condition: &Condition) -> bool {
+    match condition {
+        Condition::Joined(..) | Condition::Not(_) | Condition::Compared(..) | Condition::Exists(_) => true,
+        Condition::Truth(_) | Condition::Other => false,
+    }
 }
 
 /// Finds what tells the time in a text, also within its strings: a scope is short, and this must not miss one.

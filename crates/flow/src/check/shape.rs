@@ -48,6 +48,11 @@ impl<'s> Shape<'s> {
         self.schema.get(name)
     }
 
+    /// Whether this place says that no value may stand there.
+    pub(super) fn is_never(self) -> bool {
+        *self.schema == Value::Bool(false)
+    }
+
     /// Lists the shapes that a value here may have, with references followed and choices laid side by side.
     pub(super) fn alternatives(self) -> Vec<Shape<'s>> {
         let mut found = Vec::new();
@@ -118,6 +123,11 @@ impl<'s> Shape<'s> {
         self.keyword("items").map(|schema| self.at(schema))
     }
 
+    /// Returns the shape of the fields that are not described by name.
+    pub(super) fn others(self) -> Option<Shape<'s>> {
+        self.keyword("additionalProperties").map(|schema| self.at(schema))
+    }
+
     /// Whether the items of a list here may be lists.
     pub(super) fn holds_lists(self) -> bool {
         let items = self.alternatives().into_iter().filter_map(Shape::items).flat_map(Shape::alternatives);
@@ -131,8 +141,9 @@ impl<'s> Shape<'s> {
             .into_iter()
             .flat_map(|shape| shape.items().map_or_else(|| vec![shape], Shape::alternatives));
         through
-            .filter_map(|shape| shape.keyword("properties")?.as_object())
-            .flat_map(|fields| fields.keys().map(String::as_str))
+            .flat_map(Shape::properties)
+            .filter(|(_, field, _)| !field.is_never())
+            .map(|(name, ..)| name)
             .collect()
     }
 
@@ -149,6 +160,12 @@ impl<'s> Shape<'s> {
         fields
             .map(|(name, schema)| (name.as_str(), self.at(schema), required.contains(&name.as_str())))
             .collect()
+    }
+
+    /// Whether a field is ruled out by its name.
+    pub(super) fn rules_out(self, name: &str) -> bool {
+        let fields = self.alternatives().into_iter().flat_map(Shape::properties);
+        fields.into_iter().any(|(known, field, _)| known == name && field.is_never())
     }
 
     /// Whether a value may stand here, as far as types, choices and bounds of numbers say.
@@ -210,8 +227,10 @@ fn field_of<'s>(shapes: Vec<Shape<'s>>, name: &str) -> Field<'s> {
             .filter(|(pattern, _)| matches_pattern(pattern, name))
             .map(|(_, schema)| schema)
             .collect();
-        if let Some(schema) = fields.and_then(|fields| fields.get(name)) {
-            known.push(shape.at(schema));
+        let field = fields.and_then(|fields| fields.get(name)).map(|schema| shape.at(schema));
+        if let Some(field) = field {
+            // `false` describes a field that is never there.
+            known.extend(Some(field).filter(|field| !field.is_never()));
         } else if !matching.is_empty() {
             known.extend(matching.into_iter().map(|schema| shape.at(schema)));
         } else if let Some(schema) = others.filter(|others| others.is_object()) {

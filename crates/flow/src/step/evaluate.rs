@@ -10,11 +10,19 @@ const RESULT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Evaluates an expression that gives a text: a question, a reason, the key of a task. `None` is undefined or null.
 pub fn evaluate_text(look: &Look<'_>, expression: &Expression) -> Result<Option<String>, StepFault> {
-    match look.evaluate(expression)? {
+    read_text(expression, look.evaluate(expression)?, "a text")
+}
+
+fn read_text(
+    expression: &Expression,
+    value: Option<Value>,
+    wanted: &'static str,
+) -> Result<Option<String>, StepFault> {
+    match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
-        Some(other) => Err(StepFault::unusable(expression, "a text", &other)),
+        Some(other) => Err(StepFault::unusable(expression, wanted, &other)),
     }
 }
 
@@ -30,10 +38,14 @@ pub fn find_result(look: &Look<'_>, result: Option<&Expression>) -> Result<Value
     }
 }
 
-/// Evaluates the key that a cap is counted for. Undefined stands for the run.
+/// Evaluates the key that a cap is counted for. Undefined and null stand for the run.
 pub(crate) fn evaluate_scope(look: &Look<'_>, scope: Option<&Expression>) -> Result<String, StepFault> {
     let Some(expression) = scope else { return Ok(String::new()) };
-    Ok(evaluate_text(look, expression)?.unwrap_or_default())
+    match look.evaluate(expression)? {
+        // As a question or a key it would be a mistake; as a scope it has two values.
+        Some(Value::Bool(answer)) => Ok(answer.to_string()),
+        value => Ok(read_text(expression, value, "a text, a number or a boolean")?.unwrap_or_default()),
+    }
 }
 
 /// Whether a condition holds: it must be exactly true.

@@ -6,6 +6,7 @@ use crate::expression::{Expression, Part};
 use crate::patch::PlaceFault;
 use crate::role::PromptFault;
 use crate::schema::SchemaFault;
+use crate::step::excerpt::Excerpt;
 
 /// Why a step could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +23,7 @@ pub enum StepFault {
         fault: regatta_expr::Fault,
     },
     /// An expression gave something that cannot be used there.
-    #[error("{part}: `{expression}` gives {found} where {wanted} is needed")]
+    #[error("{part}: `{expression}` gives {} where {wanted} is needed", Excerpt(found))]
     Unusable {
         /// Whose expression.
         part: Part,
@@ -30,11 +31,11 @@ pub enum StepFault {
         expression: String,
         /// What is needed, such as `a text`.
         wanted: &'static str,
-        /// What it gave, shortened.
+        /// What it gave.
         found: Value,
     },
     /// An expression within the brackets of a place gives neither an index nor a key.
-    #[error("{part}: `{expression}` gives {found}, which is no index and no key, in `{place}`")]
+    #[error("{part}: `{expression}` gives {}, which is no index and no key, in `{place}`", Excerpt(found))]
     NoKey {
         /// Whose place.
         part: Part,
@@ -42,7 +43,7 @@ pub enum StepFault {
         place: String,
         /// The text of the expression.
         expression: String,
-        /// What it gave, shortened.
+        /// What it gave.
         found: Value,
     },
     /// A place that is to be set has an expression that is undefined.
@@ -107,7 +108,7 @@ impl StepFault {
             part: expression.part().clone(),
             expression: expression.text().to_owned(),
             wanted,
-            found: super::shorten(found),
+            found: found.clone(),
         }
     }
 

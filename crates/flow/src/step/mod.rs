@@ -7,6 +7,7 @@ mod assign;
 mod board;
 mod choose;
 mod evaluate;
+mod excerpt;
 mod fault;
 mod inputs;
 mod items;

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::{WORK, check, check_with};
+use crate::{WORK, check, check_all, check_with};
 
 #[test]
 fn what_is_read_is_described() {
@@ -107,7 +107,7 @@ edges = [{ id = "a", from = "work", to = "done" }]
     );
     check(
         r#"bind.task = "tasks[index]"
-nodes.work = { kind = "agent", role = "worker", set = { index = "$task ? 1 : 0", "tasks[index].status" = "'pending'", "counts[output.status]" = "1", "counts.any" = "1", "last.ok" = "true", "tasks[0]" = "output.tasks[0]" } }
+nodes.work = { kind = "agent", role = "worker", set = { index = "$task ? 1 : 0", "tasks[index].status" = "'pending'", "counts[output.status]" = "1", "counts.any" = "1", last = "{'ok': true}", "last.ok" = "true", "tasks[0]" = "output.tasks[0]" } }
 nodes.done = { kind = "end" }
 edges = [{ id = "a", from = "work", to = "done" }]
 "#,
@@ -120,8 +120,8 @@ fn a_choice_has_no_parts_and_patterns_say_which_names_there_are() {
     let state = r#"{ "type": "object", "properties": {
         "mode": { "enum": ["fast", 3] },
         "kind": { "const": "a" },
-        "either": { "enum": [{ "k": 1 }, "b"] },
-        "ports": { "type": "object", "patternProperties": { "^p[0-9]+$": { "enum": [1, 2] } }, "additionalProperties": false }
+        "either": { "enum": [{ "k": 1 }, "b"], "default": { "k": 1 } },
+        "ports": { "type": "object", "patternProperties": { "^p[0-9]+$": { "enum": [1, 2] } }, "additionalProperties": false, "default": {} }
     } }"#;
     let text = r#"nodes.work = { kind = "agent", role = "worker", set = { "mode.k" = "1", "mode[0]" = "1", "kind.k" = "1", "either.k" = "1", "ports.p1" = "1", "ports.p2" = "3", "ports.q" = "1", "ports[output.title]" = "1" } }
 nodes.done = { kind = "end" }
@@ -205,6 +205,136 @@ nodes.done = { kind = "end" }
 edges = [{ id = "a", from = "work", to = "done" }]
 "#,
         expect![[""]],
+    );
+}
+
+#[test]
+fn what_is_put_somewhere_can_fit() {
+    let with = |set: &str| {
+        format!(
+            "nodes.work = {{ kind = \"agent\", role = \"worker\", set = {{ {set} }} }}\nnodes.done = {{ kind = \"end\" }}\nedges = [{{ id = \"a\", from = \"work\", to = \"done\" }}]\n"
+        )
+    };
+    check(
+        &with(
+            r#"index = "output.title", title = "output.ok", ok = "mode", tasks = "output", "counts[output.status]" = "title", "tasks[index].id" = "share", last = "[output]", limit = "feedback.approved""#,
+        ),
+        expect![[r#"
+            1:66 error[set-does-not-fit]: `output.title` never fits `index`: it is a text, and a number is needed
+                the schema of the state says what may stand there
+            1:90 error[set-does-not-fit]: `output.ok` never fits `title`: it is a boolean, and a text is needed
+                the schema of the state says what may stand there
+            1:108 error[set-does-not-fit]: `mode` never fits `ok`: it is a text, and a boolean is needed
+                the schema of the state says what may stand there
+            1:124 error[set-does-not-fit]: `output` never fits `tasks`: it is an object, and a list is needed
+                the schema of the state says what may stand there
+            1:160 error[set-does-not-fit]: `title` never fits `counts[output.status]`: it is a text, and a number is needed
+                the schema of the state says what may stand there
+            1:189 error[set-does-not-fit]: `share` never fits `tasks[index].id`: it is a number, and a text is needed
+                the schema of the state says what may stand there
+            1:205 error[set-does-not-fit]: `[output]` never fits `last`: it is a list, and null or an object is needed
+                the schema of the state says what may stand there
+            1:225 error[set-does-not-fit]: `feedback.approved` never fits `limit`: it is a boolean, and a number or null is needed
+                the schema of the state says what may stand there
+        "#]],
+    );
+    // Whole numbers are numbers, null may fit, and what is read out of a list is not known.
+    check(
+        &with(
+            r#"index = "share", share = "index", limit = "last", title = "tasks.id", ok = "open.known", open = "output", last = "output", tasks = "output.tasks", mode = "output.title", "open.known" = "index""#,
+        ),
+        expect![[""]],
+    );
+    let state = r#"{ "type": "object", "properties": {
+        "never": false,
+        "any": {},
+        "words": { "properties": { "a": { "type": "string" } }, "default": {} },
+        "either": { "anyOf": [{ "type": "string" }, { "type": "boolean" }] },
+        "mixed": { "anyOf": [{ "type": "string" }, {}] }
+    } }"#;
+    check_with(
+        &with(
+            r#"never = "output.ok", any = "output", "words.a" = "output.score", "words.b" = "output.score", either = "output.score", mixed = "output.score""#,
+        ),
+        &[("state.schema.json", state)],
+        expect![[r#"
+            1:57 error[set-outside-schema]: `never` is outside the schema of the state: `false` says that the state has no field `never`
+                describe the field in the schema, or leave the `set` out
+            1:107 error[set-does-not-fit]: `output.score` never fits `words.a`: it is a number, and a text is needed
+                the schema of the state says what may stand there
+            1:122 warning[set-outside-schema]: `words.b` is outside the schema of the state: `words` has no field `b`
+                add it to the schema of the state
+            1:160 error[set-does-not-fit]: `output.score` never fits `either`: it is a number, and a text or a boolean is needed
+                the schema of the state says what may stand there
+        "#]],
+    );
+}
+
+#[test]
+fn a_place_lies_in_something_that_is_there() {
+    let state = r#"{ "type": "object", "properties": {
+        "meta": { "type": "object", "properties": { "a": { "type": "object", "properties": { "b": { "type": "integer" } } } } },
+        "last": { "type": ["object", "null"], "default": null },
+        "made": { "type": ["object", "null"], "default": null },
+        "list": { "type": "array" },
+        "full": { "type": "object", "properties": { "a": { "type": "object", "properties": { "b": { "type": "integer", "default": 1 } } } } }
+    } }"#;
+    let with = |set: &str, more: &str| {
+        format!(
+            "nodes.work = {{ kind = \"agent\", role = \"worker\", set = {{ {set} }} }}\nnodes.done = {{ kind = \"end\" }}\nedges = [{{ id = \"a\", from = \"work\", to = \"done\"{more} }}]\n"
+        )
+    };
+    let others = [("state.schema.json", state)];
+    check_with(
+        &with(r#""meta.a.b" = "1", "last.x" = "1", "list[0]" = "1", "last['y'].z" = "1""#, ""),
+        &others,
+        expect![[r#"
+            1:57 error[set-without-parent]: `meta.a.b` can never be set: `meta.a` has no default, and no `set` puts anything there
+                give `meta.a` a default such as {} in the schema of the state, or set it before
+            1:75 error[set-without-parent]: `last.x` can never be set: `last` is null by default, and no `set` puts anything there
+                give `last` a default such as {} in the schema of the state, or set it before
+            1:91 error[set-without-parent]: `list[0]` can never be set: `list` has no default, and no `set` puts anything there
+                give `list` a default in the schema of the state, or set it before
+            1:108 error[set-without-parent]: `last['y'].z` can never be set: `last` is null by default, and no `set` puts anything there
+                give `last` a default such as {} in the schema of the state, or set it before
+        "#]],
+    );
+    // A default of a part makes the whole, and any `set` may.
+    check_with(
+        &with(
+            r#""full.a.b" = "1", "made.x" = "1", "meta.a.b" = "1", "list[0]" = "1""#,
+            r#", set = { made = "output", "meta[output.title]" = "output", meta = "{}", list = "[]" }"#,
+        ),
+        &others,
+        expect![[""]],
+    );
+    // What cannot be read may do so too.
+    check_all(
+        &with(r#""meta.a.b" = "1", "meta[" = "1""#, ""),
+        &others,
+        expect![[r#"
+        1:80 error[bad-place]: the `[` is not closed
+            a place is a path such as `tasks[currentTaskIndex].status`
+    "#]],
+    );
+}
+
+#[test]
+fn what_stands_in_brackets_is_an_index_or_a_key() {
+    check(
+        r#"bind.task = "tasks[-1]"
+nodes.work = { kind = "agent", role = "worker", set = { "tasks[1.5].status" = "'pending'", "tasks[true]" = "$task", "tasks[0].id" = "'x'", "counts['a']" = "1" } }
+nodes.done = { kind = "end" }
+edges = [{ id = "a", from = "work", to = "done" }]
+"#,
+        expect![[r#"
+            1:20 error[no-index]: -1 is no index and no key
+                items are counted from 0, and `[$count(tasks) - 1]` is the last one
+            2:64 error[no-index]: 1.5 is no index and no key
+                items are counted from 0, and `[$count(tasks) - 1]` is the last one
+            2:99 error[no-index]: true is no index and no key
+                items are counted from 0, and `[$count(tasks) - 1]` is the last one
+        "#]],
     );
 }
 

@@ -114,7 +114,7 @@ fn the_key_that_the_reader_of_json_keeps_for_itself_is_never_in_a_state() {
         json!({}),
         0,
         expect![[r#"
-        node `work`: `{'$serde_json::private::' & 'RawValue': '1'}` gives {"fields":1} where a value without a reserved key is needed
+        node `work`: `{'$serde_json::private::' & 'RawValue': '1'}` gives {"$serde_json::private::RawValue":"1"} where a value without a reserved key is needed
     "#]],
     );
     check(
@@ -224,6 +224,34 @@ fn a_submitted_task_waits_with_the_set_of_its_edge() {
 }
 
 #[test]
+fn a_cap_counts_for_a_text_a_number_or_a_boolean() {
+    let told = |scope: &str| {
+        let edge = "[[edges]]\nid = \"on\"\nfrom = \"work\"\nto = \"work\"\nmaxIterations = 1\n";
+        let workflow = workflow(&format!("{edge}scope = \"{scope}\"\n"));
+        let (mut state, mut given) = (workflow.schema.initial(), Given::default());
+        given.output = json!({ "ok": true, "name": "x" });
+        let mut trial = Trial::begin(&mut state, &mut given, 0);
+        let stepped = step(&workflow, 1, "work", &mut trial, &|_, _| 0);
+        trial.end();
+        match stepped {
+            Ok(Choice::Taken { scope, .. }) => scope,
+            Ok(other) => panic!("{other:?}"),
+            Err(fault) => fault.to_string(),
+        }
+    };
+    let scopes = ["output.name", "count + 1", "output.ok", "count > 1", "output.none", "last"];
+    assert_eq!(scopes.map(told), ["x", "1", "true", "false", "", ""]);
+    let wanted = "where a text, a number or a boolean is needed";
+    assert_eq!(told("{'a': count}"), format!("edge `on`: `{{'a': count}}` gives {{\"a\":0}} {wanted}"));
+    assert_eq!(
+        told("[1..100]"),
+        format!(
+            "edge `on`: `[1..100]` gives [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,3… (293 bytes) {wanted}"
+        )
+    );
+}
+
+#[test]
 fn what_stops_a_step_names_its_expression() {
     let edge = "[[edges]]\nid = \"on\"\nfrom = \"work\"\nto = \"done\"\n";
     check(
@@ -275,7 +303,7 @@ fn what_stops_a_step_names_its_expression() {
         0,
         expect![[r#"
         node `work`: a change does not fit the state
-          `last.x` is not there to be set
+          `last.x` cannot be set, because `last` is null: it needs a default, or a `set` before
     "#]],
     );
     check(
@@ -283,7 +311,7 @@ fn what_stops_a_step_names_its_expression() {
         json!({}),
         0,
         expect![[r#"
-        edge `on`: `items` gives {"items":2} where a text is needed
+        edge `on`: `items` gives ["a","b"] where a text is needed
     "#]],
     );
 }

@@ -168,7 +168,7 @@ fn an_expression_that_fails_stops_the_run_and_is_named() {
         "give {\"a\": 1}",
         expect![[r#"
         > give {"a": 1}
-          run:failed EDGE_EVALUATION_FAILED: run 1 stopped after node `work`: edge `round`: `output` gives {"fields":1} where a text is needed
+          run:failed EDGE_EVALUATION_FAILED: run 1 stopped after node `work`: edge `round`: `output` gives {"a":1} where a text, a number or a boolean is needed
           = failed EDGE_EVALUATION_FAILED
     "#]],
     );
