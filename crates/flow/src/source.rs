@@ -8,6 +8,9 @@ use crate::fault::Position;
 /// The longest excerpt, in characters: about what fits a line of a terminal.
 const EXCERPT_CHARACTERS_MAX: usize = 80;
 
+/// What some editors put before a text; it takes up no column.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The text of a file with its name.
 #[derive(Debug, Clone)]
 pub(crate) struct Source<'t> {
@@ -20,12 +23,13 @@ pub(crate) struct Source<'t> {
 impl<'t> Source<'t> {
     pub(crate) fn new(file: impl Into<Arc<str>>, text: &'t str) -> Source<'t> {
         let after = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Source { file: file.into(), text, lines: std::iter::once(0).chain(after).collect() }
+        let first = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        Source { file: file.into(), text, lines: std::iter::once(first).chain(after).collect() }
     }
 
     /// Returns the position of a stretch of bytes. What lies outside the text is drawn to its end.
     pub(crate) fn position(&self, bytes: Range<usize>) -> Position {
-        let start = floor(self.text, bytes.start);
+        let start = floor(self.text, bytes.start.max(self.lines[0]));
         let end = floor(self.text, bytes.end.max(start));
         let line = self.lines.partition_point(|line| *line <= start);
         let line_start = self.lines[line - 1];
@@ -41,7 +45,7 @@ impl<'t> Source<'t> {
 
     /// Returns the position of the whole line that holds a byte.
     pub(crate) fn line_at(&self, byte: usize) -> Position {
-        let line = self.lines.partition_point(|line| *line <= byte);
+        let line = self.lines.partition_point(|line| *line <= byte.max(self.lines[0]));
         let end = self.lines.get(line).copied().unwrap_or(self.text.len());
         self.position(self.lines[line - 1]..end)
     }
@@ -98,6 +102,16 @@ mod tests {
         assert_eq!((position.line, position.column, &*position.excerpt), (2, 5, "öl"));
         assert_eq!(source.position(99..120).line, 3);
         assert_eq!(&*source.line_at(8).excerpt, "ü = öl");
+    }
+
+    #[test]
+    fn a_byte_order_mark_takes_up_no_column() {
+        let source = Source::new("a", "\u{feff}x = 1\ny = 2\n");
+        let position = source.position(7..8);
+        assert_eq!((position.line, position.column, &*position.excerpt), (1, 5, "1"));
+        let first = source.line_at(0);
+        assert_eq!((first.line, first.column, &*first.excerpt), (1, 1, "x = 1"));
+        assert_eq!(source.position(0..0).column, 1);
     }
 
     #[test]

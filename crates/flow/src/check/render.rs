@@ -15,6 +15,7 @@ use std::fmt::Write;
 
 use crate::fault::Fault;
 use crate::folder::Folder;
+use crate::source::BYTE_ORDER_MARK;
 
 /// The longest line that is shown, in characters; a longer one is cut around the mark.
 const LINE_CHARACTERS_MAX: usize = 120;
@@ -38,7 +39,8 @@ fn render_fault(text: &mut String, fault: &Fault, folder: &Folder) {
     let margin = " ".repeat(line.to_string().len());
     let _ = writeln!(text, "{severity}[{rule}]: {message}");
     let _ = writeln!(text, "{margin}--> {file}:{line}:{column}");
-    if let Some(source) = folder.find(file).and_then(|source| source.lines().nth(line.saturating_sub(1))) {
+    let source = folder.find(file).map(|source| source.trim_start_matches(BYTE_ORDER_MARK));
+    if let Some(source) = source.and_then(|source| source.lines().nth(line.saturating_sub(1))) {
         let (shown, mark) = mark_line(source, column.saturating_sub(1), fault.excerpt.chars().count());
         let _ = writeln!(text, "{margin} |\n{line} | {shown}\n{margin} | {mark}");
     }

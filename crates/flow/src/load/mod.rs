@@ -32,7 +32,7 @@ use crate::load::section::{Reader, Section};
 use crate::name::{NodeName, is_name};
 use crate::role::Role;
 use crate::schema::StateSchema;
-use crate::source::Source;
+use crate::source::{BYTE_ORDER_MARK, Source};
 use crate::workflow::{Node, Target, Workflow};
 
 /// How deep workflows may lie within each other: a plan, its parts, their parts.
@@ -111,7 +111,10 @@ impl Loading<'_> {
     }
 
     fn find_file(&self, file: &str) -> Option<Source<'_>> {
-        self.folder.find(file).filter(|text| text.len() <= FILE_BYTES_MAX).map(|text| Source::new(file, text))
+        let text = self.folder.find(file).filter(|text| text.len() <= FILE_BYTES_MAX)?;
+        // The mark that some editors put before a text is no part of JSON; readers of TOML pass over it themselves.
+        let text = if file.ends_with(".toml") { text } else { text.trim_start_matches(BYTE_ORDER_MARK) };
+        Some(Source::new(file, text))
     }
 
     /// Loads the workflow whose files begin with `prefix`.

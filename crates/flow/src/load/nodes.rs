@@ -23,7 +23,7 @@ const KINDS: &[(&str, &[&str])] = &[
 /// Reads the nodes. One of which only the name is known is there too, and is among the gaps.
 pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Node> {
     let Some((table, _)) = section.table("nodes") else {
-        section.missing("nodes");
+        section.missing("nodes", "add a table `[nodes.<name>]` for each node".to_owned());
         gaps.has_lost_edges = true;
         return Vec::new();
     };

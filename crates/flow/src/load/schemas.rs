@@ -117,7 +117,15 @@ impl Loading<'_> {
                 _ => error.instance_path().as_str().to_owned(),
             };
             let at = source.position(pointer::find(source.text, &pointer));
-            self.faults.add(Fault::error("bad-schema", &at, format!("this is not a schema: {message}")));
+            let fault = match error.kind() {
+                ValidationErrorKind::Referencing(_) if leads_outside(source.text, &pointer) => {
+                    let message = "this is not a schema: the reference leads out of the file";
+                    let hint = "only references within the file are followed, such as \"#/$defs/item\": copy it there";
+                    Fault::error("bad-schema", &at, message).with_hint(hint)
+                }
+                _ => Fault::error("bad-schema", &at, format!("this is not a schema: {message}")),
+            };
+            self.faults.add(fault);
         }
         None
     }
@@ -189,6 +197,12 @@ fn find_reference(text: &str, message: &str) -> String {
         }
     }
     String::new()
+}
+
+/// Whether there is a reference at a pointer that does not begin within its own file.
+fn leads_outside(text: &str, pointer: &str) -> bool {
+    let document: Value = serde_json::from_str(text).unwrap_or_default();
+    document.pointer(pointer).and_then(Value::as_str).is_some_and(|reference| !reference.starts_with('#'))
 }
 
 /// Returns the byte at a line and column, as serde counts them.

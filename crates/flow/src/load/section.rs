@@ -178,10 +178,9 @@ impl<'t> Section<'t> {
     }
 
     /// Notes that a key is missing.
-    pub(crate) fn missing(&self, key: &str) {
+    pub(crate) fn missing(&self, key: &str, hint: String) {
         let message = format!("{} has no `{key}`", self.title);
-        self.reader
-            .add(Fault::error("missing-key", &self.header, message).with_hint(format!("add `{key} = …`")));
+        self.reader.add(Fault::error("missing-key", &self.header, message).with_hint(hint));
     }
 
     pub(crate) fn text(&self, key: &str) -> Option<Text<'t>> {
@@ -195,7 +194,7 @@ impl<'t> Section<'t> {
 
     pub(crate) fn needed_text(&self, key: &str) -> Option<Text<'t>> {
         if self.find(key).is_none() {
-            self.missing(key);
+            self.missing(key, format!("add `{key} = …`"));
         }
         self.text(key)
     }
@@ -207,7 +206,7 @@ impl<'t> Section<'t> {
 
     pub(crate) fn needed_expression(&self, key: &str) -> Expression {
         self.expression(key).unwrap_or_else(|| {
-            self.missing(key);
+            self.missing(key, format!("add `{key} = …`"));
             Expression::unknown(self.part.clone(), self.header.clone())
         })
     }

@@ -11,13 +11,13 @@ fn children_and_sizes() {
     check(
         &[("children/part/workflow.toml", "name = \"part\"\nstart = 1\n")],
         expect![[r#"
-        children/part/workflow.toml:1:1: error[missing-file]: there is no file `children/part/state.schema.json`
-          | name = "part"
-        children/part/workflow.toml:1:1: error[missing-key]: the workflow has no `nodes` (add `nodes = …`)
-          | name = "part"
-        children/part/workflow.toml:2:9: error[wrong-type]: `start` of the workflow must be a text, and is `1`
-          | 1
-    "#]],
+            children/part/workflow.toml:1:1: error[missing-file]: there is no file `children/part/state.schema.json`
+              | name = "part"
+            children/part/workflow.toml:1:1: error[missing-key]: the workflow has no `nodes` (add a table `[nodes.<name>]` for each node)
+              | name = "part"
+            children/part/workflow.toml:2:9: error[wrong-type]: `start` of the workflow must be a text, and is `1`
+              | 1
+        "#]],
     );
     check(
         &[("children/a b/workflow.toml", SMALL)],

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::loading::{check, check_toml};
-use crate::folders::SMALL_STATE;
+use crate::folders::{SMALL, SMALL_STATE};
 
 #[test]
 fn schemas() {
@@ -83,10 +83,17 @@ fn schemas() {
             "state.schema.json",
             &SMALL_STATE.replace("\"type\": \"string\"", "\"$ref\": \"https://example.org/x\""),
         )],
-        expect![[r#"
-            state.schema.json:5:44: error[bad-schema]: this is not a schema: Resource 'https://example.org/x' is not present in a registry and retrieving it failed: Retrieval is disabled, cannot fetch https://example.org/x
+        expect![[r##"
+            state.schema.json:5:44: error[bad-schema]: this is not a schema: the reference leads out of the file (only references within the file are followed, such as "#/$defs/item": copy it there)
               | "$ref": "https://example.org/x"
-        "#]],
+        "##]],
+    );
+    check(
+        &[("roles/worker.output.json", "{ \"items\": { \"$ref\": \"defs.json#/i\" } }\n")],
+        expect![[r##"
+        roles/worker.output.json:1:14: error[bad-schema]: this is not a schema: the reference leads out of the file (only references within the file are followed, such as "#/$defs/item": copy it there)
+          | "$ref": "defs.json#/i"
+    "##]],
     );
     check(
         &[("input.schema.json", "[]\n")],
@@ -134,6 +141,45 @@ fn what_a_schema_says_twice_or_in_another_dialect_is_told() {
         expect![[r#"
             state.schema.json:2:3: error[bad-schema]: this is not a schema: `http://unknown/dialect` is no known dialect of JSON Schema (write "https://json-schema.org/draft/2020-12/schema", or leave `$schema` out)
               | "$schema": "http://unknown/dialect"
+        "#]],
+    );
+}
+
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    let marked = |text: &str| format!("\u{feff}{text}");
+    let output = marked("{ \"type\": \"object\" }");
+    check(
+        &[
+            ("workflow.toml", &marked(SMALL)),
+            ("state.schema.json", &marked(SMALL_STATE)),
+            ("input.schema.json", &output),
+            ("roles/worker.output.json", &output),
+            ("roles/worker.md", &marked("Do {{ goal }}.")),
+        ],
+        expect![[r#"
+            small loads
+        "#]],
+    );
+    check(
+        &[
+            ("workflow.toml", &marked("nam = 1\n")),
+            ("state.schema.json", &marked("{ \"type\": 3 }")),
+            ("input.schema.json", &marked("{ \"type\" }")),
+        ],
+        expect![[r#"
+            input.schema.json:1:10: error[bad-json]: the file is not JSON: expected `:` at line 1 column 10
+              | }
+            state.schema.json:1:3: error[bad-schema]: this is not a schema: 3 is not one of ["array","boolean","integer","null","number","object","string"]
+              | "type": 3
+            workflow.toml:1:1: error[missing-key]: the workflow has no `name` (add `name = …`)
+              | nam = 1
+            workflow.toml:1:1: error[missing-key]: the workflow has no `start` (add `start = …`)
+              | nam = 1
+            workflow.toml:1:1: error[missing-key]: the workflow has no `nodes` (add a table `[nodes.<name>]` for each node)
+              | nam = 1
+            workflow.toml:1:1: error[unknown-key]: the workflow has no key `nam` (did you mean `name`?)
+              | nam
         "#]],
     );
 }
