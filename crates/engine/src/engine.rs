@@ -253,12 +253,12 @@ async fn serve_queue(project: &Project) -> Result<(), Error> {
         };
         match orders::assign(project, &giver, next.task, next.agent.clone(), None).await {
             Ok(_) => {}
-            // It cannot go now; the next one may.
-            Err(Error::Refused(_)) => {
+            Err(Error::Queued { .. }) => return Ok(()),
+            Err(error) if error.is_of_engine() => return Err(error),
+            // It cannot go now, because of the rules or of git; the next one may.
+            Err(_) => {
                 refused.insert(next.task);
             }
-            Err(Error::Queued { .. }) => return Ok(()),
-            Err(other) => return Err(other),
         }
     }
 }

@@ -164,6 +164,12 @@ impl Error {
         move |source| Error::Io { action, path, source }
     }
 
+    /// Tells whether it is trouble of the engine itself, which cannot go on with anything then; any other is the trouble of
+    /// the task or the run that the engine was busy with.
+    pub(crate) fn is_of_engine(&self) -> bool {
+        matches!(self, Error::Store(_) | Error::LogUnsound { .. } | Error::EngineAlreadyRunning(_))
+    }
+
     /// Returns what, why and what next.
     pub fn explain(&self) -> Problem {
         match self {

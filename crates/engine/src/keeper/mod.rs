@@ -85,12 +85,7 @@ pub(crate) async fn sync_or_report(project: &Project, task: TaskId) -> Result<()
 /// Reports a file that could not be brought in line, and goes on.
 pub(crate) async fn report(project: &Project, task: TaskId, kept: Result<(), Error>) -> Result<(), Error> {
     match kept {
-        Err(
-            error @ (Error::StateFile(_)
-            | Error::FileEdit { .. }
-            | Error::Io { .. }
-            | Error::Contended { .. }),
-        ) => {
+        Err(error) if !error.is_of_engine() => {
             let outcome = Outcome::FileNotWritten(Failure::from(error.explain()));
             let order = Order::new(Some(task), &Actor::Engine);
             orders::give(project, order, Command::Report(outcome)).await.map(|_| ())

@@ -10,6 +10,7 @@ pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Resul
     let policy = Actor::Policy("auto".to_owned());
     let settings = match runs::find_taped_settings(&work.project, task).await {
         Ok(settings) => settings,
+        Err(error) if error.is_of_engine() => return Err(error),
         Err(error) => {
             return work.settle(task, Outcome::PolicyRefused(Failure::from(error.explain()))).await;
         }
@@ -22,9 +23,8 @@ pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Resul
     };
     match orders::approve_as(&work.project, order, None, Some(head.to_string())).await {
         Ok(_) | Err(Error::Store(regatta_store::Error::IntentSettled { .. })) => Ok(()),
-        Err(refused @ Error::Refused(_)) => {
-            work.settle(task, Outcome::PolicyRefused(Failure::from(refused.explain()))).await
-        }
-        Err(other) => Err(other),
+        Err(error) if error.is_of_engine() => Err(error),
+        // The rules say no, or git does: a person decides.
+        Err(error) => work.settle(task, Outcome::PolicyRefused(Failure::from(error.explain()))).await,
     }
 }

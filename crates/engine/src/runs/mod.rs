@@ -30,6 +30,7 @@ mod tape_fit;
 mod tape_head;
 mod tape_name;
 mod taped_task;
+mod trouble;
 mod view;
 mod way;
 

@@ -24,6 +24,9 @@ use std::path::{Path, PathBuf};
 
 const HEAD: &str = "run.json";
 
+/// What is written to see whether a tape can be recorded on, and gone at once.
+const TRIAL: &str = ".trial";
+
 /// The largest document of a tape; outputs are far below.
 const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -67,6 +70,19 @@ impl Tape {
     /// Returns the tape of a folder, to be recorded on.
     pub(super) fn at(folder: &Path) -> Self {
         Tape { folder: folder.to_owned(), takes: Vec::new() }
+    }
+
+    /// Makes sure that something can be recorded, by writing.
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
+        let path = self.folder.join(TRIAL);
+        write(&path, "")?;
+        // Another run of the family may try at the same time.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("delete", path)(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads a tape.

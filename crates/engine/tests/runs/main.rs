@@ -15,3 +15,4 @@ mod support;
 mod tapes;
 mod tapes_decided;
 mod tapes_of_children;
+mod trouble;

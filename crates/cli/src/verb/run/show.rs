@@ -52,7 +52,7 @@ impl Show {
 
 /// Prints a run as an order left it; a run that failed or is held by an error ends with that error.
 pub(super) async fn print_rested(place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
-    close_tape(project, run).await.map_err(|error| error.explain())?;
+    let closed = close_tape(project, run).await;
     let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
     let waiting = find_waiting(project, &view).await?;
     place.screen.data(&view, |view| {
@@ -61,7 +61,7 @@ pub(super) async fn print_rested(place: &Place, project: &Project, run: RunId) -
     });
     match [view].into_iter().chain(waiting).find_map(|run| Some((run.id, run.error?))) {
         Some((run, error)) => Err(problem_of(error).with("runId", run.number())),
-        None => Ok(Exit::Done),
+        None => closed.map(|()| Exit::Done).map_err(|error| error.explain()),
     }
 }
 

@@ -1,16 +1,17 @@
 //! A role that works on no task: in a worktree that is made for the step and thrown away after it.
 
 use super::{
-    AgentRoles, IDLE, abandon, answer, begin, find_park, finish, keep_if_recorded, names_of_run, open,
-    see_start, subject_of, variables,
+    AgentRoles, IDLE, abandon, answer, begin, find_park, finish, names_of_run, open, record, see_start,
+    subject_of, variables,
 };
 use crate::clock;
-use crate::core::{AgentId, Failure, Park, Start, find_next_try};
+use crate::core::{AgentId, Park, Start, find_next_try};
 use crate::error::Error;
 use crate::orders;
 use crate::perform::sessions;
 use crate::runs::orders::get_run;
 use crate::runs::roles::{Ask, Played};
+use crate::runs::trouble;
 use crate::salvage::{Removal, set_aside_and_remove};
 use crate::worktree_place;
 use jiff::Timestamp;
@@ -30,15 +31,20 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
     let base = orders::to_git(&start.base)?;
     let transcript = project.place(&project.config().sessions).join(format!("{name}.jsonl"));
     if let Err(error) = ensure_worktree(ask, (&folder, &branch, &transcript), &start).await {
-        return Ok(Played::Failed(Failure::from(error.explain())));
+        return Ok(Played::Failed(trouble::of_run(ask.run, error)?));
     }
     let places = (folder.as_path(), &branch, transcript.as_path());
-    let played = try_until_played(roles, ask, &agent, places).await?;
-    if let Played::Returned(output) = &played {
-        keep_if_recorded(ask, output, (&start.base, Some(&base)), &folder).await?;
+    let mut played = try_until_played(roles, ask, &agent, places).await?;
+    if let Played::Returned(output) = &played
+        && let Some(failure) = record(ask, output, (&start.base, Some(&base)), &folder).await?
+    {
+        played = Played::Failed(failure);
     }
-    clear_away(ask, &folder, &branch, &start).await?;
-    Ok(played)
+    match clear_away(ask, &folder, &branch, &start).await {
+        Err(error) if error.is_of_engine() => Err(error),
+        // What stays is found by the doctor; it is no reason to lose an answer.
+        Err(_) | Ok(()) => Ok(played),
+    }
 }
 
 /// Makes the worktree. An engine that was killed while it threw it away left the branch, which goes last; a transcript, or

@@ -1,13 +1,14 @@
 //! A role that works in the worktree of a task.
 
 use super::{
-    Act, AgentRoles, IDLE, Try, abandon, answer, begin, finish, keep_if_recorded, names_of_run, open,
-    see_start, subject_of, variables,
+    Act, AgentRoles, IDLE, Try, abandon, answer, begin, finish, names_of_run, open, record, see_start,
+    subject_of, variables,
 };
 use crate::clock;
+use crate::core::run::{Run, Taping};
 use crate::core::{
-    Actor, AgentId, Assign, Code, Command, Complete, Failure, Outcome, Problem, Refusal, RunId, SessionEnd,
-    Stage, Start, Task, TaskId, WorkPhase,
+    Actor, AgentId, Assign, Code, Command, Complete, Failure, Outcome, Problem, Refusal, SessionEnd, Stage,
+    Start, Task, TaskId, WorkPhase,
 };
 use crate::error::Error;
 use crate::keeper;
@@ -15,7 +16,7 @@ use crate::orders::{self, Order};
 use crate::perform::{session_entry, sessions};
 use crate::prompt;
 use crate::runs::roles::{Ask, Played};
-use crate::runs::{cancelled, get_run, replay_branch};
+use crate::runs::{cancelled, get_run, replay_branch, trouble};
 use regatta_agents::{ResultIs, StopReason};
 use serde_json::Value;
 
@@ -98,16 +99,25 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         return played(Played::Failed(failure));
     }
     work.note(id, Outcome::RoleStarted { agent: agent.clone(), session: number }).await?;
-    let acted = finish(ask, act, &folder, (agent, charge.as_ref()), &transcript).await?;
+    let acted = match finish(ask, act, &folder, (agent, charge.as_ref()), &transcript).await {
+        Ok(acted) => acted,
+        Err(error) => {
+            let failure = trouble::of_run(ask.run, error)?;
+            work.note(id, Outcome::RoleEnded { session: number }).await?;
+            return played(Played::Failed(failure));
+        }
+    };
     let (ending, broke) = (acted.ending.clone(), acted.broke.clone());
-    let (answered, end) = match answer(acted) {
+    let (mut answered, end) = match answer(acted) {
         Played::Stopped(StopReason::Shutdown) => return played(Played::Stopped(StopReason::Shutdown)),
         Played::Returned(output) | Played::Committed(output, _) => commit(ask, id, number, output).await?,
         Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
         Played::Stopped(reason) => (stopped(ask, id, reason).await?, SessionEnd::Stopped),
     };
-    if let Played::Committed(output, _) = &answered {
-        keep_if_recorded(ask, output, (&worktree.base, start.as_ref()), &folder).await?;
+    if let Played::Committed(output, _) = &answered
+        && let Some(failure) = record(ask, output, (&worktree.base, start.as_ref()), &folder).await?
+    {
+        answered = Played::Failed(failure);
     }
     session_entry::remember(work, &task, number, start.as_ref(), (&ending, &end)).await?;
     let Some(breakdown) = broke else {
@@ -134,7 +144,7 @@ async fn commit(
     let failed = |failure: Failure| (Played::Failed(failure.clone()), SessionEnd::Failed(failure));
     let diff = match orders::commit_work(ask.project, &found, &message).await {
         Ok(diff) => diff,
-        Err(error) => return Ok(failed(Failure::from(error.explain()))),
+        Err(error) => return Ok(failed(trouble::of_run(ask.run, error)?)),
     };
     let head = diff.head.clone();
     Ok(match Complete::new(diff, 1, None) {
@@ -174,23 +184,23 @@ async fn drive(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -
                 _ if cancelled::is_being_cancelled(&task) => {
                     return Ok(Driven::Not(Played::Failed(cancelled::explain_step(run, id))));
                 }
-                _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
+                _ => return Ok(Driven::Not(Played::Failed(taken(ask.run, &task)))),
             },
             Stage::Backlog if cancelled::is_work_gone(ask.run, &task) => {
                 return Ok(Driven::Not(Played::Failed(cancelled::explain_work(run, id))));
             }
             // It was tried, and is back with the error.
             Stage::Backlog if is_asked && task.error.is_some() => {
-                let failure = task.error.clone().unwrap_or_else(|| taken(run, &task));
+                let failure = task.error.clone().unwrap_or_else(|| taken(ask.run, &task));
                 return Ok(Driven::Not(Played::Failed(failure)));
             }
             Stage::Backlog => match assign(roles, ask, agent, &task).await {
                 Ok(()) => is_asked = true,
                 // Somebody else is at work; it is this run's turn when they are done.
                 Err(Error::Refused(Refusal::AgentAlreadyRunning { .. } | Refusal::NoPlace { .. })) => {}
-                Err(error) => return Ok(Driven::Not(Played::Failed(Failure::from(error.explain())))),
+                Err(error) => return Ok(Driven::Not(Played::Failed(trouble::of_run(ask.run, error)?))),
             },
-            _ => return Ok(Driven::Not(Played::Failed(taken(run, &task)))),
+            _ => return Ok(Driven::Not(Played::Failed(taken(ask.run, &task)))),
         }
         tokio::select! {
             reason = ask.control.asked() => {
@@ -257,14 +267,35 @@ async fn find_base_before(
     Ok(None)
 }
 
-fn taken(run: RunId, task: &Task) -> Failure {
-    Failure::from(
-        Problem::new(
-            Code::TaskBusy,
-            format!("run {run} cannot work on task #{}", task.id),
+/// Says who has a task that a run cannot work on, and what leads on from there.
+fn taken(run: &Run, task: &Task) -> Failure {
+    let (id, task_id) = (run.id, task.id);
+    let (why, next) = match &task.stage {
+        Stage::Verified(_) => ("it is merged, and this run did not do it".to_owned(), go_round(run)),
+        _ => (
             format!("it is in {}, and not in the hands of this run", task.column()),
-            format!("see `regatta task show {}`; then `regatta run resume {run}`", task.id),
-        )
-        .with("taskId", task.id.number()),
-    )
+            format!(
+                "`regatta task cancel {task_id}` gives that work up (it is kept as a salvage), then `regatta run --resume \
+                 {id}` does it; or {}",
+                go_round(run)
+            ),
+        ),
+    };
+    let what = format!("run {id} cannot work on task #{task_id}");
+    Failure::from(Problem::new(Code::TaskBusy, what, why, next).with("taskId", task_id.number()))
+}
+
+/// Names the way round a task that is never this run's again. A replay has no fork, and that of a child no parent.
+fn go_round(run: &Run) -> String {
+    let id = run.id;
+    match &run.parent {
+        Some(parent) => {
+            format!("`regatta run stop {id}`: run {} goes on, with this item as failed", parent.run_id)
+        }
+        None if matches!(run.tape, Some(Taping::Replay(_))) => format!("`regatta run stop {id}`"),
+        None => format!(
+            "`regatta run fork {id}` works on the item as a new task, from what is merged now, and `regatta run stop {id}` \
+             ends this run"
+        ),
+    }
 }

@@ -15,6 +15,7 @@ use super::tape::{self, Tape};
 use super::tape_files::TapeFiles;
 use super::tape_fit::TapeChange;
 use super::tape_name::name_of;
+use super::trouble;
 use super::way::find_way;
 use crate::accounts;
 use crate::core::run::{Phase, Run, Taping};
@@ -53,7 +54,7 @@ impl AgentRoles {
     /// Finds what is on the tape for this question.
     async fn find_take(&self, ask: &Ask<'_>) -> Result<Option<(Arc<Tape>, Take)>, Box<Failure>> {
         let Some(Taping::Replay(folder)) = &ask.run.tape else { return Ok(None) };
-        let failed = |error: Error| Box::new(Failure::from(error.explain()));
+        let failed = |error: Error| Box::new(trouble::explain(ask.run, &error));
         let tape = self.open(folder).map_err(failed)?;
         let asks = asks_of(ask.run);
         let way = find_way(ask.project, ask.run).await.map_err(failed)?;
@@ -90,6 +91,9 @@ async fn play(roles: &AgentRoles, ask: Ask<'_>) -> Result<Played, Error> {
         Ok(agent) => agent,
         Err(problem) => return Ok(Played::Failed(Failure::from(*problem))),
     };
+    if let Some(failure) = find_recording_trouble(ask.run)? {
+        return Ok(Played::Failed(failure));
+    }
     match ask.run.find_task() {
         Some(task) => in_task::play(roles, &ask, agent, task).await,
         None => alone::play(roles, &ask, agent).await,
@@ -233,14 +237,36 @@ async fn see_start(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Start, Error> {
     }
 }
 
-/// Records an answer with the files that changed since a commit, if the run is recorded.
-async fn keep_if_recorded(
+/// Says why no answer of a run could be recorded, before one is paid for.
+fn find_recording_trouble(run: &Run) -> Result<Option<Failure>, Error> {
+    let Some(Taping::Record(tape)) = &run.tape else { return Ok(None) };
+    match Tape::at(Path::new(tape)).check_writable() {
+        Ok(()) => Ok(None),
+        Err(error) => trouble::of_recording(run, error).map(Some),
+    }
+}
+
+/// Records an answer with the files that changed since a commit, if the run is recorded, or says why it was not.
+async fn record(
     ask: &Ask<'_>,
+    output: &Value,
+    commits: (&CommitId, Option<&regatta_git::CommitId>),
+    folder: &Path,
+) -> Result<Option<Failure>, Error> {
+    let Some(Taping::Record(tape)) = &ask.run.tape else { return Ok(None) };
+    match keep(ask, Tape::at(Path::new(tape)), output, commits, folder).await {
+        Ok(()) => Ok(None),
+        Err(error) => trouble::of_recording(ask.run, error).map(Some),
+    }
+}
+
+async fn keep(
+    ask: &Ask<'_>,
+    tape: Tape,
     output: &Value,
     (base, start): (&CommitId, Option<&regatta_git::CommitId>),
     folder: &Path,
 ) -> Result<(), Error> {
-    let Some(Taping::Record(tape)) = &ask.run.tape else { return Ok(()) };
     let (mut files, mut changes) = (TapeFiles::default(), BTreeMap::new());
     if let Some(start) = start {
         let repository = ask.project.repository();
@@ -265,7 +291,7 @@ async fn keep_if_recorded(
         files,
         changes,
     };
-    Tape::at(Path::new(tape)).keep(&take, &ask.prompt, folder)
+    tape.keep(&take, &ask.prompt, folder)
 }
 
 fn asks_of(run: &Run) -> u32 {

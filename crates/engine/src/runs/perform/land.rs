@@ -7,9 +7,10 @@ use super::super::cancelled;
 use super::super::orders::get_run;
 use super::super::seat::{self, Seat};
 use super::super::taped_task;
+use super::super::trouble;
 use super::{settle, terms};
 use crate::core::run::{Command, Phase};
-use crate::core::{Actor, Cleanup, Failure, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
+use crate::core::{Actor, Cleanup, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
 use crate::orders::{self, Giver, Order};
 use crate::perform::{Control, Work};
@@ -40,7 +41,7 @@ pub(super) async fn perform(
             Ok(false) => {}
             Ok(true) => continue,
             Err(error) => {
-                let failure = Failure::from(error.explain());
+                let failure = trouble::of_run(&get_run(project, run).await?, error)?;
                 return settle(work, run, Command::NotPerformed { step, failure }).await;
             }
         }

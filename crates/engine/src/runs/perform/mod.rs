@@ -8,8 +8,10 @@ mod release;
 mod stop;
 mod tell;
 
+use super::orders::get_run;
 use super::roles::Roles;
 use super::seat::{Seat, Terms};
+use super::trouble;
 use crate::core::run::{Command, Effect};
 use crate::core::{Actor, RunId};
 use crate::engine;
@@ -26,24 +28,37 @@ pub(crate) async fn perform(
 ) -> Result<(), Error> {
     engine::check_lease(&work.project, work.token).await?;
     match effect {
-        Effect::PublishItems { run, step } => publish::perform(work, run, step).await,
+        Effect::PublishItems { run, step } => {
+            let published = publish::perform(work, run, step).await;
+            or_hold(work, run, step, published).await
+        }
         Effect::PerformNode { run, .. } => {
             let control = control.unwrap_or_else(Control::new);
             let driven = node::perform(work, roles.as_ref(), run, &control).await;
             control.mark_over();
             driven
         }
-        Effect::StartChildren { run, step } => children::perform(work, run, step).await,
+        Effect::StartChildren { run, step } => {
+            let started = children::perform(work, run, step).await;
+            or_hold(work, run, step, started).await
+        }
         Effect::LandTask { run, step, task } => {
             let control = control.unwrap_or_else(Control::new);
             let landed = land::perform(work, run, step, task, &control).await;
             control.mark_over();
-            landed
+            or_hold(work, run, step, landed).await
         }
         Effect::StopRun { run } => stop::perform(work, run, control).await,
         Effect::ReleaseTask { run, task, error } => release::perform(work, run, task, error).await,
         Effect::TellParent { run, parent, .. } => tell::perform(work, run, parent).await,
     }
+}
+
+/// Holds a run for which something could not be performed, and settles the intent with it.
+async fn or_hold(work: &Work, run: RunId, step: u64, performed: Result<(), Error>) -> Result<(), Error> {
+    let Err(error) = performed else { return Ok(()) };
+    let failure = trouble::of_run(&get_run(&work.project, run).await?, error)?;
+    settle(work, run, Command::NotPerformed { step, failure }).await
 }
 
 /// Tells a run what came of an effect, and settles the intent with it.

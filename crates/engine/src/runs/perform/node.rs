@@ -6,6 +6,7 @@
 use super::super::cancelled;
 use super::super::roles::{Ask, Played, Roles};
 use super::super::seat::{self, Seat, Terms};
+use super::super::trouble;
 use crate::core::run::{Command, Effect, Hold, Phase, Run};
 use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, TaskId};
 use crate::crash;
@@ -40,7 +41,8 @@ pub(super) async fn perform(
         // Kept until what came of it is stored: until then its task is not cancelled.
         let on_task = seat.run().find_task().map(|task| work.under_way.enter(task, control));
         let control = on_task.as_ref().map_or(control, OnTask::control);
-        let Some(command) = play(work, roles, &mut seat, asks, control).await? else { return Ok(()) };
+        let played = play(work, roles, &mut seat, asks, control).await;
+        let Some(command) = trouble::or_hold(seat.run(), played)? else { return Ok(()) };
         crash::point("perform_node.played");
         let asked = seat.give(&work.project, &Actor::Engine, command, &terms).await?;
         match next_of(&asked) {

@@ -1,6 +1,7 @@
 //! Puts the items of a run on the board: tasks and the note of which is which, in one append.
 
 use super::super::seat::{self, Seat};
+use super::super::trouble;
 use super::terms;
 use crate::clock;
 use crate::core::document::Catalogue;
@@ -38,7 +39,7 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
         let tasks = match board.add_all(&items, &seat.run().tasks) {
             Ok(tasks) => tasks,
             Err(error) => {
-                let failure = Failure::from(error.explain());
+                let failure = trouble::of_run(seat.run(), error)?;
                 let command = Command::NotPerformed { step, failure };
                 seat.give(project, &Actor::Engine, command, &terms(work)).await?;
                 return Ok(());

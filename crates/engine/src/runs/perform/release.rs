@@ -59,10 +59,10 @@ async fn end_session(work: &Work, task: &Task) -> Result<(), Failure> {
 
 /// Commits what is in the worktree; what cannot be committed is left to a person.
 async fn finish(work: &Work, task: TaskId) -> Result<RunEnd, Error> {
-    let diff = match orders::see_work(&work.project, task).await {
-        Ok(diff) => diff,
-        Err(error @ Error::Git(_)) => return Ok(RunEnd::Failed(Failure::from(error.explain()))),
-        Err(other) => return Err(other),
-    };
-    Complete::new(diff, 1, None).map(RunEnd::Completed).map_err(orders::invalid)
+    let seen = orders::see_work(&work.project, task).await;
+    match seen.and_then(|diff| Complete::new(diff, 1, None).map_err(orders::invalid)) {
+        Ok(complete) => Ok(RunEnd::Completed(complete)),
+        Err(error) if error.is_of_engine() => Err(error),
+        Err(error) => Ok(RunEnd::Failed(Failure::from(error.explain()))),
+    }
 }
