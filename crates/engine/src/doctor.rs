@@ -16,7 +16,8 @@ use crate::keeper;
 use crate::log::{self, NO_SNAPSHOT, SNAPSHOT_FORMAT};
 use crate::orders::{self, Order};
 use crate::project::Project;
-use crate::salvage::{Removal, set_aside_and_remove};
+use crate::runs;
+use crate::salvage::{Removal, find_what_is_left, set_aside_and_remove};
 use crate::sandbox::{self, Standing};
 use crate::worktree_place;
 use regatta_git::BranchName;
@@ -95,7 +96,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     let mut findings = check_log(project).await?;
     findings.extend(check_worktrees(project, &tasks).await?);
     findings.extend(check_branches(project, &tasks).await?);
-    findings.extend(check_tasks(project, &tasks)?);
+    findings.extend(check_tasks(project, &tasks).await?);
     if engine::find_running(project).await?.is_none() {
         findings.extend(check_processes(project));
         findings.extend(check_left_overs(project, &tasks)?);
@@ -235,7 +236,7 @@ async fn check_branches(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Re
     Ok(findings)
 }
 
-fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<Finding>, Error> {
+async fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     for task in tasks.values() {
         let Some(worktree) = task.worktree() else { continue };
@@ -251,12 +252,8 @@ fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<
             }
             Stage::InProgress(_) | Stage::WaitingApproval(_) if !task.is_settling() && !place.exists() => {
                 let what = format!("the worktree {} of task #{id} is gone", place.display());
-                (
-                    Kind::MissingWorktree,
-                    what,
-                    format!("`regatta task cancel {id}`; its branch is kept as a salvage"),
-                    None,
-                )
+                let kept = find_what_is_left(project, task, worktree).await?;
+                (Kind::MissingWorktree, what, format!("`regatta task cancel {id}`; {kept}"), None)
             }
             _ => continue,
         };
@@ -321,7 +318,12 @@ fn check_left_folders(project: &Project) -> Result<Vec<Finding>, Error> {
 }
 
 async fn check_intents(project: &Project) -> Result<Vec<Finding>, Error> {
-    let open = project.store().open_intents().await?;
+    let mut open = Vec::new();
+    for intent in project.store().open_intents().await? {
+        if !runs::awaits_person(project, &intent).await? {
+            open.push(intent);
+        }
+    }
     if open.is_empty() {
         return Ok(Vec::new());
     }

@@ -2,7 +2,7 @@
 //!
 //! Whoever removes a worktree does it here, so that none goes without a salvage.
 
-use crate::core::{Salvage, TaskId};
+use crate::core::{Salvage, Task, TaskId, Worktree};
 use crate::crash;
 use crate::error::Error;
 use crate::orders;
@@ -57,6 +57,55 @@ pub(crate) async fn set_aside_and_remove(
 pub(crate) async fn find_salvages(project: &Project, owner: &str) -> Result<Vec<Salvage>, Error> {
     let found = project.repository().list_salvages(&prefix_of(owner)?).await?;
     Ok(found.into_iter().map(to_core).collect())
+}
+
+/// Finds the newest commit that was put up for review and is not merged: it is pinned, whatever became of the branch.
+pub(crate) async fn find_reviewed(
+    project: &Project,
+    task: &Task,
+    merged_into: &BranchName,
+) -> Result<Option<CommitId>, Error> {
+    let repository = project.repository();
+    let head = match task.diff() {
+        Some(diff) => Some(orders::to_git(&diff.head)?),
+        None => {
+            let name = RefName::parse(&format!("refs/regatta/review/{}", task.id));
+            let pinned = repository.list_salvages(&name.map_err(regatta_git::Error::from)?).await?;
+            pinned.into_iter().next_back().map(|newest| newest.commit)
+        }
+    };
+    let Some(head) = head else { return Ok(None) };
+    let is_merged = match repository.find_branch(merged_into).await? {
+        Some(target) => repository.is_ancestor(&head, &target).await?,
+        None => false,
+    };
+    let is_kept = task.salvages.iter().any(|salvage| salvage.commit == orders::from_git(&head));
+    Ok(Some(head).filter(|_| !is_merged && !is_kept))
+}
+
+/// Says what of a task's work is kept when it is cancelled, though its worktree is gone.
+pub(crate) async fn find_what_is_left(
+    project: &Project,
+    task: &Task,
+    worktree: &Worktree,
+) -> Result<&'static str, Error> {
+    let named = |name: &str| BranchName::parse(name).map_err(regatta_git::Error::from);
+    if project.repository().find_branch(&named(&worktree.branch)?).await?.is_some() {
+        return Ok("its branch is kept as a salvage");
+    }
+    Ok(match find_reviewed(project, task, &named(&worktree.target)?).await? {
+        Some(_) => "its branch is gone too, and what was last put up for review is kept as a salvage",
+        None => "its branch is gone too, so there is nothing to keep",
+    })
+}
+
+/// Keeps a commit as a salvage of an owner's work.
+pub(crate) async fn set_commit_aside(
+    project: &Project,
+    owner: &str,
+    commit: &CommitId,
+) -> Result<Salvage, Error> {
+    Ok(to_core(project.repository().salvage_commit(&prefix_of(owner)?, commit).await?))
 }
 
 fn prefix_of(owner: &str) -> Result<RefName, Error> {

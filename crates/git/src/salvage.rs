@@ -81,6 +81,12 @@ impl Repository {
         }
     }
 
+    /// Keeps a commit that no branch holds any more; a salvage that holds it already is returned.
+    pub async fn salvage_commit(&self, prefix: &RefName, commit: &CommitId) -> Result<Salvage, Error> {
+        let serial = self.serialise().await?;
+        self.keep(&serial, prefix, commit.clone()).await
+    }
+
     /// Lists what was kept under a prefix, in the order of the numbers.
     pub async fn list_salvages(&self, prefix: &RefName) -> Result<Vec<Salvage>, Error> {
         let mut numbered = self.numbered_salvages(prefix).await?;

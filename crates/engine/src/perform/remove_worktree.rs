@@ -7,7 +7,7 @@ use crate::error::{Error, chain};
 use crate::keeper;
 use crate::orders;
 use crate::project::Project;
-use crate::salvage::{Removal, find_salvages, set_aside_and_remove};
+use crate::salvage::{Removal, find_reviewed, find_salvages, set_aside_and_remove, set_commit_aside};
 use jiff::Timestamp;
 use regatta_git::BranchName;
 
@@ -50,8 +50,12 @@ async fn remove(
         at,
         message: format!("Salvage of task #{task}\n\nWhat was not merged when its worktree was removed.\n"),
     };
+    let had_branch = project.repository().find_branch(&removal.branch).await?.is_some();
     match set_aside_and_remove(project, &removal).await? {
-        None if !was_there => find_unreported(project, task).await,
+        None if !was_there => match find_unreported(project, task).await? {
+            None if !had_branch => keep_reviewed(project, task, &removal).await,
+            found => Ok(found),
+        },
         salvage => Ok(salvage),
     }
 }
@@ -61,6 +65,15 @@ async fn find_unreported(project: &Project, task: TaskId) -> Result<Option<Salva
     let reported = orders::get_task(project, task).await?.salvages;
     let mut found = find_salvages(project, &task.to_string()).await?.into_iter();
     Ok(found.rfind(|salvage| !reported.contains(salvage)))
+}
+
+/// Keeps what was last put up for review, of a task whose folder and branch somebody else removed.
+async fn keep_reviewed(project: &Project, task: TaskId, removal: &Removal) -> Result<Option<Salvage>, Error> {
+    let found = orders::get_task(project, task).await?;
+    match find_reviewed(project, &found, &removal.merged_into).await? {
+        Some(head) => set_commit_aside(project, &removal.owner, &head).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 fn explain(task: TaskId, error: &regatta_git::Error) -> Failure {

@@ -72,6 +72,10 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         let next = "choose another with `regatta agent list`, or add the entry again";
         return Err(Box::new(Problem::new(Code::AgentNotFound, what, why, next)));
     };
+    if !request.folder.is_dir() {
+        let why = format!("its worktree {} is gone", request.folder.display());
+        return Err(failed(vec![why], find_worktree_again(request.speaks_for.task)));
+    }
     let mend = || format!("mend `[agents.{agent}]` in .regatta/config.toml, then try again");
     leftovers::end(&request.mark, entry.limits.grace)
         .await
@@ -162,6 +166,17 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         }
     };
     Ok(Some(Live { session, desk, task, result_is, folder: request.folder, hearing, refs }))
+}
+
+/// Says what helps where a worktree should be and is not.
+fn find_worktree_again(task: Option<TaskId>) -> String {
+    let look = "`regatta doctor` says what is left of it";
+    match task {
+        Some(task) => {
+            format!("{look}; `regatta task cancel {task}` gives it up, and keeps that as a salvage")
+        }
+        None => format!("{look}; then try again"),
+    }
 }
 
 async fn enclose(

@@ -7,12 +7,14 @@
 
 use super::orders::get_run;
 use super::taped_task;
-use crate::core::run::{Hold, Phase, Run, Turn, waits_for_person};
+use crate::core::run::{Effect, Hold, Phase, Run, Turn, waits_for_person};
 use crate::core::{Code, Failure, ReviewPhase, RunId, Stage, Task, TaskId};
 use crate::error::Error;
+use crate::log;
 use crate::orders;
 use crate::project::Project;
 use crate::view;
+use regatta_store::Intent;
 
 /// The phase of what nobody works on, though the log says that it is under way.
 const UNATTENDED: &str = "unattended";
@@ -175,6 +177,13 @@ async fn wait_for_task(project: &Project, run: &Run, task: TaskId) -> Result<(Mo
         }
         Ok(_) | Err(_) => found,
     })
+}
+
+/// Tells whether an effect of a run waits for a person, so that an engine could do nothing about it.
+pub(crate) async fn awaits_person(project: &Project, intent: &Intent) -> Result<bool, Error> {
+    let Ok(Effect::LandTask { run, task, .. }) = log::effect_of(intent) else { return Ok(false) };
+    let run = get_run(project, run).await?;
+    Ok(matches!(wait_for_task(project, &run, task).await?.0, Move::Person(_)))
 }
 
 fn wait_for(task: &Task) -> (Move, Option<Failure>) {

@@ -7,6 +7,7 @@ mod cancels;
 mod children;
 mod families;
 mod forks;
+mod lost_worktrees;
 mod moments;
 mod outlook;
 mod release;
