@@ -13,12 +13,13 @@ pub(super) async fn find(project: &Project, run: RunId, task: TaskId) -> Result<
     Ok(is_cancelled.then(|| explain_step(run, task)))
 }
 
-/// Tells whether the work that earlier steps of a run did on a task was cancelled since, and no person has heard of it.
+/// Tells whether the work on an item that a run could go on from was cancelled, and no person has heard of it.
 ///
-/// A fork that has yet to go on from a commit has not worked on its task.
-pub(super) fn is_work_gone(run: &Run, task: &Task) -> bool {
-    let has_worked = run.item.as_ref().is_some_and(|item| run.heads.contains_key(item));
-    task.stage == Stage::Backlog && task.sessions > 0 && has_worked
+/// A fork that has yet to go on from a commit has not taken its task up. One that could not be, because its worktree could
+/// not be made, is in the backlog with that error.
+pub(super) fn is_work_gone(run: &Run, item: &str, task: &Task) -> bool {
+    let was_taken_up = task.sessions > 0 || (task.attempts > 0 && task.error.is_none());
+    task.stage == Stage::Backlog && was_taken_up && run.heads.contains_key(item)
 }
 
 /// Tells whether a task is being cancelled.

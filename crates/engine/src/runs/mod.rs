@@ -8,6 +8,7 @@ mod book;
 mod cancelled;
 mod copy;
 mod difference;
+mod drive;
 mod family;
 mod files;
 mod fork_point;

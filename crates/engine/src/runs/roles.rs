@@ -1,7 +1,8 @@
 //! Who plays the roles of a workflow: agents in sessions, or something else that answers in their place.
 
+use crate::config::Config;
 use crate::core::run::{Run, Taping};
-use crate::core::{CommitId, Failure};
+use crate::core::{AgentId, CommitId, Failure};
 use crate::perform::{Control, Work};
 use crate::project::Project;
 use regatta_agents::StopReason;
@@ -60,4 +61,10 @@ pub trait Roles: Send + Sync + 'static {
 
     /// Performs a node.
     fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a>;
+}
+
+/// Finds the agent that plays a role: the one that `[roles]` names, or one of the role's own name.
+pub(super) fn find_player(config: &Config, role: &str) -> Option<AgentId> {
+    let own = || config.agents.keys().find(|agent| agent.as_str() == role).cloned();
+    config.roles.get(role).cloned().or_else(own)
 }

@@ -88,12 +88,36 @@ async fn a_child_that_is_held_by_an_error_goes_on_with_its_parent() {
     assert_eq!(world.rest(run).await.status(), Status::Completed);
 }
 
+/// Only the run that a person began can be forked with another definition.
+#[tokio::test]
+async fn a_child_whose_workflow_is_at_fault_names_the_run_to_fork() {
+    let world = World::new("auto", &[], CODER, REVIEWER).await;
+    let child = CHILD.replace("kind = \"agent\"\nrole = \"reviewer\"", "kind = \"check\"\ntask = \"'T'\"");
+    let child =
+        child.replace("input = { key = \"input.key\" }\n", "").replace("output.approved", "output.passed");
+    let run = begin_with(&world, &child, json!({ "items": [{ "key": "a" }] })).await;
+    let child = world.rest(run).await.children_under_way()[0];
+    let hint = async |run| match runs::get_run(&world.project, run).await.unwrap().hold {
+        Some(Hold::Error { error }) => error.hint,
+        hold => panic!("{hold:?}"),
+    };
+    let task = "give the node a `task` that is on the board, then ";
+    assert_eq!(hint(child).await, format!("{task}`regatta run fork {run} --with WORKFLOW`"));
+    let fork = runs::fork(&world.project, &giver(), child, None, None).await.unwrap();
+    world.rest(fork).await;
+    assert_eq!(hint(fork).await, format!("{task}`regatta run WORKFLOW`"));
+}
+
 /// Begins a run with a child for each item.
 async fn begin(world: &World, input: Value) -> RunId {
+    begin_with(world, CHILD, input).await
+}
+
+async fn begin_with(world: &World, child: &str, input: Value) -> RunId {
     for (name, text) in [
         ("workflow.toml", PARENT),
         ("state.schema.json", STATE),
-        ("children/one/workflow.toml", CHILD),
+        ("children/one/workflow.toml", child),
         ("children/one/state.schema.json", STATE),
         ("children/one/roles/reviewer.md", "Judge {{ key }}."),
         ("children/one/roles/reviewer.output.json", r#"{"type": "object", "required": ["approved"]}"#),

@@ -1,22 +1,17 @@
 //! A role that works in the worktree of a task.
 
 use super::{
-    Act, AgentRoles, IDLE, Try, abandon, answer, begin, finish, names_of_run, open, record, see_start,
-    subject_of, variables,
+    Act, AgentRoles, Try, abandon, answer, begin, finish, names_of_run, open, record, subject_of, variables,
 };
-use crate::clock;
-use crate::core::run::{Run, Taping};
-use crate::core::{
-    Actor, AgentId, Assign, Code, Command, Complete, Failure, Outcome, Problem, Refusal, SessionEnd, Stage,
-    Start, Task, TaskId, WorkPhase,
-};
+use crate::core::{AgentId, Complete, Failure, Outcome, SessionEnd, Stage, TaskId, WorkPhase};
 use crate::error::Error;
 use crate::keeper;
-use crate::orders::{self, Order};
+use crate::orders;
 use crate::perform::{session_entry, sessions};
 use crate::prompt;
+use crate::runs::drive::{Drive, Driven};
 use crate::runs::roles::{Ask, Played};
-use crate::runs::{cancelled, get_run, replay_branch, trouble};
+use crate::runs::{cancelled, replay_branch, trouble};
 use regatta_agents::{ResultIs, StopReason};
 use serde_json::Value;
 
@@ -38,7 +33,9 @@ pub(super) async fn play(
 async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Try, Error> {
     let (project, work) = (ask.project, ask.work);
     let played = |played| Ok(Try::Played(played));
-    let task = match drive(roles, ask, agent, id).await? {
+    let item = ask.run.item.as_deref().unwrap_or_default();
+    let drive = Drive { work, run: ask.run, item, task: id, agent };
+    let task = match drive.until_ready(ask.control).await? {
         Driven::Ready(task) => *task,
         Driven::Not(other) => return played(other),
     };
@@ -157,145 +154,4 @@ async fn commit(
 async fn stopped(ask: &Ask<'_>, id: TaskId, reason: StopReason) -> Result<Played, Error> {
     let cancelled = cancelled::find(ask.project, ask.run.id, id).await?;
     Ok(cancelled.map_or(Played::Stopped(reason), Played::Failed))
-}
-
-enum Driven {
-    Ready(Box<Task>),
-    Not(Played),
-}
-
-/// Makes sure that the task is this run's, and has its worktree.
-async fn drive(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: TaskId) -> Result<Driven, Error> {
-    let (project, run) = (ask.project, ask.run.id);
-    let mut seen = project.store().head().await?;
-    let mut is_asked = false;
-    loop {
-        let task = orders::get_task(project, id).await?;
-        let is_mine = task.run == Some(run);
-        match &task.stage {
-            Stage::InProgress(work) if is_mine => match work.phase {
-                WorkPhase::Driven { .. }
-                    if task.find_park().is_none_or(|park| park.until <= clock::now()) =>
-                {
-                    return Ok(Driven::Ready(Box::new(task)));
-                }
-                WorkPhase::Driven { .. } => {}
-                WorkPhase::Preparing => {}
-                _ if cancelled::is_being_cancelled(&task) => {
-                    return Ok(Driven::Not(Played::Failed(cancelled::explain_step(run, id))));
-                }
-                _ => return Ok(Driven::Not(Played::Failed(taken(ask.run, &task)))),
-            },
-            Stage::Backlog if cancelled::is_work_gone(ask.run, &task) => {
-                return Ok(Driven::Not(Played::Failed(cancelled::explain_work(run, id))));
-            }
-            // It was tried, and is back with the error.
-            Stage::Backlog if is_asked && task.error.is_some() => {
-                let failure = task.error.clone().unwrap_or_else(|| taken(ask.run, &task));
-                return Ok(Driven::Not(Played::Failed(failure)));
-            }
-            Stage::Backlog => match assign(roles, ask, agent, &task).await {
-                Ok(()) => is_asked = true,
-                // Somebody else is at work; it is this run's turn when they are done.
-                Err(Error::Refused(Refusal::AgentAlreadyRunning { .. } | Refusal::NoPlace { .. })) => {}
-                Err(error) => return Ok(Driven::Not(Played::Failed(trouble::of_run(ask.run, error)?))),
-            },
-            _ => return Ok(Driven::Not(Played::Failed(taken(ask.run, &task)))),
-        }
-        tokio::select! {
-            reason = ask.control.asked() => {
-                // One that is still in the backlog was not cancelled: it waits for its agent.
-                let task = orders::get_task(project, id).await?;
-                let is_cancelled = cancelled::is_being_cancelled(&task);
-                let failed = || Played::Failed(cancelled::explain_step(run, id));
-                return Ok(Driven::Not(if is_cancelled { failed() } else { Played::Stopped(reason) }));
-            }
-            head = project.store().wait_past(seen, IDLE) => seen = head?,
-        }
-    }
-}
-
-async fn assign(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, task: &Task) -> Result<(), Error> {
-    let start = find_start(ask, task, see_start(roles, ask).await?).await?;
-    if ask.is_replay() {
-        replay_branch::ensure_branch(ask.project, &start).await?;
-    }
-    let (run, is_taped) = (Some(ask.run.id), ask.is_replay());
-    let assign = Assign { agent: agent.clone(), priority: None, start, run, is_taped };
-    let order = Order { fence: Some(ask.work.token), ..Order::new(Some(task.id), &Actor::Engine) };
-    orders::give(ask.project, order, Command::Assign(assign)).await.map(|_| ())
-}
-
-/// A fork goes on with an item from the commit that the other run had come to; work that was cancelled does not.
-async fn find_start(ask: &Ask<'_>, task: &Task, start: Start) -> Result<Start, Error> {
-    let head = ask.run.item.as_ref().and_then(|item| ask.run.heads.get(item));
-    let Some(head) = head.filter(|_| task.sessions == 0) else { return Ok(start) };
-    let (target, begun) = (orders::to_git(&start.base)?, orders::to_git(head)?);
-    let base = match ask.project.repository().find_merge_base(&target, &begun).await? {
-        // It was merged later: the diff is the one that the step saw, or there would be nothing to review.
-        Some(base) if base == begun => find_base_before(ask, &begun).await?.or(Some(base)),
-        other => other,
-    };
-    Ok(match base {
-        Some(base) => Start { base: orders::from_git(&base), from: Some(head.clone()), ..start },
-        None => start,
-    })
-}
-
-/// Finds what the work on the item was first compared with, in the run that this one was forked from.
-async fn find_base_before(
-    ask: &Ask<'_>,
-    head: &regatta_git::CommitId,
-) -> Result<Option<regatta_git::CommitId>, Error> {
-    let Some(item) = &ask.run.item else { return Ok(None) };
-    let mut forked = ask.run.forked;
-    // Each was forked from an older one.
-    while let Some(fork) = forked {
-        let other = get_run(ask.project, fork.run_id).await?;
-        if let Some(task) = other.tasks.get(item) {
-            let task = orders::get_task(ask.project, *task).await?;
-            let base = task.diff().map(|diff| &diff.base).or(task.worktree().map(|worktree| &worktree.base));
-            if let Some(base) = base.map(orders::to_git).transpose()?
-                && base != *head
-                && ask.project.repository().is_ancestor(&base, head).await?
-            {
-                return Ok(Some(base));
-            }
-        }
-        forked = other.forked;
-    }
-    Ok(None)
-}
-
-/// Says who has a task that a run cannot work on, and what leads on from there.
-fn taken(run: &Run, task: &Task) -> Failure {
-    let (id, task_id) = (run.id, task.id);
-    let (why, next) = match &task.stage {
-        Stage::Verified(_) => ("it is merged, and this run did not do it".to_owned(), go_round(run)),
-        _ => (
-            format!("it is in {}, and not in the hands of this run", task.column()),
-            format!(
-                "`regatta task cancel {task_id}` gives that work up (it is kept as a salvage), then `regatta run --resume \
-                 {id}` does it; or {}",
-                go_round(run)
-            ),
-        ),
-    };
-    let what = format!("run {id} cannot work on task #{task_id}");
-    Failure::from(Problem::new(Code::TaskBusy, what, why, next).with("taskId", task_id.number()))
-}
-
-/// Names the way round a task that is never this run's again. A replay has no fork, and that of a child no parent.
-fn go_round(run: &Run) -> String {
-    let id = run.id;
-    match &run.parent {
-        Some(parent) => {
-            format!("`regatta run stop {id}`: run {} goes on, with this item as failed", parent.run_id)
-        }
-        None if matches!(run.tape, Some(Taping::Replay(_))) => format!("`regatta run stop {id}`"),
-        None => format!(
-            "`regatta run fork {id}` works on the item as a new task, from what is merged now, and `regatta run stop {id}` \
-             ends this run"
-        ),
-    }
 }

@@ -9,7 +9,7 @@ mod in_task;
 
 use super::difference::Difference;
 use super::replay_branch;
-use super::roles::{Ask, Played, Playing, Roles};
+use super::roles::{Ask, Played, Playing, Roles, find_player};
 use super::take::{Take, digest_of};
 use super::tape::{self, Tape};
 use super::tape_files::TapeFiles;
@@ -167,15 +167,13 @@ async fn finish(
     }
 }
 
-/// Finds the agent of a role: the one that `[roles]` names, or one of the role's own name. A tape needs neither.
+/// Finds the agent of a role; a tape needs none.
 fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
     if ask.is_replay() {
         return Ok(tape::player());
     }
     let config = ask.project.config();
-    let named = config.roles.get(ask.role).cloned();
-    let own = || config.agents.keys().find(|agent| agent.as_str() == ask.role).cloned();
-    named.or_else(own).ok_or_else(|| {
+    find_player(config, ask.role).ok_or_else(|| {
         let why = format!("`[roles]` in the config names no agent for `{}`", ask.role);
         let known: Vec<&str> = config.agents.keys().map(AgentId::as_str).collect();
         let next = format!(

@@ -2,7 +2,7 @@
 
 use super::super::orders::{Batch, child_order};
 use super::super::seat::{self, Seat};
-use super::terms;
+use super::{mend, terms};
 use crate::core::run::{Command, Item, Phase};
 use crate::core::{Actor, Failure, RunId};
 use crate::error::Error;
@@ -46,9 +46,8 @@ async fn hold(work: &Work, seat: &mut Seat, step: u64, item: &Item, error: Error
     let run = seat.run().id;
     let mut problem = error.explain();
     problem.what = format!("run {run} cannot start the child for item `{}`", item.key);
-    problem.next = format!(
-        "mend the workflow (`regatta workflow check`), then `regatta run fork {run} --with WORKFLOW` goes on with it"
-    );
+    let command = mend::find_command(work, seat.run()).await?;
+    problem.next = format!("mend the workflow (`regatta workflow check`), then {command} goes on with it");
     let command = Command::NotPerformed { step, failure: Failure::from(problem) };
     seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
 }

@@ -2,6 +2,7 @@
 
 mod children;
 mod land;
+mod mend;
 mod node;
 mod publish;
 mod release;

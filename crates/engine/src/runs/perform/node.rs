@@ -4,11 +4,13 @@
 //! so a crash loses at most what a role was just doing, and nothing whose result was stored is done again.
 
 use super::super::cancelled;
+use super::super::drive::{self, Drive, Driven};
 use super::super::roles::{Ask, Played, Roles};
 use super::super::seat::{self, Seat, Terms};
 use super::super::trouble;
+use super::mend;
 use crate::core::run::{Command, Effect, Hold, Phase, Run};
-use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, TaskId};
+use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, Task, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::perform::{Control, OnTask, Work, run_checks};
@@ -83,7 +85,7 @@ async fn play(
             Err(failure) => return Ok(Some(Command::Unperformable { step, failure: *failure })),
         },
         Some(Kind::Checks(names)) => check(work, seat, &names, control).await?,
-        None => Played::Failed(gone(seat.run().id)),
+        None => Played::Failed(gone(seat.run().id, &mend::find_command(work, seat.run()).await?)),
     };
     Ok(match played {
         Played::Returned(output) => Some(Command::Performed { step, asks, output, head: None }),
@@ -135,44 +137,62 @@ async fn ask(
     };
     let workflow = seat.workflow();
     let Some(node) = workflow.find_node(seat.run().node.as_str()) else {
-        return Ok(Ok(Played::Failed(gone(seat.run().id))));
+        return Ok(Ok(Played::Failed(gone(seat.run().id, &mend::find_command(work, seat.run()).await?))));
     };
     let ask = Ask { project: &work.project, workflow, run: seat.run(), node, role, prompt, control, work };
     roles.play(ask).await.map(Ok)
 }
 
-/// Runs the project's checks in the worktree of the node's task.
+/// Runs the project's checks in the worktree of the node's task, which is taken up as for a role.
 async fn check(
     work: &Work,
     seat: &Seat,
     names: &Option<Vec<String>>,
     control: &Control,
 ) -> Result<Played, Error> {
-    let config = work.project.config();
-    let all: Vec<String> = config.checks.keys().cloned().collect();
+    let run = seat.run();
+    let all: Vec<String> = work.project.config().checks.keys().cloned().collect();
     let names = names.clone().unwrap_or_else(|| all.clone());
     let unknown: Vec<&str> = names.iter().filter(|name| !all.contains(name)).map(String::as_str).collect();
     if !unknown.is_empty() {
-        return Ok(Played::Failed(unknown_checks(seat.run().id, &unknown, &all)));
+        let mend = mend::find_command(work, run).await?;
+        return Ok(Played::Failed(unknown_checks(run.id, &unknown, &all, &mend)));
     }
-    let Some(task) = seat.run().find_task() else { return Ok(Played::Failed(no_task(seat.run().id))) };
+    let (Some(item), Some(task)) = (&run.item, run.find_task()) else {
+        return Ok(Played::Failed(no_task(run.id, &mend::find_command(work, run).await?)));
+    };
+    let agent = match drive::find_agent(work, (run, seat.workflow()), (item, task)) {
+        Ok(agent) => agent,
+        Err(failure) => return Ok(Played::Failed(failure)),
+    };
+    let drive = Drive { work, run, item, task, agent: &agent };
+    match drive.until_ready(control).await? {
+        Driven::Ready(task) => check_in(work, seat, &task, &names, control).await,
+        Driven::Not(played) => Ok(played),
+    }
+}
+
+async fn check_in(
+    work: &Work,
+    seat: &Seat,
+    task: &Task,
+    names: &[String],
+    control: &Control,
+) -> Result<Played, Error> {
+    let (run, id) = (seat.run().id, task.id);
     let results = tokio::select! {
         biased;
         reason = control.asked() => Err(reason),
-        results = run_checks::run_all(work, task, &names) => Ok(results?),
+        results = run_checks::run_all(work, id, names) => Ok(results?),
     };
-    Ok(match results {
-        Ok(Some(results)) => Played::Returned(evidence(task, &results)),
-        Err(StopReason::Shutdown) => Played::Stopped(StopReason::Shutdown),
-        Ok(None) => {
-            find_cancelled(work, seat, task).await?.unwrap_or_else(|| Played::Failed(no_task(seat.run().id)))
-        }
-        Err(reason) => find_cancelled(work, seat, task).await?.unwrap_or(Played::Stopped(reason)),
-    })
-}
-
-async fn find_cancelled(work: &Work, seat: &Seat, task: TaskId) -> Result<Option<Played>, Error> {
-    Ok(cancelled::find(&work.project, seat.run().id, task).await?.map(Played::Failed))
+    let otherwise = match results {
+        Ok(Some(results)) => return Ok(Played::Returned(evidence(id, &results))),
+        Err(StopReason::Shutdown) => return Ok(Played::Stopped(StopReason::Shutdown)),
+        Ok(None) => Played::Failed(no_worktree(run, task)),
+        Err(reason) => Played::Stopped(reason),
+    };
+    let cancelled = cancelled::find(&work.project, run, id).await?;
+    Ok(cancelled.map_or(otherwise, Played::Failed))
 }
 
 fn evidence(task: TaskId, results: &[Evidence]) -> Value {
@@ -180,28 +200,43 @@ fn evidence(task: TaskId, results: &[Evidence]) -> Value {
     json!({ "taskId": task.number(), "passed": passed, "results": results })
 }
 
-fn gone(run: RunId) -> Failure {
+fn gone(run: RunId, mend: &str) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,
         format!("run {run} has no such node to perform"),
         "its definition does not have the node that it is at",
-        format!(
-            "see `regatta run show {run}`; `regatta run fork {run} --with WORKFLOW` goes on with a definition that has it"
-        ),
+        format!("see `regatta run show {run}`; {mend} goes on with a definition that has it"),
     ))
 }
 
-fn no_task(run: RunId) -> Failure {
+fn no_task(run: RunId, mend: &str) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,
         format!("run {run} cannot run the checks"),
-        "the node names no task, or the task has no worktree",
-        format!("give the node a `task` that is on the board, then `regatta run fork {run} --with WORKFLOW`"),
+        "the node names no task that is on the board",
+        format!("give the node a `task` that is on the board, then {mend}"),
     ))
 }
 
+fn no_worktree(run: RunId, task: &Task) -> Failure {
+    let path = task.worktree().map(|worktree| worktree.path.as_str()).unwrap_or_default();
+    Failure::from(
+        Problem::new(
+            Code::RunFailed,
+            format!("run {run} cannot run the checks of task #{}", task.id),
+            format!("its worktree {path} is gone"),
+            format!(
+                "`regatta run fork {run}` goes on in a new one from the last commit; or `regatta task cancel {}`, then \
+                 `regatta run resume {run}`",
+                task.id
+            ),
+        )
+        .with("taskId", task.id.number()),
+    )
+}
+
 /// A check that nobody has defined has not failed; a run that goes on would take it for that.
-fn unknown_checks(run: RunId, unknown: &[&str], known: &[String]) -> Failure {
+fn unknown_checks(run: RunId, unknown: &[&str], known: &[String], mend: &str) -> Failure {
     let known_names = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     Failure::from(
         Problem::new(
@@ -210,7 +245,7 @@ fn unknown_checks(run: RunId, unknown: &[&str], known: &[String]) -> Failure {
             format!("the config has no check `{}`; it has: {known_names}", unknown.join("`, `")),
             format!(
                 "add it to `[checks]` of the config, then `regatta run resume {run}`; or mend `checks` of the node, then \
-                 `regatta run fork {run} --with WORKFLOW`"
+                 {mend}"
             ),
         )
         .with("unknown", unknown.to_vec())

@@ -1,0 +1,251 @@
+//! Takes a task up for a run: it is assigned to the run and gets its worktree, whatever is then done there.
+//!
+//! A fork goes on from the commit that the other run had come to. Work that a person cancelled is not begun again unheard.
+//! What a step does in the worktree, and when the task is complete, is not decided here.
+
+use super::roles::{Played, find_player};
+use super::tape::{self, Tape};
+use super::{cancelled, get_run, replay_branch, trouble};
+use crate::clock;
+use crate::core::run::{Run, Taping};
+use crate::core::{
+    Actor, AgentId, Assign, Code, Command, Failure, Problem, Refusal, RunId, Stage, Start, Task, TaskId,
+    WorkPhase,
+};
+use crate::error::Error;
+use crate::orders::{self, Order};
+use crate::perform::{Control, Work};
+use regatta_flow::{NodeKind, Workflow};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long it sleeps when nothing happens; it wakes at once when the log moves.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// A task that a run takes up.
+pub(super) struct Drive<'a> {
+    pub(super) work: &'a Work,
+    pub(super) run: &'a Run,
+    /// The key of the task.
+    pub(super) item: &'a str,
+    pub(super) task: TaskId,
+    /// Whom it is assigned to.
+    pub(super) agent: &'a AgentId,
+}
+
+/// Whether a step can begin in the worktree.
+pub(super) enum Driven {
+    Ready(Box<Task>),
+    Not(Played),
+}
+
+/// What one look at the task found.
+pub(super) enum Found {
+    /// It is this run's, and has its worktree.
+    Ready(Box<Task>),
+    /// It will be, when something happens that the log tells.
+    Later,
+    /// A person has to do something first.
+    Failed(Failure),
+}
+
+impl Drive<'_> {
+    /// Waits until the task is this run's and has its worktree, or until it is asked to stop.
+    pub(super) async fn until_ready(&self, control: &Control) -> Result<Driven, Error> {
+        let (project, run) = (&self.work.project, self.run.id);
+        let mut seen = project.store().head().await?;
+        let mut is_asked = false;
+        loop {
+            match self.look(&mut is_asked).await? {
+                Found::Ready(task) => return Ok(Driven::Ready(task)),
+                Found::Failed(failure) => return Ok(Driven::Not(Played::Failed(failure))),
+                Found::Later => {}
+            }
+            tokio::select! {
+                reason = control.asked() => {
+                    // One that is still in the backlog was not cancelled: it waits for its agent.
+                    let task = orders::get_task(project, self.task).await?;
+                    let is_cancelled = cancelled::is_being_cancelled(&task);
+                    let failed = || Played::Failed(cancelled::explain_step(run, self.task));
+                    return Ok(Driven::Not(if is_cancelled { failed() } else { Played::Stopped(reason) }));
+                }
+                head = project.store().wait_past(seen, IDLE) => seen = head?,
+            }
+        }
+    }
+
+    /// Looks at the task, and assigns it if it is in the backlog; `is_asked` remembers that from look to look.
+    pub(super) async fn look(&self, is_asked: &mut bool) -> Result<Found, Error> {
+        let (run, id) = (self.run.id, self.task);
+        let task = orders::get_task(&self.work.project, id).await?;
+        let is_mine = task.run == Some(run);
+        Ok(match &task.stage {
+            Stage::InProgress(work) if is_mine => match work.phase {
+                WorkPhase::Driven { .. }
+                    if task.find_park().is_none_or(|park| park.until <= clock::now()) =>
+                {
+                    Found::Ready(Box::new(task))
+                }
+                WorkPhase::Driven { .. } | WorkPhase::Preparing => Found::Later,
+                _ if cancelled::is_being_cancelled(&task) => Found::Failed(cancelled::explain_step(run, id)),
+                _ => Found::Failed(taken(self.run, &task)),
+            },
+            Stage::Backlog if cancelled::is_work_gone(self.run, self.item, &task) => {
+                Found::Failed(cancelled::explain_work(run, id))
+            }
+            // It was tried, and is back with the error.
+            Stage::Backlog if *is_asked && task.error.is_some() => {
+                Found::Failed(task.error.clone().unwrap_or_else(|| taken(self.run, &task)))
+            }
+            Stage::Backlog => match self.assign().await {
+                Ok(()) => {
+                    *is_asked = true;
+                    Found::Later
+                }
+                // Somebody else is at work; it is this run's turn when they are done.
+                Err(Error::Refused(Refusal::AgentAlreadyRunning { .. } | Refusal::NoPlace { .. })) => {
+                    Found::Later
+                }
+                Err(error) => Found::Failed(trouble::of_run(self.run, error)?),
+            },
+            _ => Found::Failed(taken(self.run, &task)),
+        })
+    }
+
+    async fn assign(&self) -> Result<(), Error> {
+        let (project, is_taped) = (&self.work.project, is_replay(self.run));
+        let start = self.find_start(self.see_start().await?).await?;
+        if is_taped {
+            replay_branch::ensure_branch(project, &start).await?;
+        }
+        let run = Some(self.run.id);
+        let assign = Assign { agent: self.agent.clone(), priority: None, start, run, is_taped };
+        let order = Order { fence: Some(self.work.token), ..Order::new(Some(self.task), &Actor::Engine) };
+        orders::give(project, order, Command::Assign(assign)).await.map(|_| ())
+    }
+
+    /// Sees where work on it would start, if nothing were there yet.
+    async fn see_start(&self) -> Result<Start, Error> {
+        let project = &self.work.project;
+        match &self.run.tape {
+            Some(Taping::Replay(folder)) => {
+                replay_branch::see_start(project, self.run, &Tape::open(Path::new(folder))?).await
+            }
+            Some(Taping::Record(_)) | None => orders::see_start(project).await,
+        }
+    }
+
+    /// A fork goes on with an item from the commit that the other run had come to.
+    async fn find_start(&self, start: Start) -> Result<Start, Error> {
+        let Some(head) = self.run.heads.get(self.item) else { return Ok(start) };
+        let (target, begun) = (orders::to_git(&start.base)?, orders::to_git(head)?);
+        let base = match self.work.project.repository().find_merge_base(&target, &begun).await? {
+            // It was merged later: the diff is the one that the step saw, or there would be nothing to review.
+            Some(base) if base == begun => self.find_base_before(&begun).await?.or(Some(base)),
+            other => other,
+        };
+        Ok(match base {
+            Some(base) => Start { base: orders::from_git(&base), from: Some(head.clone()), ..start },
+            None => start,
+        })
+    }
+
+    /// Finds what the work on the item was first compared with, in the run that this one was forked from.
+    async fn find_base_before(
+        &self,
+        head: &regatta_git::CommitId,
+    ) -> Result<Option<regatta_git::CommitId>, Error> {
+        let project = &self.work.project;
+        let mut forked = self.run.forked;
+        // Each was forked from an older one.
+        while let Some(fork) = forked {
+            let other = get_run(project, fork.run_id).await?;
+            if let Some(task) = other.tasks.get(self.item) {
+                let task = orders::get_task(project, *task).await?;
+                let base =
+                    task.diff().map(|diff| &diff.base).or(task.worktree().map(|worktree| &worktree.base));
+                if let Some(base) = base.map(orders::to_git).transpose()?
+                    && base != *head
+                    && project.repository().is_ancestor(&base, head).await?
+                {
+                    return Ok(Some(base));
+                }
+            }
+            forked = other.forked;
+        }
+        Ok(None)
+    }
+}
+
+/// Finds whom a task is assigned to that no agent is about to work on: who worked on the item before, if it is known.
+///
+/// A step of a role names its own agent afterwards. This one is who gets the task when the run lets go of it.
+pub(super) fn find_agent(
+    work: &Work,
+    (run, workflow): (&Run, &Workflow),
+    (item, task): (&str, TaskId),
+) -> Result<AgentId, Failure> {
+    if is_replay(run) {
+        return Ok(tape::player());
+    }
+    let config = work.project.config();
+    let worked = |node: &str| run.visits.get(node).is_some_and(|items| items.contains_key(item));
+    let (mut before, mut other) = (None, None);
+    for node in &workflow.nodes {
+        let NodeKind::Agent { role, .. } = &node.kind else { continue };
+        let Some(agent) = find_player(config, &role.name) else { continue };
+        let slot = if worked(node.name.as_str()) { &mut before } else { &mut other };
+        slot.get_or_insert(agent);
+    }
+    let agent = before.or(other).or_else(|| config.agents.keys().next().cloned());
+    agent.ok_or_else(|| nobody(run.id, task))
+}
+
+fn is_replay(run: &Run) -> bool {
+    matches!(run.tape, Some(Taping::Replay(_)))
+}
+
+fn nobody(run: RunId, task: TaskId) -> Failure {
+    Failure::from(
+        Problem::new(
+            Code::AgentNotFound,
+            format!("run {run} cannot take task #{task} up"),
+            "the config has no agent that it could be assigned to",
+            format!("add an entry `[agents.NAME]` to the config, then `regatta run resume {run}`"),
+        )
+        .with("taskId", task.number()),
+    )
+}
+
+/// Says who has a task that a run cannot work on, and what leads on from there.
+fn taken(run: &Run, task: &Task) -> Failure {
+    let (id, task_id) = (run.id, task.id);
+    let (why, next) = match &task.stage {
+        Stage::Verified(_) => ("it is merged, and this run did not do it".to_owned(), go_round(run)),
+        _ => (
+            format!("it is in {}, and not in the hands of this run", task.column()),
+            format!(
+                "`regatta task cancel {task_id}` gives that work up (it is kept as a salvage), then `regatta run --resume \
+                 {id}` does it; or {}",
+                go_round(run)
+            ),
+        ),
+    };
+    let what = format!("run {id} cannot work on task #{task_id}");
+    Failure::from(Problem::new(Code::TaskBusy, what, why, next).with("taskId", task_id.number()))
+}
+
+/// Names the way round a task that is never this run's again. A replay has no fork, and that of a child no parent.
+fn go_round(run: &Run) -> String {
+    let id = run.id;
+    match &run.parent {
+        Some(parent) => {
+            format!("`regatta run stop {id}`: run {} goes on, with this item as failed", parent.run_id)
+        }
+        None if matches!(run.tape, Some(Taping::Replay(_))) => format!("`regatta run stop {id}`"),
+        None => format!(
+            "`regatta run fork {id}` works on the item as a new task, from what is merged now, and `regatta run stop {id}` \
+             ends this run"
+        ),
+    }
+}
