@@ -94,14 +94,27 @@ pub(super) fn find_fork_point(
             return Ok(ForkPoint { run: found.clone(), merged });
         }
     }
-    let problem = format!("run {id} has steps 1 to {}, and no step {step}", last_step(facts));
+    let steps = match (first_step(facts), last_step(facts)) {
+        (first, last) if first == last => format!("step {first} alone"),
+        (first, last) => format!("steps {first} to {last}"),
+    };
+    let problem = format!("run {id} has {steps}, and no step {step}");
     Err(invalid(vec![FieldFault { field: "at", problem }]))
+}
+
+/// Returns the step that a run began with; that of a fork is the one it was forked at.
+fn first_step(facts: &[Fact<Event>]) -> u64 {
+    let begun = facts.iter().find_map(|fact| match &fact.event {
+        Event::RunCreated { plan, .. } => Some(plan.step),
+        _ => None,
+    });
+    begun.unwrap_or(1)
 }
 
 /// Returns the last step that something was or is to be done in.
 fn last_step(facts: &[Fact<Event>]) -> u64 {
     let mut run: Option<Run> = None;
-    let mut last = 1;
+    let mut last = first_step(facts);
     for fact in facts {
         run = Run::evolve(run, fact);
         last = run.as_ref().filter(|run| is_open(run)).map_or(last, |run| run.step);
