@@ -176,7 +176,7 @@ impl Player<'_> {
         }
         let is_there = |item: &&String| tasks.contains_key(*item) || self.run.tasks.contains_key(*item);
         let missing = self.run.item.as_ref().filter(|item| !is_there(item));
-        let failed = missing.map(|item| self.fail(failure::no_such_task(run_id, &self.run.node, item)));
+        let failed = missing.map(|item| self.fail(failure::no_such_task(self.run, item)));
         let mut events = vec![Event::RunPublished { run_id, step, tasks }];
         events.extend(failed);
         events
@@ -222,7 +222,7 @@ impl Player<'_> {
         let (faults, error) = match find_faults_after(self.situation, self.run, &events) {
             Ok(faults) if faults.is_empty() => return Ok(events),
             Ok(faults) => (faults.into_iter().take(FAULTS_MAX).collect(), None),
-            Err(fault) => (Vec::new(), Some(failure::of_step(self.run.id, &self.run.node, &fault))),
+            Err(fault) => (Vec::new(), Some(failure::of_step(self.run, &fault))),
         };
         let mut output = Value::Null;
         take_output(&mut output, events);

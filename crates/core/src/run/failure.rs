@@ -11,15 +11,15 @@ const SEEN_MAX: usize = 3;
 
 /// Says why the node that a run is at cannot be performed.
 pub fn explain_node(run: &Run, fault: &StepFault) -> Failure {
-    of_fault(run.id, &run.node, format!("run {} stopped before node `{}`", run.id, run.node), fault)
+    of_fault(run, format!("run {} stopped before node `{}`", run.id, run.node), fault)
 }
 
 /// An expression failed, or the new state is not allowed.
-pub(super) fn of_step(run: RunId, node: &NodeName, fault: &StepFault) -> Failure {
-    of_fault(run, node, format!("run {run} stopped after node `{node}`"), fault)
+pub(super) fn of_step(run: &Run, fault: &StepFault) -> Failure {
+    of_fault(run, format!("run {} stopped after node `{}`", run.id, run.node), fault)
 }
 
-fn of_fault(run: RunId, node: &NodeName, what: String, fault: &StepFault) -> Failure {
+fn of_fault(run: &Run, what: String, fault: &StepFault) -> Failure {
     let code = match fault {
         StepFault::Schema { .. } | StepFault::Place { .. } => Code::StateInvalid,
         StepFault::Evaluation { .. }
@@ -32,10 +32,10 @@ fn of_fault(run: RunId, node: &NodeName, what: String, fault: &StepFault) -> Fai
     };
     let why = reasons(fault);
     let next = format!(
-        "mend the workflow (`regatta workflow check`), then `{}` goes on from the last good step",
+        "mend the workflow (`regatta workflow check`), then {} goes on from the last good step",
         fork_with(run)
     );
-    let mut problem = Problem { why, ..Problem::new(code, what, "", next) }.with("node", node.as_str());
+    let mut problem = Problem { why, ..Problem::new(code, what, "", next) }.with("node", run.node.as_str());
     if let Some(expression) = fault.expression() {
         problem = problem.with("expression", expression);
     }
@@ -43,15 +43,15 @@ fn of_fault(run: RunId, node: &NodeName, what: String, fault: &StepFault) -> Fai
 }
 
 /// What the step would keep could be written, and not be read again.
-pub(super) fn too_deep(run: RunId, node: &NodeName) -> Failure {
+pub(super) fn too_deep(run: &Run) -> Failure {
     let why =
         format!("what it would keep is nested deeper than {LEVELS_MAX} levels, and could not be read back");
     let next = format!(
-        "have the workflow keep less of it (`regatta workflow check`), then `{}` goes on from the last good step",
+        "have the workflow keep less of it (`regatta workflow check`), then {} goes on from the last good step",
         fork_with(run)
     );
-    let what = format!("run {run} stopped after node `{node}`");
-    Failure::from(Problem::new(Code::StateInvalid, what, why, next).with("node", node.as_str()))
+    let what = format!("run {} stopped after node `{}`", run.id, run.node);
+    Failure::from(Problem::new(Code::StateInvalid, what, why, next).with("node", run.node.as_str()))
 }
 
 /// Returns why a step could not be made, from the outside in.
@@ -66,7 +66,8 @@ pub(super) fn reasons(fault: &StepFault) -> Vec<String> {
 }
 
 /// No edge holds.
-pub(super) fn stalled(run: RunId, node: &NodeName, tried: &[Tried]) -> Failure {
+pub(super) fn stalled(run: &Run, tried: &[Tried]) -> Failure {
+    let node = &run.node;
     let why = if tried.is_empty() {
         "no edge leaves it at this level, and it is not an end".to_owned()
     } else {
@@ -76,9 +77,9 @@ pub(super) fn stalled(run: RunId, node: &NodeName, tried: &[Tried]) -> Failure {
     Failure::from(
         Problem::new(
             Code::RunStalled,
-            format!("run {run} cannot go on from node `{node}`"),
+            format!("run {} cannot go on from node `{node}`", run.id),
             why,
-            format!("give the node an edge for this case, then `{}`", fork_with(run)),
+            format!("give the node an edge for this case, then {}", fork_with(run)),
         )
         .with("node", node.as_str())
         .with("tried", serde_json::to_value(tried).unwrap_or_default()),
@@ -171,16 +172,14 @@ pub(super) fn stopped(run: RunId, reason: Option<&str>) -> Failure {
 }
 
 /// A node is to work on a task that is not on the board, though all items have been put there.
-pub(super) fn no_such_task(run: RunId, node: &NodeName, item: &str) -> Failure {
+pub(super) fn no_such_task(run: &Run, item: &str) -> Failure {
+    let node = &run.node;
     Failure::from(
         Problem::new(
             Code::RunFailed,
-            format!("run {run} cannot work on `{item}` at node `{node}`"),
+            format!("run {} cannot work on `{item}` at node `{node}`", run.id),
             "no task on the board has that key",
-            format!(
-                "mend `task` of the node, or the keys of the workflow's board, then `{}`",
-                fork_with(run)
-            ),
+            format!("mend `task` of the node, or the keys of the workflow's board, then {}", fork_with(run)),
         )
         .with("node", node.as_str())
         .with("item", item),
@@ -188,26 +187,35 @@ pub(super) fn no_such_task(run: RunId, node: &NodeName, item: &str) -> Failure {
 }
 
 /// An edge puts a task up for approval that is not on the board.
-pub(super) fn not_on_board(run: RunId, item: &str) -> Failure {
+pub(super) fn not_on_board(run: &Run, item: &str) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,
-        format!("run {run} cannot put `{item}` up for approval"),
+        format!("run {} cannot put `{item}` up for approval", run.id),
         "no task on the board has that key",
-        format!("mend `submit` in the workflow, or the keys of its board, then `{}`", fork_with(run)),
+        format!("mend `submit` in the workflow, or the keys of its board, then {}", fork_with(run)),
     ))
 }
 
 /// A person sent a task back, and the workflow has no route for that.
-pub(super) fn no_way_back(run: RunId, edge: &EdgeId) -> Failure {
+pub(super) fn no_way_back(run: &Run, edge: &EdgeId) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,
-        format!("run {run} cannot go on"),
+        format!("run {} cannot go on", run.id),
         format!("its task was sent back, and edge `{edge}` has no `rejected` route"),
-        format!("give the edge a route, then `{}`; or finish the task by hand", fork_with(run)),
+        format!("give the edge a route, then {}; or finish the task by hand", fork_with(run)),
     ))
 }
 
 /// A run plays the definition that it began with, and so does its fork: only another definition makes a difference.
-fn fork_with(run: RunId) -> String {
-    format!("regatta run fork {run} --with WORKFLOW")
+///
+/// A child plays a part of the definition of the run that a person began, and that run alone can be given another. A fork
+/// of a child has no such run.
+fn fork_with(run: &Run) -> String {
+    let fork = |id: &dyn std::fmt::Display| format!("`regatta run fork {id} --with WORKFLOW`");
+    match (&run.within[..], &run.parent) {
+        ([], _) => fork(&run.id),
+        ([_], Some(parent)) => fork(&parent.run_id),
+        (_, Some(_)) => format!("{}, for the run that a person began,", fork(&"RUN")),
+        (_, None) => "`regatta run WORKFLOW`".to_owned(),
+    }
 }

@@ -44,7 +44,7 @@ impl Player<'_> {
         let run_id = self.run.id;
         let edge = self.situation.workflow.find_edge(edge_id.as_str());
         let Some(route) = edge.and_then(|edge| edge.rejected.as_ref()) else {
-            return vec![self.fail(failure::no_way_back(run_id, &edge_id))];
+            return vec![self.fail(failure::no_way_back(self.run, &edge_id))];
         };
         let said = sent_back(&feedback, self.run.item.as_deref());
         let event = |followed: Followed| {
@@ -64,7 +64,7 @@ impl Player<'_> {
     fn go_on(&mut self, feedback: Value, way: Way<'_>, event: impl FnOnce(Followed) -> Event) -> Vec<Event> {
         let run_id = self.run.id;
         match self.follow(feedback, way) {
-            Err(fault) => vec![self.fail(failure::of_step(run_id, &self.run.node, &fault))],
+            Err(fault) => vec![self.fail(failure::of_step(self.run, &fault))],
             Ok(mut followed) => {
                 let ending = followed.end.take().map(|end| match end {
                     Ok(result) => Event::RunCompleted { run_id, result },

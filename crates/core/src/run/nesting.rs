@@ -18,7 +18,7 @@ pub(super) fn keep_readable(run: &Run, mut events: Vec<Event>) -> Vec<Event> {
         Some(Event::RunStepped { output, .. }) => Some(output),
         _ => None,
     };
-    events.push(Event::RunFailed { run_id: run.id, error: failure::too_deep(run.id, &run.node), output });
+    events.push(Event::RunFailed { run_id: run.id, error: failure::too_deep(run), output });
     events
 }
 

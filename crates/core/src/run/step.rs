@@ -47,7 +47,7 @@ impl Player<'_> {
         let failed = |error, output| vec![Event::RunFailed { run_id, error, output: Some(output) }];
         let Led { choice, next, end } = match led {
             Ok(led) => led,
-            Err(fault) => return failed(failure::of_step(run_id, &node, &fault), output),
+            Err(fault) => return failed(failure::of_step(self.run, &fault), output),
         };
         let (choice, submitted) = match choice {
             flow::Choice::Taken { edge, scope, submit, fail, tried, .. } => {
@@ -60,12 +60,12 @@ impl Player<'_> {
                 return failed(failure::exhausted(run_id, &edge, &scope), output);
             }
             flow::Choice::Stalled { tried } => {
-                return failed(failure::stalled(run_id, &node, &tried), output);
+                return failed(failure::stalled(self.run, &tried), output);
             }
             flow::Choice::End => return failed(failure::ended(run_id, &node, None), output),
         };
         let Some(next) = next else {
-            return failed(failure::not_on_board(run_id, &submitted.unwrap_or_default()), output);
+            return failed(failure::not_on_board(self.run, &submitted.unwrap_or_default()), output);
         };
         let ending = end.map(|end| match (end, &choice) {
             (Ok(result), _) => Event::RunCompleted { run_id, result },

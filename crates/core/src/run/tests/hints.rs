@@ -1,9 +1,12 @@
 //! What a failed run says to do next: where only another definition helps, `run fork --with` is named.
 
+use super::play::Play;
 use super::script::played;
 use super::workflows::{Example, plain_state, small, speckit};
-use crate::run::Phase;
+use crate::RunId;
+use crate::run::{Command, Parent, Phase};
 use expect_test::{Expect, expect};
+use serde_json::Value;
 
 fn check_hint(example: &Example, given: &str, expected: Expect) {
     let Phase::Failed { error } = played(example, given).run.phase else { panic!("the run has not failed") };
@@ -29,6 +32,28 @@ fn an_expression_that_fails_is_mended_in_the_workflow() {
 fn a_run_that_stalls_needs_another_edge() {
     let next = expect!["give the node an edge for this case, then `regatta run fork 1 --with WORKFLOW`"];
     check_hint(&one_edge("when = \"false\""), "begin; give 1", next);
+}
+
+/// A child is forked as it is: the run that a person began can be given another definition.
+#[test]
+fn a_child_names_the_run_to_fork() {
+    let hint = |within: &[&str], parent: Option<u32>| {
+        let (mut play, _) = Play::begin(&one_edge("when = \"false\""), |order| {
+            order.within = within.iter().map(|name| (*name).to_owned()).collect();
+            order.parent =
+                parent.map(|run| Parent { run_id: RunId::new(run).unwrap(), item: "a".to_owned() });
+        })
+        .unwrap();
+        play.tell(Command::Performed { step: 1, asks: 0, output: Value::from(1), head: None }).unwrap();
+        let Phase::Failed { error } = play.run.phase else { panic!("the run has not failed") };
+        error.hint.strip_prefix("give the node an edge for this case, then ").unwrap().to_owned()
+    };
+    assert_eq!(hint(&["part"], Some(7)), "`regatta run fork 7 --with WORKFLOW`");
+    assert_eq!(
+        hint(&["part", "piece"], Some(7)),
+        "`regatta run fork RUN --with WORKFLOW`, for the run that a person began,"
+    );
+    assert_eq!(hint(&["part"], None), "`regatta run WORKFLOW`", "a fork of a child");
 }
 
 #[test]
