@@ -61,6 +61,8 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
         anew: Vec::new(),
         step: 1,
         next,
+        item: None,
+        takes_up: false,
         parent: order.parent,
         is_parent_paused: order.is_parent_paused,
         forked: None,
@@ -93,16 +95,11 @@ pub struct Taken {
 /// Begins a run where another stood before a step.
 pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
     let Taken { merged, heads, anew } = taken;
-    let next = match &from.phase {
-        Phase::Asking { question } => Next::Ask { node: from.node.clone(), question: question.clone() },
-        Phase::Mapping(mapping) => Next::Map {
-            node: from.node.clone(),
-            workflow: mapping.workflow.clone(),
-            items: mapping.children.iter().map(|child| child.item.clone()).collect(),
-            max_parallel: mapping.max_parallel,
-        },
-        _ => Next::Perform { node: from.node.clone(), item: from.item.clone() },
-    };
+    let next = find_first(from);
+    // What is performed is taken up where it is performed.
+    let performed = if let Next::Perform { item, .. } = &next { item.as_ref() } else { None };
+    let asked = if let Next::Ask { .. } = &next { from.item.clone() } else { None };
+    let takes_up = from.board && heads.keys().chain(&anew).any(|item| Some(item) != performed);
     let plan = Begin {
         workflow: from.workflow.clone(),
         digest: from.digest.clone(),
@@ -121,11 +118,30 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         anew,
         step: from.step,
         next,
+        item: asked,
+        takes_up,
         parent: None,
         is_parent_paused: false,
         forked: Some(Fork { run_id: from.id, step: from.step }),
     };
     Event::RunCreated { run_id: id, plan: Box::new(plan) }
+}
+
+/// Returns what a run was to do at the step that it is at.
+fn find_first(from: &Run) -> Next {
+    if let Some(next) = &from.then {
+        return next.clone();
+    }
+    match &from.phase {
+        Phase::Asking { question } => Next::Ask { node: from.node.clone(), question: question.clone() },
+        Phase::Mapping(mapping) => Next::Map {
+            node: from.node.clone(),
+            workflow: mapping.workflow.clone(),
+            items: mapping.children.iter().map(|child| child.item.clone()).collect(),
+            max_parallel: mapping.max_parallel,
+        },
+        _ => Next::Perform { node: from.node.clone(), item: from.item.clone() },
+    }
 }
 
 type First = (Next, Option<Result<Value, Option<String>>>);

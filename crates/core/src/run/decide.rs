@@ -2,7 +2,7 @@
 
 use super::board::find_faults_after;
 use super::step::{FAULTS_MAX, Player};
-use super::{ChildEnd, Event, Hold, Phase, Run, Status, failure, nesting};
+use super::{ChildEnd, Event, Hold, Next, Phase, Run, Status, failure, nesting};
 use crate::task::one_line;
 use crate::{AgentId, CommitId, Failure, Refusal, RunId, TaskId};
 use regatta_flow::{OUTPUT_LEVELS_MAX, Workflow, is_nested_deeper};
@@ -175,7 +175,12 @@ impl Player<'_> {
             return Vec::new();
         }
         let is_there = |item: &&String| tasks.contains_key(*item) || self.run.tasks.contains_key(*item);
-        let missing = self.run.item.as_ref().filter(|item| !is_there(item));
+        // A question may be about an item that is not there; a fork takes up first what is.
+        let is_performed = match &self.run.then {
+            None => true,
+            Some(next) => tasks.is_empty() && matches!(next, Next::Perform { .. }),
+        };
+        let missing = self.run.item.as_ref().filter(|item| is_performed && !is_there(item));
         let failed = missing.map(|item| self.fail(failure::no_such_task(self.run, item)));
         let mut events = vec![Event::RunPublished { run_id, step, tasks }];
         events.extend(failed);

@@ -95,7 +95,8 @@ pub fn effects(was_asked: bool, run: &Run, event: &Event) -> Vec<Effect> {
         return asked;
     }
     // Its failure is the next event.
-    let is_lost = matches!(event, Event::RunPublished { .. }) && run.lacks_task();
+    let is_performing = matches!(run.phase, Phase::Performing { .. });
+    let is_lost = matches!(event, Event::RunPublished { .. }) && is_performing && run.lacks_task();
     if run.is_asked && (begins(event) || !was_asked) && !is_lost {
         asked.extend(of_phase(run));
     }

@@ -152,6 +152,12 @@ pub struct Begin {
     pub step: u64,
     /// What it does first.
     pub next: Next,
+    /// The item that a question is about, when it was forked at one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    /// Whether the items that had been begun are taken up before that, when it was forked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub takes_up: bool,
     /// The run that waits for it, if it is a child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,

@@ -45,7 +45,7 @@ impl Run {
             Event::WorkflowKept { .. } | Event::RunCreated { .. } | Event::RunAgentRefused { .. } => {}
             Event::RunPublished { tasks, .. } => {
                 self.tasks.extend(tasks.iter().map(|(key, task)| (key.clone(), *task)));
-                self.turn_to(Phase::performing());
+                self.go_on_published(!tasks.is_empty());
             }
             Event::RunStepped { output, head, set, choice, next, .. } => {
                 self.count(choice);
@@ -166,6 +166,21 @@ impl Run {
         self.place(next);
     }
 
+    /// With new tasks of its own, a fork is asked once more: to take up those that had been begun.
+    fn go_on_published(&mut self, has_new: bool) {
+        match self.then.take() {
+            Some(next) if has_new => {
+                let begun: BTreeSet<&String> = self.heads.keys().chain(&self.anew).collect();
+                let known = begun.into_iter().filter(|item| self.tasks.contains_key(*item));
+                self.driven.extend(known.cloned());
+                self.then = Some(next);
+                self.turn_to(Phase::Publishing);
+            }
+            None | Some(Next::Perform { .. }) => self.turn_to(Phase::performing()),
+            Some(next) => self.place(&next),
+        }
+    }
+
     fn place(&mut self, next: &Next) {
         let (node, item, phase) = match next {
             Next::Perform { node, item } => {
@@ -264,8 +279,9 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         sent_back: BTreeMap::new(),
         step: plan.step,
         node: plan.next.node().clone(),
-        item: None,
+        item: plan.item.clone(),
         phase: Phase::Ending,
+        then: None,
         is_asked: false,
         hold: None,
         parent: plan.parent.clone(),
@@ -275,6 +291,10 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         updated_at: at,
     };
     run.place(&plan.next);
+    if plan.takes_up {
+        run.then = Some(plan.next.clone());
+        run.turn_to(Phase::Publishing);
+    }
     run
 }
 

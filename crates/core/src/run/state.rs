@@ -1,6 +1,6 @@
 //! A run: where it stands, its state, and what it has counted.
 
-use super::{ChildEnd, Counts, Fork, Item, Parent, Taping};
+use super::{ChildEnd, Counts, Fork, Item, Next, Parent, Taping};
 use crate::{CommitId, Failure, RunId, TaskId};
 use jiff::Timestamp;
 use regatta_flow::{EdgeId, NodeName};
@@ -61,6 +61,9 @@ pub struct Run {
     pub item: Option<String>,
     /// How far it is with the step.
     pub phase: Phase,
+    /// What a fork does once it has taken up the items that had been begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<Next>,
     /// Whether what the phase needs has been asked for and has not been answered.
     pub is_asked: bool,
     /// Why nothing more is asked for, if so.

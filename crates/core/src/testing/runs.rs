@@ -95,6 +95,8 @@ fn begin() -> Begin {
             items: vec![item],
             max_parallel: 2,
         },
+        item: Some("T002".into()),
+        takes_up: true,
         parent: Some(Parent { run_id: RunId::FIRST, item: "b".into() }),
         is_parent_paused: true,
         forked: Some(Fork { run_id: RunId::FIRST, step: 3 }),

@@ -6,6 +6,7 @@ mod board;
 mod cancels;
 mod children;
 mod families;
+mod fork_nodes;
 mod forks;
 mod lost_worktrees;
 mod moments;

@@ -66,7 +66,7 @@ fn a_fork_of_a_question_asks_it_again() {
         "answer yes so",
         expect![[r#"
           run:created level 7, step 3: ask question "The coder is blocked on Title T001: Which one?"
-          = paused, step 3 question: asking "The coder is blocked on Title T001: Which one?", not asked
+          = paused, step 3 question T001: asking "The coder is blocked on Title T001: Which one?", not asked
         > answer yes so
           run:stepped 3 question -[question-answered]-> perform coder T001
           ! perform_node step 4

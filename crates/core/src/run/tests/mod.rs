@@ -8,6 +8,7 @@ mod board;
 mod checks;
 mod failed_tasks;
 mod faults;
+mod fork_takes_up;
 mod forks;
 mod held_above;
 mod hints;

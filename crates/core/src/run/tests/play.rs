@@ -114,7 +114,10 @@ impl Play {
     /// Keeps the effects that the run still waits for; none of them may be asked for twice.
     fn settle(&mut self, events: &[Event], asked: &[Effect]) {
         let (run, open) = (&self.run, &mut self.open);
-        let is_answered = events.iter().any(|event| matches!(event, Event::RunChildrenStarted { .. }));
+        // What answers one may ask for the same again, to go on with it.
+        let answers =
+            |event: &Event| matches!(event, Event::RunChildrenStarted { .. } | Event::RunPublished { .. });
+        let is_answered = events.iter().any(answers);
         open.retain(|effect| is_of_now(run, effect) && !(is_answered && is_of_phase(effect)));
         for effect in asked {
             assert!(!open.contains(effect), "{} is asked for twice", effect.kind());

@@ -6,7 +6,7 @@
 //! coder pass|fail|blocked|broken    the role `coder` returns a good, bad, or unusable output
 //! review yes|no|broken      so does `reviewer`
 //! give JSON                 the node returns this
-//! publish [KEY=N,…]         the items are on the board; by default the next tasks of `speckit`
+//! publish [KEY=N,…|none]    the items are on the board; by default the next tasks of `speckit`
 //! land | back TEXT          the task is merged, or sent back
 //! fail CODE                 what was asked for could not be done
 //! cannot CODE               and never can be

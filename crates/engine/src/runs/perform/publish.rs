@@ -1,5 +1,7 @@
 //! Puts the items of a run on the board: tasks and the note of which is which, in one append.
 
+use super::super::drive::{self, Drive, Found};
+use super::super::orders::get_run;
 use super::super::seat::{self, Seat};
 use super::super::trouble;
 use super::terms;
@@ -7,7 +9,7 @@ use crate::clock;
 use crate::core::document::Catalogue;
 use crate::core::machine::Column;
 use crate::core::run::{self, Command, Phase, find_board_items, task_of};
-use crate::core::{Actor, Crew, Event, Fact, Failure, Plan, RunId, Situation, TaskId, decide};
+use crate::core::{Actor, Code, Crew, Event, Fact, Failure, Plan, RunId, Situation, TaskId, decide};
 use crate::error::Error;
 use crate::keeper;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
@@ -16,9 +18,13 @@ use crate::perform::Work;
 use regatta_flow::BoardItem;
 use regatta_store::{Append, Version};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Each lost race means that another command went through.
 const TRIES_MAX: u32 = 64;
+
+/// How long it sleeps when nothing happens; it wakes at once when the log moves.
+const IDLE: Duration = Duration::from_secs(1);
 
 pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Error> {
     let project = &work.project;
@@ -35,6 +41,19 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
                 return Ok(());
             }
         };
+        if items.is_empty() && seat.run().then.is_some() {
+            match take_up(work, &seat).await? {
+                TakenUp::All => {}
+                TakenUp::Not(failure) => {
+                    let command = Command::NotPerformed { step, failure };
+                    seat.give(project, &Actor::Engine, command, &terms(work)).await?;
+                    return Ok(());
+                }
+                // The next engine goes on with it, or the run was stopped.
+                TakenUp::Leaving if work.is_leaving() => return Ok(()),
+                TakenUp::Leaving => continue,
+            }
+        }
         let mut board = Board::open(work).await?;
         let tasks = match board.add_all(&items, &seat.run().tasks) {
             Ok(tasks) => tasks,
@@ -55,6 +74,43 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
         }
     }
     Err(Error::Contended { tries: TRIES_MAX })
+}
+
+enum TakenUp {
+    All,
+    Not(Failure),
+    /// Nobody wants them any more, or this engine leaves.
+    Leaving,
+}
+
+/// Takes up the items that had been begun where a fork left the other run, each at the commit that it had come to.
+///
+/// Otherwise a step that performs nothing, such as a question, would lead on with tasks that hold no work.
+async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
+    let (project, run) = (&work.project, seat.run());
+    for item in &run.driven {
+        let Some(&task) = run.tasks.get(item) else { continue };
+        let agent = match drive::find_agent(work, (run, seat.workflow()), (item, task)) {
+            Ok(agent) => agent,
+            Err(failure) => return Ok(TakenUp::Not(failure)),
+        };
+        let drive = Drive { work, run, item, task, agent: &agent };
+        let mut seen = project.store().head().await?;
+        let mut is_asked = false;
+        loop {
+            match drive.look(&mut is_asked).await? {
+                Found::Ready(_) => break,
+                // Whoever needs it says so.
+                Found::Failed(failure) if failure.code == Code::TaskCancelled => break,
+                Found::Failed(failure) => return Ok(TakenUp::Not(failure)),
+                Found::Later => seen = project.store().wait_past(seen, IDLE).await?,
+            }
+            if work.is_leaving() || get_run(project, run.id).await?.phase != Phase::Publishing {
+                return Ok(TakenUp::Leaving);
+            }
+        }
+    }
+    Ok(TakenUp::All)
 }
 
 /// Returns the items of the board that have no task yet.
