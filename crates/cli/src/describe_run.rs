@@ -35,6 +35,7 @@ fn say(event: &Event, item: Option<&str>) -> String {
             format!("workflow {name} kept ({})", count(files.len(), "file", "files"))
         }
         Event::RunCreated { plan, .. } => say_begin(plan),
+        Event::RunPublished { tasks, .. } if tasks.is_empty() => "on the board: nothing new".to_owned(),
         Event::RunPublished { tasks, .. } => {
             let names = tasks.iter().map(|(key, task)| format!("{key} is #{task}"));
             format!("on the board: {}", list(names))
