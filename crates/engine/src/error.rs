@@ -54,7 +54,13 @@ pub enum Error {
         /// Why it failed.
         source: std::io::Error,
     },
-    /// A tape is to be played whose run has not come to rest.
+    /// A tape is to be recorded where something is already.
+    #[error("the folder {} is not empty", folder.display())]
+    TapeFolderUsed {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A tape is to be played whose run has not come to its end.
     #[error("the tape {} is not finished", folder.display())]
     TapeUnfinished {
         /// The folder of the tape.
@@ -212,6 +218,12 @@ impl Error {
                 format!("could not {action} {}", path.display()),
                 source.to_string(),
                 "check that the path exists, is yours and that the disk is not full, then try again",
+            ),
+            Error::TapeFolderUsed { folder } => Problem::new(
+                Code::IoFailed,
+                format!("nothing can be recorded into {}", folder.display()),
+                "it is not empty",
+                "name a folder that is new or empty",
             ),
             Error::TapeUnfinished { folder, run } => unfinished(folder, *run),
             Error::LogUnsound { seq: 0, why } => unsound("", why),

@@ -60,10 +60,7 @@ impl Tape {
             folder.exists() && std::fs::read_dir(folder).map_err(Error::io("read", folder))?.next().is_some();
         match is_used {
             false => Ok(()),
-            true => {
-                let source = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "it is not empty");
-                Err(Error::Io { action: "record into", path: folder.to_owned(), source })
-            }
+            true => Err(Error::TapeFolderUsed { folder: folder.to_owned() }),
         }
     }
 
@@ -100,7 +97,7 @@ impl Tape {
         Ok(Tape { folder: folder.to_owned(), takes })
     }
 
-    /// Returns what it says about its run, which must have come to rest.
+    /// Returns what it says about its run, which must have come to its end.
     pub fn head(&self) -> Result<TapeHead, Error> {
         let path = self.folder.join(HEAD);
         if !path.exists() {
@@ -285,6 +282,7 @@ mod tests {
         assert_eq!(tape.takes, std::slice::from_ref(&take));
         tape.play(&take, &to).unwrap();
         assert_eq!(std::fs::read_to_string(to.join("b.txt")).unwrap(), "text");
-        assert!(Tape::create(&place.path().join("tape")).is_err(), "a tape is not recorded over");
+        let refused = Tape::create(&place.path().join("tape")).unwrap_err().explain();
+        assert_eq!(refused.next, "name a folder that is new or empty", "a tape is not recorded over");
     }
 }

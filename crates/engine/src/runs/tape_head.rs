@@ -4,9 +4,10 @@
 
 use super::orders::{get_run, load_facts};
 use super::steps::{StepView, find_steps};
+use super::tape_people::{TapeAnswer, TapeDecision, find_answers, find_decisions, find_whole_steps};
 use super::way::{Stage, find_children, find_way, is_same_way};
-use crate::core::run::{Event, Hold, Phase, Run};
-use crate::core::{CommitId, Fact, RunId};
+use crate::core::run::{Hold, Phase, Run};
+use crate::core::{Code, CommitId, RunId};
 use crate::error::Error;
 use crate::project::Project;
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ pub struct TapeHead {
     pub digest: String,
     /// The level.
     pub level: u32,
-    /// Whether its items were tasks on the board.
+    /// Whether its items were tasks on the board, or those of its children.
     #[serde(default = "yes")]
     pub board: bool,
     /// What the run was given.
@@ -69,31 +70,6 @@ pub struct TapeRun {
     pub(super) trouble: Option<Trouble>,
 }
 
-/// What a person answered in a recorded run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TapeAnswer {
-    /// The step.
-    pub step: u64,
-    /// The node.
-    pub node: String,
-    /// Whether it was a yes.
-    pub approved: bool,
-    /// What was said.
-    pub text: String,
-}
-
-/// What was decided about a task of a recorded run, by a person or a policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TapeDecision {
-    /// The step that put it up.
-    pub step: u64,
-    /// Whether it was merged.
-    pub approved: bool,
-    /// What was said when it was sent back.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
-}
-
 /// A step that a recorded run made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -116,19 +92,9 @@ pub(super) struct Trouble {
 }
 
 impl TapeHead {
-    /// Tells whether the recorded run was still at work when this was written.
+    /// Tells whether the recorded run had more to come when this was written: it was at work, or waited for a person.
     pub(super) fn is_unfinished(&self) -> bool {
-        matches!(self.root.status.as_str(), "created" | "running")
-    }
-
-    /// Finds what was answered in the place where a run asks.
-    pub async fn find_answer(&self, project: &Project, run: &Run) -> Result<Option<TapeAnswer>, Error> {
-        if !matches!(run.phase, Phase::Asking { .. }) {
-            return Ok(None);
-        }
-        let is_here = |answer: &&TapeAnswer| answer.step == run.step && answer.node == run.node.as_str();
-        let found = self.find_run(&find_way(project, run).await?);
-        Ok(found.and_then(|found| found.answers.iter().find(is_here)).cloned())
+        !matches!(self.root.status.as_str(), "completed" | "failed")
     }
 
     /// Finds what was decided about the task that a run has put up.
@@ -142,7 +108,7 @@ impl TapeHead {
         Ok(found.and_then(|found| found.decisions.iter().find(is_here)).cloned())
     }
 
-    fn find_run(&self, way: &[Stage]) -> Option<&TapeRun> {
+    pub(super) fn find_run(&self, way: &[Stage]) -> Option<&TapeRun> {
         [&self.root].into_iter().chain(&self.children).find(|run| is_same_way(&run.way, way))
     }
 }
@@ -165,10 +131,10 @@ pub(super) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, E
     children.sort_by(|one, other| one.way.cmp(&other.way));
     Ok(TapeHead {
         run_id: Some(run),
+        board: found.wants_board(),
         workflow: found.workflow,
         digest: found.digest,
         level: found.level,
-        board: found.board,
         input: found.input,
         base: None,
         root: load_run(project, run, Vec::new()).await?,
@@ -179,46 +145,24 @@ pub(super) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, E
 async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<TapeRun, Error> {
     let found = get_run(project, run).await?;
     let facts = load_facts(project, run).await?;
+    let error = match &found.phase {
+        Phase::Failed { error } => Some(error.code),
+        _ => None,
+    };
+    let steps = match error {
+        Some(Code::RunStopped) => find_whole_steps(&facts),
+        _ => find_steps(&facts),
+    };
     let step = |step: StepView| TapeStep { node: step.node, edge: step.edge, to: step.to };
     Ok(TapeRun {
         way,
         status: found.status().to_string(),
-        error: match &found.phase {
-            Phase::Failed { error } => Some(error.code.to_string()),
-            _ => None,
-        },
-        steps: find_steps(&facts).into_iter().map(step).collect(),
+        error: error.map(|code| code.to_string()),
+        steps: steps.into_iter().map(step).collect(),
         answers: find_answers(&facts),
-        decisions: facts.iter().filter_map(|fact| find_decision(&fact.event)).collect(),
+        decisions: find_decisions(project, &facts).await?,
         trouble: find_trouble(&found),
     })
-}
-
-fn find_answers(facts: &[Fact<Event>]) -> Vec<TapeAnswer> {
-    let mut run: Option<Run> = None;
-    let mut answers = Vec::new();
-    for fact in facts {
-        let is_asked = run.as_ref().is_some_and(|run| matches!(run.phase, Phase::Asking { .. }));
-        if let (true, Event::RunStepped { step, node, output, .. }) = (is_asked, &fact.event) {
-            let approved = output["approved"].as_bool().unwrap_or_default();
-            let text = output["text"].as_str().unwrap_or_default().to_owned();
-            answers.push(TapeAnswer { step: *step, node: node.to_string(), approved, text });
-        }
-        run = Run::evolve(run, fact);
-    }
-    answers
-}
-
-fn find_decision(event: &Event) -> Option<TapeDecision> {
-    match event {
-        Event::RunLanded { step, .. } => {
-            Some(TapeDecision { step: *step, approved: true, reason: String::new() })
-        }
-        Event::RunSentBack { step, feedback, .. } => {
-            Some(TapeDecision { step: *step, approved: false, reason: feedback.clone() })
-        }
-        _ => None,
-    }
 }
 
 fn find_trouble(run: &Run) -> Option<Trouble> {

@@ -5,7 +5,7 @@
 
 use super::orders::get_run;
 use super::tape::Tape;
-use super::tape_head::TapeDecision;
+use super::tape_people::TapeDecision;
 use crate::core::run::{Run, Taping};
 use crate::core::{Approval, Settings, TaskId};
 use crate::error::Error;

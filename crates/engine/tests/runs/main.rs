@@ -17,4 +17,5 @@ mod support;
 mod tapes;
 mod tapes_decided;
 mod tapes_of_children;
+mod tapes_of_people;
 mod trouble;

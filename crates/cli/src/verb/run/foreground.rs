@@ -9,7 +9,7 @@ use crate::verb::person::{Decision, Person};
 use regatta_engine::core::run::{Mapping, Phase, Run};
 use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
 use regatta_engine::orders::{self, Giver};
-use regatta_engine::runs::{self, TapeAnswer, TapeHead};
+use regatta_engine::runs::{self, TapeHead};
 use regatta_engine::{Error, Helm, Project};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -101,7 +101,7 @@ impl Foreground {
         Ok(Foreground { project, screen, helm, progress, giver, person, decides, family, recorded: None })
     }
 
-    /// Has the questions of the run be answered as they were when it was recorded.
+    /// Has people do in the run what they did when it was recorded.
     pub(crate) fn answered_by(self, recorded: Option<TapeHead>) -> Self {
         Foreground { recorded, ..self }
     }
@@ -139,7 +139,7 @@ impl Foreground {
                 }
             };
             let rested = self.helm.rest_run(run, &mut show).await.map_err(|error| explain(run, error))?;
-            if !self.decide(&rested).await? {
+            if !self.act_as_recorded(&rested).await? && !self.decide(&rested).await? {
                 return Ok(rested);
             }
         }
@@ -150,10 +150,6 @@ impl Foreground {
         if run.is_over() || run.hold.is_some() {
             return Ok(false);
         }
-        if let Some(TapeAnswer { approved, text, .. }) = self.find_answer(run).await? {
-            let given = runs::answer(&self.project, &self.giver, run.id, approved, text).await;
-            return given.map(|()| true).map_err(|error| error.explain());
-        }
         match &run.phase {
             Phase::Mapping(mapping) => self.decide_for_children(mapping).await,
             _ if self.decides == Decides::Nobody => Ok(false),
@@ -163,11 +159,11 @@ impl Foreground {
         }
     }
 
-    /// Finds what was answered in this place when the run was recorded.
-    async fn find_answer(&self, run: &Run) -> Result<Option<TapeAnswer>, Problem> {
+    /// Does what people did in this place when the run was recorded; false if there is no record, or they did nothing.
+    async fn act_as_recorded(&self, run: &Run) -> Result<bool, Problem> {
         match &self.recorded {
-            Some(head) => head.find_answer(&self.project, run).await.map_err(|error| error.explain()),
-            None => Ok(None),
+            Some(head) => head.act(&self.project, &self.giver, run).await.map_err(|error| error.explain()),
+            None => Ok(false),
         }
     }
 
