@@ -21,6 +21,9 @@ use crate::sandbox;
 use jiff::Timestamp;
 use serde::Serialize;
 
+/// The phase of what nobody works on, though the log says that it is under way.
+pub(crate) const UNATTENDED: &str = "unattended";
+
 /// A task, flat and in camel case.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -102,10 +105,21 @@ pub struct AgentView {
 pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Error> {
     let task = orders::get_task(project, task).await?;
     let around = Around::load(project).await?;
-    let mut shown = view(project, &task, &around);
+    let mut shown = view_with_run(project, &task, &around).await?;
     if let Some(way_on) = find_way_on(project, &task, &around).await? {
         shown.owner = "you".to_owned();
         shown.next = way_on;
+    }
+    Ok(shown)
+}
+
+/// Shows a task; one that nobody works on because a run is paused, at whatever distance, says which.
+async fn view_with_run(project: &Project, task: &Task, around: &Around) -> Result<TaskView, Error> {
+    let mut shown = view(project, task, around);
+    if let (UNATTENDED, Some(run)) = (shown.phase, task.run)
+        && let Some(paused) = runs::find_paused(project, run).await?
+    {
+        shown.next = format!("run {paused} is paused: regatta run --resume {paused}");
     }
     Ok(shown)
 }
@@ -138,7 +152,7 @@ pub async fn list_tasks(project: &Project) -> Result<Vec<TaskView>, Error> {
     let mut tasks = Vec::new();
     for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
         if let Some(task) = Folded::<Option<Task>>::from_loaded(loaded)?.state {
-            tasks.push(view(project, &task, &around));
+            tasks.push(view_with_run(project, &task, &around).await?);
         }
     }
     tasks.sort_by_key(|task| task.id);
@@ -222,7 +236,7 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
     // Without an engine nobody makes the next move, and nothing runs, whatever the log says.
     let is_unattended = !around.has_engine && owner != "you" && owner != "nobody";
     if is_unattended {
-        phase = if queue_position.is_some() { phase } else { "unattended" };
+        phase = if queue_position.is_some() { phase } else { UNATTENDED };
         owner = "you".to_owned();
         next = match task.run {
             Some(run) => format!("regatta run --resume {run}, or regatta up, since no engine runs"),

@@ -42,7 +42,7 @@ pub use book::{BookError, Listed, Origin, find_workflow, list_workflows};
 pub use copy::copy_workflow;
 pub use difference::Difference;
 pub use orders::{NewRun, answer, create, create_many, fork, get_run, pause, resume, stop};
-pub(crate) use outlook::{awaits_person, find_paused_above, find_way_on, rests};
+pub(crate) use outlook::{awaits_person, find_paused, find_paused_above, find_way_on, rests};
 pub use replay::{Replayed, replay};
 pub use roles::{Ask, Played, Playing, Roles};
 pub use scope::{Scope, load_scope};

@@ -13,11 +13,8 @@ use crate::error::Error;
 use crate::log;
 use crate::orders;
 use crate::project::Project;
-use crate::view;
+use crate::view::{self, UNATTENDED};
 use regatta_store::Intent;
-
-/// The phase of what nobody works on, though the log says that it is under way.
-const UNATTENDED: &str = "unattended";
 
 /// What is to be done next with a run, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,6 +227,16 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
             "run {child} waits for you, and {} more: regatta run show {child}",
             rest.len()
         )),
+    })
+}
+
+/// Finds the run that a person paused, so that a run does not go on: itself, or one above it.
+pub(crate) async fn find_paused(project: &Project, run: RunId) -> Result<Option<RunId>, Error> {
+    let found = get_run(project, run).await?;
+    Ok(match found.hold {
+        Some(Hold::Paused) => Some(found.id),
+        _ if found.is_parent_paused => Some(find_paused_above(project, found).await?.id),
+        _ => None,
     })
 }
 

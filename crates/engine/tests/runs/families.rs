@@ -4,7 +4,7 @@ use crate::support::{CODER, REVIEWER, World, first_task, giver};
 use regatta_engine::core::run::{Hold, Status};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
-use regatta_engine::{Helm, orders};
+use regatta_engine::{Helm, list_tasks, orders, show_task};
 use regatta_testkit::wait::until_async;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -193,6 +193,10 @@ async fn whoever_waits_for_a_task_below_a_paused_run_is_told_which() {
     orders::reject(&world.project, &giver(), first_task(), "say more".to_owned(), None).await.unwrap();
     let carried = world.carry_task(first_task()).await;
     assert_eq!(carried.run.map(|run| (run.id, run.hold)), Some((run, Some(Hold::Paused))));
+    let shown = show_task(&world.project, first_task()).await.unwrap();
+    assert_eq!(shown.next, "run 1 is paused: regatta run --resume 1", "its own run is 2");
+    let listed = list_tasks(&world.project).await.unwrap();
+    assert_eq!(listed[0].next, shown.next);
 }
 
 /// What the child says must lead on, for it and for the run that waits for it.
