@@ -1,5 +1,6 @@
 //! `regatta demo`: the whole thing on a throwaway repository.
 
+use super::asked::Asked;
 use super::carry::{interruption, problem_of};
 use super::demo_workflow;
 use super::person::{Decision, Person};
@@ -174,17 +175,30 @@ impl Show {
     /// Has the task approved, by the person or by the demo; a rejection goes back to the agent and is asked again.
     async fn decide(&mut self, task: TaskId) -> Result<(), Problem> {
         let explain = |error: Error| error.explain();
-        while self.asks {
-            match self.person.decide(&mut self.progress, &self.project, task).await? {
-                Decision::Approve | Decision::Later => break,
-                Decision::Reject(reason) => {
-                    orders::reject(&self.project, &self.giver, task, reason, None).await.map_err(explain)?;
-                    self.rest(task).await?;
+        loop {
+            let found = orders::get_task(&self.project, task).await.map_err(explain)?;
+            let Some(asked) = Asked::diff(&found) else { return Ok(()) };
+            let decision = match self.asks {
+                true => self.person.decide(&mut self.progress, &self.project, task).await?,
+                false => Decision::Approve,
+            };
+            if !asked.is_past(&self.progress, &self.project).await? {
+                let given = match decision {
+                    Decision::Approve | Decision::Later => {
+                        orders::approve(&self.project, &self.giver, task, None, asked.head()).await
+                    }
+                    Decision::Reject(reason) => {
+                        orders::reject(&self.project, &self.giver, task, reason, None).await
+                    }
+                };
+                if let Err(error) = given
+                    && !asked.is_past(&self.progress, &self.project).await?
+                {
+                    return Err(error.explain());
                 }
             }
+            self.rest(task).await?;
         }
-        orders::approve(&self.project, &self.giver, task, None, None).await.map_err(explain)?;
-        self.rest(task).await
     }
 
     fn heading(&self, task: TaskId, text: &str) {

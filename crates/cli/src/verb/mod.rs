@@ -1,6 +1,7 @@
 //! One file per verb: its arguments, its help and its code.
 
 pub(crate) mod agent;
+mod asked;
 mod carry;
 pub(crate) mod completions;
 pub(crate) mod cost;

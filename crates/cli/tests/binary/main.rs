@@ -34,4 +34,5 @@ mod task_file_entries;
 mod task_file_news;
 mod task_file_sizes;
 mod task_files;
+mod terminals;
 mod workflows;

@@ -4,9 +4,10 @@ use crate::describe_run::count;
 use crate::family::Family;
 use crate::progress::Progress;
 use crate::screen::{DIM, Screen, YELLOW};
+use crate::verb::asked::Asked;
 use crate::verb::carry::interruption;
 use crate::verb::person::{Decision, Person};
-use regatta_engine::core::run::{Mapping, Phase, Run};
+use regatta_engine::core::run::{Mapping, Phase, Run, waits_for_person};
 use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
 use regatta_engine::orders::{self, Giver};
 use regatta_engine::runs::{self, TapeHead};
@@ -153,7 +154,7 @@ impl Foreground {
         match &run.phase {
             Phase::Mapping(mapping) => self.decide_for_children(mapping).await,
             _ if self.decides == Decides::Nobody => Ok(false),
-            Phase::Asking { question } => self.answer(run.id, question).await,
+            Phase::Asking { question } => self.answer(run, question).await,
             Phase::Landing { task, .. } => self.approve(*task).await,
             _ => Ok(false),
         }
@@ -179,27 +180,48 @@ impl Foreground {
         Ok(false)
     }
 
-    async fn answer(&mut self, run: RunId, question: &str) -> Result<bool, Problem> {
+    async fn answer(&mut self, run: &Run, question: &str) -> Result<bool, Problem> {
         if self.decides == Decides::Demo {
             return Ok(false);
         }
-        let Some(answer) = self.person.answer(&mut self.progress, question).await? else { return Ok(false) };
-        let given = runs::answer(&self.project, &self.giver, run, answer.approved, answer.text).await;
-        given.map(|()| true).map_err(|error| error.explain())
+        let asked = Asked::question(run);
+        let answer = self.person.answer(&mut self.progress, question).await?;
+        if asked.is_past(&self.progress, &self.project).await? {
+            return Ok(true);
+        }
+        let Some(answer) = answer else { return Ok(false) };
+        let given = runs::answer(&self.project, &self.giver, run.id, answer.approved, answer.text).await;
+        self.judge(&asked, given).await
     }
 
     async fn approve(&mut self, task: TaskId) -> Result<bool, Problem> {
+        let found = orders::get_task(&self.project, task).await.map_err(|error| error.explain())?;
+        // Decided this very moment, or halted: what to do about that is shown with the run.
+        let Some(asked) = Asked::diff(&found) else { return Ok(!waits_for_person(&found)) };
         let decision = match self.decides {
             Decides::Demo => Decision::Approve,
             _ => self.person.decide(&mut self.progress, &self.project, task).await?,
         };
+        if asked.is_past(&self.progress, &self.project).await? {
+            return Ok(true);
+        }
         let given = match decision {
-            Decision::Approve => orders::approve(&self.project, &self.giver, task, None, None).await,
-            Decision::Reject(reason) => orders::reject(&self.project, &self.giver, task, reason, None).await,
+            Decision::Approve => {
+                orders::approve(&self.project, &self.giver, task, None, asked.head()).await.map(|_| ())
+            }
+            Decision::Reject(reason) => {
+                orders::reject(&self.project, &self.giver, task, reason, None).await.map(|_| ())
+            }
             Decision::Later => return Ok(false),
         };
+        self.judge(&asked, given).await
+    }
+
+    /// Goes on after an order, also if somebody else gave one in the moment before.
+    async fn judge(&self, asked: &Asked, given: Result<(), Error>) -> Result<bool, Problem> {
         match given {
-            Ok(_) => Ok(true),
+            Ok(()) => Ok(true),
+            Err(Error::Refused(_)) if asked.is_past(&self.progress, &self.project).await? => Ok(true),
             // What stood in the way is the task's to tell, and the person's to mend.
             Err(error) => Err(error.explain()),
         }
