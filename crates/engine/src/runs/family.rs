@@ -43,11 +43,11 @@ pub(super) async fn tell(
 /// Decides for the run, and then for each that follows one which was decided for.
 async fn decide(project: &Project, giver: &Giver, run: RunId, command: Command) -> Result<Append, Error> {
     let mut append = Append::default();
-    let mut seat = Seat::load(project, run).await?;
+    let mut seat = Seat::load_bare(project, run).await?;
     seat.join(&giver.actor, command, &mut append)?;
     let mut followers = find_followers(seat.run());
     while let Some((child, is_paused)) = followers.pop() {
-        let mut seat = Seat::load(project, child).await?;
+        let mut seat = Seat::load_bare(project, child).await?;
         seat.join(&Actor::Engine, Command::FollowParent { is_paused }, &mut append)?;
         followers.extend(find_followers(seat.run()));
     }

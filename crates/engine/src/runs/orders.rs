@@ -90,7 +90,8 @@ pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), 
     while let Some(parent) = parents.pop() {
         for child in get_run(project, parent).await?.children_under_way() {
             if matches!(get_run(project, child).await?.hold, Some(Hold::Error { .. })) {
-                match tell(project, giver, child, Command::Resume).await {
+                let seat = Seat::load_bare(project, child).await?;
+                match tell(project, giver, seat, Command::Resume).await {
                     // It has ended, or is being stopped, meanwhile.
                     Err(Error::Refused(_)) | Ok(()) => {}
                     Err(other) => return Err(other),
@@ -104,7 +105,8 @@ pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), 
 
 /// Ends a run; a session that is under way is stopped.
 pub async fn stop(project: &Project, giver: &Giver, run: RunId, reason: Option<String>) -> Result<(), Error> {
-    tell(project, giver, run, Command::Stop { reason }).await
+    let seat = Seat::load_bare(project, run).await?;
+    tell(project, giver, seat, Command::Stop { reason }).await
 }
 
 /// Answers what a run asks.
@@ -115,7 +117,8 @@ pub async fn answer(
     approved: bool,
     text: String,
 ) -> Result<(), Error> {
-    tell(project, giver, run, Command::Answer { approved, text }).await
+    let seat = Seat::load(project, run).await?;
+    tell(project, giver, seat, Command::Answer { approved, text }).await
 }
 
 /// Begins a run where another stood before a step; without one, where it stood last.
@@ -168,8 +171,7 @@ pub(super) async fn load_facts(project: &Project, run: RunId) -> Result<Vec<Fact
     loaded.tail.iter().map(log::fact_of).collect()
 }
 
-async fn tell(project: &Project, giver: &Giver, run: RunId, command: Command) -> Result<(), Error> {
-    let mut seat = Seat::load(project, run).await?;
+async fn tell(project: &Project, giver: &Giver, mut seat: Seat, command: Command) -> Result<(), Error> {
     seat.give(project, &giver.actor, command, &Terms::default()).await.map(|_| ())
 }
 
@@ -289,5 +291,75 @@ pub(super) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
         tape: parent.tape.clone(),
         parent: Some(Parent { run_id: parent.id, item: item.key.clone() }),
         is_parent_paused: parent.pauses_children(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Helm;
+    use crate::core::run::{Hold, Phase};
+    use crate::core::{Code, Failure};
+    use regatta_flow::Folder;
+    use regatta_testkit::repo::TestRepo;
+    use std::sync::Arc;
+    use tokio_util::sync::CancellationToken;
+
+    fn folder(prompt: &str) -> Folder {
+        let workflow = r#"
+            name = "plain"
+            start = "work"
+            nodes.work = { kind = "agent", role = "worker" }
+            nodes.done = { kind = "end" }
+            edges = [{ id = "worked", from = "work", to = "done" }]
+        "#;
+        let files = [
+            ("workflow.toml", workflow),
+            ("state.schema.json", r#"{ "type": "object" }"#),
+            ("roles/worker.md", prompt),
+            ("roles/worker.output.json", "{}"),
+        ];
+        Folder::new(files.map(|(name, text)| (name.to_owned(), text.to_owned())).into())
+    }
+
+    async fn rest(project: &Arc<Project>, run: RunId) -> Run {
+        let mut helm = Helm::take(Arc::clone(project), CancellationToken::new()).await.unwrap();
+        let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
+        helm.release(|_| {}).await.unwrap();
+        found
+    }
+
+    #[tokio::test]
+    async fn a_run_whose_definition_is_no_longer_accepted_is_held_and_can_be_stopped() {
+        let repo = TestRepo::new();
+        repo.write(".regatta/config.toml", "[project]\ndefault_branch = \"main\"\n");
+        repo.write(".gitignore", ".regatta/\n");
+        repo.commit("a project");
+        let project = Arc::new(Project::open(repo.path()).await.unwrap());
+        let mut definition = Workflow::load(&folder("Work.")).unwrap();
+        definition.folder = Arc::new(folder("{% set x = 1 %}"));
+        let order = Order {
+            digest: "00".to_owned(),
+            within: Vec::new(),
+            level: None,
+            input: serde_json::json!({}),
+            board: false,
+            tape: None,
+            parent: None,
+            is_parent_paused: false,
+        };
+        let actor = Actor::User("local".to_owned());
+        let mut batch = Batch::open(&project).await.unwrap();
+        batch.keep(&project, &definition, "00", &actor).await.unwrap();
+        let run = batch.begin(&definition, order, &actor).unwrap();
+        assert!(batch.append(&project).await.unwrap());
+
+        let held = rest(&project, run).await;
+        let Some(Hold::Error { error: Failure { code, hint, .. } }) = &held.hold else { panic!("{held:?}") };
+        assert_eq!(*code, Code::WorkflowInvalid);
+        assert!(hint.contains("`regatta run fork 1 --with WORKFLOW`"), "{hint}");
+        stop(&project, &Giver { actor, command_id: None }, run, None).await.unwrap();
+        let Phase::Failed { error } = rest(&project, run).await.phase else { panic!("it was stopped") };
+        assert_eq!(error.code, Code::RunStopped);
     }
 }

@@ -12,9 +12,9 @@ use crate::error::Error;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use jiff::Timestamp;
-use regatta_flow::Workflow;
+use regatta_flow::{Folder, Workflow};
 use regatta_store::{Append, Appended, IntentId, LeaseToken, NewEvent, NewIntent};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Each lost race means that another command went through.
 const TRIES_MAX: u32 = 64;
@@ -48,6 +48,16 @@ impl Seat {
         let run = folded.state.as_ref().ok_or(Error::Refused(Refusal::RunNotFound { run: id }))?;
         let definition = project.book().get(project, &run.digest).await?;
         Ok(Seat { id, folded, definition })
+    }
+
+    /// Loads a run without its definition, to be told what depends on none: to pause, to stop, to be held. That must work
+    /// for one too whose definition this version does not accept.
+    pub(crate) async fn load_bare(project: &Project, id: RunId) -> Result<Self, Error> {
+        let folded = load(project, id).await?;
+        if folded.state.is_none() {
+            return Err(Error::Refused(Refusal::RunNotFound { run: id }));
+        }
+        Ok(Seat { id, folded, definition: stand_in() })
     }
 
     /// Returns the run.
@@ -165,6 +175,17 @@ impl Seat {
             Err(other) => Err(other.into()),
         }
     }
+}
+
+/// Returns a definition with nothing in it.
+fn stand_in() -> Arc<Workflow> {
+    static NOTHING: LazyLock<Arc<Workflow>> = LazyLock::new(|| {
+        let definition = "name = \"nothing\"\nstart = \"end\"\nnodes.end = { kind = \"end\" }\n";
+        let files = [("workflow.toml", definition), ("state.schema.json", "{ \"type\": \"object\" }")];
+        let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        Arc::new(Workflow::load(&Folder::new(files.into())).expect("it is a definition"))
+    });
+    Arc::clone(&NOTHING)
 }
 
 /// Settles intents from which nothing follows any more: what they were for is in the log, or the run is past it.

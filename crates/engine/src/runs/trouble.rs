@@ -26,8 +26,15 @@ pub(super) fn or_hold(
 
 /// Says what is in the way of a run, and how it goes on.
 pub(super) fn explain(run: &Run, error: &Error) -> Failure {
-    let problem = error.explain();
-    let next = format!("{}; `regatta run --resume {}` performs the step again", problem.next, run.id);
+    let (problem, id) = (error.explain(), run.id);
+    let next = match error {
+        // It is the one that the log keeps: no file of the project can be mended.
+        Error::Workflow(_) => format!(
+            "`regatta run fork {id} --with WORKFLOW` goes on with a definition that this version accepts; or `regatta run \
+             stop {id}`"
+        ),
+        _ => format!("{}; `regatta run --resume {id}` performs the step again", problem.next),
+    };
     Failure::from(Problem { next, ..problem })
 }
 

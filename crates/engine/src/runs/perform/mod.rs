@@ -33,9 +33,9 @@ pub(crate) async fn perform(
             let published = publish::perform(work, run, step).await;
             or_hold(work, run, step, published).await
         }
-        Effect::PerformNode { run, .. } => {
+        Effect::PerformNode { run, step, .. } => {
             let control = control.unwrap_or_else(Control::new);
-            let driven = node::perform(work, roles.as_ref(), run, &control).await;
+            let driven = node::perform(work, roles.as_ref(), (run, step), &control).await;
             control.mark_over();
             driven
         }
@@ -59,7 +59,9 @@ pub(crate) async fn perform(
 async fn or_hold(work: &Work, run: RunId, step: u64, performed: Result<(), Error>) -> Result<(), Error> {
     let Err(error) = performed else { return Ok(()) };
     let failure = trouble::of_run(&get_run(&work.project, run).await?, error)?;
-    settle(work, run, Command::NotPerformed { step, failure }).await
+    let mut seat = Seat::load_bare(&work.project, run).await?;
+    let command = Command::NotPerformed { step, failure };
+    seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
 }
 
 /// Tells a run what came of an effect, and settles the intent with it.

@@ -8,7 +8,7 @@ use super::super::drive::{self, Drive, Driven};
 use super::super::roles::{Ask, Played, Roles};
 use super::super::seat::{self, Seat, Terms};
 use super::super::trouble;
-use super::mend;
+use super::{mend, or_hold};
 use crate::core::run::{Command, Effect, Hold, Phase, Run};
 use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, Task, TaskId};
 use crate::crash;
@@ -22,10 +22,13 @@ use serde_json::{Value, json};
 pub(super) async fn perform(
     work: &Work,
     roles: &dyn Roles,
-    run: RunId,
+    (run, step): (RunId, u64),
     control: &Control,
 ) -> Result<(), Error> {
-    let mut seat = Seat::load(&work.project, run).await?;
+    let mut seat = match Seat::load(&work.project, run).await {
+        Ok(seat) => seat,
+        Err(error) => return or_hold(work, run, step, Err(error)).await,
+    };
     let mut intent = work.intent;
     loop {
         let terms = Terms { settle: vec![intent], fence: Some(work.token) };

@@ -2,7 +2,7 @@
 
 use super::super::orders::get_run;
 use super::super::seat::{Seat, Terms};
-use super::settle;
+use super::terms;
 use crate::core::run::{Command, Phase};
 use crate::core::{Actor, RunId};
 use crate::error::Error;
@@ -17,7 +17,7 @@ pub(super) async fn perform(work: &Work, run: RunId, control: Option<Control>) -
     if let Phase::Mapping(mapping) = &get_run(&work.project, run).await?.phase {
         for child in mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run)
         {
-            let mut seat = Seat::load(&work.project, child).await?;
+            let mut seat = Seat::load_bare(&work.project, child).await?;
             let terms = Terms { settle: Vec::new(), fence: Some(work.token) };
             match seat.give(&work.project, &Actor::Engine, Command::Stop { reason: None }, &terms).await {
                 // It has ended by itself meanwhile.
@@ -26,5 +26,6 @@ pub(super) async fn perform(work: &Work, run: RunId, control: Option<Control>) -
             }
         }
     }
-    settle(work, run, Command::Stopped).await
+    let mut seat = Seat::load_bare(&work.project, run).await?;
+    seat.give(&work.project, &Actor::Engine, Command::Stopped, &terms(work)).await.map(|_| ())
 }

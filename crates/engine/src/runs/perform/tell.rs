@@ -1,10 +1,10 @@
 //! Tells a run that one of its children has ended.
 
 use super::super::orders::get_run;
-use super::super::seat;
-use super::{settle, terms};
-use crate::core::RunId;
+use super::super::seat::{self, Seat};
+use super::terms;
 use crate::core::run::{ChildEnd, Command, Phase};
+use crate::core::{Actor, RunId};
 use crate::error::Error;
 use crate::perform::Work;
 
@@ -15,5 +15,11 @@ pub(super) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<()
         // It cannot be otherwise: the effect is asked for by the end.
         _ => return seat::settle(&work.project, &terms(work)).await,
     };
-    settle(work, parent, Command::ChildEnded { child: run, end }).await
+    let mut seat = match Seat::load(&work.project, parent).await {
+        // Its end is then that it cannot go on; the child's must not be lost over it.
+        Err(Error::Workflow(_)) => Seat::load_bare(&work.project, parent).await?,
+        loaded => loaded?,
+    };
+    let command = Command::ChildEnded { child: run, end };
+    seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
 }
