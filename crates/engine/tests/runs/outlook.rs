@@ -19,12 +19,16 @@ const UNATTENDED: (&str, &str, &str) =
 
 /// Begins to play, and ends only when the engine is to leave.
 #[derive(Default)]
-struct Slow(CancellationToken);
+struct Slow {
+    has_begun: CancellationToken,
+    may_end: CancellationToken,
+}
 
 impl Roles for Slow {
     fn play<'a>(&'a self, _: Ask<'a>) -> Playing<'a> {
         Box::pin(async {
-            self.0.cancelled().await;
+            self.has_begun.cancel();
+            self.may_end.cancelled().await;
             Ok(Played::Stopped(StopReason::Shutdown))
         })
     }
@@ -47,7 +51,7 @@ impl SlowEngine {
 
     async fn leave(self) {
         // The engine is told first, so that it does not ask the roles again.
-        let (left, ()) = tokio::join!(self.helm.abandon(), async { self.roles.0.cancel() });
+        let (left, ()) = tokio::join!(self.helm.abandon(), async { self.roles.may_end.cancel() });
         left.unwrap();
     }
 }
@@ -100,6 +104,8 @@ async fn a_run_without_an_engine_is_unattended() {
     assert_eq!(outlook(&listed[0]), UNATTENDED);
     let engine = SlowEngine::start(&world).await;
     assert_eq!(outlook(&show(&world, run).await), ("performing", "engine", "`spec` is performed"));
+    // A step that nobody has begun would be put off.
+    engine.roles.has_begun.cancelled().await;
     runs::pause(&world.project, &giver(), run).await.unwrap();
     let paused = show(&world, run).await;
     let pauses = "it pauses when this step of `spec` is over; regatta run resume 1 takes that back";
