@@ -1,8 +1,11 @@
 //! Making a worktree on a new branch, whole or not at all.
 //!
-//! `git worktree add` makes the branch, then the entry, then the folder, then the files, and may die after any of
-//! them. A failed call undoes what it made; a call that died itself left a note (`journal`), and the next one undoes
-//! what that names, unless somebody has put work there.
+//! `git worktree add` makes the branch, then the entry, then the folder, and `git read-tree` the files and last the
+//! index; either may die at any of them. A failed call undoes what it made; a call that died itself left a note
+//! (`journal`), and the next one undoes what that names, unless somebody has put work there.
+//!
+//! `git worktree add` could write the files too. But it does so by `git reset`, which locks the packed refs of the
+//! whole repository, and one that died with that lock left nobody able to delete a ref.
 
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
@@ -63,16 +66,20 @@ impl Repository {
         if path.symlink_metadata().is_err() {
             // Someone deleted the folder; the branch has all that was committed.
             folder::remove(&git_dir)?;
-            let git = self.git().overriding(&self.overrides(self.git()).await?);
-            let add = git.args(["worktree", "add", "--quiet", "--"]).arg(&path).arg(branch.as_str());
-            return add.time_max(CHECKOUT_TIME_MAX).holding(serial)?.success().await.map(drop);
+            let add = self.git().args(["worktree", "add", "--quiet", "--no-checkout", "--"]);
+            add.arg(&path).arg(branch.as_str()).holding(serial)?.success().await?;
+            return self.fill(serial, &path).await;
         }
-        match names_git_dir(&path, &git_dir) {
-            true => Ok(()),
-            false => {
-                Err(Error::WorktreeBroken { path, why: "its .git file does not lead to the repository" })
-            }
+        if !names_git_dir(&path, &git_dir) {
+            return Err(Error::WorktreeBroken { path, why: "its .git file does not lead to the repository" });
         }
+        if git_dir.join("index").exists() {
+            return Ok(());
+        }
+        // A call that made a deleted folder again died on the way. What it locked is nobody's.
+        folder::remove(&git_dir.join("index.lock"))?;
+        folder::remove(&git_dir.join("locked"))?;
+        self.fill(serial, &path).await
     }
 
     async fn make(&self, serial: &Serial, begun: &Begun) -> Result<(), Error> {
@@ -93,11 +100,18 @@ impl Repository {
             std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
         }
         self.save_begun(begun)?;
-        let git = self.git().overriding(&self.overrides(self.git()).await?);
-        let add = git.args(["worktree", "add", "--quiet", "--no-track", "-b", begun.branch.as_str(), "--"]);
-        let add = add.arg(&begun.path).arg(begun.start.as_str());
-        add.time_max(CHECKOUT_TIME_MAX).holding(serial)?.success().await?;
+        let add = self.git().args(["worktree", "add", "--quiet", "--no-checkout", "--no-track"]);
+        let add = add.args(["-b", begun.branch.as_str(), "--"]).arg(&begun.path).arg(begun.start.as_str());
+        add.holding(serial)?.success().await?;
+        self.fill(serial, &begun.path).await?;
         self.forget_begun(&begun.path)
+    }
+
+    /// Writes the files of a worktree's commit, and then its index.
+    async fn fill(&self, serial: &Serial, path: &Path) -> Result<(), Error> {
+        let location = self.seal(self.get_location(path)?).await?;
+        let read = location.git().args(["read-tree", "--reset", "-u", "HEAD"]);
+        read.time_max(CHECKOUT_TIME_MAX).holding(serial)?.success().await.map(drop)
     }
 
     async fn finish_or_undo_begun(&self, serial: &Serial, path: &Path) -> Result<(), Error> {
@@ -155,7 +169,7 @@ impl Repository {
     }
 }
 
-/// Tells whether git finished: it removes its own lock on the entry after the last file was written.
+/// Tells whether git finished: the index takes its place after the last file was written.
 async fn is_complete(location: &Location, branch: &BranchName) -> bool {
     let Location { git_dir, path, .. } = location;
     let stands_on_branch = matches!(location.branch().await, Ok(Some(found)) if found == *branch);
@@ -190,7 +204,11 @@ fn missing_ancestors(path: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::mem::MaybeUninit;
+    use std::os::fd::OwnedFd;
+
     use regatta_testkit::repo::{TestRepo, git_in, write_below};
+    use rustix::fs::inotify;
 
     use super::{Begun, Error, Repository};
     use crate::name::{BranchName, CommitId};
@@ -246,6 +264,52 @@ mod tests {
         std::fs::write(begun.path.join("README.md"), "# A pro").expect("half a file");
         assert_made_good(&repository, &begun).await;
         assert_eq!(std::fs::read_to_string(begun.path.join("README.md")).expect("a file"), "# A project\n");
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_was_being_made_again_is_made() {
+        let (disk, repository, begun) = begun().await;
+        ensure(&repository, &begun).await.expect("the worktree is made");
+        std::fs::remove_dir_all(&begun.path).expect("someone deletes it");
+        let entry = disk.path().join(".git/worktrees/worktree");
+        std::fs::remove_dir_all(&entry).expect("the next call begins");
+        disk.git(&[
+            "worktree",
+            "add",
+            "--quiet",
+            "--no-checkout",
+            begun.path.to_str().expect("text"),
+            "task/1",
+        ]);
+        std::fs::write(entry.join("locked"), "initializing").expect("git's own lock");
+        std::fs::write(entry.join("index.lock"), "").expect("an unfinished index");
+        std::fs::write(begun.path.join("README.md"), "# A pro").expect("half a file");
+        assert_made_good(&repository, &begun).await;
+        assert!(!entry.join("locked").exists());
+    }
+
+    #[tokio::test]
+    async fn making_one_never_locks_the_refs_of_all() {
+        let (disk, repository, begun) = begun().await;
+        let watch = inotify::init(inotify::CreateFlags::NONBLOCK).expect("a watch");
+        inotify::add_watch(&watch, disk.path().join(".git"), inotify::WatchFlags::CREATE).expect("a folder");
+        assert_made_good(&repository, &begun).await;
+        std::fs::remove_dir_all(&begun.path).expect("someone deletes it");
+        assert_made_good(&repository, &begun).await;
+        let names = created(&watch);
+        assert!(names.contains(&"worktrees".to_owned()), "{names:?}");
+        assert!(!names.contains(&"packed-refs.lock".to_owned()), "{names:?}");
+    }
+
+    /// Returns the names of what was made in a watched folder.
+    fn created(watch: &OwnedFd) -> Vec<String> {
+        let mut buffer = [MaybeUninit::uninit(); 4_096];
+        let mut reader = inotify::Reader::new(watch, &mut buffer);
+        let mut names = Vec::new();
+        while let Ok(event) = reader.next() {
+            names.extend(event.file_name().map(|name| name.to_string_lossy().into_owned()));
+        }
+        names
     }
 
     #[tokio::test]
