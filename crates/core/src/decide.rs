@@ -56,7 +56,7 @@ pub fn decide(
     command: &Command,
 ) -> Result<Decision, Refusal> {
     let existing = || situation.task.ok_or(Refusal::TaskNotFound { task: id });
-    if let (Some(kind), Ok(found)) = (command.kind(), existing()) {
+    if let (Some(kind), Some(found)) = (command.kind(), situation.task) {
         check_table(found, kind)?;
     }
     match command {

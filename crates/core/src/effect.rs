@@ -3,7 +3,7 @@
 //! Each fact leads to at most one effect, and the outcome of an effect leads to the fact that leads to the next:
 //! that keeps the order of the table, and a crash in between loses nothing.
 
-use crate::{AgentId, Approval, CommitId, Event, ReviewPhase, Stage, Task, TaskId, WorkPhase};
+use crate::{AgentId, Approval, CommitId, Event, ReviewPhase, Stage, Task, TaskId, WorkPhase, Worktree};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -114,9 +114,9 @@ impl Effect {
     }
 }
 
-/// Says what the world must be asked to do after `event`, which led to `task`.
-pub fn effects(task: &Task, event: &Event) -> Vec<Effect> {
-    let effect = match &task.stage {
+/// Says what the world must be asked to do after `event`, which led to `task`: one thing at most.
+pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
+    match &task.stage {
         Stage::Backlog => None,
         Stage::InProgress(work) => match (event, &work.phase) {
             (Event::TaskAssigned { from, .. }, _) => Some(create_worktree(task, from.as_ref())),
@@ -172,13 +172,13 @@ pub fn effects(task: &Task, event: &Event) -> Vec<Effect> {
             Event::TaskApproved { .. } => Some(remove_worktree(task)),
             _ => None,
         },
-    };
-    effect.into_iter().collect()
+    }
 }
 
 fn create_worktree(task: &Task, from: Option<&CommitId>) -> Effect {
-    let crate::Worktree { branch, path, base, .. } = worktree(task);
-    Effect::CreateWorktree { task: task.id, branch, path, base: from.cloned().unwrap_or(base) }
+    let Worktree { branch, path, base, .. } = worktree(task);
+    let base = from.unwrap_or(base).clone();
+    Effect::CreateWorktree { task: task.id, branch: branch.clone(), path: path.clone(), base }
 }
 
 fn run_session(task: &Task, agent: &AgentId, session: u32, resume: Option<Resume>) -> Effect {
@@ -200,10 +200,10 @@ fn stop_agent(task: &Task) -> Effect {
 }
 
 fn remove_worktree(task: &Task) -> Effect {
-    let crate::Worktree { branch, target, base, path } = worktree(task);
+    let Worktree { branch, target, base, path } = worktree(task).clone();
     Effect::RemoveWorktree { task: task.id, branch, path, base, target }
 }
 
-fn worktree(task: &Task) -> crate::Worktree {
-    task.worktree().cloned().expect("a task outside the backlog has a worktree")
+fn worktree(task: &Task) -> &Worktree {
+    task.worktree().expect("a task outside the backlog has a worktree")
 }

@@ -1,8 +1,11 @@
 //! Names that cannot be wrong: each is parsed once, at the border.
+//!
+//! A name in letters is shared by its clones: facts, states and effects all hold the same few.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The number of a task, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -10,9 +13,9 @@ use std::str::FromStr;
 pub struct TaskId(u32);
 
 /// The name of an agent: the key of its entry in the config.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct AgentId(String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct AgentId(Arc<str>);
 
 /// The number of a run, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,14 +33,14 @@ pub struct EpicId(u32);
 pub struct MessageId(u32);
 
 /// The name of a PRD in links and commands.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct PrdSlug(String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct PrdSlug(Arc<str>);
 
 /// The full hexadecimal name of a commit.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct CommitId(String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct CommitId(Arc<str>);
 
 /// Why a text is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -107,7 +110,7 @@ impl FromStr for PrdSlug {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let is_sized = (1..=Self::BYTES_MAX).contains(&text.len());
         if is_sized && text.bytes().all(allowed) && !text.starts_with('-') && !text.ends_with('-') {
-            Ok(PrdSlug(text.to_owned()))
+            Ok(PrdSlug(text.into()))
         } else {
             Err(Id::Prd(text.to_owned()))
         }
@@ -121,7 +124,7 @@ impl FromStr for AgentId {
         let starts_well = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if starts_well && text.len() <= Self::BYTES_MAX && text.bytes().all(allowed) {
-            Ok(AgentId(text.to_owned()))
+            Ok(AgentId(text.into()))
         } else {
             Err(Id::Agent(text.to_owned()))
         }
@@ -134,7 +137,7 @@ impl FromStr for CommitId {
     fn from_str(text: &str) -> Result<Self, Id> {
         let hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if matches!(text.len(), 40 | 64) && text.bytes().all(hexadecimal) {
-            Ok(CommitId(text.to_owned()))
+            Ok(CommitId(text.into()))
         } else {
             Err(Id::Commit(text.to_owned()))
         }
@@ -209,7 +212,13 @@ macro_rules! text_id {
 
         impl From<$name> for String {
             fn from(id: $name) -> String {
-                id.0
+                id.as_str().to_owned()
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
             }
         }
 

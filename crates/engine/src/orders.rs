@@ -285,8 +285,8 @@ impl Desk {
             if let Some(file) = self.file.as_mut().filter(|_| fact.event.concerns_file()) {
                 file.push(&fact, row.data.len());
             }
-            let asked = self.task.state.as_ref().map_or_else(Vec::new, |task| effects(task, &fact.event));
-            append.intents.extend(asked.iter().map(|effect| log::intent_of(effect, index)));
+            let asked = self.task.state.as_ref().and_then(|task| effects(task, &fact.event));
+            append.intents.extend(asked.map(|effect| log::intent_of(&effect, index)));
             append.events.push(row);
         }
         if !append.events.is_empty() {

@@ -91,7 +91,7 @@ impl World {
         Ok(Step { answer, events, effects: asked })
     }
 
-    fn append(&mut self, actor: &Actor, event: &Event) -> Vec<Effect> {
+    fn append(&mut self, actor: &Actor, event: &Event) -> Option<Effect> {
         let at = Timestamp::from_second(self.seconds).unwrap();
         let fact = Fact { at, actor: actor.clone(), event: event.clone() };
         let id = event.task();
