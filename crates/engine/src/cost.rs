@@ -5,6 +5,7 @@ use crate::core::session::{Event, Scope, Spent, Subject};
 use crate::core::{Fact, RunId, TaskId};
 use crate::error::Error;
 use crate::project::Project;
+use crate::runs::get_run;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -52,7 +53,7 @@ pub async fn find_cost(
     let lines = match (by, scope) {
         (CostQuery::Days, Scope::Project) => of_accounts(project, "day").await?,
         (CostQuery::Tasks, Scope::Project) => of_accounts(project, "task").await?,
-        (CostQuery::Runs, Scope::Project) => of_accounts(project, "run").await?,
+        (CostQuery::Runs, Scope::Project) => of_runs(project).await?,
         _ => of_sessions(&accounts::list_sessions(project, scope).await?, by),
     };
     let by = match by {
@@ -71,6 +72,22 @@ async fn of_accounts(project: &Project, kind: &str) -> Result<Vec<CostLine>, Err
         accounts.into_iter().map(|(name, account)| CostLine { name, spent: account.spent }).collect();
     // Numbers as numbers; days sort the same either way.
     lines.sort_by_key(|line| (line.name.parse::<u64>().unwrap_or(0), line.name.clone()));
+    Ok(lines)
+}
+
+/// What a child used is counted with the run that a person began; a look at that run alone tells them apart.
+async fn of_runs(project: &Project) -> Result<Vec<CostLine>, Error> {
+    let mut lines = Vec::new();
+    for line in of_accounts(project, "run").await? {
+        let run: Option<RunId> = line.name.parse().ok();
+        let is_child = match run {
+            Some(run) => get_run(project, run).await?.parent.is_some(),
+            None => false,
+        };
+        if !is_child {
+            lines.push(line);
+        }
+    }
     Ok(lines)
 }
 

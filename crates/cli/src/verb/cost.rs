@@ -16,7 +16,7 @@ pub(crate) struct Cost {
     /// Only the sessions of this task.
     #[arg(long, value_name = "ID", conflicts_with = "run")]
     task: Option<TaskId>,
-    /// Only the sessions of this run.
+    /// Only the sessions of this run and of its children.
     #[arg(long, value_name = "ID")]
     run: Option<RunId>,
     /// What a line is about.
@@ -30,7 +30,7 @@ enum By {
     Day,
     /// A task.
     Task,
-    /// A run.
+    /// A run; with `--run`, each of its children too.
     Run,
     /// An agent.
     Agent,

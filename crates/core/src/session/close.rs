@@ -24,7 +24,7 @@ mod tests {
     use super::super::{Account, Allowance, Budget, Measure, Scope, open};
     use super::*;
     use crate::testing::{agent, id};
-    use crate::{Actor, Code, Fact, Refusal};
+    use crate::{Actor, Code, Fact, Refusal, RunId};
     use jiff::Timestamp;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -79,6 +79,7 @@ mod tests {
             agent_id: agent("alpha"),
             task_id: Some(id(task)),
             run_id: None,
+            above: Vec::new(),
             role: None,
             number,
             day: jiff::civil::date(2026, 1, 1),
@@ -113,6 +114,30 @@ mod tests {
         );
         assert_eq!(books.close(&subject(1, 1), used(10)), 1);
         assert_eq!(books.open(&budget, &subject(3, 1)), Ok(tokens(50)));
+    }
+
+    #[test]
+    fn what_a_child_uses_is_used_by_the_runs_above_it() {
+        let run = |number| RunId::new(number).unwrap();
+        let of_run = |own, above: &[u32]| Subject {
+            session: format!("run-{own}"),
+            task_id: None,
+            run_id: Some(run(own)),
+            above: above.iter().map(|number| run(*number)).collect(),
+            ..subject(1, 1)
+        };
+        let budget = Budget { run: tokens(100), ..Budget::default() };
+        let mut books = Books::default();
+        assert_eq!(books.open(&budget, &of_run(3, &[2, 1])), Ok(tokens(100)));
+        books.close(&of_run(3, &[2, 1]), used(60));
+        assert_eq!(books.open(&budget, &of_run(4, &[1])), Ok(tokens(40)));
+        books.close(&of_run(4, &[1]), used(40));
+        let refused = books.open(&budget, &of_run(1, &[])).unwrap_err();
+        assert!(matches!(refused, Refusal::BudgetExceeded { scope: Scope::Run(of), .. } if of == run(1)));
+        assert_eq!(books.open(&budget, &of_run(2, &[])), Ok(tokens(40)));
+        let above = &books.accounts[&Scope::Run(run(1))].resumable;
+        assert!(!above.contains_key(&of_run(1, &[]).seat()), "{above:?} are conversations of children");
+        assert!(books.accounts[&Scope::Run(run(4))].resumable.contains_key(&of_run(4, &[1]).seat()));
     }
 
     #[test]

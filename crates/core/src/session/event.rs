@@ -20,6 +20,9 @@ pub struct Subject {
     /// The run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
+    /// The runs that this run is a child of, the nearest first: what it uses is used by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<RunId>,
     /// The role that the agent plays in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
@@ -143,7 +146,7 @@ impl Subject {
     pub fn scopes(&self) -> Vec<Scope> {
         let mut scopes = vec![Scope::Project, Scope::Day(self.day)];
         scopes.extend(self.task_id.map(Scope::Task));
-        scopes.extend(self.run_id.map(Scope::Run));
+        scopes.extend(self.run_id.into_iter().chain(self.above.iter().copied()).map(Scope::Run));
         scopes
     }
 
@@ -155,6 +158,11 @@ impl Subject {
     /// Returns under what its agent's own session is remembered: the next session of the same agent in the same role
     /// can take it up again.
     pub fn seat(&self) -> String {
-        format!("{}/{}", self.agent_id, self.role.as_deref().unwrap_or_default())
+        let seat = format!("{}/{}", self.agent_id, self.role.as_deref().unwrap_or_default());
+        match (self.task_id, self.run_id) {
+            // It is on the accounts of the runs above too, where it must not be taken for theirs.
+            (None, Some(run)) if !self.above.is_empty() => format!("{seat}/{run}"),
+            _ => seat,
+        }
     }
 }

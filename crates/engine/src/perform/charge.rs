@@ -22,6 +22,7 @@ pub(crate) struct Purpose<'a> {
     pub(crate) agent: &'a AgentId,
     pub(crate) task: Option<TaskId>,
     pub(crate) run: Option<RunId>,
+    pub(crate) above: Vec<RunId>,
     pub(crate) role: Option<&'a str>,
     pub(crate) number: u32,
 }
@@ -33,6 +34,7 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>) -> Result<Result<Cha
         agent_id: purpose.agent.clone(),
         task_id: purpose.task,
         run_id: purpose.run,
+        above: purpose.above,
         role: purpose.role.map(str::to_owned),
         number: purpose.number,
         day: clock::now().to_zoned(jiff::tz::TimeZone::system()).date(),

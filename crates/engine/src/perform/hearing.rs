@@ -155,6 +155,7 @@ mod tests {
             agent_id: "alpha".parse().unwrap(),
             task_id: None,
             run_id: None,
+            above: Vec::new(),
             role: None,
             number: 1,
             day: jiff::civil::date(2026, 1, 1),

@@ -50,7 +50,15 @@ pub(super) async fn perform(
         Phase::Running => stopped(SessionEnd::Failed(failure)),
     };
     let mark = work.project.session_mark(task, session);
-    let purpose = Purpose { mark: &mark, agent, task: Some(task), run: None, role: None, number: session };
+    let purpose = Purpose {
+        mark: &mark,
+        agent,
+        task: Some(task),
+        run: None,
+        above: Vec::new(),
+        role: None,
+        number: session,
+    };
     let charge = match charge::open(work, purpose).await? {
         Ok(charge) => charge,
         Err(failure) => return work.settle(task, not_started(failure)).await,

@@ -3,6 +3,7 @@
 //! So there is no moment, and no crash, between a run that is paused and a child that goes on. A child keeps a pause of
 //! its own apart from the one above; a child that is started by then begins with that one.
 
+use super::orders::get_run;
 use super::seat::Seat;
 use crate::core::run::{Command, Run};
 use crate::core::{Actor, RunId};
@@ -14,6 +15,17 @@ use regatta_store::Append;
 
 /// Each lost race means that another command went through, or that one of the family made a step.
 const TRIES_MAX: u32 = 256;
+
+/// Returns the runs that a run is a child of, the nearest first.
+pub(super) async fn find_above(project: &Project, run: &Run) -> Result<Vec<RunId>, Error> {
+    let mut above = Vec::new();
+    let mut parent = run.parent.clone();
+    while let Some(next) = parent {
+        above.push(next.run_id);
+        parent = get_run(project, next.run_id).await?.parent;
+    }
+    Ok(above)
+}
 
 /// Pauses or resumes a run with all that is under way below it.
 pub(super) async fn tell(

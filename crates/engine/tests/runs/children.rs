@@ -1,8 +1,9 @@
 //! A `map` node: runs of another workflow per item, with dependencies.
 
 use crate::support::{CODER, REVIEWER, World, giver};
-use regatta_engine::core::RunId;
 use regatta_engine::core::run::{Hold, Status};
+use regatta_engine::core::{Code, RunId};
+use regatta_engine::cost::{CostQuery, find_cost};
 use regatta_engine::runs::{self, NewRun};
 use serde_json::{Value, json};
 
@@ -86,6 +87,27 @@ async fn a_child_that_is_held_by_an_error_goes_on_with_its_parent() {
     world.repo.write("scripts/reviewer.toml", REVIEWER);
     runs::resume(&world.project, &giver(), run).await.unwrap();
     assert_eq!(world.rest(run).await.status(), Status::Completed);
+}
+
+#[tokio::test]
+async fn the_budget_of_a_run_is_that_of_its_children_too() {
+    let spending = REVIEWER.replace("step = [", "step = [{ usage = { input = 600 } }, ");
+    let world = World::new("auto", &[], CODER, &spending).await;
+    let world = world.configured("\n[budget.run]\ntokens = 1000\n").await;
+    let run = begin(&world, json!({ "items": [{ "key": "a" }, { "key": "b", "after": ["a"] }] })).await;
+    let found = world.rest(run).await;
+    let child = runs::get_run(&world.project, found.children_under_way()[0]).await.unwrap();
+    let Some(Hold::Error { error }) = &child.hold else { panic!("{child:?}") };
+    assert_eq!(error.code, Code::BudgetExceeded, "{error:?}");
+    let used = async |by, run| {
+        let found = find_cost(&world.project, by, None, run).await.unwrap();
+        let lines: Vec<(String, u64)> =
+            found.lines.iter().map(|line| (line.name.clone(), line.spent.tokens())).collect();
+        (lines, found.total.spent.tokens())
+    };
+    assert_eq!(used(CostQuery::Runs, None).await, (vec![("1".to_owned(), 1_200)], 1_200));
+    let lines = vec![("2".to_owned(), 600), ("3".to_owned(), 600)];
+    assert_eq!(used(CostQuery::Runs, Some(run)).await, (lines, 1_200));
 }
 
 /// Only the run that a person began can be forked with another definition.

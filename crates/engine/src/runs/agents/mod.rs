@@ -8,6 +8,7 @@ mod alone;
 mod in_task;
 
 use super::difference::Difference;
+use super::family;
 use super::replay_branch;
 use super::roles::{Ask, Played, Playing, Roles, find_player};
 use super::take::{Take, digest_of};
@@ -203,7 +204,8 @@ async fn open(
         return Ok(Ok(None));
     }
     let (run, role) = (Some(ask.run.id), Some(ask.role));
-    let opened = charge::open(ask.work, Purpose { mark, agent, task, run, role, number }).await?;
+    let above = family::find_above(ask.project, ask.run).await?;
+    let opened = charge::open(ask.work, Purpose { mark, agent, task, run, above, role, number }).await?;
     Ok(opened.map(Some))
 }
 
