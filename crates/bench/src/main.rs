@@ -10,6 +10,7 @@ mod exec_log;
 mod fan_out;
 mod kanban;
 mod log_stream;
+mod map;
 mod measure;
 mod place;
 mod speckit;

@@ -1,13 +1,13 @@
 //! What can be measured, and how it is asked for.
 
 use crate::error::Error;
-use crate::{fan_out, kanban, log_stream, speckit};
+use crate::{fan_out, kanban, log_stream, map, speckit};
 use serde_json::Value;
 use std::path::PathBuf;
 
 /// How the program is called, for whoever called it otherwise.
 const USAGE: &str = "regatta-bench w1|w3start|w3resume DIR TASKS | w2|w2-durable|w4 DIR COUNT | \
-                     w5 DIR COUNT append1|c16|batch100|batch1000 | w5-replay DIR";
+                     w5 DIR COUNT append1|c16|batch100|batch1000 | w5-replay DIR | map DIR ITEMS flat|chain";
 
 /// More than any machine plays in a day; it only catches a mistyped number.
 const COUNT_MAX: usize = 10_000_000;
@@ -31,6 +31,8 @@ pub(crate) enum Verb {
     Append { folder: PathBuf, count: usize, manner: log_stream::Manner },
     /// Those events read again.
     Replay { folder: PathBuf },
+    /// One run with many children.
+    Map { folder: PathBuf, items: usize, shape: map::Shape },
 }
 
 /// Parses the words after the program's name.
@@ -49,6 +51,10 @@ pub(crate) fn parse(words: &[String]) -> Result<Verb, Error> {
             Verb::Append { folder: folder(dir), count: count(events)?, manner }
         }
         ["w5-replay", dir] => Verb::Replay { folder: folder(dir) },
+        ["map", dir, items, shape] => {
+            let shape = map::Shape::find(shape).ok_or(Error::Usage { usage: USAGE })?;
+            Verb::Map { folder: folder(dir), items: count(items)?, shape }
+        }
         _ => return Err(Error::Usage { usage: USAGE }),
     })
 }
@@ -70,6 +76,7 @@ impl Verb {
             Verb::FanOut { folder, count } => fan_out::measure(&folder, count),
             Verb::Append { folder, count, manner } => log_stream::measure(&folder, count, manner),
             Verb::Replay { folder } => log_stream::replay(&folder),
+            Verb::Map { folder, items, shape } => map::measure(&folder, items, shape),
         }
     }
 }
@@ -89,7 +96,9 @@ mod tests {
         assert_eq!(parsed("w1 d 100"), Ok(Verb::Speckit { folder: folder.clone(), tasks: 100 }));
         assert_eq!(parsed("w2 d 10"), Ok(Verb::Kanban { count: 10 }));
         assert_eq!(parsed("w5-replay d"), Ok(Verb::Replay { folder: folder.clone() }));
-        for line in ["w2-durable d 1", "w3start d 1", "w3resume d 1", "w4 d 1"] {
+        for line in
+            ["w2-durable d 1", "w3start d 1", "w3resume d 1", "w4 d 1", "map d 1 flat", "map d 1 chain"]
+        {
             assert!(parsed(line).is_ok(), "{line}");
         }
         for manner in ["append1", "c16", "batch100", "batch1000"] {
@@ -99,7 +108,7 @@ mod tests {
 
     #[test]
     fn anything_else_is_told_how_to_call() {
-        for line in ["", "w1", "w1 d", "w6 d 1", "w5 d 1 batch7", "w5-replay d 1"] {
+        for line in ["", "w1", "w1 d", "w6 d 1", "w5 d 1 batch7", "w5-replay d 1", "map d 1 round"] {
             assert!(parsed(line).is_err_and(|said| said.contains("regatta-bench w1")), "{line}");
         }
         for line in ["w1 d 0", "w1 d many", "w1 d 10000001"] {

@@ -7,7 +7,7 @@ use crate::core::{Effect, RunId, TaskId, run};
 use crate::error::Error;
 use crate::perform::{self, Control, Places, UnderWay, Work};
 use crate::project::Project;
-use crate::runs::{self, Roles};
+use crate::runs::{self, Roles, Seats};
 use regatta_agents::StopReason;
 use regatta_store::{Intent, IntentId, LeaseToken};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -51,6 +51,7 @@ pub(crate) struct Lanes {
     done: mpsc::Sender<Done>,
     places: Arc<Places>,
     under_way: Arc<UnderWay>,
+    seats: Arc<Seats>,
     roles: Arc<dyn Roles>,
     leaving: watch::Sender<bool>,
     mood: Mood,
@@ -77,6 +78,7 @@ impl Lanes {
             done,
             places,
             under_way: Arc::default(),
+            seats: Arc::default(),
             roles,
             leaving: watch::Sender::new(false),
             mood: Mood::Working,
@@ -200,6 +202,7 @@ impl Lanes {
             at: intent.at,
             places: Arc::clone(&self.places),
             under_way: Arc::clone(&self.under_way),
+            seats: Arc::clone(&self.seats),
             leaving: self.leaving.subscribe(),
         };
         let done = self.done.clone();

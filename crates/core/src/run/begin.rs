@@ -137,7 +137,7 @@ fn find_first(from: &Run) -> Next {
         Phase::Mapping(mapping) => Next::Map {
             node: from.node.clone(),
             workflow: mapping.workflow.clone(),
-            items: mapping.children.iter().map(|child| child.item.clone()).collect(),
+            items: mapping.children().iter().map(|child| child.item.clone()).collect(),
             max_parallel: mapping.max_parallel,
         },
         _ => Next::Perform { node: from.node.clone(), item: from.item.clone() },

@@ -28,32 +28,26 @@ impl Player<'_> {
     pub(super) fn child_ended(&mut self, child: RunId, end: ChildEnd) -> Vec<Event> {
         let (run_id, step) = (self.run.id, self.run.step);
         let Phase::Mapping(mapping) = &self.run.phase else { return Vec::new() };
-        let ended = |item: String, end| Event::RunChildEnded { run_id, step, item, child: end };
-        let mut mapping = mapping.clone();
-        let Some(place) = mapping.children.iter_mut().find(|other| other.run == Some(child)) else {
+        let Some(found) = mapping.find_run(child).filter(|found| found.end.is_none()) else {
             return Vec::new();
         };
-        if place.end.is_some() {
-            return Vec::new();
-        }
-        place.end = Some(end.clone());
-        let mut events = vec![ended(place.item.key.clone(), end)];
-        // Whatever depended on it can never start, and so on.
-        loop {
-            let lost: Vec<String> = mapping.skippable().into_iter().map(str::to_owned).collect();
-            if lost.is_empty() {
-                break;
-            }
-            for key in lost {
-                let found = mapping.children.iter_mut().find(|child| child.item.key == key);
-                found.expect("it was just found").end = Some(ChildEnd::Skipped);
-                events.push(ended(key, ChildEnd::Skipped));
-            }
-        }
+        let key = found.item.key.clone();
+        let lost = match end {
+            ChildEnd::Completed { .. } => Vec::new(),
+            ChildEnd::Failed { .. } | ChildEnd::Skipped => mapping.find_lost(&key),
+        };
+        let skipped = lost.into_iter().map(|key| (key.to_owned(), ChildEnd::Skipped));
+        let ends: Vec<(String, ChildEnd)> = [(key, end)].into_iter().chain(skipped).collect();
         // With the last one ended the step is made; a run that is held makes it when it is resumed.
-        if mapping.is_over() && !self.run.is_held() {
-            events.extend(self.step(gather(&mapping), None));
-        }
+        let is_last = mapping.count_open() == ends.len() && !self.run.is_held();
+        let output = is_last.then(|| {
+            let mut mapping = mapping.clone();
+            ends.iter().for_each(|(key, end)| mapping.end(key, end.clone()));
+            gather(&mapping)
+        });
+        let ended = |(item, child)| Event::RunChildEnded { run_id, step, item, child };
+        let mut events: Vec<Event> = ends.into_iter().map(ended).collect();
+        events.extend(output.into_iter().flat_map(|output| self.step(output, None)));
         events
     }
 }
@@ -70,5 +64,5 @@ fn gather(mapping: &Mapping) -> Value {
             Some(ChildEnd::Skipped) | None => json!({ "key": key, "status": "skipped" }),
         }
     };
-    mapping.children.iter().map(entry).collect()
+    mapping.children().iter().map(entry).collect()
 }

@@ -4,7 +4,7 @@
 //! value that a step assigned is in its event.
 
 use super::soundness::carries;
-use super::{Begin, Child, Choice, Event, Hold, Mapping, Next, Phase, Run};
+use super::{Begin, Choice, Event, Hold, Mapping, Next, Phase, Run};
 use crate::{Code, Fact, RunId};
 use jiff::Timestamp;
 use regatta_flow::Patch;
@@ -67,17 +67,15 @@ impl Run {
             }
             Event::RunChildrenStarted { children, .. } => {
                 let Phase::Mapping(mapping) = &mut self.phase else { return false };
-                for child in &mut mapping.children {
-                    child.run = children.get(&child.item.key).copied().or(child.run);
+                for (key, run) in children {
+                    mapping.start(key, *run);
                 }
                 self.is_asked = false;
                 self.ask_if_wanted();
             }
             Event::RunChildEnded { item, child: end, .. } => {
                 let Phase::Mapping(mapping) = &mut self.phase else { return false };
-                if let Some(child) = mapping.children.iter_mut().find(|child| child.item.key == *item) {
-                    child.end = Some(end.clone());
-                }
+                mapping.end(item, end.clone());
                 // With the last one ended the step follows at once.
                 if !mapping.is_over() {
                     self.ask_if_wanted();
@@ -193,10 +191,7 @@ impl Run {
                 (node, self.item.clone(), Phase::Asking { question: question.clone() })
             }
             Next::Map { node, workflow, items, max_parallel } => {
-                let child = |item: &super::Item| Child { item: item.clone(), run: None, end: None };
-                let children = items.iter().map(child).collect();
-                let mapping = Mapping { workflow: workflow.clone(), max_parallel: *max_parallel, children };
-                (node, None, Phase::Mapping(mapping))
+                (node, None, Phase::Mapping(Mapping::new(workflow.clone(), *max_parallel, items)))
             }
             Next::Land { node, edge, item, task_id } => {
                 let (edge, item) = (edge.clone(), item.clone());

@@ -1,6 +1,6 @@
 //! A run: where it stands, its state, and what it has counted.
 
-use super::{ChildEnd, Counts, Fork, Item, Next, Parent, Taping};
+use super::{Counts, Fork, Mapping, Next, Parent, Taping};
 use crate::{CommitId, Failure, RunId, TaskId};
 use jiff::Timestamp;
 use regatta_flow::{EdgeId, NodeName};
@@ -127,28 +127,6 @@ pub enum Phase {
     },
 }
 
-/// The children of a `map` node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mapping {
-    /// The workflow that they play.
-    pub workflow: String,
-    /// How many run at once.
-    pub max_parallel: u32,
-    /// The items, in order.
-    pub children: Vec<Child>,
-}
-
-/// One child of a `map` node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Child {
-    /// The item.
-    pub item: Item,
-    /// Its run, once it is started.
-    pub run: Option<RunId>,
-    /// How it ended.
-    pub end: Option<ChildEnd>,
-}
-
 /// Why nothing more is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "hold", rename_all = "snake_case")]
@@ -268,55 +246,6 @@ impl Run {
     /// Returns the task that the current node works on, if it is on the board.
     pub fn find_task(&self) -> Option<TaskId> {
         self.tasks.get(self.item.as_deref()?).copied()
-    }
-}
-
-impl Mapping {
-    /// Returns the keys of the items that can be started now.
-    pub fn startable(&self) -> Vec<&Item> {
-        let under_way = self.children.iter().filter(|child| child.run.is_some() && child.end.is_none());
-        let free = (self.max_parallel as usize).saturating_sub(under_way.count());
-        let waiting = self.children.iter().filter(|child| child.run.is_none() && child.end.is_none());
-        waiting.map(|child| &child.item).filter(|item| self.may_start(item)).take(free).collect()
-    }
-
-    /// Returns the keys of the items that can never start, because one that they depend on did not complete.
-    pub fn skippable(&self) -> Vec<&str> {
-        let waiting = self.children.iter().filter(|child| child.run.is_none() && child.end.is_none());
-        let is_lost = |key: &String| {
-            let end = self.find(key).and_then(|child| child.end.as_ref());
-            matches!(end, Some(ChildEnd::Failed { .. } | ChildEnd::Skipped))
-        };
-        let lost = waiting.filter(|child| child.item.depends.iter().any(is_lost));
-        lost.map(|child| child.item.key.as_str()).collect()
-    }
-
-    /// Tells whether an item waits to be started.
-    pub(super) fn is_waiting(&self, key: &str) -> bool {
-        self.find(key).is_some_and(|child| child.run.is_none() && child.end.is_none())
-    }
-
-    /// Tells whether a child is under way.
-    pub fn is_under_way(&self) -> bool {
-        self.children.iter().any(|child| child.run.is_some() && child.end.is_none())
-    }
-
-    /// Tells whether every item has ended.
-    pub fn is_over(&self) -> bool {
-        self.children.iter().all(|child| child.end.is_some())
-    }
-
-    fn may_start(&self, item: &Item) -> bool {
-        let is_done = |key: &String| {
-            let end = self.find(key).and_then(|child| child.end.as_ref());
-            matches!(end, Some(ChildEnd::Completed { .. }))
-        };
-        item.depends.iter().all(is_done)
-    }
-
-    /// Returns the child for an item.
-    pub(super) fn find(&self, key: &str) -> Option<&Child> {
-        self.children.iter().find(|child| child.item.key == key)
     }
 }
 

@@ -45,7 +45,7 @@ impl Run {
     /// Returns the children that have begun and not ended.
     pub fn children_under_way(&self) -> Vec<RunId> {
         let Phase::Mapping(mapping) = &self.phase else { return Vec::new() };
-        mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run).collect()
+        mapping.under_way().collect()
     }
 
     /// Tells whether it is paused, and only its children may still have something under way.

@@ -111,7 +111,7 @@ fn view_of(run: &Run, outlook: Outlook) -> RunView {
         _ => None,
     };
     let children = match &run.phase {
-        Phase::Mapping(mapping) => mapping.children.iter().map(view_of_child).collect(),
+        Phase::Mapping(mapping) => mapping.children().iter().map(view_of_child).collect(),
         _ => Vec::new(),
     };
     RunView {

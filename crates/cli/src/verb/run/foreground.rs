@@ -170,8 +170,7 @@ impl Foreground {
 
     /// Decides what one of the children waits for.
     async fn decide_for_children(&mut self, mapping: &Mapping) -> Result<bool, Problem> {
-        for child in mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run)
-        {
+        for child in mapping.under_way() {
             let found = runs::get_run(&self.project, child).await.map_err(|error| error.explain())?;
             if Box::pin(self.decide(&found)).await? {
                 return Ok(true);

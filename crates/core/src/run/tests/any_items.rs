@@ -97,14 +97,15 @@ fn choose(play: &Play, dice: &mut Dice) -> Command {
             Command::Performed { step, asks: *asks, output: any_items(dice), head: None }
         }
         Phase::Mapping(mapping) if play.run.is_asked => {
-            let number = |key: &str| mapping.children.iter().position(|child| child.item.key == key).unwrap();
+            let number =
+                |key: &str| mapping.children().iter().position(|child| child.item.key == key).unwrap();
             let start = |key: &String| (key.clone(), RunId::new(number(key) as u32 + 2).unwrap());
             let keys: Vec<String> = mapping.startable().iter().map(|item| item.key.clone()).collect();
             let children: BTreeMap<String, RunId> = keys.iter().map(start).collect();
             Command::ChildrenStarted { step, children }
         }
         Phase::Mapping(mapping) => {
-            let mut open = mapping.children.iter().filter(|child| child.end.is_none());
+            let mut open = mapping.children().iter().filter(|child| child.end.is_none());
             let child = open.find_map(|child| child.run).expect("a child is under way");
             let end = match dice.roll(3) {
                 0 => ChildEnd::Failed { error: failure(Code::RunFailed) },

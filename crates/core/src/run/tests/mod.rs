@@ -16,6 +16,7 @@ mod holds;
 mod landings;
 mod levels;
 mod map_reports;
+mod mappings;
 mod maps;
 mod model;
 mod nested;

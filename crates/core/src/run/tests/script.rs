@@ -244,7 +244,7 @@ fn parse_children(play: &Play, named: Option<&str>) -> BTreeMap<String, RunId> {
         Some(named) => named.split(',').collect(),
         None => startable.iter().map(|item| item.key.as_str()).collect(),
     };
-    let number = |key: &str| mapping.children.iter().position(|child| child.item.key == key).unwrap_or(90);
+    let number = |key: &str| mapping.children().iter().position(|child| child.item.key == key).unwrap_or(90);
     keys.into_iter().map(|key| (key.to_owned(), child_id(number(key)))).collect()
 }
 
@@ -255,7 +255,7 @@ fn child_id(index: usize) -> RunId {
 
 fn child_of(play: &Play, key: &str) -> RunId {
     let Phase::Mapping(mapping) = &play.run.phase else { return child_id(0) };
-    child_id(mapping.children.iter().position(|child| child.item.key == key).unwrap_or(90))
+    child_id(mapping.children().iter().position(|child| child.item.key == key).unwrap_or(90))
 }
 
 fn parse_end(words: &[&str]) -> ChildEnd {

@@ -80,7 +80,7 @@ pub(super) fn describe_run(run: &Run) -> String {
                 };
                 format!("{}{how}", child.item.key)
             };
-            format!("mapping {}", mapping.children.iter().map(one).collect::<Vec<_>>().join(" "))
+            format!("mapping {}", mapping.children().iter().map(one).collect::<Vec<_>>().join(" "))
         }
         Phase::Landing { edge, item, task, .. } => format!("landing {item} (#{task}) along {edge}"),
         Phase::Ending => "ending".to_owned(),

@@ -14,8 +14,9 @@ const TRIES_MAX: u32 = 64;
 
 pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Error> {
     let project = &work.project;
+    let mut place = work.seats.enter(run).await;
     for _ in 0..TRIES_MAX {
-        let mut seat = Seat::load(project, run).await?;
+        let mut seat = place.take(project).await?;
         let Phase::Mapping(mapping) = &seat.run().phase else {
             return seat::settle(project, &terms(work)).await;
         };
@@ -35,6 +36,7 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
         let command = Command::ChildrenStarted { step, children };
         let append = batch.into_append();
         if seat.give_with(project, &Actor::Engine, command, &terms(work), append).await? {
+            place.leave(seat);
             return Ok(());
         }
     }

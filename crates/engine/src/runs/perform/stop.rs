@@ -15,8 +15,7 @@ pub(super) async fn perform(work: &Work, run: RunId, control: Option<Control>) -
         control.over().await;
     }
     if let Phase::Mapping(mapping) = &get_run(&work.project, run).await?.phase {
-        for child in mapping.children.iter().filter(|child| child.end.is_none()).filter_map(|child| child.run)
-        {
+        for child in mapping.under_way() {
             let mut seat = Seat::load_bare(&work.project, child).await?;
             let terms = Terms { settle: Vec::new(), fence: Some(work.token) };
             match seat.give(&work.project, &Actor::Engine, Command::Stop { reason: None }, &terms).await {

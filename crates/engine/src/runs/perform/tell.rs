@@ -15,11 +15,19 @@ pub(super) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<()
         // It cannot be otherwise: the effect is asked for by the end.
         _ => return seat::settle(&work.project, &terms(work)).await,
     };
-    let mut seat = match Seat::load(&work.project, parent).await {
-        // Its end is then that it cannot go on; the child's must not be lost over it.
-        Err(Error::Workflow(_)) => Seat::load_bare(&work.project, parent).await?,
-        loaded => loaded?,
-    };
     let command = Command::ChildEnded { child: run, end };
-    seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
+    let mut place = work.seats.enter(parent).await;
+    match place.take(&work.project).await {
+        Ok(mut seat) => {
+            seat.give(&work.project, &Actor::Engine, command, &terms(work)).await?;
+            place.leave(seat);
+            Ok(())
+        }
+        // Its end is then that it cannot go on; the child's must not be lost over it.
+        Err(Error::Workflow(_)) => {
+            let mut seat = Seat::load_bare(&work.project, parent).await?;
+            seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
+        }
+        Err(other) => Err(other),
+    }
 }
