@@ -3,9 +3,9 @@
 //! Fed with events in their order, it tells which of them are to be shown, and which item a step was about: that is in
 //! the event before it.
 
-use regatta_engine::Entry;
 use regatta_engine::core::run::{Event, Next, Run};
-use regatta_engine::core::{Happening, RunId, TaskId};
+use regatta_engine::core::{Happening, Problem, RunId, TaskId};
+use regatta_engine::{Entry, Project, runs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A run with all that works for it.
@@ -25,14 +25,23 @@ pub(crate) struct Kin {
 }
 
 impl Family {
-    /// Starts with a run as it stands.
-    pub(crate) fn of(run: &Run) -> Self {
-        Family {
-            head: run.id,
-            is_over: false,
-            items: BTreeMap::from([(run.id, run.item.clone())]),
-            tasks: run.tasks.values().copied().collect(),
+    /// Starts with a run as it stands, and with what is under way below it.
+    pub(crate) async fn of(project: &Project, run: &Run) -> Result<Self, Problem> {
+        let mut family =
+            Family { head: run.id, is_over: false, items: BTreeMap::new(), tasks: BTreeSet::new() };
+        let mut below = family.join(run);
+        while let Some(next) = below.pop() {
+            let child = runs::get_run(project, next).await.map_err(|error| error.explain())?;
+            below.extend(family.join(&child));
         }
+        Ok(family)
+    }
+
+    /// Takes a run in as it stands, and returns its children.
+    fn join(&mut self, run: &Run) -> Vec<RunId> {
+        self.items.insert(run.id, run.item.clone());
+        self.tasks.extend(run.tasks.values());
+        run.children_under_way()
     }
 
     /// Takes an event in, and says how to show it if it is of the family. The end of the run is the last that is shown:

@@ -215,14 +215,27 @@ fn project(approval: &str, worker: &str) -> TestProject {
     project
 }
 
+/// What a `map` leaves.
+const RESULTS: &str = r#"{"type": "object", "properties": {"results": {"type": "array", "default": []}}}"#;
+
 /// Gives a project the workflow `many`, a small one with children.
 pub(crate) fn write_many(project: &TestProject) {
-    let write = |name: &str, text: &str| project.repo.write(&format!(".regatta/workflows/many/{name}"), text);
+    write_many_at(project, ".regatta/workflows/many");
+}
+
+/// Gives a project the workflow `nested`, whose children are `many`, and have children themselves.
+pub(crate) fn write_nested(project: &TestProject) {
+    let nested = MANY.trim_start().replace("name = \"many\"", "name = \"nested\"");
+    let nested = nested.replace("workflow = \"one\"", "workflow = \"many\"");
+    project.repo.write(".regatta/workflows/nested/workflow.toml", &nested);
+    project.repo.write(".regatta/workflows/nested/state.schema.json", RESULTS);
+    write_many_at(project, ".regatta/workflows/nested/children/many");
+}
+
+fn write_many_at(project: &TestProject, folder: &str) {
+    let write = |name: &str, text: &str| project.repo.write(&format!("{folder}/{name}"), text);
     write("workflow.toml", MANY.trim_start());
-    write(
-        "state.schema.json",
-        r#"{"type": "object", "properties": {"results": {"type": "array", "default": []}}}"#,
-    );
+    write("state.schema.json", RESULTS);
     write("children/one/workflow.toml", ONE.trim_start());
     write(
         "children/one/state.schema.json",

@@ -1,6 +1,6 @@
 //! A run with children: one run for each item, shown together with the run that waits for them.
 
-use crate::run_support::{CODER, HOPELESS, scripted, write_many};
+use crate::run_support::{CODER, HOPELESS, scripted, write_many, write_nested};
 use crate::support::Transcript;
 use regatta_testkit::binary::TestProject;
 
@@ -51,6 +51,23 @@ fn a_child_that_waits_is_shown_with_what_it_waits_for() {
     transcript.run(&["run", "resume", "2"]);
     transcript.check("run_child_waits");
     assert_eq!(project.json(&["run", "--resume", "1"])["status"], "completed");
+}
+
+#[test]
+fn a_child_of_a_child_that_waits_is_shown_with_what_it_waits_for() {
+    let project = scripted("auto", CODER);
+    write_nested(&project);
+    let path = ".regatta/config.toml";
+    let config = std::fs::read_to_string(project.path().join(path)).expect("the config is there");
+    project.repo.write(path, &config.replace("coder = \"worker\"\n", ""));
+    let mut transcript = Transcript::new(&project);
+    let input = r#"{"items": [{"id": "X", "items": [{"id": "A"}]}]}"#;
+    let held = transcript.run(&["run", "nested", "--input", input]);
+    assert_eq!(held.code, Some(1), "{held:?}");
+    transcript.run(&["run", "show", "1"]);
+    project.repo.write(path, &config);
+    transcript.run(&["run", "--resume", "1"]);
+    transcript.check("run_child_of_child_waits");
 }
 
 #[test]

@@ -206,10 +206,9 @@ fn wait_for(task: &Task) -> (Move, Option<Failure>) {
 
 /// A run waits for a person if every child that is under way does, and none is about to start.
 async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> {
-    let mut waiting = Vec::new();
     for child in run.children_under_way() {
         match find_move(project, &get_run(project, child).await?).await? {
-            (Move::Person(_), _) => waiting.push(child),
+            (Move::Person(_), _) => {}
             // One that is over is about to be told of.
             (Move::Engine(_) | Move::Nobody(_), _) => return Ok(Move::Engine(describe_work(run))),
         }
@@ -220,7 +219,7 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
     if run.is_parent_paused {
         return wait_for_parent(project, run).await;
     }
-    Ok(match waiting.as_slice() {
+    Ok(match find_waiting(project, run).await?.as_slice() {
         [] => Move::Engine(describe_work(run)),
         [child] => Move::Person(format!("run {child} waits for you: regatta run show {child}")),
         [child, rest @ ..] => Move::Person(format!(
@@ -228,6 +227,21 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
             rest.len()
         )),
     })
+}
+
+/// Returns the runs below that a person has to look at: a child, or those that it waits for itself.
+async fn find_waiting(project: &Project, run: &Run) -> Result<Vec<RunId>, Error> {
+    let mut waiting = Vec::new();
+    for child in run.children_under_way() {
+        let child = get_run(project, child).await?;
+        match child.turn() {
+            Turn::Children if !child.is_held() => {
+                waiting.extend(Box::pin(find_waiting(project, &child)).await?);
+            }
+            _ => waiting.push(child.id),
+        }
+    }
+    Ok(waiting)
 }
 
 /// Finds the run that a person paused, so that a run does not go on: itself, or one above it.

@@ -95,7 +95,10 @@ impl Foreground {
         let giver = crate::identity::giver(None);
         let family = match run {
             // Whether there is such a run is for the order to say.
-            Some(run) => runs::get_run(project, run).await.ok().map(|run| Family::of(&run)),
+            Some(run) => match runs::get_run(project, run).await {
+                Ok(run) => Some(Family::of(project, &run).await?),
+                Err(_) => None,
+            },
             None => None,
         };
         let project = Arc::clone(project);
@@ -129,7 +132,10 @@ impl Foreground {
 
     async fn until_rest(&mut self, run: RunId) -> Result<Run, Problem> {
         let found = runs::get_run(&self.project, run).await.map_err(|error| error.explain())?;
-        let mut family = self.family.take().unwrap_or_else(|| Family::of(&found));
+        let mut family = match self.family.take() {
+            Some(family) => family,
+            None => Family::of(&self.project, &found).await?,
+        };
         loop {
             let progress = &self.progress;
             let mut show = |entry: &regatta_engine::Entry| {

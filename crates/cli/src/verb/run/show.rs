@@ -65,12 +65,14 @@ pub(super) async fn print_rested(place: &Place, project: &Project, run: RunId) -
     }
 }
 
-/// Returns the children that a run waits for and that wait for a person themselves.
+/// Returns the runs below that a run waits for and that wait for a person themselves.
 async fn find_waiting(project: &Project, run: &RunView) -> Result<Vec<RunView>, Problem> {
     let mut waiting = Vec::new();
     for child in run.children.iter().filter(|child| !child.ended).filter_map(|child| child.run) {
         let (view, _) = show_run(project, child).await.map_err(|error| error.explain())?;
+        let below = Box::pin(find_waiting(project, &view)).await?;
         waiting.extend(Some(view).filter(|view| view.status == Status::Paused));
+        waiting.extend(below);
     }
     Ok(waiting)
 }
