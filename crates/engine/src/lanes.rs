@@ -5,6 +5,7 @@
 
 use crate::core::{Effect, RunId, TaskId, run};
 use crate::error::Error;
+use crate::perform::charge::Charges;
 use crate::perform::{self, Control, Places, UnderWay, Work};
 use crate::project::Project;
 use crate::runs::{self, Roles, Seats};
@@ -51,6 +52,7 @@ pub(crate) struct Lanes {
     done: mpsc::Sender<Done>,
     places: Arc<Places>,
     under_way: Arc<UnderWay>,
+    charges: Arc<Charges>,
     seats: Arc<Seats>,
     roles: Arc<dyn Roles>,
     leaving: watch::Sender<bool>,
@@ -78,6 +80,7 @@ impl Lanes {
             done,
             places,
             under_way: Arc::default(),
+            charges: Arc::default(),
             seats: Arc::default(),
             roles,
             leaving: watch::Sender::new(false),
@@ -202,6 +205,7 @@ impl Lanes {
             at: intent.at,
             places: Arc::clone(&self.places),
             under_way: Arc::clone(&self.under_way),
+            charges: Arc::clone(&self.charges),
             seats: Arc::clone(&self.seats),
             leaving: self.leaving.subscribe(),
         };

@@ -1,19 +1,42 @@
 //! A session on its accounts: opened before the agent starts, closed after it is gone.
 
-use super::Work;
+use super::{Control, Work};
 use crate::accounts::{self, Closing, Opened};
 use crate::clock;
 use crate::core::session::{Ending, Subject, Usage};
-use crate::core::{AgentId, Breakdown, Failure, FailureClass, Park, RunId, TaskId};
+use crate::core::{AgentId, Breakdown, Failure, FailureClass, Park, Refusal, RunId, TaskId};
 use crate::error::Error;
-use regatta_agents::{Ended, Limits, Outcome};
+use regatta_agents::{Ended, Limits, Outcome, StopReason};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
+
+/// How many sessions of one engine are open.
+#[derive(Default)]
+pub(crate) struct Charges {
+    open: watch::Sender<usize>,
+}
 
 /// A session that is open.
 pub(crate) struct Charge {
     subject: Subject,
     /// What it was told.
     pub(crate) opened: Opened,
+    _counted: Counted,
+}
+
+/// What came of opening one.
+pub(crate) enum Opening {
+    Open(Charge),
+    /// A budget is used up, which is said as a failure of the session.
+    Refused(Failure),
+    /// It was asked to stop while it waited for others.
+    Stopped(StopReason),
+}
+
+/// One of those that are open, until this is dropped.
+struct Counted {
+    all: Arc<Charges>,
 }
 
 /// What a session is for.
@@ -27,8 +50,8 @@ pub(crate) struct Purpose<'a> {
     pub(crate) number: u32,
 }
 
-/// Opens a session; when a budget is used up, that is said as a failure of the session.
-pub(crate) async fn open(work: &Work, purpose: Purpose<'_>) -> Result<Result<Charge, Failure>, Error> {
+/// Opens a session. When nothing is left of a budget but what others have set aside, it waits until one of them ends.
+pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -> Result<Opening, Error> {
     let subject = Subject {
         session: name_of(purpose.mark).to_owned(),
         agent_id: purpose.agent.clone(),
@@ -39,10 +62,45 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>) -> Result<Result<Cha
         number: purpose.number,
         day: clock::now().to_zoned(jiff::tz::TimeZone::system()).date(),
     };
-    match accounts::open(&work.project, work.token, &subject).await {
-        Ok(opened) => Ok(Ok(Charge { subject, opened })),
-        Err(error @ Error::Refused(_)) => Ok(Err(Failure::from(error.explain()))),
-        Err(other) => Err(other),
+    let mut others = work.charges.open.subscribe();
+    loop {
+        others.mark_unchanged();
+        let error = match accounts::open(&work.project, work.token, &subject).await {
+            Ok(opened) => {
+                let _counted = Counted::new(&work.charges);
+                return Ok(Opening::Open(Charge { subject, opened, _counted }));
+            }
+            Err(error @ Error::Refused(_)) => error,
+            Err(other) => return Err(other),
+        };
+        // What is set aside for a session that nobody runs is not given back by itself.
+        let is_nobody_there = *others.borrow() == 0 && !others.has_changed().unwrap_or(false);
+        if !is_set_aside(&error) || is_nobody_there {
+            return Ok(Opening::Refused(Failure::from(error.explain())));
+        }
+        tokio::select! {
+            biased;
+            reason = control.asked() => return Ok(Opening::Stopped(reason)),
+            _ = others.changed() => {}
+        }
+    }
+}
+
+/// Tells whether there would be something left but for sessions under way.
+fn is_set_aside(error: &Error) -> bool {
+    matches!(error, Error::Refused(Refusal::BudgetExceeded { spent, limit, .. }) if spent < limit)
+}
+
+impl Counted {
+    fn new(all: &Arc<Charges>) -> Self {
+        all.open.send_modify(|count| *count += 1);
+        Counted { all: Arc::clone(all) }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.all.open.send_modify(|count| *count -= 1);
     }
 }
 

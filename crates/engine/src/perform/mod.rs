@@ -34,6 +34,7 @@ use crate::keeper;
 use crate::orders::{self, Order};
 use crate::project::Project;
 use crate::runs::Seats;
+use charge::Charges;
 use jiff::Timestamp;
 use regatta_agents::SessionId;
 use regatta_store::{IntentId, LeaseToken};
@@ -50,6 +51,8 @@ pub(crate) struct Work {
     pub(crate) places: Arc<Places>,
     /// The steps of runs, by the tasks that they work on.
     pub(crate) under_way: Arc<UnderWay>,
+    /// The sessions that are open.
+    pub(crate) charges: Arc<Charges>,
     /// The places of runs that wait for their children.
     pub(crate) seats: Arc<Seats>,
     /// Becomes true when the engine is about to leave: what is under way ends, and nothing else begins.

@@ -3,7 +3,7 @@
 //! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
 //! of the session's processes and runs the session again in the same worktree.
 
-use super::charge::{self, Charge, Purpose};
+use super::charge::{self, Charge, Opening, Purpose};
 use super::{Control, Work, session_entry, sessions};
 use crate::core::{
     AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
@@ -59,9 +59,10 @@ pub(super) async fn perform(
         role: None,
         number: session,
     };
-    let charge = match charge::open(work, purpose).await? {
-        Ok(charge) => charge,
-        Err(failure) => return work.settle(task, not_started(failure)).await,
+    let charge = match charge::open(work, purpose, control).await? {
+        Opening::Open(charge) => charge,
+        Opening::Refused(failure) => return work.settle(task, not_started(failure)).await,
+        Opening::Stopped(reason) => return leave(work, task, session, reason).await,
     };
     let running = match begin(work, &found, agent, session, resume, &charge).await {
         Ok(Some(running)) => running,

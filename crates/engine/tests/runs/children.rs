@@ -110,6 +110,25 @@ async fn the_budget_of_a_run_is_that_of_its_children_too() {
     assert_eq!(used(CostQuery::Runs, Some(run)).await, (lines, 1_200));
 }
 
+/// A session without a limit of its own sets aside all that is left.
+#[tokio::test]
+async fn a_child_waits_for_what_another_has_set_aside() {
+    let both = r#"cd "$REGATTA_PROJECT/.regatta"
+        seen() { [ -e worktrees/run-2-step-1 ] && [ -e worktrees/run-3-step-1 ]; }
+        while [ ! -e both ] && ! seen; do sleep 0.02; done
+        touch both"#;
+    let first =
+        format!("step = [{{ run = [\"sh\", \"-c\", '''{both}'''] }}, {{ usage = {{ input = 300 }} }}, ");
+    let world = World::new("auto", &[], CODER, &REVIEWER.replace("step = [", &first)).await;
+    let world = world.configured("\n[budget.run]\ntokens = 1000\n").await;
+    let config = std::fs::read_to_string(world.repo.path().join(".regatta/config.toml")).unwrap();
+    let script = "script = \"scripts/reviewer.toml\"\n";
+    let world = world.with_config(&config.replace(script, &format!("{script}instances = 2\n"))).await;
+    let run = begin(&world, json!({ "items": [{ "key": "a" }, { "key": "b" }] })).await;
+    let found = world.rest(run).await;
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+}
+
 /// Only the run that a person began can be forked with another definition.
 #[tokio::test]
 async fn a_child_whose_workflow_is_at_fault_names_the_run_to_fork() {

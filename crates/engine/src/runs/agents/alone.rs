@@ -111,7 +111,7 @@ async fn try_alone(
     let mark = project.run_mark(ask.run.id, ask.run.step);
     let charge = match open(ask, agent, &mark, None, number).await? {
         Ok(charge) => charge,
-        Err(failure) => return Ok(Ok(Played::Failed(failure))),
+        Err(instead) => return Ok(Ok(instead)),
     };
     let request = sessions::Request {
         mark,

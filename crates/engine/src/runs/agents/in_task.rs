@@ -60,7 +60,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     let mark = project.session_mark(id, number);
     let charge = match open(ask, agent, &mark, Some(id), number).await? {
         Ok(charge) => charge,
-        Err(failure) => return played(Played::Failed(failure)),
+        Err(instead) => return played(instead),
     };
     let transcript = project.transcript(id, number);
     let request = sessions::Request {

@@ -25,7 +25,7 @@ use crate::core::{AgentId, Breakdown, Code, CommitId, Failure, Park, Problem, St
 use crate::desk::{OfRun, Subject};
 use crate::error::Error;
 use crate::orders;
-use crate::perform::charge::{self, Charge, Purpose};
+use crate::perform::charge::{self, Charge, Opening, Purpose};
 use crate::perform::{Work, sessions};
 use crate::project::Project;
 use regatta_agents::{FailureClass, Outcome as Ending, StopReason};
@@ -199,14 +199,18 @@ async fn open(
     mark: &str,
     task: Option<TaskId>,
     number: u32,
-) -> Result<Result<Option<Charge>, Failure>, Error> {
+) -> Result<Result<Option<Charge>, Played>, Error> {
     if ask.is_replay() {
         return Ok(Ok(None));
     }
     let (run, role) = (Some(ask.run.id), Some(ask.role));
     let above = family::find_above(ask.project, ask.run).await?;
-    let opened = charge::open(ask.work, Purpose { mark, agent, task, run, above, role, number }).await?;
-    Ok(opened.map(Some))
+    let purpose = Purpose { mark, agent, task, run, above, role, number };
+    Ok(match charge::open(ask.work, purpose, ask.control).await? {
+        Opening::Open(charge) => Ok(Some(charge)),
+        Opening::Refused(failure) => Err(Played::Failed(failure)),
+        Opening::Stopped(reason) => Err(Played::Stopped(reason)),
+    })
 }
 
 /// Closes a session that never began.
