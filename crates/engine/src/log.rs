@@ -385,13 +385,28 @@ fn text_of<E: Serialize>(event: &E) -> String {
     String::from_utf8(bytes).expect("JSON is text")
 }
 
+/// Returns the lane of the sessions of a task.
+pub(crate) fn session_lane(task: TaskId) -> String {
+    format!("task/{task}/session")
+}
+
+/// Returns the lane of the steps of a run.
+pub(crate) fn node_lane(run: RunId) -> String {
+    format!("run/{run}/node")
+}
+
+/// Tells whether what is asked for in a lane may be a session of an agent.
+pub(crate) fn is_of_sessions(lane: &str) -> bool {
+    lane.ends_with("/session") || lane.ends_with("/node")
+}
+
 /// Makes an intent of an effect that the `event`-th row asks for.
 ///
 /// A session and a pause have lanes of their own, because what ends them must run beside them.
 pub(crate) fn intent_of(effect: &Effect, event: usize) -> NewIntent {
     let task = effect.task();
     let lane = match effect {
-        Effect::RunSession { .. } => format!("task/{task}/session"),
+        Effect::RunSession { .. } => session_lane(task),
         Effect::Wait { .. } => format!("task/{task}/wait"),
         _ => format!("task/{task}"),
     };
@@ -413,7 +428,7 @@ pub(crate) fn effect_of<E: DeserializeOwned>(intent: &Intent) -> Result<E, serde
 pub(crate) fn intent_of_run(effect: &run::Effect, event: usize) -> NewIntent {
     let run = effect.run();
     let lane = match effect {
-        run::Effect::PerformNode { .. } => format!("run/{run}/node"),
+        run::Effect::PerformNode { .. } => node_lane(run),
         run::Effect::LandTask { .. } => format!("run/{run}/land"),
         _ => format!("run/{run}"),
     };

@@ -6,15 +6,19 @@ use crate::clock;
 use crate::core::session::{Ending, Subject, Usage};
 use crate::core::{AgentId, Breakdown, Failure, FailureClass, Park, Refusal, RunId, TaskId};
 use crate::error::Error;
+use crate::log;
 use regatta_agents::{Ended, Limits, Outcome, StopReason};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
 
-/// How many sessions of one engine are open.
+/// How long a session that waits for others sleeps when nothing happens; it wakes at once when the log moves.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// The sessions of one engine that wait for what others have set aside, by their lanes.
 #[derive(Default)]
 pub(crate) struct Charges {
-    open: watch::Sender<usize>,
+    waiting: Mutex<HashSet<String>>,
 }
 
 /// A session that is open.
@@ -22,7 +26,6 @@ pub(crate) struct Charge {
     subject: Subject,
     /// What it was told.
     pub(crate) opened: Opened,
-    _counted: Counted,
 }
 
 /// What came of opening one.
@@ -34,9 +37,10 @@ pub(crate) enum Opening {
     Stopped(StopReason),
 }
 
-/// One of those that are open, until this is dropped.
-struct Counted {
-    all: Arc<Charges>,
+/// One of those that wait, until this is dropped.
+struct Waiting<'a> {
+    all: &'a Charges,
+    lane: String,
 }
 
 /// What a session is for.
@@ -62,28 +66,38 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
         number: purpose.number,
         day: clock::now().to_zoned(jiff::tz::TimeZone::system()).date(),
     };
-    let mut others = work.charges.open.subscribe();
+    let lane = purpose.run.map(log::node_lane).or(purpose.task.map(log::session_lane)).unwrap_or_default();
+    let store = work.project.store();
+    let mut waiting = None;
     loop {
-        others.mark_unchanged();
+        let seen = store.head().await?;
         let error = match accounts::open(&work.project, work.token, &subject).await {
-            Ok(opened) => {
-                let _counted = Counted::new(&work.charges);
-                return Ok(Opening::Open(Charge { subject, opened, _counted }));
-            }
+            Ok(opened) => return Ok(Opening::Open(Charge { subject, opened })),
             Err(error @ Error::Refused(_)) => error,
             Err(other) => return Err(other),
         };
-        // What is set aside for a session that nobody runs is not given back by itself.
-        let is_nobody_there = *others.borrow() == 0 && !others.has_changed().unwrap_or(false);
-        if !is_set_aside(&error) || is_nobody_there {
-            return Ok(Opening::Refused(Failure::from(error.explain())));
+        let refused = |error: Error| Ok(Opening::Refused(Failure::from(error.explain())));
+        if !is_set_aside(&error) {
+            return refused(error);
+        }
+        waiting.get_or_insert_with(|| Waiting::enter(&work.charges, &lane));
+        if !is_another_at_work(work).await? {
+            return refused(error);
         }
         tokio::select! {
             biased;
             reason = control.asked() => return Ok(Opening::Stopped(reason)),
-            _ = others.changed() => {}
+            moved = store.wait_past(seen, IDLE) => drop(moved?),
         }
     }
+}
+
+/// Tells whether a session is under way, or is to be run again, that does not wait itself. What is set aside for one that
+/// nobody runs is not given back by waiting.
+async fn is_another_at_work(work: &Work) -> Result<bool, Error> {
+    let open = work.project.store().open_intents().await?;
+    let waiting = work.charges.lock();
+    Ok(open.iter().any(|intent| log::is_of_sessions(&intent.lane) && !waiting.contains(&intent.lane)))
 }
 
 /// Tells whether there would be something left but for sessions under way.
@@ -91,16 +105,22 @@ fn is_set_aside(error: &Error) -> bool {
     matches!(error, Error::Refused(Refusal::BudgetExceeded { spent, limit, .. }) if spent < limit)
 }
 
-impl Counted {
-    fn new(all: &Arc<Charges>) -> Self {
-        all.open.send_modify(|count| *count += 1);
-        Counted { all: Arc::clone(all) }
+impl Charges {
+    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Counted {
+impl<'a> Waiting<'a> {
+    fn enter(all: &'a Charges, lane: &str) -> Self {
+        all.lock().insert(lane.to_owned());
+        Waiting { all, lane: lane.to_owned() }
+    }
+}
+
+impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.all.open.send_modify(|count| *count -= 1);
+        self.all.lock().remove(&self.lane);
     }
 }
 

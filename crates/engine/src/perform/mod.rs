@@ -51,7 +51,7 @@ pub(crate) struct Work {
     pub(crate) places: Arc<Places>,
     /// The steps of runs, by the tasks that they work on.
     pub(crate) under_way: Arc<UnderWay>,
-    /// The sessions that are open.
+    /// The sessions that wait for what others have set aside.
     pub(crate) charges: Arc<Charges>,
     /// The places of runs that wait for their children.
     pub(crate) seats: Arc<Seats>,
