@@ -81,7 +81,8 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
             return refused(error);
         }
         waiting.get_or_insert_with(|| Waiting::enter(&work.charges, &lane));
-        if !is_another_at_work(work).await? {
+        // What happened since may have given back what was set aside.
+        if !is_another_at_work(work).await? && store.head().await? == seen {
             return refused(error);
         }
         tokio::select! {
