@@ -92,6 +92,26 @@ fn an_agent_that_is_not_paused_takes_completion_back() {
 }
 
 #[test]
+fn a_task_whose_agent_was_not_stopped_is_resumed_with_one_session() {
+    // The report: an engine on its way out left the first session to the next, which has no use for it any more.
+    check(
+        "add; assign 1 alpha; settle 1; cancel 1; fail 1",
+        "resume 1; report 1 session_stopped 1; settle 1",
+        expect![[r#"
+            > resume 1
+            [agent:woken] -> run_session
+            #1 in_progress/starting, alpha starting, error AGENT_STOP_FAILED
+            > report 1 session_stopped 1
+            []
+            #1 in_progress/starting, alpha starting, error AGENT_STOP_FAILED
+            > settle 1
+            [agent:resumed]
+            #1 in_progress/running, alpha running
+        "#]],
+    );
+}
+
+#[test]
 fn a_merge_that_fails_leaves_the_decision_open() {
     check(
         "add; assign 1 alpha; settle 1; ready 1; approve 1",

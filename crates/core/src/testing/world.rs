@@ -130,7 +130,8 @@ impl World {
             self.open.remove(index);
         }
         let mut steps = Vec::new();
-        if well && let Effect::PauseAgent { .. } | Effect::StopAgent { .. } = effect {
+        // Whether it goes well or not: only what an earlier engine left of a session may outlive the attempt to stop it.
+        if let Effect::PauseAgent { .. } | Effect::StopAgent { .. } = effect {
             steps.extend(self.end_sessions(task));
         }
         if let Effect::ApproveByPolicy { .. } = effect {
