@@ -6,12 +6,13 @@ use crate::clock;
 use crate::core::session::{
     self, Account, Allowance, Charged, Ending, Event, Leave, Resumable, Scope, Subject, Usage,
 };
-use crate::core::{Actor, Fact, FailureClass, Park, TaskId};
+use crate::core::{Actor, Fact, FailureClass, Park};
 use crate::error::Error;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::round;
 use regatta_store::{Append, CommandKey, LeaseToken, StreamName};
+use std::collections::BTreeMap;
 
 /// What a session is told when it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,20 +110,22 @@ pub async fn list_accounts(project: &Project, kind: &str) -> Result<Vec<(String,
     Ok(accounts)
 }
 
-/// Closes the sessions of a task that are open though none of it runs any more.
-pub(crate) async fn close_lost(project: &Project, token: LeaseToken, task: TaskId) -> Result<(), Error> {
-    let open = get_account(project, Scope::Task(task)).await?.held;
+/// Returns the sessions of a task or of a run that are open; those of a run's children are not its own.
+pub(crate) async fn list_open(project: &Project, scope: Scope) -> Result<Vec<Subject>, Error> {
+    let open = get_account(project, scope).await?.held;
     if open.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    for fact in list_sessions(project, Scope::Task(task)).await? {
-        if let Event::SessionOpened { subject, .. } = &fact.event
+    let mut subjects = BTreeMap::new();
+    for fact in list_sessions(project, scope).await? {
+        if let Event::SessionOpened { subject, .. } = fact.event
             && open.contains_key(&subject.session)
+            && subject.is_of(scope)
         {
-            close(project, token, subject, Closing::lost()).await?;
+            subjects.insert(subject.session.clone(), subject);
         }
     }
-    Ok(())
+    Ok(subjects.into_values().collect())
 }
 
 enum Deed {

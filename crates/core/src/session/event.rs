@@ -150,6 +150,15 @@ impl Subject {
         scopes
     }
 
+    /// Tells whether it is for the task or the run of an account, and not only charged to it.
+    pub fn is_of(&self, scope: Scope) -> bool {
+        match scope {
+            Scope::Project | Scope::Day(_) => true,
+            Scope::Task(task) => self.task_id == Some(task),
+            Scope::Run(run) => self.run_id == Some(run),
+        }
+    }
+
     /// Names one of its questions among all of the project.
     pub fn name_question(&self, question: u64) -> String {
         format!("{}/{question}", self.session)

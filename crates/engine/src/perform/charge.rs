@@ -1,10 +1,12 @@
 //! A session on its accounts: opened before the agent starts, closed after it is gone.
 
+use super::places::Place;
 use super::{Control, Work};
 use crate::accounts::{self, Closing, Opened};
 use crate::clock;
 use crate::core::session::{Ending, Subject, Usage};
 use crate::core::{AgentId, Breakdown, Failure, FailureClass, Park, Refusal, RunId, TaskId};
+use crate::engine;
 use crate::error::Error;
 use crate::log;
 use regatta_agents::{Ended, Limits, Outcome, StopReason};
@@ -21,9 +23,10 @@ pub(crate) struct Charges {
     waiting: Mutex<HashSet<String>>,
 }
 
-/// A session that is open.
+/// A session that is open, in its place.
 pub(crate) struct Charge {
     subject: Subject,
+    _place: Place,
     /// What it was told.
     pub(crate) opened: Opened,
 }
@@ -33,7 +36,7 @@ pub(crate) enum Opening {
     Open(Charge),
     /// A budget is used up, which is said as a failure of the session.
     Refused(Failure),
-    /// It was asked to stop while it waited for others.
+    /// It was asked to stop while it waited for a place, or for others.
     Stopped(StopReason),
 }
 
@@ -54,7 +57,8 @@ pub(crate) struct Purpose<'a> {
     pub(crate) number: u32,
 }
 
-/// Opens a session. When nothing is left of a budget but what others have set aside, it waits until one of them ends.
+/// Waits for a place, and opens a session in it. When nothing is left of a budget but what others have set aside, it waits
+/// until one of them ends, and holds no place meanwhile: they may be waiting for one themselves.
 pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -> Result<Opening, Error> {
     let subject = Subject {
         session: name_of(purpose.mark).to_owned(),
@@ -70,9 +74,16 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
     let store = work.project.store();
     let mut waiting = None;
     loop {
+        let place = tokio::select! {
+            biased;
+            reason = control.asked() => return Ok(Opening::Stopped(reason)),
+            place = work.places.take(&subject.agent_id) => place,
+        };
+        // Waiting may have taken longer than the lease lasts.
+        engine::check_lease(&work.project, work.token).await?;
         let seen = store.head().await?;
         let error = match accounts::open(&work.project, work.token, &subject).await {
-            Ok(opened) => return Ok(Opening::Open(Charge { subject, opened })),
+            Ok(opened) => return Ok(Opening::Open(Charge { subject, _place: place, opened })),
             Err(error @ Error::Refused(_)) => error,
             Err(other) => return Err(other),
         };
@@ -85,6 +96,7 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
         if !is_another_at_work(work).await? && store.head().await? == seen {
             return refused(error);
         }
+        drop(place);
         tokio::select! {
             biased;
             reason = control.asked() => return Ok(Opening::Stopped(reason)),
@@ -128,6 +140,11 @@ impl Drop for Waiting<'_> {
 /// Returns the name of the session whose processes carry a mark.
 pub(crate) fn name_of(mark: &str) -> &str {
     mark.trim_end_matches('.')
+}
+
+/// Returns how the marks of a session's processes begin.
+pub(crate) fn mark_of(session: &str) -> String {
+    format!("{session}.")
 }
 
 impl Charge {

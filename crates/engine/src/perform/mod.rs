@@ -7,7 +7,7 @@ pub(crate) mod charge;
 mod control;
 mod create_worktree;
 mod hearing;
-mod leftovers;
+pub(crate) mod leftovers;
 mod merge_branch;
 mod moved_refs;
 mod pause_agent;

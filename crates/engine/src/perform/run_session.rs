@@ -4,13 +4,12 @@
 //! of the session's processes and runs the session again in the same worktree.
 
 use super::charge::{self, Charge, Opening, Purpose};
-use super::{Control, Work, session_entry, sessions};
+use super::{Control, Work, leftovers, session_entry, sessions};
 use crate::core::{
     AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
 };
 use crate::crash;
 use crate::desk::Subject;
-use crate::engine;
 use crate::error::Error;
 use crate::keeper;
 use crate::orders;
@@ -31,19 +30,9 @@ pub(super) async fn perform(
     let stopped = |end| Outcome::SessionEnded { session, end };
     let found = orders::get_task(&work.project, task).await?;
     let Some(phase) = wanted(&found, session) else {
+        leftovers::end_lost_session(work, task, session).await?;
         return work.settle(task, stopped(SessionEnd::Stopped)).await;
     };
-    let _place = tokio::select! {
-        biased;
-        reason = control.asked() => return leave(work, task, session, reason).await,
-        place = work.places.take(agent) => place,
-    };
-    // Waiting for a place may have taken longer than the lease lasts.
-    engine::check_lease(&work.project, work.token).await?;
-    work.keep_file(task).await?;
-    session_entry::archive_if_due(work, task).await?;
-    let found = orders::get_task(&work.project, task).await?;
-    let start = session_entry::find_start(&work.project, &found).await;
     // A session that ran before the engine was killed has a started task, which must be told differently.
     let not_started = |failure| match phase {
         Phase::Starting => Outcome::SessionNotStarted { session, failure },
@@ -64,6 +53,10 @@ pub(super) async fn perform(
         Opening::Refused(failure) => return work.settle(task, not_started(failure)).await,
         Opening::Stopped(reason) => return leave(work, task, session, reason).await,
     };
+    work.keep_file(task).await?;
+    session_entry::archive_if_due(work, task).await?;
+    let found = orders::get_task(&work.project, task).await?;
+    let start = session_entry::find_start(&work.project, &found).await;
     let running = match begin(work, &found, agent, session, resume, &charge).await {
         Ok(Some(running)) => running,
         Ok(None) => {

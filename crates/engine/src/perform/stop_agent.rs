@@ -1,7 +1,7 @@
 //! Stops the agent of a cancelled task, and confirms that nothing of it is left.
 
 use super::{Control, Work, leftovers};
-use crate::accounts;
+use crate::core::session::Scope;
 use crate::core::{Code, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
@@ -20,7 +20,7 @@ pub(super) async fn perform(
         Ok(()) => Outcome::AgentStopped,
         Err(failure) => Outcome::AgentNotStopped(failure),
     };
-    accounts::close_lost(&work.project, work.token, task).await?;
+    leftovers::end_lost(work, Scope::Task(task)).await?;
     crash::point("stop_agent.after");
     work.settle(task, outcome).await
 }

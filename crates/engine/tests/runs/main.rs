@@ -8,6 +8,7 @@ mod children;
 mod families;
 mod fork_nodes;
 mod forks;
+mod lost_sessions;
 mod lost_worktrees;
 mod moments;
 mod outlook;

@@ -107,14 +107,14 @@ fn code_of(run: &Run) -> Option<Code> {
 }
 
 /// A process that carries the mark of a session.
-struct LeftOver {
+pub(crate) struct LeftOver {
     child: Child,
     note: PathBuf,
     go: PathBuf,
 }
 
 impl LeftOver {
-    fn start(folder: &Path, mark: &str) -> Self {
+    pub(crate) fn start(folder: &Path, mark: &str) -> Self {
         let (note, go) = (folder.join("asked-to-end"), folder.join("go"));
         let mut command = Command::new("sh");
         command.args(["-c", LEFT_OVER]).env("REGATTA_SESSION", mark).env("NOTE", &note).env("GO", &go);
@@ -122,11 +122,11 @@ impl LeftOver {
         LeftOver { child, note, go }
     }
 
-    fn is_being_ended(&self) -> bool {
+    pub(crate) fn is_being_ended(&self) -> bool {
         self.note.exists()
     }
 
-    fn let_go(&mut self) {
+    pub(crate) fn let_go(&mut self) {
         std::fs::write(&self.go, "").unwrap();
         self.child.stdin.take().unwrap().write_all(b"\n").unwrap();
         self.child.wait().unwrap();

@@ -102,11 +102,6 @@ async fn try_alone(
     attempt: u32,
 ) -> Result<Result<Played, Park>, Error> {
     let (project, work) = (ask.project, ask.work);
-    let _held = tokio::select! {
-        biased;
-        reason = ask.control.asked() => return Ok(Ok(Played::Stopped(reason))),
-        place = work.places.take(agent) => place,
-    };
     let number = ask.run.count_visits() + 1;
     let mark = project.run_mark(ask.run.id, ask.run.step);
     let charge = match open(ask, agent, &mark, None, number).await? {

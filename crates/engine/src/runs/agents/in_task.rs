@@ -47,21 +47,17 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         },
         _ => task.sessions + 1,
     };
-    let _place = tokio::select! {
-        biased;
-        reason = ask.control.asked() => return played(stopped(ask, id, reason).await?),
-        place = work.places.take(agent) => place,
-    };
-    work.keep_file(id).await?;
-    session_entry::archive_if_due(work, id).await?;
-    let start = session_entry::find_start(project, &task).await;
     let worktree = task.worktree().expect("a task that a run drives has a worktree");
     let folder = project.place(&worktree.path);
     let mark = project.session_mark(id, number);
     let charge = match open(ask, agent, &mark, Some(id), number).await? {
         Ok(charge) => charge,
+        Err(Played::Stopped(reason)) => return played(stopped(ask, id, reason).await?),
         Err(instead) => return played(instead),
     };
+    work.keep_file(id).await?;
+    session_entry::archive_if_due(work, id).await?;
+    let start = session_entry::find_start(project, &task).await;
     let transcript = project.transcript(id, number);
     let request = sessions::Request {
         mark,

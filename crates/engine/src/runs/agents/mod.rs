@@ -26,7 +26,7 @@ use crate::desk::{OfRun, Subject};
 use crate::error::Error;
 use crate::orders;
 use crate::perform::charge::{self, Charge, Opening, Purpose};
-use crate::perform::{Work, sessions};
+use crate::perform::{Work, leftovers, sessions};
 use crate::project::Project;
 use regatta_agents::{FailureClass, Outcome as Ending, StopReason};
 use serde_json::Value;
@@ -88,7 +88,16 @@ impl Roles for AgentRoles {
 }
 
 async fn play(roles: &AgentRoles, ask: Ask<'_>) -> Result<Played, Error> {
-    let agent = match find_agent(&ask) {
+    let played = try_to_play(roles, &ask).await?;
+    // It may not even have come to the session that an earlier engine left open.
+    if let Played::Failed(_) | Played::Stopped(StopReason::Cancelled | StopReason::Paused) = &played {
+        leftovers::end_lost(ask.work, Scope::Run(ask.run.id)).await?;
+    }
+    Ok(played)
+}
+
+async fn try_to_play(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Played, Error> {
+    let agent = match find_agent(ask) {
         Ok(agent) => agent,
         Err(problem) => return Ok(Played::Failed(Failure::from(*problem))),
     };
@@ -96,8 +105,8 @@ async fn play(roles: &AgentRoles, ask: Ask<'_>) -> Result<Played, Error> {
         return Ok(Played::Failed(failure));
     }
     match ask.run.find_task() {
-        Some(task) => in_task::play(roles, &ask, agent, task).await,
-        None => alone::play(roles, &ask, agent).await,
+        Some(task) => in_task::play(roles, ask, agent, task).await,
+        None => alone::play(roles, ask, agent).await,
     }
 }
 
@@ -192,7 +201,7 @@ fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
     })
 }
 
-/// Opens a session for a role. What a tape has costs nothing, and is no session of an agent.
+/// Opens a session for a role. What a tape has costs nothing, and takes no place of an agent.
 async fn open(
     ask: &Ask<'_>,
     agent: &AgentId,

@@ -4,9 +4,10 @@ use super::super::orders::get_run;
 use super::super::seat::{Seat, Terms};
 use super::terms;
 use crate::core::run::{Command, Phase};
+use crate::core::session::Scope;
 use crate::core::{Actor, RunId};
 use crate::error::Error;
-use crate::perform::{Control, Work};
+use crate::perform::{Control, Work, leftovers};
 use regatta_agents::StopReason;
 
 pub(super) async fn perform(work: &Work, run: RunId, control: Option<Control>) -> Result<(), Error> {
@@ -14,6 +15,7 @@ pub(super) async fn perform(work: &Work, run: RunId, control: Option<Control>) -
         control.stop(StopReason::Cancelled);
         control.over().await;
     }
+    leftovers::end_lost(work, Scope::Run(run)).await?;
     if let Phase::Mapping(mapping) = &get_run(&work.project, run).await?.phase {
         for child in mapping.under_way() {
             let mut seat = Seat::load_bare(&work.project, child).await?;
