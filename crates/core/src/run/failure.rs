@@ -26,6 +26,8 @@ fn of_fault(run: &Run, what: String, fault: &StepFault) -> Failure {
         | StepFault::Unusable { .. }
         | StepFault::NoKey { .. }
         | StepFault::NoPlace { .. }
+        | StepFault::UnknownItem { .. }
+        | StepFault::ItemsInCircle { .. }
         | StepFault::ChildInput { .. }
         | StepFault::Prompt(_)
         | StepFault::Missing { .. } => Code::EdgeEvaluationFailed,

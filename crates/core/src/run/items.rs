@@ -18,9 +18,8 @@ pub(super) fn find_items(look: &Look<'_>, node: &Node) -> Result<Vec<Item>, Step
     if let Some(twice) = find_twice(&items) {
         return Err(unusable(key, "a key that no other item has", Value::from(twice.key.as_str())));
     }
-    if let (Some(depends), Some(stuck)) = (depends, find_stuck(&items)) {
-        let wanted = "a list of known keys without a circle";
-        return Err(unusable(depends, wanted, Value::from(stuck.depends.clone())));
+    if let Some(depends) = depends {
+        check_order(&items, depends)?;
     }
     for Item { key, input, .. } in &items {
         child.fit_input(&mut input.clone()).map_err(|faults| StepFault::ChildInput {
@@ -43,8 +42,42 @@ fn find_twice(items: &[Item]) -> Option<&Item> {
     items.iter().find(|item| !keys.insert(item.key.as_str()))
 }
 
-/// Returns the first item that would never start, even if every other completed.
-fn find_stuck(items: &[Item]) -> Option<&Item> {
+/// Refuses items of which one would never start, even if every other completed.
+fn check_order(items: &[Item], depends: &Expression) -> Result<(), StepFault> {
+    let places: BTreeMap<&str, usize> =
+        items.iter().enumerate().map(|(index, item)| (item.key.as_str(), index)).collect();
+    let (part, expression) = (|| depends.part().clone(), || depends.text().to_owned());
+    for Item { key, depends, .. } in items {
+        if let Some(missing) = depends.iter().find(|key| !places.contains_key(key.as_str())) {
+            let (key, missing) = (key.clone(), missing.clone());
+            return Err(StepFault::UnknownItem { part: part(), expression: expression(), key, missing });
+        }
+    }
+    match find_circle(items, &places) {
+        Some(circle) => Err(StepFault::ItemsInCircle { part: part(), expression: expression(), circle }),
+        None => Ok(()),
+    }
+}
+
+/// Returns the keys of items that wait for each other, from one of them round to the same.
+fn find_circle(items: &[Item], places: &BTreeMap<&str, usize>) -> Option<Vec<String>> {
+    let is_stuck = find_stuck(items);
+    let needed = |index: usize| {
+        let found = items[index].depends.iter().filter_map(|key| places.get(key.as_str()));
+        found.copied().find(|index| is_stuck[*index])
+    };
+    // Each that is stuck waits for another that is, so the way through them comes back to where it has been.
+    let mut way = vec![is_stuck.iter().position(|is_stuck| *is_stuck)?];
+    let mut been = BTreeSet::new();
+    while let Some(next) = way.last().filter(|index| been.insert(**index)).and_then(|index| needed(*index)) {
+        way.push(next);
+    }
+    let first = way.iter().position(|index| Some(index) == way.last())?;
+    Some(way[first..].iter().map(|index| items[*index].key.clone()).collect())
+}
+
+/// Tells of each item whether it would never start, even if every other completed.
+fn find_stuck(items: &[Item]) -> Vec<bool> {
     let mut missing: Vec<usize> = items.iter().map(|item| item.depends.len()).collect();
     let mut dependents: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
@@ -61,5 +94,5 @@ fn find_stuck(items: &[Item]) -> Option<&Item> {
             }
         }
     }
-    items.iter().zip(missing).find(|(_, missing)| *missing > 0).map(|(item, _)| item)
+    missing.iter().map(|missing| *missing > 0).collect()
 }

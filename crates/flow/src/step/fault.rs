@@ -69,6 +69,28 @@ pub enum StepFault {
         /// What is wrong with it.
         faults: Vec<SchemaFault>,
     },
+    /// An item of a `map` node waits for one that is not there.
+    #[error("{part}: item `{key}` depends on `{missing}`, and no item has that key")]
+    UnknownItem {
+        /// The node.
+        part: Part,
+        /// The text of the expression that names what it waits for.
+        expression: String,
+        /// The key of the item.
+        key: String,
+        /// What it waits for.
+        missing: String,
+    },
+    /// Items of a `map` node wait for each other, so that none of them could start.
+    #[error("{part}: items depend on each other: {}", tell_circle(circle))]
+    ItemsInCircle {
+        /// The node.
+        part: Part,
+        /// The text of the expression that names what they wait for.
+        expression: String,
+        /// Their keys, from one of them round to the same.
+        circle: Vec<String>,
+    },
     /// An item of a `map` node is not what its child takes.
     #[error("{part}: item `{key}` is no input of `{child}`: {}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     ChildInput {
@@ -92,6 +114,18 @@ pub enum StepFault {
         /// Its name.
         name: String,
     },
+}
+
+/// More keys than this do not make a circle clearer.
+const CIRCLE_KEYS_MAX: usize = 10;
+
+fn tell_circle(circle: &[String]) -> String {
+    match circle {
+        [first, .., last] if circle.len() > CIRCLE_KEYS_MAX => {
+            format!("{first} → {} → … → {last}", circle[1..CIRCLE_KEYS_MAX - 1].join(" → "))
+        }
+        _ => circle.join(" → "),
+    }
 }
 
 impl StepFault {
@@ -120,6 +154,8 @@ impl StepFault {
             | StepFault::NoKey { part, .. }
             | StepFault::NoPlace { part, .. }
             | StepFault::Place { part, .. }
+            | StepFault::UnknownItem { part, .. }
+            | StepFault::ItemsInCircle { part, .. }
             | StepFault::ChildInput { part, .. } => Some(part),
             StepFault::Schema { .. } | StepFault::Prompt(_) | StepFault::Missing { .. } => None,
         }
@@ -130,6 +166,8 @@ impl StepFault {
         match self {
             StepFault::Evaluation { expression, .. }
             | StepFault::Unusable { expression, .. }
+            | StepFault::UnknownItem { expression, .. }
+            | StepFault::ItemsInCircle { expression, .. }
             | StepFault::NoKey { expression, .. } => Some(expression),
             StepFault::NoPlace { place, .. } => Some(place),
             StepFault::Place { .. }

@@ -310,7 +310,44 @@ fn items_that_can_never_start_are_refused() {
         "begin",
         expect![[r#"
             > begin
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: `after` gives ["b"] where a list of known keys without a circle is needed
+              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: items depend on each other: a → b → a
+        "#]],
+    );
+    check(
+        &map_of(json!([item("a", "b"), item("b", "c"), item("c", "d"), item("d", "b")])),
+        "",
+        "begin",
+        expect![[r#"
+            > begin
+              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: items depend on each other: b → c → d → b
+        "#]],
+    );
+    check(
+        &map_of(json!([item("a", "a")])),
+        "",
+        "begin",
+        expect![[r#"
+            > begin
+              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: items depend on each other: a → a
+        "#]],
+    );
+    let many: Vec<Value> = (0..500).map(|n| item(&format!("k{n}"), &format!("k{}", (n + 1) % 500))).collect();
+    check(
+        &map_of(json!(many)),
+        "",
+        "begin",
+        expect![[r#"
+            > begin
+              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: items depend on each other: k0 → k1 → k2 → k3 → k4 → k5 → k6 → k7 → k8 → … → k0
+        "#]],
+    );
+    check(
+        &map_of(json!([{ "key": "b" }, item("a", "zz")])),
+        "",
+        "begin",
+        expect![[r#"
+            > begin
+              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: item `a` depends on `zz`, and no item has that key
         "#]],
     );
     check(
@@ -390,7 +427,7 @@ when = "$count(output[status = 'completed']) = $count(list)"
         "give [{\"key\": \"a\", \"after\": \"b\"}]",
         expect![[r#"
             > give [{"key": "a", "after": "b"}]
-              run:failed EDGE_EVALUATION_FAILED: run 1 stopped after node `work`: node `all`: `after` gives ["b"] where a list of known keys without a circle is needed
+              run:failed EDGE_EVALUATION_FAILED: run 1 stopped after node `work`: node `all`: item `a` depends on `b`, and no item has that key
               = failed EDGE_EVALUATION_FAILED
         "#]],
     );
