@@ -97,28 +97,26 @@ fn describe_tried(tried: &Tried) -> String {
     format!("`{edge}` saw {}", seen.join(", "))
 }
 
-/// An edge was taken as often as it may be.
-pub(super) fn exhausted(run: RunId, edge: &EdgeId, scope: &str) -> Failure {
+/// An edge was taken as often as it may be; the end that its route leads to may say more.
+pub(super) fn exhausted(run: RunId, edge: &EdgeId, scope: &str, reason: Option<String>) -> Failure {
     let whose = if scope.is_empty() { String::new() } else { format!(" for {scope}") };
-    Failure::from(
-        Problem::new(
-            Code::MaxIterationsExceeded,
-            format!("run {run} gave up"),
-            format!("edge `{edge}` was taken as often as it may be{whose}"),
-            format!(
-                "look at the work with `regatta run show {run}`; `regatta run fork {run} --at STEP` tries again, and by \
-                 a changed workflow with `--with WORKFLOW`"
-            ),
-        )
-        .with("edge", edge.as_str())
-        .with("scope", scope),
-    )
+    let mut problem = Problem::new(
+        Code::MaxIterationsExceeded,
+        format!("run {run} gave up"),
+        format!("edge `{edge}` was taken as often as it may be{whose}"),
+        format!(
+            "look at the work with `regatta run show {run}`; `regatta run fork {run} --at STEP` tries again, and by a \
+             changed workflow with `--with WORKFLOW`"
+        ),
+    );
+    problem.why.extend(reason);
+    Failure::from(problem.with("edge", edge.as_str()).with("scope", scope))
 }
 
 /// A task that the run has given up is left to a person.
 pub(super) fn given_up(run: RunId, choice: &Choice) -> Failure {
     if choice.exhausted.is_some() {
-        return exhausted(run, &choice.edge, &choice.scope);
+        return exhausted(run, &choice.edge, &choice.scope, None);
     }
     left_to_a_person(run, format!("edge `{}` of its workflow says so", choice.edge))
 }

@@ -57,7 +57,7 @@ impl Player<'_> {
                 (Choice { edge, scope, exhausted: Some(route), fail, tried }, None)
             }
             flow::Choice::ExhaustedWithoutRoute { edge, scope, .. } => {
-                return failed(failure::exhausted(run_id, &edge, &scope), output);
+                return failed(failure::exhausted(run_id, &edge, &scope, None), output);
             }
             flow::Choice::Stalled { tried } => {
                 return failed(failure::stalled(self.run, &tried), output);
@@ -69,8 +69,8 @@ impl Player<'_> {
         };
         let ending = end.map(|end| match (end, &choice) {
             (Ok(result), _) => Event::RunCompleted { run_id, result },
-            (Err(_), Choice { exhausted: Some(_), edge, scope, .. }) => {
-                self.fail(failure::exhausted(run_id, edge, scope))
+            (Err(reason), Choice { exhausted: Some(_), edge, scope, .. }) => {
+                self.fail(failure::exhausted(run_id, edge, scope, reason))
             }
             (Err(reason), _) => self.fail(failure::ended(run_id, next.node(), reason)),
         });

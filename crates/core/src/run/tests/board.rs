@@ -329,7 +329,7 @@ fn a_task_that_is_given_up_is_released_and_the_run_ends() {
         expect![[r#"
             > coder fail
               run:stepped 5 coder -[coder-retry T001, used up, route 1, fail T001]-> end failed
-              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` was taken as often as it may be for T001
+              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` was taken as often as it may be for T001: the work on Title T001 was not good enough
               ! release_task #1 MAX_ITERATIONS_EXCEEDED
               = failed MAX_ITERATIONS_EXCEEDED
         "#]],

@@ -134,7 +134,7 @@ fn level_3_gives_up_after_three_retries() {
           = running, step 4 coder PRD: performing
         > coder fail
           run:stepped 4 coder -[coder-retry, used up, route 1, fail PRD]-> end failed
-          run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` was taken as often as it may be
+          run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` was taken as often as it may be: the work on Login was not good enough
           = failed MAX_ITERATIONS_EXCEEDED
         > state tasks.0.status tasks.1.status currentTaskIndex taskAttempts currentAttempts coderOutput reviewerOutput metrics
           tasks.0.status = null
