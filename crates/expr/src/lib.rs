@@ -33,7 +33,7 @@ pub use condition::{Condition, Operand};
 pub use evaluate::Explained;
 pub use explanation::{Explanation, Observation};
 pub use expression::Expression;
-pub use facts::{Comparison, Reads};
+pub use facts::{Comparison, Reads, function_names};
 pub use fault::{EXPR_LIMIT, Fault, Span};
 pub use json::{has_mark, is_deceptive, is_mark, read_json};
 pub use lend::lend_field;

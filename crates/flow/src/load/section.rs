@@ -82,18 +82,22 @@ impl<'t> Reader<'t> {
     }
 
     fn check_variables(&self, expression: &Expression, at: impl Fn(Range<usize>) -> Position) {
-        for name in &expression.reads().variables {
-            if !self.variables.contains(name) {
-                let known = self.variables.iter().map(String::as_str);
-                let bytes = find_word(expression.text(), &format!("${name}"));
-                let at = bytes.map_or_else(|| expression.at().clone(), &at);
-                let fault = Fault::error("unknown-variable", &at, format!("nothing is called `${name}`"));
-                let hint = "give a place that name under `[bind]`; inside a place of `[bind]` there are no variables";
-                self.add(match find_nearest(name, known) {
-                    Some(nearest) => fault.with_hint(format!("did you mean `${nearest}`?")),
-                    None => fault.with_hint(hint),
-                });
-            }
+        let text = expression.text();
+        for name in expression.reads().variables.iter().filter(|name| !self.variables.contains(*name)) {
+            let bytes = find_word(text, &format!("${name}"));
+            let is_called =
+                bytes.as_ref().is_some_and(|bytes| text[bytes.end..].trim_start().starts_with('('));
+            let at = bytes.map_or_else(|| expression.at().clone(), &at);
+            self.add(if is_called { unknown_function(name, &at) } else { self.unknown_variable(name, &at) });
+        }
+    }
+
+    fn unknown_variable(&self, name: &str, at: &Position) -> Fault {
+        let fault = Fault::error("unknown-variable", at, format!("nothing is called `${name}`"));
+        let hint = "give a place that name under `[bind]`; inside a place of `[bind]` there are no variables";
+        match find_nearest(name, self.variables.iter().map(String::as_str)) {
+            Some(nearest) => fault.with_hint(format!("did you mean `${nearest}`?")),
+            None => fault.with_hint(hint),
         }
     }
 
@@ -315,6 +319,14 @@ pub(crate) fn entries_of<'t>(table: &'t DeTable<'t>) -> Vec<(Text<'t>, &'t Spann
 
 pub(crate) fn text_of<'t>(value: &'t Spanned<DeValue<'t>>) -> Option<Text<'t>> {
     Some(Text { value: value.get_ref().as_str()?, literal: value.span() })
+}
+
+fn unknown_function(name: &str, at: &Position) -> Fault {
+    let fault = Fault::error("unknown-variable", at, format!("there is no function `${name}`"));
+    match find_nearest(name, regatta_expr::function_names()) {
+        Some(nearest) => fault.with_hint(format!("did you mean `${nearest}`?")),
+        None => fault.with_hint("JSONata has its functions, and an expression those that it defines itself"),
+    }
 }
 
 /// Reads a whole number from 1.

@@ -59,6 +59,15 @@ fn expressions() {
         "#]],
     );
     check_added(
+        "when = \"$conut(items) = 1 and $frobnicate (count) = 2\"\n",
+        expect![[r#"
+            workflow.toml:16:9: error[unknown-variable]: there is no function `$conut` (did you mean `$count`?)
+              | $conut
+            workflow.toml:16:31: error[unknown-variable]: there is no function `$frobnicate` (JSONata has its functions, and an expression those that it defines itself)
+              | $frobnicate
+        "#]],
+    );
+    check_added(
         "when = \"($x := 1; $map(items, function($v) { $v + $x }))\"\n",
         expect![[r#"
         small loads
