@@ -74,6 +74,9 @@ fn faults_are_shown_all_at_once_with_their_places() {
     assert_eq!((json.code, &faults[0]["file"]), (Some(1), &"workflow.toml".into()));
     let error: serde_json::Value = serde_json::from_str(&json.stderr).expect("stderr is JSON");
     assert_eq!(error["error"]["code"], "WORKFLOW_INVALID");
+    let refused = project.run(&["--json", "run", "many"]);
+    let refused: serde_json::Value = serde_json::from_str(&refused.stderr).expect("stderr is JSON");
+    assert_eq!(refused["error"]["details"]["faults"][0]["file"], "workflow.toml", "{refused}");
 }
 
 #[test]

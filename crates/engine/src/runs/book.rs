@@ -95,7 +95,7 @@ impl BookError {
                 );
                 problem.why =
                     faults.iter().filter(|fault| fault.is_error()).map(ToString::to_string).collect();
-                problem
+                problem.with("faults", serde_json::to_value(faults).unwrap_or_default())
             }
         }
     }
