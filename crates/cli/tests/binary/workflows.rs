@@ -25,6 +25,8 @@ fn as_text() {
         transcript.run(arguments);
     }
     transcript.check("workflow_text");
+    let here = project.run(&["workflow", "check", "."]).stdout;
+    assert!(here.lines().next().is_some_and(|heading| heading.ends_with(" (.)")), "{here}");
     let svg = project.run(&["workflow", "graph", "mine", "--format", "svg"]);
     assert!(svg.stdout.starts_with("<svg"), "{}", svg.stdout);
     let ran = project.json(&["run", "mine", "--prd", "plan.md", "--level", "1", "--no-board"]);

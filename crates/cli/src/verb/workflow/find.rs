@@ -48,7 +48,10 @@ pub(super) fn show_origin(origin: &Origin, project: Option<&Project>) -> String 
         Origin::Binary => "shipped".to_owned(),
         Origin::Project(path) => {
             let within = project.and_then(|project| path.strip_prefix(project.root()).ok());
-            within.unwrap_or(path).display().to_string()
+            match within {
+                Some(root) if root.as_os_str().is_empty() => ".".to_owned(),
+                within => within.unwrap_or(path).display().to_string(),
+            }
         }
     }
 }
