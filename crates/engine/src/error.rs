@@ -363,7 +363,10 @@ fn unfinished(folder: &Path, run: Option<RunId>) -> Problem {
     let problem = Problem::new(
         Code::ValidationError,
         format!("{} cannot be replayed", folder.display()),
-        "the run that is recorded there has not come to its end",
+        match run {
+            Some(_) => "the run that is recorded there has not come to its end",
+            None => "no run that has come to its end is recorded there",
+        },
         next,
     );
     match run {

@@ -46,6 +46,9 @@ fn what_was_recorded_is_played_again_without_an_agent() {
     assert_eq!(other.refusal(&["run", "speckit", "--record", tape])["code"], "IO_FAILED", "it is not empty");
     transcript.write("run speckit --replay nowhere", &other.run(&["run", "speckit", "--replay", "nowhere"]));
     transcript.check("run_taped");
+    std::fs::create_dir(other.path().join("empty")).expect("a new folder");
+    let empty = other.refusal(&["run", "speckit", "--replay", "empty"])["message"].to_string();
+    assert!(empty.contains("no run that has come to its end is recorded there"), "{empty}");
 }
 
 /// Works on any task.
