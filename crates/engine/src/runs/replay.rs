@@ -8,7 +8,7 @@ use super::book::Listed;
 use super::orders::{get_run, load_facts};
 use super::way::{Stage, stage_of};
 use crate::core::run::{self, Event, Next, Run, Situation};
-use crate::core::{Fact, RunId};
+use crate::core::{Fact, Failure, RunId};
 use crate::error::Error;
 use crate::project::Project;
 use regatta_flow::Workflow;
@@ -141,6 +141,12 @@ fn lost(before: &Run, event: &Event) -> Option<Replayed> {
     })
 }
 
+/// Tells whether a run fails as it did. A version that gives a cause more at the end of its message fails the same.
+fn is_same_failure(then: &Failure, now: &Failure) -> bool {
+    let more = now.message.strip_prefix(then.message.as_str());
+    then.code == now.code && more.is_some_and(|more| more.is_empty() || more.starts_with(": "))
+}
+
 /// Says what would happen instead of what is recorded.
 fn compare(recorded: &Event, now: Option<&Event>) -> Option<String> {
     let (next, set) = parts(recorded);
@@ -148,8 +154,7 @@ fn compare(recorded: &Event, now: Option<&Event>) -> Option<String> {
     match (recorded, now) {
         (_, None) => Some("it would not be a step".to_owned()),
         (Event::RunFailed { error: then, .. }, Some(Event::RunFailed { error, .. })) => {
-            (then.code != error.code || then.message != error.message)
-                .then(|| format!("it would fail: {}", error.message))
+            (!is_same_failure(then, error)).then(|| format!("it would fail: {}", error.message))
         }
         (_, Some(Event::RunFailed { error, .. })) => Some(format!("it would fail: {}", error.message)),
         (Event::RunCompleted { result: then, .. }, Some(Event::RunCompleted { result, .. })) => {
@@ -190,5 +195,27 @@ fn word(next: &Next) -> String {
         Next::Map { node, items, .. } => format!("run {} children at `{node}`", items.len()),
         Next::Land { item, .. } => format!("put {item} up for approval"),
         Next::End { node } => format!("end at `{node}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{Code, Problem};
+
+    /// Runs of before the reason of an end was told are still the same when they are played again.
+    #[test]
+    fn a_cause_more_is_no_other_failure() {
+        let failure = |code, why: &str| Failure::from(Problem::new(code, "run 1 gave up", why, ""));
+        let then = failure(Code::MaxIterationsExceeded, "edge `again` was used up");
+        for (code, why, is_same) in [
+            (Code::MaxIterationsExceeded, "edge `again` was used up", true),
+            (Code::MaxIterationsExceeded, "edge `again` was used up: it is not good", true),
+            (Code::MaxIterationsExceeded, "edge `again` was used up for T1", false),
+            (Code::MaxIterationsExceeded, "edge `more` was used up", false),
+            (Code::RunFailed, "edge `again` was used up", false),
+        ] {
+            assert_eq!(is_same_failure(&then, &failure(code, why)), is_same, "{code} {why}");
+        }
     }
 }
