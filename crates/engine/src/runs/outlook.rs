@@ -119,13 +119,20 @@ fn ask_person(run: &Run) -> (Move, Option<Failure>) {
         Some(Hold::Error { error }) if error.code == Code::TaskCancelled => {
             (Move::Person(error.hint.clone()), Some(error.clone()))
         }
-        Some(Hold::Error { error }) => {
-            (Move::Person(format!("{}; then regatta run resume {id}", error.hint)), Some(error.clone()))
-        }
+        Some(Hold::Error { error }) => (Move::Person(resume_after(id, &error.hint)), Some(error.clone())),
         Some(Hold::Paused | Hold::Stopping { .. }) => {
             (Move::Person(format!("regatta run resume {id}")), None)
         }
         None => (Move::Person(format!("regatta run answer {id} \"…\"")), None),
+    }
+}
+
+/// Says what to do about the error that holds a run, and then with the run. Most hints say both.
+fn resume_after(id: RunId, hint: &str) -> String {
+    if hint.contains("regatta run ") {
+        hint.to_owned()
+    } else {
+        format!("{hint}; then regatta run resume {id}")
     }
 }
 

@@ -199,6 +199,8 @@ async fn a_check_that_the_config_lacks_holds_the_run() {
     assert!(error.message.contains("the config has no check `nosuch`; it has: lint, test"), "{error:?}");
     assert_eq!(error.details["unknown"], json!(["nosuch"]));
     assert!(held.next.contains("[checks]"), "{held:?}");
+    // The hint says how the run goes on, and is not followed by the same once more.
+    assert_eq!(held.next, error.hint);
     let world = world.configured("nosuch = \"true\"\n").await;
     runs::resume(&world.project, &giver(), run).await.unwrap();
     assert_eq!(world.rest(run).await.status(), Status::Completed);
