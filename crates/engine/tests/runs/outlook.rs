@@ -82,7 +82,7 @@ edges = [
     )
 }
 
-async fn begin_checking(world: &World, checks: &str) -> RunId {
+async fn begin_checking(world: &World, checks: &str, board: bool) -> RunId {
     for (name, text) in [
         ("workflow.toml", checking(checks).as_str()),
         ("state.schema.json", r#"{"type": "object", "properties": {}}"#),
@@ -92,7 +92,7 @@ async fn begin_checking(world: &World, checks: &str) -> RunId {
         world.repo.write(&format!(".regatta/workflows/checking/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "checking").unwrap();
-    world.create(NewRun { workflow, level: None, input: json!({}), board: true, tape: None }).await
+    world.create(NewRun { workflow, level: None, input: json!({}), board, tape: None }).await
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn a_run_shows_that_its_task_conflicts_with_the_target() {
 async fn a_check_that_the_config_lacks_holds_the_run() {
     let world = World::new(PERSON, &[], CODER, REVIEWER).await;
     let world = world.configured("\n[checks]\nlint = \"true\"\ntest = \"true\"\n").await;
-    let run = begin_checking(&world, r#"["test", "nosuch"]"#).await;
+    let run = begin_checking(&world, r#"["test", "nosuch"]"#, true).await;
     assert_eq!(world.rest(run).await.status(), Status::Paused);
     let held = show(&world, run).await;
     let error = held.error.clone().expect("the run is held by an error");
@@ -206,4 +206,16 @@ async fn a_check_that_the_config_lacks_holds_the_run() {
     assert_eq!(world.rest(run).await.status(), Status::Completed);
     let (_, steps) = runs::show_run(&world.project, run).await.unwrap();
     assert_eq!(steps.len(), 2);
+}
+
+#[tokio::test]
+async fn checks_without_a_board_hold_the_run_and_say_so() {
+    let world = World::new(PERSON, &[], CODER, REVIEWER).await;
+    let world = world.configured("\n[checks]\ntest = \"true\"\n").await;
+    let run = begin_checking(&world, r#"["test"]"#, false).await;
+    assert_eq!(world.rest(run).await.status(), Status::Paused);
+    let error = show(&world, run).await.error.expect("the run is held by an error");
+    assert_eq!(error.code, Code::RunFailed);
+    assert!(error.message.contains("the run leaves the board alone"), "{error:?}");
+    assert!(error.hint.contains("`--no-board`"), "{error:?}");
 }

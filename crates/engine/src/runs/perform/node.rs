@@ -164,7 +164,12 @@ async fn check(
         return Ok(Played::Failed(unknown_checks(run.id, &unknown, &all, &mend)));
     }
     let (Some(item), Some(task)) = (&run.item, run.find_task()) else {
-        return Ok(Played::Failed(no_task(run.id, &mend::find_command(work, run).await?)));
+        let mend = mend::find_command(work, run).await?;
+        return Ok(Played::Failed(if run.wants_board() {
+            no_task(run.id, &mend)
+        } else {
+            no_board(run.id, &mend)
+        }));
     };
     let agent = match drive::find_agent(work, (run, seat.workflow()), (item, task)) {
         Ok(agent) => agent,
@@ -220,6 +225,15 @@ fn no_task(run: RunId, mend: &str) -> Failure {
         format!("run {run} cannot run the checks"),
         "the node names no task that is on the board",
         format!("give the node a `task` that is on the board, then {mend}"),
+    ))
+}
+
+fn no_board(run: RunId, mend: &str) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("run {run} cannot run the checks"),
+        "the run leaves the board alone, and checks run in the worktree of a task",
+        format!("begin anew without `--no-board`; or take the node out of the workflow, then {mend}"),
     ))
 }
 
