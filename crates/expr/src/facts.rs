@@ -44,12 +44,12 @@ pub struct Comparison {
     pub at: Span,
 }
 
-/// Returns the operator's text if it compares.
 /// Returns the names of the functions that every expression can call, without the `$`.
 pub fn function_names() -> Vec<&'static str> {
     jlens_core::function_catalog().iter().map(|function| function.name).collect()
 }
 
+/// Returns the operator's text if it compares.
 pub(crate) fn comparison_operator(node: &Node) -> Option<&'static str> {
     match &node.kind {
         NodeKind::Binary { op, .. } => match op {
