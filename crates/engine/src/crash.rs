@@ -22,6 +22,7 @@ pub const POINTS: &[&str] = &[
     "run_session.started",
     "run_session.ended",
     "run_session.after",
+    "charge.waiting",
     "perform_node.played",
     "release_task.before",
     "release_task.after",

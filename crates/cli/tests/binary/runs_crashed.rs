@@ -1,7 +1,10 @@
 //! A run that is killed at each point that it passes, and then goes on: nothing is lost, and nothing is done twice.
 
-use crate::run_support::{CODER, scripted, steps, subjects, write_plain};
-use serde_json::json;
+use crate::run_support::{
+    CODER, edit, gated, open, scripted, status, steps, subjects, write_many, write_plain,
+};
+use regatta_testkit::binary::TestProject;
+use serde_json::{Value, json};
 
 /// The points that a run with one task passes, apart from the append of its beginning.
 const POINTS: &[&str] = &[
@@ -48,7 +51,7 @@ fn a_run_that_was_never_stored_was_never_begun() {
 #[test]
 fn a_task_is_let_go_of_though_its_run_was_killed_at_its_end() {
     for point in ["release_task.before", "release_task.after"] {
-        for (good, status, column) in
+        for (good, ended, column) in
             [(true, "completed", "waiting_approval"), (false, "failed", "in_progress")]
         {
             let project = scripted("person", CODER);
@@ -56,7 +59,7 @@ fn a_task_is_let_go_of_though_its_run_was_killed_at_its_end() {
             let input = json!({ "good": good }).to_string();
             let crashed = project.run_with("REGATTA_CRASH_AT", point, &["run", "plain", "--input", &input]);
             assert_eq!(crashed.signal, Some(SIGKILL), "{point} was not reached: {crashed:?}");
-            assert_eq!(crate::run_support::status(&project, 1), status, "{point}");
+            assert_eq!(status(&project, 1), ended, "{point}");
             let resumed = project.run(&["run", "--resume", "1"]);
             assert_eq!(resumed.code, Some(i32::from(!good)), "{point}: {resumed:?}");
             let task = project.json(&["task", "show", "1"]);
@@ -66,4 +69,40 @@ fn a_task_is_let_go_of_though_its_run_was_killed_at_its_end() {
             assert_eq!(project.run(&["doctor"]).code, Some(0), "{point}");
         }
     }
+}
+
+/// A session without a limit of its own sets aside all that is left, so the second child waits for the first.
+#[test]
+fn a_session_that_waits_for_a_budget_goes_on_after_a_crash() {
+    let project = gated();
+    let worker = "[agents.worker]\n";
+    change_config(&project, worker, &format!("{worker}instances = 2\n"));
+    change_config(&project, "[roles]", "[budget.run]\ntokens = 1000\n\n[roles]");
+    write_many(&project);
+    edit(&project, "many", "max_parallel = 1", "max_parallel = 2");
+    let begin = ["run", "many", "--input", r#"{"items": [{"id": "A"}, {"id": "B"}]}"#];
+    // The second engine has the one that is waited for yet to run again.
+    for command in [&begin[..], &["run", "--resume", "1"]] {
+        let crashed = project.run_with("REGATTA_CRASH_AT", "charge.waiting", command);
+        assert_eq!(crashed.signal, Some(SIGKILL), "nobody waits: {crashed:?}");
+    }
+    open(&project, 1);
+    let run = project.json(&["run", "--resume", "1"]);
+    assert_eq!(run["status"], "completed", "{run}");
+    assert_eq!(events(&project, "run:held"), Vec::<Value>::new());
+    assert_eq!(events(&project, "session:closed").len(), 2, "each child has one session");
+    assert_eq!(project.run(&["doctor"]).code, Some(0));
+}
+
+fn change_config(project: &TestProject, from: &str, to: &str) {
+    let path = ".regatta/config.toml";
+    let text = std::fs::read_to_string(project.path().join(path)).expect("the config is there");
+    assert!(text.contains(from), "the config has no `{from}`");
+    project.repo.write(path, &text.replacen(from, to, 1));
+}
+
+fn events(project: &TestProject, kind: &str) -> Vec<Value> {
+    let all = project.json(&["events"]);
+    let all = all.as_array().expect("the log is a list");
+    all.iter().filter(|entry| entry["type"] == kind).cloned().collect()
 }

@@ -6,6 +6,7 @@ use crate::accounts::{self, Closing, Opened};
 use crate::clock;
 use crate::core::session::{Ending, Subject, Usage};
 use crate::core::{AgentId, Breakdown, Failure, FailureClass, Park, Refusal, RunId, TaskId};
+use crate::crash;
 use crate::engine;
 use crate::error::Error;
 use crate::log;
@@ -72,7 +73,6 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
     };
     let lane = purpose.run.map(log::node_lane).or(purpose.task.map(log::session_lane)).unwrap_or_default();
     let store = work.project.store();
-    let mut waiting = None;
     loop {
         let place = tokio::select! {
             biased;
@@ -91,11 +91,13 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
         if !is_set_aside(&error) {
             return refused(error);
         }
-        waiting.get_or_insert_with(|| Waiting::enter(&work.charges, &lane));
+        // Until the next try: who is about to have something set aside does not wait.
+        let _waiting = Waiting::enter(&work.charges, &lane);
         // What happened since may have given back what was set aside.
         if !is_another_at_work(work).await? && store.head().await? == seen {
             return refused(error);
         }
+        crash::point("charge.waiting");
         drop(place);
         tokio::select! {
             biased;
@@ -236,5 +238,98 @@ fn class_of(failure: &regatta_agents::Failure) -> FailureClass {
         Class::InvalidOutput => FailureClass::InvalidOutput,
         Class::Refused => FailureClass::Refused,
         Class::Budget => FailureClass::Budget,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::Actor;
+    use crate::engine;
+    use crate::orders::Giver;
+    use crate::perform::Places;
+    use crate::project::Project;
+    use crate::runs::{self, NewRun};
+    use regatta_testkit::repo::TestRepo;
+    use serde_json::json;
+    use std::sync::Arc;
+    use tokio::sync::watch;
+
+    const CONFIG: &str = r#"
+[agents.worker]
+kind = "command"
+command = ["true"]
+
+[budget.project]
+tokens = 1000
+"#;
+
+    const WORKFLOW: &str = r#"
+name = "plain"
+start = "work"
+nodes.work = { kind = "agent", role = "worker" }
+nodes.done = { kind = "end" }
+edges = [{ id = "worked", from = "work", to = "done" }]
+"#;
+
+    /// Neither of them could go on otherwise; it takes some milliseconds.
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    /// The agent has one place. After a kill, the one that has to wait may be the first to take it.
+    #[tokio::test]
+    async fn one_that_waits_for_another_does_not_keep_it_from_its_place() {
+        let repo = TestRepo::new();
+        let (first, second, work) = with_two_runs(&repo).await;
+        let (agent, control) = ("worker".parse().unwrap(), Control::new());
+        let purpose = |mark, run| {
+            let (run, above) = (Some(run), Vec::new());
+            Purpose { mark, agent: &agent, task: None, run, above, role: None, number: 1 }
+        };
+        let open_first = async || {
+            let opened = open(&work, purpose("first.", first), &control).await.unwrap();
+            let Opening::Open(charge) = opened else { panic!("nobody else has set anything aside") };
+            charge
+        };
+        // The place is free again, and what was set aside is not: so a killed engine leaves it.
+        drop(open_first().await);
+        let close_first = async { open_first().await.abandon(&work).await.unwrap() };
+        let both = async { tokio::join!(open(&work, purpose("second.", second), &control), close_first) };
+        let (opened, ()) = tokio::time::timeout(LIMIT, both).await.expect("both go on");
+        assert!(matches!(opened, Ok(Opening::Open(_))), "it has its turn");
+    }
+
+    /// Makes a project in which two runs are each asked to perform a step, and an engine's worth of means.
+    async fn with_two_runs(repo: &TestRepo) -> (RunId, RunId, Work) {
+        repo.write(".regatta/config.toml", CONFIG);
+        for (name, text) in [
+            ("workflow.toml", WORKFLOW),
+            ("state.schema.json", r#"{"type": "object", "properties": {}}"#),
+            ("roles/worker.md", "Work.\n"),
+            ("roles/worker.output.json", "{}"),
+        ] {
+            repo.write(&format!(".regatta/workflows/plain/{name}"), text);
+        }
+        let project = Arc::new(Project::open(repo.path()).await.unwrap());
+        let giver = Giver { actor: Actor::User("local".to_owned()), command_id: None };
+        let create = async || {
+            let workflow = runs::find_workflow(Some(&project), "plain").unwrap();
+            let new = NewRun { workflow, level: None, input: json!({}), board: false, tape: None };
+            runs::create(&project, &giver, new).await.unwrap()
+        };
+        let runs = (create().await, create().await);
+        let token = engine::take_lease(&project).await.unwrap();
+        let intent = project.store().open_intents().await.unwrap()[0].id;
+        let work = Work {
+            token,
+            intent,
+            at: clock::now(),
+            places: Arc::new(Places::new(project.config())),
+            under_way: Arc::default(),
+            charges: Arc::default(),
+            seats: Arc::default(),
+            leaving: watch::channel(false).1,
+            project,
+        };
+        (runs.0, runs.1, work)
     }
 }

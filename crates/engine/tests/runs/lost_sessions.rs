@@ -1,5 +1,4 @@
-//! Sessions that an engine left open: what is left of them is ended, what was set aside for them is given back, and nobody
-//! waits in vain.
+//! Sessions that an engine left open: what is left of them is ended, and what was set aside for them is given back.
 
 use crate::stops::LeftOver;
 use crate::support::{CODER, REVIEWER, World, giver};
@@ -166,20 +165,4 @@ async fn a_task_that_a_person_completes_keeps_nothing_from_others() {
     assert_eq!(office.is_completed(next).await, Ok(()));
     let found = office.world.rest_task(task).await;
     assert!(matches!(found.stage, Stage::WaitingApproval(_)), "{found:?}");
-}
-
-/// The one that was there first takes the only place, and what is left of the budget is the other's.
-#[tokio::test]
-async fn a_session_that_waits_for_a_budget_leaves_its_place_to_others() {
-    let office = Office::new("[budget.session]\ntokens = 500\n[budget.day]\ntokens = 1000\n").await;
-    let stopped = office.begin("alpha").await;
-    let waits_for_alpha = office.begin("alpha").await;
-    let under_way = office.begin("beta").await;
-    office.leave_over(2).await;
-    runs::stop(&office.world.project, &giver(), stopped, None).await.unwrap();
-    let office = office.with_config("max_concurrent_agents = 4", "max_concurrent_agents = 1").await;
-    let office = office.with_config("tokens = 1000", "tokens = 500").await;
-    office.let_go();
-    assert_eq!(office.is_completed(waits_for_alpha).await, Ok(()));
-    assert_eq!(office.is_completed(under_way).await, Ok(()));
 }
