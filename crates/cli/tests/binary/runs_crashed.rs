@@ -1,7 +1,7 @@
 //! A run that is killed at each point that it passes, and then goes on: nothing is lost, and nothing is done twice.
 
 use crate::run_support::{
-    CODER, edit, gated, open, scripted, status, steps, subjects, write_many, write_plain,
+    CODER, edit, gated, open, scripted, status, steps, subjects, until_begun, write_many, write_plain,
 };
 use regatta_testkit::binary::TestProject;
 use serde_json::{Value, json};
@@ -92,6 +92,49 @@ fn a_session_that_waits_for_a_budget_goes_on_after_a_crash() {
     assert_eq!(events(&project, "run:held"), Vec::<Value>::new());
     assert_eq!(events(&project, "session:closed").len(), 2, "each child has one session");
     assert_eq!(project.run(&["doctor"]).code, Some(0));
+}
+
+#[test]
+fn what_a_killed_engine_left_of_a_step_is_ended_when_the_run_is_stopped() {
+    for more in [&["--no-board"][..], &[]] {
+        let project = killed_at_work(more);
+        project.run(&["run", "stop", "1", "--no-wait"]);
+        assert_eq!(project.json(&["run", "stop", "1"])["status"], "failed", "{more:?}");
+        let doctor = project.run(&["doctor"]);
+        assert_eq!(doctor.code, Some(0), "{more:?}: {doctor:?}");
+        check_budget(&project, more);
+    }
+}
+
+#[test]
+fn what_a_killed_engine_left_of_a_step_is_ended_when_the_run_is_paused() {
+    let more = ["--no-board"];
+    let project = killed_at_work(&more);
+    project.run(&["run", "pause", "1"]);
+    check_budget(&project, &more);
+    assert_eq!(status(&project, 1), "paused");
+    let doctor = project.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(0), "{doctor:?}");
+    assert_eq!(project.json(&["run", "--resume", "1"])["status"], "completed");
+}
+
+/// Makes a project whose only run was killed while its agent had begun, with all of a budget set aside for it.
+fn killed_at_work(more: &[&str]) -> TestProject {
+    let project = gated();
+    change_config(&project, "[roles]", "[budget.project]\ntokens = 1000\n\n[roles]");
+    let command = [&["run", "speckit", "--prd", "plan.md", "--level", "1"], more].concat();
+    let running = project.start(&command);
+    until_begun(&project, 1);
+    running.kill();
+    project
+}
+
+/// Fails unless what was set aside for the first run was given back to others.
+fn check_budget(project: &TestProject, more: &[&str]) {
+    open(project, 1);
+    let command = [&["run", "speckit", "--prd", "plan.md", "--level", "1"], more].concat();
+    let other = project.json(&command);
+    assert_eq!(other["status"], "completed", "{more:?}: {other}");
 }
 
 fn change_config(project: &TestProject, from: &str, to: &str) {

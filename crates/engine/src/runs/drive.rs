@@ -15,6 +15,7 @@ use crate::core::{
 use crate::error::Error;
 use crate::orders::{self, Order};
 use crate::perform::{Control, Work};
+use crate::project::Project;
 use regatta_flow::{NodeKind, Workflow};
 use std::path::Path;
 use std::time::Duration;
@@ -114,7 +115,7 @@ impl Drive<'_> {
 
     async fn assign(&self) -> Result<(), Error> {
         let (project, is_taped) = (&self.work.project, is_replay(self.run));
-        let start = self.find_start(self.see_start().await?).await?;
+        let start = self.find_start(see_start(project, self.run).await?).await?;
         if is_taped {
             replay_branch::ensure_branch(project, &start).await?;
         }
@@ -122,17 +123,6 @@ impl Drive<'_> {
         let assign = Assign { agent: self.agent.clone(), priority: None, start, run, is_taped };
         let order = Order { fence: Some(self.work.token), ..Order::new(Some(self.task), &Actor::Engine) };
         orders::give(project, order, Command::Assign(assign)).await.map(|_| ())
-    }
-
-    /// Sees where work on it would start, if nothing were there yet.
-    async fn see_start(&self) -> Result<Start, Error> {
-        let project = &self.work.project;
-        match &self.run.tape {
-            Some(Taping::Replay(folder)) => {
-                replay_branch::see_start(project, self.run, &Tape::open(Path::new(folder))?).await
-            }
-            Some(Taping::Record(_)) | None => orders::see_start(project).await,
-        }
     }
 
     /// A fork goes on with an item from the commit that the other run had come to.
@@ -174,6 +164,16 @@ impl Drive<'_> {
             forked = other.forked;
         }
         Ok(None)
+    }
+}
+
+/// Sees where work for a run would start, if nothing were there yet.
+pub(super) async fn see_start(project: &Project, run: &Run) -> Result<Start, Error> {
+    match &run.tape {
+        Some(Taping::Replay(folder)) => {
+            replay_branch::see_start(project, run, &Tape::open(Path::new(folder))?).await
+        }
+        Some(Taping::Record(_)) | None => orders::see_start(project).await,
     }
 }
 

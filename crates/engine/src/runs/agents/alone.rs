@@ -1,14 +1,17 @@
 //! A role that works on no task: in a worktree that is made for the step and thrown away after it.
 
 use super::{
-    AgentRoles, IDLE, abandon, answer, begin, find_park, finish, names_of_run, open, record, see_start,
+    AgentRoles, IDLE, abandon, answer, begin, find_park, finish, left, names_of_run, open, record, see_start,
     subject_of, variables,
 };
 use crate::clock;
+use crate::core::run::Run;
 use crate::core::{AgentId, Park, Start, find_next_try};
 use crate::error::Error;
 use crate::orders;
-use crate::perform::sessions;
+use crate::perform::{Work, sessions};
+use crate::project::Project;
+use crate::runs::drive;
 use crate::runs::orders::get_run;
 use crate::runs::roles::{Ask, Played};
 use crate::runs::trouble;
@@ -17,19 +20,14 @@ use crate::worktree_place;
 use jiff::Timestamp;
 use regatta_agents::{ResultIs, StopReason};
 use regatta_git::BranchName;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Plays, again and again while it breaks off for a reason that passes.
 pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> Result<Played, Error> {
-    let project = ask.project;
-    let name = format!("run-{}-step-{}", ask.run.id, ask.run.step);
-    let folder = project.place(&project.config().worktrees).join(&name);
-    let branch = BranchName::parse(&format!("run/{}-{}", ask.run.id, ask.run.step))
-        .map_err(regatta_git::Error::from)?;
+    let (folder, branch, transcript) = find_places(ask.project, ask.run)?;
     let start = see_start(roles, ask).await?;
     let base = orders::to_git(&start.base)?;
-    let transcript = project.place(&project.config().sessions).join(format!("{name}.jsonl"));
     if let Err(error) = ensure_worktree(ask, (&folder, &branch, &transcript), &start).await {
         return Ok(Played::Failed(trouble::of_run(ask.run, error)?));
     }
@@ -40,25 +38,51 @@ pub(super) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
     {
         played = Played::Failed(failure);
     }
-    match clear_away(ask, &folder, &branch, &start).await {
+    // Before the worktree goes: nobody may be at work in it.
+    left::end_sessions_after(ask.work, ask.run, &played).await?;
+    match clear_away(ask.work, ask.run, (&folder, &branch), &start).await {
         Err(error) if error.is_of_engine() => Err(error),
         // What stays is found by the doctor; it is no reason to lose an answer.
         Err(_) | Ok(()) => Ok(played),
     }
 }
 
-/// Makes the worktree. An engine that was killed while it threw it away left the branch, which goes last; a transcript, or
-/// a tape, tells that it was ours.
+/// Removes the worktree of a step, if an earlier engine made it and this one does not perform the step.
+pub(super) async fn clear_left(work: &Work, run: &Run) -> Result<(), Error> {
+    let (folder, branch, transcript) = find_places(&work.project, run)?;
+    if !folder.is_dir() && !was_one(run, &transcript) {
+        return Ok(());
+    }
+    let start = drive::see_start(&work.project, run).await?;
+    clear_away(work, run, (&folder, &branch), &start).await
+}
+
+/// Returns the folder, the branch and the transcript of the step that a run is at.
+fn find_places(project: &Project, run: &Run) -> Result<(PathBuf, BranchName, PathBuf), Error> {
+    let name = format!("run-{}-step-{}", run.id, run.step);
+    let branch =
+        BranchName::parse(&format!("run/{}-{}", run.id, run.step)).map_err(regatta_git::Error::from)?;
+    let (worktrees, sessions) = (&project.config().worktrees, &project.config().sessions);
+    let transcript = project.place(sessions).join(format!("{name}.jsonl"));
+    Ok((project.place(worktrees).join(&name), branch, transcript))
+}
+
+/// Tells whether a branch of that name was ours: a transcript, or a tape, says so.
+fn was_one(run: &Run, transcript: &Path) -> bool {
+    transcript.exists() || run.tape.is_some()
+}
+
+/// Makes the worktree. An engine that was killed while it threw it away left the branch, which goes last.
 async fn ensure_worktree(
     ask: &Ask<'_>,
     (folder, branch, transcript): (&Path, &BranchName, &Path),
     start: &Start,
 ) -> Result<(), Error> {
     let (repository, base) = (ask.project.repository(), orders::to_git(&start.base)?);
-    let was_one = transcript.exists() || ask.run.tape.is_some();
+    let was_one = was_one(ask.run, transcript);
     match worktree_place::ensure(ask.project, folder, branch, &base, was_one).await {
         Err(Error::Git(regatta_git::Error::BranchTaken { .. })) if was_one => {
-            clear_away(ask, folder, branch, start).await?;
+            clear_away(ask.work, ask.run, (folder, branch), start).await?;
             Ok(repository.ensure_worktree(folder, branch, &base).await?)
         }
         other => other,
@@ -179,15 +203,20 @@ async fn wait(ask: &Ask<'_>, until: Timestamp, last: Timestamp) -> Result<Waited
     }
 }
 
-async fn clear_away(ask: &Ask<'_>, folder: &Path, branch: &BranchName, start: &Start) -> Result<(), Error> {
+async fn clear_away(
+    work: &Work,
+    run: &Run,
+    (folder, branch): (&Path, &BranchName),
+    start: &Start,
+) -> Result<(), Error> {
     let removal = Removal {
-        owner: format!("run-{}", ask.run.id),
+        owner: format!("run-{}", run.id),
         folder: folder.to_owned(),
         branch: branch.clone(),
         base: orders::to_git(&start.base)?,
         merged_into: BranchName::parse(&start.target).map_err(regatta_git::Error::from)?,
-        at: ask.work.at,
-        message: format!("Salvage of run {}, step {}\n", ask.run.id, ask.run.step),
+        at: work.at,
+        message: format!("Salvage of run {}, step {}\n", run.id, run.step),
     };
-    set_aside_and_remove(ask.project, &removal).await.map(|_| ())
+    set_aside_and_remove(&work.project, &removal).await.map(|_| ())
 }

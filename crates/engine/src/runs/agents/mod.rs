@@ -6,6 +6,7 @@
 
 mod alone;
 mod in_task;
+pub(super) mod left;
 
 use super::difference::Difference;
 use super::family;
@@ -26,7 +27,7 @@ use crate::desk::{OfRun, Subject};
 use crate::error::Error;
 use crate::orders;
 use crate::perform::charge::{self, Charge, Opening, Purpose};
-use crate::perform::{Work, leftovers, sessions};
+use crate::perform::{Work, sessions};
 use crate::project::Project;
 use regatta_agents::{FailureClass, Outcome as Ending, StopReason};
 use serde_json::Value;
@@ -89,10 +90,7 @@ impl Roles for AgentRoles {
 
 async fn play(roles: &AgentRoles, ask: Ask<'_>) -> Result<Played, Error> {
     let played = try_to_play(roles, &ask).await?;
-    // It may not even have come to the session that an earlier engine left open.
-    if let Played::Failed(_) | Played::Stopped(StopReason::Cancelled | StopReason::Paused) = &played {
-        leftovers::end_lost(ask.work, Scope::Run(ask.run.id)).await?;
-    }
+    left::end_sessions_after(ask.work, ask.run, &played).await?;
     Ok(played)
 }
 

@@ -3,6 +3,7 @@
 //! The run stays in memory from step to step. The intent of each step is settled by the append that asks for the next,
 //! so a crash loses at most what a role was just doing, and nothing whose result was stored is done again.
 
+use super::super::agents::left;
 use super::super::cancelled;
 use super::super::drive::{self, Drive, Driven};
 use super::super::roles::{Ask, Played, Roles};
@@ -10,11 +11,10 @@ use super::super::seat::{self, Seat, Terms};
 use super::super::trouble;
 use super::{mend, or_hold};
 use crate::core::run::{Command, Effect, Hold, Phase, Run};
-use crate::core::session::Scope;
 use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, Task, TaskId};
 use crate::crash;
 use crate::error::Error;
-use crate::perform::{Control, OnTask, Work, leftovers, run_checks};
+use crate::perform::{Control, OnTask, Work, run_checks};
 use regatta_agents::StopReason;
 use regatta_flow::NodeKind;
 use regatta_store::{Append, IntentId};
@@ -37,7 +37,7 @@ pub(super) async fn perform(
             return seat::settle(&work.project, &terms).await;
         };
         if let Some(command) = find_hold(seat.run()) {
-            leftovers::end_lost(work, Scope::Run(run)).await?;
+            left::end(work, seat.run()).await?;
             // Decided once: when somebody resumes it at this moment, the intent must stay.
             if seat.give_with(&work.project, &Actor::Engine, command, &terms, Append::default()).await? {
                 return Ok(());
