@@ -4,13 +4,13 @@ use crate::task_file;
 use crate::world::World;
 use regatta_testkit::wait::until;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Fails unless log, tasks, repository, files and processes add up.
 pub(crate) fn check(world: &World) {
     let tasks = world.tasks();
-    world.events();
+    check_sessions(world);
     check_merges(world, &tasks);
     check_worktrees(world, &tasks);
     check_salvages(world, &tasks);
@@ -35,6 +35,20 @@ pub(crate) fn count_merges(world: &World) -> BTreeMap<u64, usize> {
         *counts.entry(task).or_default() += 1;
     }
     counts
+}
+
+/// What was set aside for a session is given back, also when nobody heard its end.
+fn check_sessions(world: &World) {
+    let mut open = BTreeSet::new();
+    for event in world.events() {
+        let session = event.0["session"].to_string();
+        match event.kind() {
+            "session:opened" => drop(open.insert(session)),
+            "session:closed" => drop(open.remove(&session)),
+            _ => {}
+        }
+    }
+    assert_eq!(open, BTreeSet::new(), "sessions that nobody closed");
 }
 
 fn check_merges(world: &World, tasks: &[Value]) {
