@@ -395,6 +395,11 @@ pub(crate) fn node_lane(run: RunId) -> String {
     format!("run/{run}/node")
 }
 
+/// Finds the run that something is asked for, by its lane.
+pub(crate) fn find_run(lane: &str) -> Option<RunId> {
+    lane.strip_prefix("run/")?.split('/').next()?.parse().ok()
+}
+
 /// Tells whether what is asked for in a lane may be a session of an agent.
 pub(crate) fn is_of_sessions(lane: &str) -> bool {
     lane.ends_with("/session") || lane.ends_with("/node")

@@ -5,6 +5,7 @@
 //! way only while an engine runs: without one the move is a person's, and the phase is `unattended`. Whose turn it is
 //! says the core ([`Run::turn`]); here what that means is looked up and put into words.
 
+use super::family::find_above;
 use super::orders::get_run;
 use super::taped_task;
 use crate::core::run::{Effect, Hold, Phase, Run, Turn, waits_for_person};
@@ -89,9 +90,22 @@ fn phase_of(run: &Run) -> &'static str {
 /// Tells whether nothing happens to a run until a person does something, or ever.
 pub(crate) async fn rests(project: &Project, run: &Run) -> Result<bool, Error> {
     Ok(match find_move(project, run).await?.0 {
-        Move::Person(_) | Move::Nobody(_) => true,
+        Move::Person(_) => true,
+        Move::Nobody(_) => !is_something_left(project, run.id).await?,
         Move::Engine(_) => false,
     })
+}
+
+/// Tells whether an engine still has something to do for a run that has ended: its tasks are let go of, and what was below
+/// it ends after it.
+async fn is_something_left(project: &Project, run: RunId) -> Result<bool, Error> {
+    for intent in project.store().open_intents().await? {
+        let Some(other) = log::find_run(&intent.lane) else { continue };
+        if other == run || find_above(project, &get_run(project, other).await?).await?.contains(&run) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 async fn find_move(project: &Project, run: &Run) -> Result<(Move, Option<Failure>), Error> {

@@ -3,9 +3,10 @@
 use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Run, Status};
-use regatta_engine::core::{Code, Task};
+use regatta_engine::core::{Code, RunId, Task};
 use regatta_engine::runs::{self, NewRun};
 use regatta_engine::{examine, orders};
+use regatta_testkit::wait::until_async;
 use serde_json::json;
 
 /// Has one task worked on, and asks what to do with it; nothing is put up for approval.
@@ -31,6 +32,13 @@ step = [{ write = { path = "work.txt", text = "work" } }, { result = {} }]
 
 async fn asked(coder: &str, approval: &str) -> (World, Run) {
     let world = World::new(approval, &[], coder, REVIEWER).await;
+    let run = begin(&world).await;
+    let run = world.rest(run).await;
+    assert_eq!(run.status(), Status::Paused, "{run:?}");
+    (world, run)
+}
+
+async fn begin(world: &World) -> RunId {
     for (name, text) in [
         ("workflow.toml", WORKFLOW),
         ("state.schema.json", r#"{"type": "object", "properties": {}}"#),
@@ -40,10 +48,7 @@ async fn asked(coder: &str, approval: &str) -> (World, Run) {
         world.repo.write(&format!(".regatta/workflows/plain/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "plain").unwrap();
-    let run = world.create(NewRun { workflow, level: None, input: json!({}), board: true, tape: None }).await;
-    let run = world.rest(run).await;
-    assert_eq!(run.status(), Status::Paused, "{run:?}");
-    (world, run)
+    world.create(NewRun { workflow, level: None, input: json!({}), board: true, tape: None }).await
 }
 
 async fn answer(world: &World, run: &Run, approved: bool) -> (Run, Task) {
@@ -112,5 +117,28 @@ async fn what_is_up_for_approval_when_the_run_is_stopped_stays_there() {
     orders::reject(&world.project, &giver(), first_task(), reason, None).await.unwrap();
     let task = world.rest_task(first_task()).await;
     assert_eq!((task.column(), task.sessions), (Column::WaitingApproval, 4), "the agent went on: {task:?}");
+    assert!(examine(&world.project).await.unwrap().is_empty());
+}
+
+/// Whoever follows the run is not told that it is over while its task is in nobody's hands.
+#[tokio::test]
+async fn a_task_whose_worktree_is_being_made_is_let_go_of_before_its_run_rests() {
+    let world = World::new("person", &[], WRITES, REVIEWER).await;
+    let (begun, go) = (world.repo.outside().join("begun"), world.repo.outside().join("go"));
+    let script = format!(": > {}; until [ -e {} ]; do sleep 0.02; done", begun.display(), go.display());
+    let world = world.configured(&format!("\n[worktree]\nsetup = \"{script}\"\n")).await;
+    let run = begin(&world).await;
+    let stop_meanwhile = async {
+        until_async("the worktree is being made", || begun.exists()).await;
+        runs::stop(&world.project, &giver(), run, None).await.unwrap();
+        while runs::get_run(&world.project, run).await.unwrap().status() != Status::Failed {
+            tokio::task::yield_now().await;
+        }
+        std::fs::write(&go, "").unwrap();
+    };
+    let (found, ()) = tokio::join!(world.rest(run), stop_meanwhile);
+    let task = orders::get_task(&world.project, first_task()).await.unwrap();
+    assert_eq!((found.status(), task.column(), task.run), (Status::Failed, Column::InProgress, None));
+    assert_eq!(task.error.map(|error| error.code), Some(Code::RunStopped));
     assert!(examine(&world.project).await.unwrap().is_empty());
 }
