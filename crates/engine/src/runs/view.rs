@@ -57,6 +57,9 @@ pub struct RunView {
     pub taken: BTreeMap<String, BTreeMap<String, u32>>,
     /// The run that waits for it.
     pub parent: Option<RunId>,
+    /// The key of the item of that run that it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_item: Option<String>,
     /// The run that it was forked from.
     pub forked_from: Option<RunId>,
     /// The items that it began anew as a fork, because the commit that they stood at is not known.
@@ -134,6 +137,7 @@ fn view_of(run: &Run, outlook: Outlook) -> RunView {
         input: run.input.clone(),
         taken: run.taken.clone(),
         parent: run.parent.as_ref().map(|parent| parent.run_id),
+        parent_item: run.parent.as_ref().map(|parent| parent.item.clone()),
         forked_from: run.forked.map(|fork| fork.run_id),
         anew: run.anew.clone(),
         created_at: run.created_at,

@@ -66,8 +66,10 @@ fn render(runs: &[RunView]) -> String {
 
 fn note(run: &RunView) -> String {
     let kin = match (run.parent, run.forked_from) {
-        (Some(parent), _) => format!("child of run {parent} "),
-        (None, Some(fork)) => format!("fork of run {fork} "),
+        (Some(parent), _) => {
+            format!("child of run {parent}, for {}", run.parent_item.as_deref().unwrap_or_default())
+        }
+        (None, Some(fork)) => format!("fork of run {fork}"),
         (None, None) => String::new(),
     };
     let task = run.item.as_ref().and_then(|item| run.tasks.get(item));
@@ -82,5 +84,6 @@ fn note(run: &RunView) -> String {
         (_, None, None, _) if run.phase == "unattended" => run.next.clone(),
         _ => String::new(),
     };
-    shorten(&clean(&format!("{kin}{note}")).replace('\n', " "), NOTE_CHARACTERS_MAX)
+    let both: Vec<String> = [kin, note].into_iter().filter(|part| !part.is_empty()).collect();
+    shorten(&clean(&both.join(": ")).replace('\n', " "), NOTE_CHARACTERS_MAX)
 }

@@ -96,7 +96,8 @@ fn render(run: &RunView) -> String {
     let item = run.item.as_ref().map_or_else(String::new, |item| format!(" for {item}"));
     field("at", format!("step {}, {}{item} ({})", run.step, run.node, run.phase));
     if let Some(parent) = run.parent {
-        field("child of", format!("run {parent}"));
+        let item = run.parent_item.as_deref().unwrap_or_default();
+        field("child of", format!("run {parent}, for {item}"));
     }
     if let Some(fork) = run.forked_from {
         field("fork of", format!("run {fork}"));
