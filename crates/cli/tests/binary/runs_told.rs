@@ -207,6 +207,20 @@ fn a_role_that_nobody_plays_holds_the_run_until_somebody_does() {
 }
 
 #[test]
+fn the_last_words_of_an_agent_stand_under_the_error() {
+    let project = scripted("auto", CODER);
+    let path = ".regatta/config.toml";
+    let config = std::fs::read_to_string(project.path().join(path)).expect("the config is there");
+    let loud = "[agents.loud]\nkind = \"command\"\ncommand = [\"sh\", \"-c\", \"echo one >&2; echo two >&2; exit 3\"]\n";
+    let config = config.replace("coder = \"worker\"\n", "coder = \"loud\"\n");
+    project.repo.write(path, &format!("{config}\n{loud}"));
+    let held = project.run(&["run", "speckit", "--prd", "plan.md", "--level", "1", "--no-board"]);
+    assert_eq!(held.code, Some(1), "{held:?}");
+    let shown = project.run(&["run", "show", "1"]).stdout;
+    assert!(shown.contains(": one\n    two\n  next: "), "{shown}");
+}
+
+#[test]
 fn what_cannot_be_told_to_a_role_ends_the_run() {
     let project = scripted("auto", CODER);
     project.json(&["workflow", "new", "mine"]);

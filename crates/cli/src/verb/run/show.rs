@@ -128,8 +128,13 @@ fn render(run: &RunView) -> String {
 
 fn render_error(run: &RunView) -> String {
     let Some(error) = &run.error else { return String::new() };
-    let message = clean(&error.message);
-    format!("  {RED}error[{}]{RED:#}: {}\n  next: {}\n", error.code, message.trim_end(), clean(&error.hint))
+    let indented = |text: &str| clean(text).trim_end().replace('\n', "\n    ");
+    format!(
+        "  {RED}error[{}]{RED:#}: {}\n  next: {}\n",
+        error.code,
+        indented(&error.message),
+        indented(&error.hint)
+    )
 }
 
 /// After an approval the run goes on with whichever engine is there; without one it waits to be resumed.
