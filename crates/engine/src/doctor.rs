@@ -2,10 +2,12 @@
 //!
 //! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it goes.
 
+use crate::accounts::{self, Closing};
 use crate::clock;
 use crate::config::{AgentEntry, Program};
 use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::message::Inbox;
+use crate::core::session::{Scope, Subject};
 use crate::core::{
     Actor, Cleanup, Command, Fact, Outcome, Salvage, Stage, Task, TaskId, Unsound, replay_catalogue,
     replay_epic, replay_inbox, replay_prd, replay_task,
@@ -21,8 +23,9 @@ use crate::salvage::{Removal, find_what_is_left, set_aside_and_remove};
 use crate::sandbox::{self, Standing};
 use crate::worktree_place;
 use regatta_git::BranchName;
+use regatta_store::LeaseToken;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -65,6 +68,8 @@ pub enum Kind {
     UncleanWorktree,
     /// A process of a session that no engine watches.
     LeftoverProcess,
+    /// A session that is open on its accounts though nobody is to run it.
+    LostSession,
     /// A lock file that no process holds.
     StaleLock,
     /// A version of a task file that a killed process left beside it.
@@ -86,6 +91,7 @@ enum Cure {
     Remove { branch: BranchName, place: PathBuf, task: Option<TaskId> },
     Report { task: TaskId, branch: BranchName, place: PathBuf },
     EndProcess { session: regatta_agents::SessionId },
+    Close { subject: Box<Subject> },
     DeleteFile { path: PathBuf },
     TakeIn { path: PathBuf, task: Option<TaskId> },
 }
@@ -99,6 +105,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     findings.extend(check_tasks(project, &tasks).await?);
     if engine::find_running(project).await?.is_none() {
         findings.extend(check_processes(project));
+        findings.extend(check_sessions(project).await?);
         findings.extend(check_left_overs(project, &tasks)?);
         findings.extend(check_intents(project).await?);
     }
@@ -115,7 +122,7 @@ pub async fn mend(project: &Project, findings: &mut [Finding]) -> Result<(), Err
     let mut result = Ok(());
     for finding in findings.iter_mut() {
         let Some(cure) = finding.cure.clone() else { continue };
-        match apply(project, &cure).await {
+        match apply(project, token, &cure).await {
             Ok(()) => finding.fixed = true,
             Err(error) => result = Err(error),
         }
@@ -283,6 +290,27 @@ fn check_processes(project: &Project) -> Vec<Finding> {
     regatta_agents::find_leftovers(project.mark()).into_iter().map(leftover).collect()
 }
 
+/// Whatever is set aside for such a session is kept from all others.
+async fn check_sessions(project: &Project) -> Result<Vec<Finding>, Error> {
+    let open = accounts::list_open(project, Scope::Project).await?;
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
+    let intents = project.store().open_intents().await?;
+    let lanes: BTreeSet<&str> = intents.iter().map(|intent| intent.lane.as_str()).collect();
+    let finding = |subject: Subject| Finding {
+        kind: Kind::LostSession,
+        what: format!("session {} is open on its accounts, and nobody is to run it", subject.session),
+        can_fix: true,
+        next: "`regatta doctor --fix` gives back what is set aside for it".to_owned(),
+        fixed: false,
+        is_advice: false,
+        cure: Some(Cure::Close { subject: Box::new(subject) }),
+    };
+    let is_lost = |subject: &Subject| !lanes.contains(log::lane_of(subject).as_str());
+    Ok(open.into_iter().filter(is_lost).map(finding).collect())
+}
+
 fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<Finding>, Error> {
     let finding = |left_over: keeper::LeftOver| {
         let task = left_over.task.filter(|task| tasks.contains_key(task));
@@ -392,7 +420,7 @@ async fn check_programs(project: &Project) -> Result<Vec<Finding>, Error> {
     Ok(project.repository().programs_left_out().await?.into_iter().map(finding).collect())
 }
 
-async fn apply(project: &Project, cure: &Cure) -> Result<(), Error> {
+async fn apply(project: &Project, token: LeaseToken, cure: &Cure) -> Result<(), Error> {
     match cure {
         Cure::Remove { branch, place, task } => {
             remove_found(project, branch, place, *task).await?;
@@ -413,6 +441,7 @@ async fn apply(project: &Project, cure: &Cure) -> Result<(), Error> {
                 source: std::io::Error::other(error),
             })
         }
+        Cure::Close { subject } => accounts::close(project, token, subject, Closing::lost()).await,
         Cure::DeleteFile { path } => std::fs::remove_file(path).map_err(Error::io("delete", path)),
         Cure::TakeIn { path, task: Some(task) } => {
             keeper::sync(project, *task, &Actor::Engine).await?;
@@ -457,4 +486,38 @@ fn place_of(project: &Project, task: &Task) -> Option<PathBuf> {
 
 fn task_of_branch(branch: &BranchName) -> Option<TaskId> {
     branch.as_str().strip_prefix("task/")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use regatta_testkit::repo::TestRepo;
+
+    #[tokio::test]
+    async fn what_is_set_aside_for_a_session_that_nobody_runs_is_found_and_given_back() {
+        let repo = TestRepo::new();
+        repo.write(".regatta/config.toml", "[budget.project]\ntokens = 1000\n");
+        let project = Project::open(repo.path()).await.unwrap();
+        let subject = Subject {
+            session: "lost".to_owned(),
+            agent_id: "worker".parse().unwrap(),
+            task_id: Some(TaskId::FIRST),
+            run_id: None,
+            above: Vec::new(),
+            role: None,
+            number: 1,
+            day: clock::now().to_zoned(jiff::tz::TimeZone::UTC).date(),
+        };
+        let token = engine::take_lease(&project).await.unwrap();
+        accounts::open(&project, token, &subject).await.unwrap();
+        project.store().release_lease(&token).await.unwrap();
+        let mut findings = examine(&project).await.unwrap();
+        findings.retain(|finding| finding.kind == Kind::LostSession);
+        assert_eq!(findings.len(), 1);
+        mend(&project, &mut findings).await.unwrap();
+        assert!(findings[0].fixed);
+        assert!(accounts::get_account(&project, Scope::Project).await.unwrap().held.is_empty());
+        let again = examine(&project).await.unwrap();
+        assert!(again.iter().all(|finding| finding.kind != Kind::LostSession), "{again:?}");
+    }
 }

@@ -7,7 +7,7 @@
 use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::message::{self, Inbox, Party, Post};
 use crate::core::run::{self, Run};
-use crate::core::session::{self, Account, Scope};
+use crate::core::session::{self, Account, Scope, Subject};
 use crate::core::{
     Actor, Crew, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, RunId, Task, TaskId,
 };
@@ -398,6 +398,11 @@ pub(crate) fn node_lane(run: RunId) -> String {
 /// Finds the run that something is asked for, by its lane.
 pub(crate) fn find_run(lane: &str) -> Option<RunId> {
     lane.strip_prefix("run/")?.split('/').next()?.parse().ok()
+}
+
+/// Returns the lane in which something is asked for as long as a session is open.
+pub(crate) fn lane_of(subject: &Subject) -> String {
+    subject.run_id.map(node_lane).or(subject.task_id.map(session_lane)).unwrap_or_default()
 }
 
 /// Tells whether what is asked for in a lane may be a session of an agent.

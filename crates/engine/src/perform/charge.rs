@@ -71,7 +71,7 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
         number: purpose.number,
         day: clock::now().to_zoned(jiff::tz::TimeZone::system()).date(),
     };
-    let lane = purpose.run.map(log::node_lane).or(purpose.task.map(log::session_lane)).unwrap_or_default();
+    let lane = log::lane_of(&subject);
     let store = work.project.store();
     loop {
         let place = tokio::select! {
