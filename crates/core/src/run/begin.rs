@@ -127,8 +127,8 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
     Event::RunCreated { run_id: id, plan: Box::new(plan) }
 }
 
-/// Returns what a run was to do at the step that it is at.
-fn find_first(from: &Run) -> Next {
+/// Returns what a run was to do at the step that it is at, which is what a fork begins with.
+pub fn find_first(from: &Run) -> Next {
     if let Some(next) = &from.then {
         return next.clone();
     }

@@ -23,7 +23,7 @@ mod step;
 mod tests;
 mod turn;
 
-pub use begin::{Order, Taken, begin, fork};
+pub use begin::{Order, Taken, begin, find_first, fork};
 pub use board::{find_board_items, task_of};
 pub use decide::{Command, Situation, decide, decide_again};
 pub use effect::{Effect, effects};

@@ -2,12 +2,12 @@
 //!
 //! What was merged later belongs to a future that the fork does not have: it works on those items anew.
 
-use crate::core::run::{Event, Phase, Run, Taken};
+use crate::core::run::{Event, Next, Phase, Run, Taken, find_first};
 use crate::core::{Fact, FieldFault, RunId, TaskId};
 use crate::error::Error;
 use crate::orders::{from_git, invalid};
 use crate::project::Project;
-use regatta_flow::Workflow;
+use regatta_flow::{Node, NodeKind, Workflow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -41,10 +41,13 @@ impl ForkPoint {
     /// Has the fork play another definition, if that can go on from here.
     pub(super) fn turn_to(&mut self, definition: Arc<Workflow>) -> Result<Arc<Workflow>, Error> {
         let Run { node, level, within, .. } = &self.run;
+        let found = definition.find_node(node.as_str());
         let problem = if !within.is_empty() {
             Some("a child is forked as it is".to_owned())
-        } else if definition.find_node(node.as_str()).is_none() {
+        } else if found.is_none() {
             Some(format!("the workflow has no node `{node}` to begin with"))
+        } else if let Some(misfit) = found.and_then(|found| find_misfit(&find_first(&self.run), found)) {
+            Some(misfit)
         } else if !definition.levels.contains_key(level) {
             Some(format!("the workflow has no level {level}"))
         } else {
@@ -64,6 +67,29 @@ impl ForkPoint {
             }
         }
     }
+}
+
+/// Finds why a node cannot go on with what the run came to do there: that was found by the node of another definition.
+fn find_misfit(first: &Next, node: &Node) -> Option<String> {
+    let (name, kind) = (&node.name, &node.kind);
+    let came = match (first, kind) {
+        (Next::Perform { .. }, NodeKind::Agent { .. } | NodeKind::Check { .. })
+        | (Next::Ask { .. }, NodeKind::Approval { .. }) => return None,
+        (Next::Map { workflow, .. }, NodeKind::Map { workflow: now, .. }) if *workflow == now.name => {
+            return None;
+        }
+        (Next::Map { workflow, .. }, NodeKind::Map { workflow: now, .. }) => {
+            return Some(format!(
+                "the node `{name}` plays `{}`, and the run came to play `{workflow}`",
+                now.name
+            ));
+        }
+        (Next::Perform { .. }, _) => "to have a node performed",
+        (Next::Ask { .. }, _) => "to a question",
+        (Next::Map { .. }, _) => "to start children",
+        (Next::Land { .. } | Next::End { .. }, _) => "to an end",
+    };
+    Some(format!("the node `{name}` is of kind `{}`, and the run came {came} there", kind.word()))
 }
 
 /// Finds where a run came to a step; without one, where it stood last before it ended.

@@ -149,6 +149,38 @@ async fn a_child_whose_workflow_is_at_fault_names_the_run_to_fork() {
     assert_eq!(hint(fork).await, format!("{task}`regatta run WORKFLOW`"));
 }
 
+/// What the run came to do there was found by another definition: nobody would start such children.
+#[tokio::test]
+async fn a_fork_at_a_map_is_refused_with_a_workflow_that_maps_something_else_there() {
+    let world = World::new("auto", &[], CODER, REVIEWER).await;
+    let run = begin(&world, json!({ "items": [{ "key": "a" }] })).await;
+    let map = "kind = \"map\"\nworkflow = \"one\"\nitems = \"input.items\"\nkey = \"key\"\ndepends = \"after\"\nmax_parallel = 2";
+    let folder = |name: &str| format!(".regatta/workflows/fan/{name}");
+    world.repo.write(&folder("children/two/workflow.toml"), &CHILD.replace("\"one\"", "\"two\""));
+    for name in ["state.schema.json", "roles/reviewer.md", "roles/reviewer.output.json"] {
+        let text = std::fs::read_to_string(world.repo.path().join(folder(&format!("children/one/{name}"))));
+        world.repo.write(&folder(&format!("children/two/{name}")), &text.unwrap());
+    }
+    for (from, to, problem) in [
+        (
+            "workflow = \"one\"",
+            "workflow = \"two\"",
+            "the node `plan` plays `two`, and the run came to play `one`",
+        ),
+        (
+            map,
+            "kind = \"approval\"\nquestion = \"'So?'\"",
+            "the node `plan` is of kind `approval`, and the run came to start children there",
+        ),
+    ] {
+        let changed = PARENT.replace(from, to).replace("\"output\"", "\"[output]\"");
+        world.repo.write(&folder("workflow.toml"), &changed);
+        let changed = runs::find_workflow(Some(&world.project), "fan").unwrap();
+        let refused = runs::fork(&world.project, &giver(), run, None, Some(&changed)).await.unwrap_err();
+        assert!(refused.explain().why.concat().contains(problem), "{refused:?}");
+    }
+}
+
 /// Begins a run with a child for each item.
 async fn begin(world: &World, input: Value) -> RunId {
     begin_with(world, CHILD, input).await
