@@ -21,6 +21,7 @@ pub enum Refusal {
     RunNotFound { run: RunId },
     RunInvalidTransition { run: RunId, status: run::Status, command: &'static str },
     RunAnswerBlank { run: RunId },
+    RunAsksOther { run: RunId, step: u64, now: u64 },
     RunParentPaused { run: RunId, parent: RunId },
     DependencyCycle { task: TaskId, cycle: Vec<TaskId> },
     AgentNotFound { agent: AgentId, known: Vec<AgentId> },
@@ -50,9 +51,9 @@ impl Refusal {
             Refusal::NothingToResume { .. } => Code::TaskInvalidTransition,
             Refusal::NoPlace { .. } => Code::ConcurrencyLimitExceeded,
             Refusal::RunNotFound { .. } => Code::RunNotFound,
-            Refusal::RunInvalidTransition { .. } | Refusal::RunParentPaused { .. } => {
-                Code::RunInvalidTransition
-            }
+            Refusal::RunInvalidTransition { .. }
+            | Refusal::RunParentPaused { .. }
+            | Refusal::RunAsksOther { .. } => Code::RunInvalidTransition,
             Refusal::RunAnswerBlank { .. } => Code::ValidationError,
             Refusal::DependencyCycle { .. } => Code::DependencyCycle,
             Refusal::AgentNotFound { .. } => Code::AgentNotFound,
@@ -100,6 +101,7 @@ impl Refusal {
             )
             .with("runId", run.number()),
             Refusal::RunAnswerBlank { run } => answer_blank(*run),
+            Refusal::RunAsksOther { run, step, now } => asks_other(*run, *step, *now),
             Refusal::RunParentPaused { run, parent } => Problem::new(
                 self.code(),
                 format!("run {run} was not resumed"),
@@ -218,6 +220,16 @@ fn answer_blank(run: RunId) -> Problem {
     )
     .with("runId", run.number())
     .with("fields", fields)
+}
+
+fn asks_other(run: RunId, step: u64, now: u64) -> Problem {
+    Problem::new(
+        Code::RunInvalidTransition,
+        format!("run {run} was not answered"),
+        format!("the answer was for step {step}, and by now it asks something else at step {now}"),
+        format!("see the question with `regatta run show {run}`, then `regatta run answer {run} \"…\"`"),
+    )
+    .with("runId", run.number())
 }
 
 fn blocked(task: TaskId, missing: &[(TaskId, Column)]) -> Problem {

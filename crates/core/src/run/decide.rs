@@ -28,7 +28,7 @@ pub enum Command {
     Pause,
     Resume,
     Stop { reason: Option<String> },
-    Answer { approved: bool, text: String },
+    Answer { step: u64, approved: bool, text: String },
     FollowParent { is_paused: bool },
     Published { step: u64, tasks: BTreeMap<String, TaskId> },
     AgentRefused { step: u64, agent: AgentId, what: String },
@@ -60,7 +60,7 @@ impl Player<'_> {
             Command::Pause => self.pause(),
             Command::Resume => self.resume(),
             Command::Stop { reason } => self.stop(reason.clone()),
-            Command::Answer { approved, text } => self.answer(*approved, text),
+            Command::Answer { step, approved, text } => self.answer(*step, *approved, text),
             _ if self.run.is_over() => Ok(Vec::new()),
             Command::FollowParent { is_paused } => Ok(self.follow_parent(*is_paused)),
             Command::Published { step, tasks } => Ok(self.published(*step, tasks.clone())),
@@ -159,8 +159,12 @@ impl Player<'_> {
         Ok(vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))])
     }
 
-    fn answer(&mut self, approved: bool, text: &str) -> Result<Vec<Event>, Refusal> {
+    /// An answer is to the question that was seen; the next one may be another.
+    fn answer(&mut self, step: u64, approved: bool, text: &str) -> Result<Vec<Event>, Refusal> {
         match self.run.phase {
+            Phase::Asking { .. } if step != self.run.step => {
+                Err(Refusal::RunAsksOther { run: self.run.id, step, now: self.run.step })
+            }
             Phase::Asking { .. } if text.trim().is_empty() => {
                 Err(Refusal::RunAnswerBlank { run: self.run.id })
             }

@@ -109,16 +109,16 @@ pub async fn stop(project: &Project, giver: &Giver, run: RunId, reason: Option<S
     tell(project, giver, seat, Command::Stop { reason }).await
 }
 
-/// Answers what a run asks.
+/// Answers what a run asks in a step; what it asks in another is not answered by it.
 pub async fn answer(
     project: &Project,
     giver: &Giver,
-    run: RunId,
+    (run, step): (RunId, u64),
     approved: bool,
     text: String,
 ) -> Result<(), Error> {
     let seat = Seat::load(project, run).await?;
-    tell(project, giver, seat, Command::Answer { approved, text }).await
+    tell(project, giver, seat, Command::Answer { step, approved, text }).await
 }
 
 /// Begins a run where another stood before a step; without one, where it stood last.

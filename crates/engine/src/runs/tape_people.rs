@@ -56,7 +56,7 @@ impl TapeHead {
         let family = find_open(project, run).await?;
         for run in family.iter().filter(|run| !run.is_held()) {
             if let Some(TapeAnswer { approved, text, .. }) = self.find_answer(project, run).await? {
-                return answer(project, giver, run.id, approved, text).await.map(|()| true);
+                return answer(project, giver, (run.id, run.step), approved, text).await.map(|()| true);
             }
         }
         // A run comes before its children: those of a stopped one end with it.

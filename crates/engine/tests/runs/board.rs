@@ -118,7 +118,7 @@ step = [
     let found = world.rest(run).await;
     let Phase::Asking { question } = &found.phase else { panic!("{found:?}") };
     assert!(question.contains("Which colour?"), "{question}");
-    runs::answer(&world.project, &giver(), run, true, "Green.".to_owned()).await.unwrap();
+    world.answer(run, true, "Green.").await;
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(world.shown("T001.txt"), "green");

@@ -127,6 +127,12 @@ impl World {
         found
     }
 
+    /// Answers what a run asks.
+    pub(crate) async fn answer(&self, run: RunId, approved: bool, text: &str) {
+        let step = runs::get_run(&self.project, run).await.unwrap().step;
+        runs::answer(&self.project, &giver(), (run, step), approved, text.to_owned()).await.unwrap();
+    }
+
     /// Has an engine work until nothing more happens to the task by itself.
     pub(crate) async fn rest_task(&self, task: TaskId) -> Task {
         self.carry_task(task).await.task

@@ -247,7 +247,7 @@ async fn what_children_were_answered_is_on_the_tape_of_the_family() {
     while let Some(child) = find_asking(&first, &recorded).await {
         asked += 1;
         assert!(asked <= 4, "two rounds of two items");
-        runs::answer(&first.project, &giver(), child.id, true, format!("answer {asked}")).await.unwrap();
+        first.answer(child.id, true, &format!("answer {asked}")).await;
         close_tape(&first.project, child.id).await.unwrap();
         let text = std::fs::read_to_string(Path::new(&folder).join("run.json")).unwrap();
         let head: Value = serde_json::from_str(&text).unwrap();

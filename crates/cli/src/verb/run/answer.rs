@@ -28,9 +28,12 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = Arc::new(place.open().await?);
+        // Before it waits for anything: somebody else may answer meanwhile, and the run ask another question.
+        let step = runs::get_run(&project, self.run).await.map_err(|error| error.explain())?.step;
         let title = format!("run {} goes on", self.run);
         let order = async |project: &_, giver: &_| {
-            runs::answer(project, giver, self.run, !self.no, self.text).await.map(|()| self.run)
+            let asked = (self.run, step);
+            runs::answer(project, giver, asked, !self.no, self.text).await.map(|()| self.run)
         };
         self.manner.carry_out(place, project, Some(self.run), &title, order).await
     }

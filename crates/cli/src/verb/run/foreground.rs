@@ -195,7 +195,8 @@ impl Foreground {
             return Ok(true);
         }
         let Some(answer) = answer else { return Ok(false) };
-        let given = runs::answer(&self.project, &self.giver, run.id, answer.approved, answer.text).await;
+        let place = (run.id, run.step);
+        let given = runs::answer(&self.project, &self.giver, place, answer.approved, answer.text).await;
         self.judge(&asked, given).await
     }
 

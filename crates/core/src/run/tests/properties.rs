@@ -112,7 +112,7 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
             return Command::Performed { step: run.step, asks: 7, output: true.into(), head: None };
         }
         Some(57..=64) => return Command::Landed { step: run.step.saturating_sub(1) },
-        Some(65..=72) => return Command::Answer { approved: false, text: String::new() },
+        Some(65..=72) => return Command::Answer { step: run.step, approved: false, text: String::new() },
         _ => {}
     }
     if let Some(Hold::Stopping { .. }) = run.hold {
@@ -120,7 +120,7 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
     }
     let step = run.step;
     match &run.phase {
-        Phase::Asking { .. } => Command::Answer { approved: true, text: "go on".to_owned() },
+        Phase::Asking { .. } => Command::Answer { step, approved: true, text: "go on".to_owned() },
         Phase::Landing { .. } if number.is_some_and(|number| number % 4 == 0) => {
             Command::SentBack { step, feedback: "no".to_owned() }
         }

@@ -125,13 +125,41 @@ fn a_blank_answer_is_refused_and_changes_nothing() {
     let mut play = played(&speckit(), "begin; spec T001; coder blocked");
     let before = play.run.clone();
     for (approved, text) in [(true, ""), (true, "   "), (true, "\n\t\u{a0}"), (false, "")] {
-        let told = play.tell(Command::Answer { approved, text: text.to_owned() });
+        let told = play.tell(Command::Answer { step: play.run.step, approved, text: text.to_owned() });
         assert_eq!(told.unwrap_err(), Refusal::RunAnswerBlank { run: play.run.id }, "{text:?}");
         assert_eq!(play.run, before, "{text:?}");
     }
     assert_eq!(Refusal::RunAnswerBlank { run: play.run.id }.code(), Code::ValidationError);
-    play.tell(Command::Answer { approved: true, text: " . ".to_owned() }).unwrap();
+    play.tell(Command::Answer { step: play.run.step, approved: true, text: " . ".to_owned() }).unwrap();
     assert_eq!(play.run.node.as_str(), "coder");
+}
+
+#[test]
+fn an_answer_is_to_the_question_that_was_seen_and_not_to_the_next() {
+    let workflow = small(
+        r#"
+            name = "asks"
+            start = "first"
+            nodes.first = { kind = "approval", question = "'The first?'" }
+            nodes.second = { kind = "approval", question = "'The second?'" }
+            nodes.done = { kind = "end" }
+            edges = [
+                { id = "one", from = "first", to = "second" },
+                { id = "two", from = "second", to = "done" },
+            ]
+        "#,
+        &plain_state(),
+        &[],
+    );
+    let mut play = played(&workflow, "begin");
+    let (run, step) = (play.run.id, play.run.step);
+    let yes = Command::Answer { step, approved: true, text: "yes".to_owned() };
+    play.tell(yes.clone()).unwrap();
+    let before = play.run.clone();
+    let refusal = play.tell(yes).unwrap_err();
+    assert_eq!(refusal, Refusal::RunAsksOther { run, step, now: step + 1 });
+    assert_eq!(refusal.code(), Code::RunInvalidTransition);
+    assert_eq!(play.run, before);
 }
 
 #[test]

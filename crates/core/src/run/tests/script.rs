@@ -140,7 +140,7 @@ fn parse(play: &Play, verb: &str, rest: &[&str]) -> Command {
         "above" => Command::FollowParent { is_paused: rest[0] == "pause" },
         "off" => Command::PutOff { step },
         "stopped" => Command::Stopped,
-        "answer" => Command::Answer { approved: rest[0] == "yes", text: rest[1..].join(" ") },
+        "answer" => Command::Answer { step, approved: rest[0] == "yes", text: rest[1..].join(" ") },
         "spec" => perform(play, spec_output(rest[0])),
         "coder" => perform(play, coder_output(&item_of(play), rest[0])),
         "review" => perform(play, review_output(&item_of(play), rest[0])),
