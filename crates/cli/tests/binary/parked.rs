@@ -146,6 +146,64 @@ fn a_role_without_a_task_stays_parked_though_its_engine_is_killed_and_a_person_n
     drop(engine);
 }
 
+/// Breaks off once there is `.regatta/open`, and does its work from then on.
+const BREAKS_OFF: &str = r#"
+cat > /dev/null
+state="$REGATTA_PROJECT/.regatta"
+echo >> "$state/begun"
+if [ "$(wc -l < "$state/begun")" = 1 ]; then
+    while [ ! -e "$state/open" ]; do sleep 0.05; done
+    exit 1
+fi
+echo work > work.txt
+echo '{"code":"work","taskId":"PRD","status":"complete","selfValidation":{"passed":true,"issues":[]}}'
+"#;
+
+/// Makes a project whose coder breaks off at first.
+fn breaking_off(retry_pause: &str) -> TestProject {
+    let project = run_support::scripted("auto", CODER);
+    let config = std::fs::read_to_string(project.path().join(".regatta/config.toml")).expect("it is there");
+    let retries = format!("retries = 1\nretry_pause = \"{retry_pause}\"\n");
+    let config =
+        config.replace("retries = 0\n", &retries).replace("coder = \"worker\"", "coder = \"breaker\"");
+    let breaker =
+        format!("[agents.breaker]\nkind = \"command\"\ncommand = ['sh', '-c', '''{BREAKS_OFF}''']\n");
+    project.repo.write(".regatta/config.toml", &format!("{config}{breaker}"));
+    project
+}
+
+#[test]
+fn a_role_that_is_parked_on_its_task_says_until_when_and_a_person_need_not_wait() {
+    let project = breaking_off("1h");
+    project.repo.write(".regatta/open", "");
+    let engine = project.start(&["up"]);
+    project.json(&["run", "speckit", "--prd", "plan.md", "--level", "1", "--no-wait"]);
+    until("the role is parked", || count(&kinds_from(&project, 1), "agent:parked") == 1);
+    let shown = project.json(&["run", "show", "1"]);
+    let until_when = shown["parked"]["until"].as_str().expect("a time");
+    assert_eq!(shown["next"], format!("`coder` is tried again at {until_when}"));
+    project.json(&["run", "pause", "1"]);
+    project.json(&["run", "resume", "1"]);
+    until("the run is done", || status(&project, 1) == "completed");
+    drop(engine);
+}
+
+#[test]
+fn a_role_that_is_parked_on_its_task_begins_nothing_while_its_run_is_paused() {
+    let project = breaking_off("1ms");
+    let engine = project.start(&["up"]);
+    project.json(&["run", "speckit", "--prd", "plan.md", "--level", "1", "--no-wait"]);
+    run_support::until_begun(&project, 1);
+    project.json(&["run", "pause", "1"]);
+    project.repo.write(".regatta/open", "");
+    until("the run is paused", || status(&project, 1) == "paused");
+    let kinds = kinds_from(&project, 1);
+    assert_eq!((count(&kinds, "agent:parked"), count(&kinds, "session:opened")), (1, 1), "{kinds:?}");
+    project.json(&["run", "resume", "1"]);
+    until("the run is done", || status(&project, 1) == "completed");
+    drop(engine);
+}
+
 #[test]
 fn a_budget_ends_a_session_and_keeps_the_next_from_starting() {
     let script = format!("[[session]]\nstep = [{{ delay = \"60s\" }}]\n[[session]]\nstep = [{WRITES}]\n");

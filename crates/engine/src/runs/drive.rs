@@ -46,6 +46,8 @@ pub(super) enum Found {
     Ready(Box<Task>),
     /// It will be, when something happens that the log tells.
     Later,
+    /// Its run was paused before another try.
+    PutOff,
     /// A person has to do something first.
     Failed(Failure),
 }
@@ -59,6 +61,7 @@ impl Drive<'_> {
         loop {
             match self.look(&mut is_asked).await? {
                 Found::Ready(task) => return Ok(Driven::Ready(task)),
+                Found::PutOff => return Ok(Driven::Not(Played::PutOff)),
                 Found::Failed(failure) => return Ok(Driven::Not(Played::Failed(failure))),
                 Found::Later => {}
             }
@@ -82,12 +85,8 @@ impl Drive<'_> {
         let is_mine = task.run == Some(run);
         Ok(match &task.stage {
             Stage::InProgress(work) if is_mine => match work.phase {
-                WorkPhase::Driven { .. }
-                    if task.find_park().is_none_or(|park| park.until <= clock::now()) =>
-                {
-                    Found::Ready(Box::new(task))
-                }
-                WorkPhase::Driven { .. } | WorkPhase::Preparing => Found::Later,
+                WorkPhase::Driven { .. } => self.look_at_park(task).await?,
+                WorkPhase::Preparing => Found::Later,
                 _ if cancelled::is_being_cancelled(&task) => Found::Failed(cancelled::explain_step(run, id)),
                 _ => Found::Failed(taken(self.run, &task)),
             },
@@ -110,6 +109,19 @@ impl Drive<'_> {
                 Err(error) => Found::Failed(trouble::of_run(self.run, error)?),
             },
             _ => Found::Failed(taken(self.run, &task)),
+        })
+    }
+
+    /// Looks whether the pause before another try is over. A run that a person paused meanwhile does not try, and one that a
+    /// person had go on does not wait.
+    async fn look_at_park(&self, task: Task) -> Result<Found, Error> {
+        let Some(park) = task.find_park() else { return Ok(Found::Ready(Box::new(task))) };
+        let run = get_run(&self.work.project, self.run.id).await?;
+        let is_due = park.until <= clock::now() || run.updated_at > task.updated_at;
+        Ok(match run.is_held() {
+            true if run.may_be_put_off() => Found::PutOff,
+            false if is_due => Found::Ready(Box::new(task)),
+            true | false => Found::Later,
         })
     }
 

@@ -45,6 +45,8 @@ pub enum Played {
     Committed(Value, CommitId),
     /// It could not answer.
     Failed(Failure),
+    /// It broke off, and its run was paused before it was tried again.
+    PutOff,
     /// It was stopped.
     Stopped(StopReason),
 }

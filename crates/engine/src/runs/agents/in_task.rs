@@ -102,7 +102,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     };
     let (ending, broke) = (acted.ending.clone(), acted.broke.clone());
     let (mut answered, end) = match answer(acted) {
-        Played::Stopped(StopReason::Shutdown) => return played(Played::Stopped(StopReason::Shutdown)),
+        left @ (Played::PutOff | Played::Stopped(StopReason::Shutdown)) => return played(left),
         Played::Returned(output) | Played::Committed(output, _) => commit(ask, id, number, output).await?,
         Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
         Played::Stopped(reason) => (stopped(ask, id, reason).await?, SessionEnd::Stopped),

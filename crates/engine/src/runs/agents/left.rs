@@ -32,6 +32,9 @@ pub(super) async fn end_sessions_after(work: &Work, run: &Run, played: &Played) 
             leftovers::end_lost(work, Scope::Run(run.id)).await
         }
         // That was the end of its session, or it goes on with the next engine.
-        Played::Returned(_) | Played::Committed(..) | Played::Stopped(StopReason::Shutdown) => Ok(()),
+        Played::Returned(_)
+        | Played::Committed(..)
+        | Played::PutOff
+        | Played::Stopped(StopReason::Shutdown) => Ok(()),
     }
 }

@@ -228,10 +228,14 @@ async fn abandon(work: &Work, charge: Option<&Charge>) -> Result<(), Error> {
     }
 }
 
-/// Finds the pause that the step of a run is in, if its role works on no task.
+/// Finds the pause before another try that the step of a run is in.
 pub(super) async fn find_park(project: &Project, run: &Run) -> Result<Option<Park>, Error> {
-    if !matches!(run.phase, Phase::Performing { .. }) || run.is_held() || run.find_task().is_some() {
+    if !matches!(run.phase, Phase::Performing { .. }) || run.is_held() {
         return Ok(None);
+    }
+    if let Some(task) = run.find_task() {
+        let task = orders::get_task(project, task).await?;
+        return Ok(task.find_park().filter(|_| task.run == Some(run.id)).cloned());
     }
     let account = accounts::get_account(project, Scope::Run(run.id)).await?;
     let mark = project.run_mark(run.id, run.step);

@@ -50,6 +50,11 @@ pub(super) async fn perform(
         let control = on_task.as_ref().map_or(control, OnTask::control);
         let played = play(work, roles, &mut seat, asks, control).await;
         let Some(command) = trouble::or_hold(seat.run(), played)? else { return Ok(()) };
+        if let Command::PutOff { .. } = command {
+            // As if nobody had begun: the run is looked at anew.
+            seat = Seat::load(&work.project, run).await?;
+            continue;
+        }
         crash::point("perform_node.played");
         let asked = seat.give(&work.project, &Actor::Engine, command, &terms).await?;
         match next_of(&asked) {
@@ -96,6 +101,7 @@ async fn play(
         Played::Returned(output) => Some(Command::Performed { step, asks, output, head: None }),
         Played::Committed(output, head) => Some(Command::Performed { step, asks, output, head: Some(head) }),
         Played::Failed(failure) => Some(Command::NotPerformed { step, failure }),
+        Played::PutOff => Some(Command::PutOff { step }),
         Played::Stopped(StopReason::Shutdown) => None,
         Played::Stopped(_) => {
             let failure = stopped(seat.run().id);

@@ -103,7 +103,7 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
                 // Whoever needs it says so.
                 Found::Failed(failure) if failure.code == Code::TaskCancelled => break,
                 Found::Failed(failure) => return Ok(TakenUp::Not(failure)),
-                Found::Later => seen = project.store().wait_past(seen, IDLE).await?,
+                Found::Later | Found::PutOff => seen = project.store().wait_past(seen, IDLE).await?,
             }
             if work.is_leaving() || get_run(project, run.id).await?.phase != Phase::Publishing {
                 return Ok(TakenUp::Leaving);
