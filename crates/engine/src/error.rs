@@ -411,6 +411,12 @@ fn of_store(error: &regatta_store::Error) -> Problem {
                 "try again; if it stays so, see which program holds it",
             )
         },
+        Store::LeaseLost { .. } => Problem::new(
+            Code::StoreFailed,
+            "the engine stopped",
+            "it was away for so long that its lease ran out, and another may serve the project by now",
+            "what was under way goes on with the next engine: `regatta up`, or the one that is running",
+        ),
         _ => Problem {
             why: chain(error),
             ..Problem::new(
@@ -464,4 +470,19 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> Vec<String> {
         cause = inner.source();
     }
     levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use regatta_store::LeaseToken;
+
+    #[test]
+    fn an_engine_that_was_away_too_long_does_not_blame_the_disk() {
+        let token = LeaseToken(uuid::Uuid::nil());
+        let problem = Error::Store(regatta_store::Error::LeaseLost { token }).explain();
+        assert_eq!((problem.code, problem.what.as_str()), (Code::StoreFailed, "the engine stopped"));
+        assert!(problem.why.concat().contains("its lease ran out"), "{problem:?}");
+        assert!(!problem.next.contains("disk"), "{problem:?}");
+    }
 }
