@@ -245,7 +245,6 @@ fn class_of(failure: &regatta_agents::Failure) -> FailureClass {
 mod tests {
     use super::*;
     use crate::core::Actor;
-    use crate::engine;
     use crate::orders::Giver;
     use crate::perform::Places;
     use crate::project::Project;
@@ -262,14 +261,6 @@ command = ["true"]
 
 [budget.project]
 tokens = 1000
-"#;
-
-    const WORKFLOW: &str = r#"
-name = "plain"
-start = "work"
-nodes.work = { kind = "agent", role = "worker" }
-nodes.done = { kind = "end" }
-edges = [{ id = "worked", from = "work", to = "done" }]
 "#;
 
     /// Neither of them could go on otherwise; it takes some milliseconds.
@@ -301,19 +292,12 @@ edges = [{ id = "worked", from = "work", to = "done" }]
     /// Makes a project in which two runs are each asked to perform a step, and an engine's worth of means.
     async fn with_two_runs(repo: &TestRepo) -> (RunId, RunId, Work) {
         repo.write(".regatta/config.toml", CONFIG);
-        for (name, text) in [
-            ("workflow.toml", WORKFLOW),
-            ("state.schema.json", r#"{"type": "object", "properties": {}}"#),
-            ("roles/worker.md", "Work.\n"),
-            ("roles/worker.output.json", "{}"),
-        ] {
-            repo.write(&format!(".regatta/workflows/plain/{name}"), text);
-        }
         let project = Arc::new(Project::open(repo.path()).await.unwrap());
         let giver = Giver { actor: Actor::User("local".to_owned()), command_id: None };
         let create = async || {
-            let workflow = runs::find_workflow(Some(&project), "plain").unwrap();
-            let new = NewRun { workflow, level: None, input: json!({}), board: false, tape: None };
+            let workflow = runs::find_workflow(None, "speckit").unwrap();
+            let input = json!({ "prd": "Make it so.", "title": "So" });
+            let new = NewRun { workflow, level: None, input, board: false, tape: None };
             runs::create(&project, &giver, new).await.unwrap()
         };
         let runs = (create().await, create().await);

@@ -20,14 +20,6 @@ kind = "command"
 command = ["sh", "-c", ': > work.txt; : > "FOLDER/$REGATTA_SESSION"; until [ -e FOLDER/go ]; do sleep 0.02; done; printf {} > "$REGATTA_RESULT_FILE"']
 "#;
 
-const WORKFLOW: &str = r#"
-name = "by-NAME"
-start = "work"
-nodes.work = { kind = "agent", role = "NAME" }
-nodes.done = { kind = "end" }
-edges = [{ id = "worked", from = "work", to = "done" }]
-"#;
-
 /// A project with the agents `alpha` and `beta`, each of which has a workflow of its own.
 struct Office {
     world: World,
@@ -40,14 +32,7 @@ impl Office {
         let notes = world.repo.outside().join("notes");
         std::fs::create_dir(&notes).unwrap();
         for name in ["alpha", "beta"] {
-            for (file, text) in [
-                ("workflow.toml".to_owned(), WORKFLOW.replace("NAME", name)),
-                ("state.schema.json".to_owned(), r#"{"type": "object", "properties": {}}"#.to_owned()),
-                (format!("roles/{name}.md"), "Work.\n".to_owned()),
-                (format!("roles/{name}.output.json"), "{}".to_owned()),
-            ] {
-                world.repo.write(&format!(".regatta/workflows/by-{name}/{file}"), &text);
-            }
+            world.write_plain(&format!("by-{name}"), name);
         }
         let folder = notes.display().to_string();
         let agent = |name| AGENT.replace("NAME", name).replace("FOLDER", &folder);

@@ -15,14 +15,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-const WORKFLOW: &str = r#"
-name = "plain"
-start = "work"
-nodes.work = { kind = "agent", role = "marker" }
-nodes.done = { kind = "end" }
-edges = [{ id = "worked", from = "work", to = "done" }]
-"#;
-
 /// Notes by which name it was started. What is left of a session has all the time of this test to end.
 const AGENT: &str = r#"
 [agents.marker]
@@ -42,7 +34,7 @@ async fn a_session_that_is_stopped_while_it_is_being_opened_is_not_started() {
     let world = World::new("person", &[], CODER, REVIEWER).await;
     let note = world.repo.outside().join("session");
     let world = world.configured(&AGENT.replace("NOTE", &note.display().to_string())).await;
-    write_workflow(&world);
+    world.write_plain("plain", "marker");
     let first = begin(&world).await;
     assert!(matches!(world.rest(first).await.phase, Phase::Completed { .. }));
     let name = std::fs::read_to_string(&note).unwrap();
@@ -66,7 +58,7 @@ async fn a_step_that_was_paused_or_stopped_before_an_engine_came_is_not_begun() 
     let world = World::new("person", &[], CODER, REVIEWER).await;
     let note = world.repo.outside().join("session");
     let world = world.configured(&AGENT.replace("NOTE", &note.display().to_string())).await;
-    write_workflow(&world);
+    world.write_plain("plain", "marker");
     let paused = begin(&world).await;
     runs::pause(&world.project, &giver(), paused).await.unwrap();
     let (view, _) = runs::show_run(&world.project, paused).await.unwrap();
@@ -81,17 +73,6 @@ async fn a_step_that_was_paused_or_stopped_before_an_engine_came_is_not_begun() 
     runs::stop(&world.project, &giver(), stopped, None).await.unwrap();
     assert_eq!(code_of(&world.rest(stopped).await), Some(Code::RunStopped));
     assert!(!note.exists(), "the agent was started after the stop");
-}
-
-fn write_workflow(world: &World) {
-    for (name, text) in [
-        ("workflow.toml", WORKFLOW),
-        ("state.schema.json", r#"{"type": "object", "properties": {}}"#),
-        ("roles/marker.md", "Work.\n"),
-        ("roles/marker.output.json", "{}"),
-    ] {
-        world.repo.write(&format!(".regatta/workflows/plain/{name}"), text);
-    }
 }
 
 async fn begin(world: &World) -> RunId {

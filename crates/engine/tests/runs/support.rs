@@ -60,6 +60,14 @@ pub(crate) const REVIEWER: &str = r#"
 step = [{ result = { taskId = "${item}", approved = true, issues = [] } }]
 "#;
 
+const PLAIN: &str = r#"
+name = "NAME"
+start = "work"
+nodes.work = { kind = "agent", role = "ROLE" }
+nodes.done = { kind = "end" }
+edges = [{ id = "worked", from = "work", to = "done" }]
+"#;
+
 /// A project with one run's worth of scripts.
 pub(crate) struct World {
     pub(crate) repo: TestRepo,
@@ -90,6 +98,18 @@ impl World {
         repo.commit("a project");
         let project = Arc::new(Project::open(repo.path()).await.unwrap());
         World { repo, project }
+    }
+
+    /// Gives the project a workflow of one step, which a role performs on no task.
+    pub(crate) fn write_plain(&self, name: &str, role: &str) {
+        for (file, text) in [
+            ("workflow.toml", PLAIN.replace("NAME", name).replace("ROLE", role)),
+            ("state.schema.json", r#"{"type": "object", "properties": {}}"#.to_owned()),
+            (&format!("roles/{role}.md"), "Work.\n".to_owned()),
+            (&format!("roles/{role}.output.json"), "{}".to_owned()),
+        ] {
+            self.repo.write(&format!(".regatta/workflows/{name}/{file}"), &text);
+        }
     }
 
     /// Adds to the end of the config, and opens the project again.
