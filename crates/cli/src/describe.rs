@@ -91,10 +91,11 @@ fn describe_task(event: &Event) -> String {
         Event::TaskQueued { working, limit, .. } => {
             format!("queued: {working} of {limit} agents are at work")
         }
-        Event::TaskAssigned { agent_id, from: Some(from), .. } => {
-            format!("assigned to {agent_id}, to go on from {}", from.short())
+        Event::TaskAssigned { agent_id, owner, from, .. } => {
+            let from =
+                from.as_ref().map_or_else(String::new, |from| format!(", to go on from {}", from.short()));
+            format!("assigned to {}{from}", who(agent_id.as_ref(), owner.as_deref()))
         }
-        Event::TaskAssigned { agent_id, .. } => format!("assigned to {agent_id}"),
         Event::WorktreeCreated { path, .. } => format!("worktree made: {path}"),
         Event::AgentAssigned { agent_id, session, .. } => format!("{agent_id} works (session {session})"),
         Event::TaskCompleted { files_changed, lines_added, lines_removed, .. } => {
@@ -119,8 +120,8 @@ fn describe_task(event: &Event) -> String {
             format!("parked until {until}: {class} (try {attempt})")
         }
         Event::AgentWoken { agent_id, .. } => format!("{agent_id} goes on"),
-        Event::AgentStopping { agent_id, .. } => format!("stopping {agent_id}"),
-        Event::AgentStopped { agent_id, .. } => format!("{agent_id} stopped"),
+        Event::AgentStopping { agent_id, .. } => format!("stopping {}", what_is_stopped(agent_id.as_ref())),
+        Event::AgentStopped { agent_id, .. } => format!("{} stopped", what_is_stopped(agent_id.as_ref())),
         Event::AgentRefused { agent_id, what, .. } => format!("{agent_id} was refused {what}"),
         Event::AgentRefsMoved { agent_id, refs, more, .. } => describe_moved_refs(agent_id, refs, *more),
         Event::WorktreeSalvaged { salvage, .. } => format!("unmerged work kept as {}", salvage.name),
@@ -171,6 +172,16 @@ fn describe_task(event: &Event) -> String {
         | Event::AgentStopFailed { error, .. }
         | Event::WorktreeRemoveFailed { error, .. } => format!("{}: {}", error.code, error.message),
     }
+}
+
+/// Names the agent or the person who has a task.
+fn who(agent: Option<&AgentId>, owner: Option<&str>) -> String {
+    agent.map_or_else(|| owner.unwrap_or("nobody").to_owned(), ToString::to_string)
+}
+
+/// Without an agent there may still be a set-up to stop.
+fn what_is_stopped(agent: Option<&AgentId>) -> String {
+    agent.map_or_else(|| "the work".to_owned(), ToString::to_string)
 }
 
 /// Returns the first line of what was done, without its bullet; the task's file has the rest.

@@ -33,6 +33,8 @@ pub enum Command {
     Depend(Depend),
     /// Give a task to an agent.
     Assign(Assign),
+    /// Do a task oneself.
+    Take(Take),
     /// Put the work up for approval.
     Complete(Complete),
     /// Merge it.
@@ -96,6 +98,15 @@ pub struct Assign {
     pub run: Option<RunId>,
     /// Whether that run is played from a tape: then no agent of the config is started.
     pub is_taped: bool,
+}
+
+/// Does a task oneself: a worktree is made, and no session is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Take {
+    /// A new priority, if one was given.
+    pub priority: Option<Priority>,
+    /// Where its branch would start, as seen when the order was given.
+    pub start: Start,
 }
 
 /// Where a task's branch starts.
@@ -237,7 +248,7 @@ impl Command {
     /// Returns which of the five commands of the machine it is.
     pub fn kind(&self) -> Option<CommandKind> {
         Some(match self {
-            Command::Assign(_) => CommandKind::Assign,
+            Command::Assign(_) | Command::Take(_) => CommandKind::Assign,
             Command::Complete(_) => CommandKind::Complete,
             Command::Approve(_) => CommandKind::Approve,
             Command::Reject(_) => CommandKind::Reject,

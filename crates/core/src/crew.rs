@@ -126,7 +126,10 @@ impl Crew {
             Event::TaskAssigned { agent_id, run_id, .. } => {
                 self.queue.retain(|queued| queued.task != task);
                 let driven = run_id.is_some();
-                self.berths.insert(task, Berth { agent: agent_id.clone(), state: asked(driven), driven });
+                // What a person does takes no agent's place.
+                if let Some(agent) = agent_id.clone() {
+                    self.berths.insert(task, Berth { agent, state: asked(driven), driven });
+                }
             }
             Event::TaskRejected { .. } => {
                 let driven = self.berths.get(&task).is_some_and(|berth| berth.driven);

@@ -63,6 +63,7 @@ pub fn decide(
         Command::Create(create) => task::create(situation, id, create).map(accepted),
         Command::Depend(depend) => task::depend(situation.plan, existing()?, depend).map(accepted),
         Command::Assign(assign) => task::assign(situation, existing()?, assign),
+        Command::Take(take) => task::take(situation, existing()?, actor, take).map(accepted),
         Command::Complete(complete) => {
             task::complete(situation.settings, existing()?, complete).map(accepted)
         }

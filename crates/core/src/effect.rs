@@ -121,18 +121,18 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
         Stage::InProgress(work) => match (event, &work.phase) {
             (Event::TaskAssigned { from, .. }, _) => Some(create_worktree(task, from.as_ref())),
             (Event::WorktreeCreated { .. }, WorkPhase::Starting { session, .. }) => {
-                Some(run_session(task, &work.agent, *session, None))
+                run_session(task, *session, None)
             }
             (Event::TaskRejected { reason, feedback, .. }, WorkPhase::Starting { session, .. }) => {
                 let (reason, feedback) = (Some(reason.clone()), feedback.clone());
                 let resume = Resume { reason, feedback, broke_off: None };
-                Some(run_session(task, &work.agent, *session, Some(resume)))
+                run_session(task, *session, Some(resume))
             }
             (Event::AgentParked { session, until, .. }, WorkPhase::Parked { .. }) => {
                 Some(Effect::Wait { task: task.id, session: *session, until: *until })
             }
             (Event::AgentWoken { session, feedback, .. }, WorkPhase::Starting { .. }) => {
-                Some(run_session(task, &work.agent, *session, Some(go_on(task, feedback.clone()))))
+                run_session(task, *session, Some(go_on(task, feedback.clone())))
             }
             (Event::AgentStopping { .. }, _) => Some(stop_agent(task)),
             (Event::AgentStopped { .. } | Event::AgentStartFailed { .. }, _) => Some(remove_worktree(task)),
@@ -142,18 +142,21 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
             (Event::TaskCompleted { head, .. }, _) => {
                 Some(Effect::RecordDiff { task: task.id, head: head.clone(), number: task.completions })
             }
-            (Event::ApprovalRequested { .. }, _) => {
+            (Event::ApprovalRequested { .. }, ReviewPhase::Pausing) => {
                 Some(Effect::PauseAgent { task: task.id, session: task.sessions })
             }
-            (Event::AgentPaused { .. }, ReviewPhase::Checking) => Some(Effect::RunChecks {
-                task: task.id,
-                commit: review.diff.head.clone(),
-                names: review.checks.clone(),
-            }),
+            (Event::AgentPaused { .. } | Event::ApprovalRequested { .. }, ReviewPhase::Checking) => {
+                Some(Effect::RunChecks {
+                    task: task.id,
+                    commit: review.diff.head.clone(),
+                    names: review.checks.clone(),
+                })
+            }
             (Event::ChecksRan { results, .. }, _) if results.iter().any(|evidence| !evidence.passed) => None,
-            (Event::AgentPaused { .. } | Event::ChecksRan { .. }, ReviewPhase::Ready)
-                if review.approval == Approval::Auto =>
-            {
+            (
+                Event::AgentPaused { .. } | Event::ApprovalRequested { .. } | Event::ChecksRan { .. },
+                ReviewPhase::Ready,
+            ) if review.approval == Approval::Auto => {
                 Some(Effect::ApproveByPolicy { task: task.id, head: review.diff.head.clone() })
             }
             (Event::ApprovalApproved { approver, .. }, _) => Some(Effect::MergeBranch {
@@ -181,8 +184,9 @@ fn create_worktree(task: &Task, from: Option<&CommitId>) -> Effect {
     Effect::CreateWorktree { task: task.id, branch: branch.clone(), path: path.clone(), base }
 }
 
-fn run_session(task: &Task, agent: &AgentId, session: u32, resume: Option<Resume>) -> Effect {
-    Effect::RunSession { task: task.id, agent: agent.clone(), session, resume }
+fn run_session(task: &Task, session: u32, resume: Option<Resume>) -> Option<Effect> {
+    let agent = task.agent()?.clone();
+    Some(Effect::RunSession { task: task.id, agent, session, resume })
 }
 
 /// What is told to an agent whose last session broke off; the words of a person now come before those of the review.

@@ -70,7 +70,8 @@ pub enum Event {
     #[serde(rename = "task:assigned")]
     TaskAssigned {
         task_id: TaskId,
-        agent_id: AgentId,
+        #[serde(default)]
+        agent_id: Option<AgentId>,
         priority: Priority,
         branch: String,
         target: String,
@@ -83,6 +84,8 @@ pub enum Event {
         run_id: Option<RunId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<CommitId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<String>,
     },
     #[serde(rename = "worktree:created")]
     WorktreeCreated { task_id: TaskId, branch: String, path: String },
@@ -195,14 +198,24 @@ pub enum Event {
     #[serde(rename = "agent:stopping")]
     AgentStopping {
         task_id: TaskId,
-        agent_id: AgentId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<AgentId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     #[serde(rename = "agent:stopped")]
-    AgentStopped { task_id: TaskId, agent_id: AgentId },
+    AgentStopped {
+        task_id: TaskId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<AgentId>,
+    },
     #[serde(rename = "agent:stop:failed")]
-    AgentStopFailed { task_id: TaskId, agent_id: AgentId, error: Failure },
+    AgentStopFailed {
+        task_id: TaskId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<AgentId>,
+        error: Failure,
+    },
     #[serde(rename = "agent:refused")]
     AgentRefused { task_id: TaskId, agent_id: AgentId, session: u32, what: String },
     #[serde(rename = "agent:refs_moved")]

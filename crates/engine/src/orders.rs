@@ -9,7 +9,7 @@ use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
     Feedback, FieldFault, FileText, Outcome, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen,
-    Settings, Situation, Stage, Start, Task, TaskId, WorkPhase, Worktree, decide, effects,
+    Settings, Situation, Stage, Start, Take, Task, TaskId, WorkPhase, Worktree, decide, effects,
 };
 use crate::documents;
 use crate::error::Error;
@@ -78,6 +78,19 @@ pub async fn assign(
         return Err(Error::Queued { task, place, working, limit });
     }
     Ok(given)
+}
+
+/// Gives a task to the person who asks: a worktree is made, and no session is started.
+pub async fn take(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    priority: Option<Priority>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("take {priority:?}"));
+    let start = see_start(project).await?;
+    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    give(project, order, Command::Take(Take { priority, start })).await
 }
 
 /// Puts the work of a task up for approval, with everything in its worktree committed.
@@ -242,7 +255,7 @@ impl Desk {
         let is_filed = matches!(command, Command::Create(create) if create.is_filed());
         let catalogue = if is_filed { Some(documents::load_catalogue(project).await?) } else { None };
         let upstream = match (&task.state, command) {
-            (Some(task), Command::Assign(_)) => load_upstream(project, task).await?,
+            (Some(task), Command::Assign(_) | Command::Take(_)) => load_upstream(project, task).await?,
             _ => BTreeMap::new(),
         };
         Ok(Desk { id, task, crew, plan, file, catalogue, upstream })
@@ -401,6 +414,7 @@ async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error>
                 | WorkPhase::Driven { session: None, .. }
                 | WorkPhase::Parked { .. }
                 | WorkPhase::Halted
+                | WorkPhase::ByHand
         )
     );
     Ok(is_open.then_some(task))
@@ -417,17 +431,17 @@ pub(crate) fn branch_of(worktree: &Worktree) -> Result<BranchName, Error> {
     BranchName::parse(&worktree.branch).map_err(|error| Error::Git(error.into()))
 }
 
-/// Commits what is left in the worktree of a task, in the name of its agent, and returns the diff from its base.
+/// Commits what is left in the worktree of a task, in the name of whoever has it, and returns the diff from its base.
 pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {
     // Another process may have cancelled it since the caller began.
     let gone = || Error::Refused(Refusal::TaskBusy { task: task.id, doing: "it has no worktree any more" });
     let worktree = task.worktree().ok_or_else(gone)?;
-    let agent = task.agent().map_or_else(|| "regatta".to_owned(), ToString::to_string);
     let repository = project.repository();
     let place = project.place(&worktree.path);
     let now = clock::now();
-    let author = Signature { name: agent.clone(), email: format!("{agent}@agents.invalid"), at: now };
-    repository.commit_all(&place, &project.config().copy, &author, &ourselves(now), message).await?;
+    repository
+        .commit_all(&place, &project.config().copy, &author_of(task, now), &ourselves(now), message)
+        .await?;
     let head = repository.head_of_worktree(&place).await?;
     let base = to_git(&worktree.base)?;
     let diff = repository.diff(&base, &head).await?;
@@ -439,6 +453,19 @@ pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -
         base: worktree.base.clone(),
         head: from_git(&head),
     })
+}
+
+/// Returns the identity of whoever has a task: its agent, or the person who does it.
+fn author_of(task: &Task, at: jiff::Timestamp) -> Signature {
+    match (task.agent(), &task.owner) {
+        (Some(agent), _) => {
+            Signature { name: agent.to_string(), email: format!("{agent}@agents.invalid"), at }
+        }
+        (None, Some(owner)) => {
+            Signature { name: owner.clone(), email: format!("{owner}@people.invalid"), at }
+        }
+        (None, None) => ourselves(at),
+    }
 }
 
 /// Returns the identity under which the engine itself commits.

@@ -234,7 +234,8 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
     let is_there = landed.is_none_or(|landed| landed.cleanup != Cleanup::Done);
     let (mut phase, mut owner, mut next) = outlook(task, queue_position);
     // Without an engine nobody makes the next move, and nothing runs, whatever the log says.
-    let is_unattended = !around.has_engine && owner != "you" && owner != "nobody";
+    let is_a_persons = owner == "you" || phase == "by_hand";
+    let is_unattended = !around.has_engine && !is_a_persons && owner != "nobody";
     if is_unattended {
         phase = if queue_position.is_some() { phase } else { UNATTENDED };
         owner = "you".to_owned();
@@ -319,13 +320,11 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
             WorkPhase::Starting { .. } => {
                 ("starting", engine(), "starts the agent when a place is free".to_owned())
             }
-            WorkPhase::Running { .. } => (
-                "running",
-                format!("agent {}", work.agent),
-                "ends its session; the engine then takes the diff".to_owned(),
-            ),
+            WorkPhase::Running { .. } => {
+                ("running", agent_of(task), "ends its session; the engine then takes the diff".to_owned())
+            }
             WorkPhase::Driven { session: Some(_), .. } => {
-                ("running", format!("agent {}", work.agent), format!("ends its step of run {}", run_of(task)))
+                ("running", agent_of(task), format!("ends its step of run {}", run_of(task)))
             }
             WorkPhase::Driven { session: None, .. } => {
                 ("driven", format!("run {}", run_of(task)), format!("regatta run show {}", run_of(task)))
@@ -340,6 +339,13 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
                 "you".to_owned(),
                 format!(
                     "regatta task resume {id} tries again; or regatta task complete {id}, or regatta task cancel {id}"
+                ),
+            ),
+            WorkPhase::ByHand => (
+                "by_hand",
+                task.owner.clone().unwrap_or_else(|| "you".to_owned()),
+                format!(
+                    "work in the worktree (regatta task open {id}), then regatta task submit {id}, or regatta task cancel {id}"
                 ),
             ),
             WorkPhase::Unwinding => ("unwinding", engine(), "removes the worktree again".to_owned()),
@@ -377,6 +383,10 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
     }
 }
 
+fn agent_of(task: &Task) -> String {
+    task.agent().map_or_else(|| "nobody".to_owned(), |agent| format!("agent {agent}"))
+}
+
 fn run_of(task: &Task) -> String {
     task.run.map_or_else(|| "?".to_owned(), |run| run.to_string())
 }
@@ -387,6 +397,6 @@ fn deadline(project: &Project, task: &Task) -> Option<Timestamp> {
     let (WorkPhase::Running { .. } | WorkPhase::Driven { session: Some(_), .. }) = work.phase else {
         return None;
     };
-    let wall = project.config().agents.get(&work.agent)?.limits.wall;
+    let wall = project.config().agents.get(work.agent.as_ref()?)?.limits.wall;
     task.updated_at.checked_add(jiff::SignedDuration::try_from(wall).ok()?).ok()
 }

@@ -34,7 +34,7 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
     }
     let event = Event::TaskAssigned {
         task_id: task.id,
-        agent_id: assign.agent.clone(),
+        agent_id: Some(assign.agent.clone()),
         priority,
         branch: format!("task/{}", task.id),
         target: assign.start.target.clone(),
@@ -45,6 +45,7 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
         limit,
         run_id: assign.run,
         from: assign.start.from.clone(),
+        owner: None,
     };
     Ok(Decision { events: vec![event], answer: Answer::Accepted })
 }
@@ -57,7 +58,7 @@ fn check_agent_exists(situation: &Situation<'_>, agent: &AgentId) -> Result<(), 
     Err(Refusal::AgentNotFound { agent: agent.clone(), known })
 }
 
-fn check_dependencies(situation: &Situation<'_>, task: &Task) -> Result<(), Refusal> {
+pub(super) fn check_dependencies(situation: &Situation<'_>, task: &Task) -> Result<(), Refusal> {
     let column = |on: &TaskId| situation.upstream.get(on).copied().unwrap_or(Column::Backlog);
     let missing: Vec<(TaskId, Column)> = task
         .dependencies

@@ -30,7 +30,8 @@ fn busy_work(phase: &WorkPhase) -> Option<&'static str> {
         | WorkPhase::Running { .. }
         | WorkPhase::Driven { .. }
         | WorkPhase::Parked { .. }
-        | WorkPhase::Halted => None,
+        | WorkPhase::Halted
+        | WorkPhase::ByHand => None,
         WorkPhase::Unwinding => Some("its agent could not be started, and its worktree is being removed"),
         WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => Some("it is being cancelled already"),
     }

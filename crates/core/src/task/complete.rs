@@ -10,7 +10,8 @@ pub(crate) fn complete(settings: &Settings, task: &Task, complete: &Complete) ->
         WorkPhase::Running { .. }
         | WorkPhase::Driven { session: None, .. }
         | WorkPhase::Parked { .. }
-        | WorkPhase::Halted => None,
+        | WorkPhase::Halted
+        | WorkPhase::ByHand => None,
         WorkPhase::Driven { session: Some(_), .. } => Some("a run works on it"),
         WorkPhase::Preparing => Some("its worktree is being made"),
         WorkPhase::Starting { .. } => Some("its agent is being started"),

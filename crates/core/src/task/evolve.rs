@@ -8,7 +8,7 @@ use super::{
     Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewPhase,
     Stage, Told, WorkPhase, Worktree,
 };
-use crate::{CriterionNote, Event, Fact};
+use crate::{AgentId, CriterionNote, Event, Fact};
 
 impl Task {
     /// Folds one fact into the task; `None` before it is created.
@@ -141,6 +141,7 @@ fn created(fact: &Fact) -> Option<Task> {
         salvages: Vec::new(),
         memory: Memory::default(),
         run: None,
+        owner: None,
         proof: None,
         error: None,
         stage: Stage::Backlog,
@@ -183,11 +184,14 @@ enum ErrorChange {
 type Step = Result<(Stage, ErrorChange), Stage>;
 
 fn from_backlog(task: &mut Task, event: &Event) -> Step {
-    let Event::TaskAssigned { agent_id, branch, target, base, path, attempt, priority, run_id, .. } = event
+    let Event::TaskAssigned {
+        agent_id, branch, target, base, path, attempt, priority, run_id, owner, ..
+    } = event
     else {
         return Err(Stage::Backlog);
     };
     task.run = *run_id;
+    task.owner.clone_from(owner);
     task.attempts = *attempt;
     task.priority = *priority;
     let worktree =
@@ -202,11 +206,14 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
         (Phase::Preparing, Event::WorktreeCreated { .. }) if task.run.is_some() => {
             (Phase::driven(None), ErrorChange::Keep)
         }
+        (Phase::Preparing, Event::WorktreeCreated { .. }) if work.agent.is_none() => {
+            (Phase::ByHand, ErrorChange::Keep)
+        }
         (Phase::Driven { session: None, .. }, Event::AgentAssigned { agent_id, session, .. })
             if *session == task.sessions + 1 =>
         {
             task.sessions = *session;
-            work.agent = agent_id.clone();
+            work.agent = Some(agent_id.clone());
             (Phase::driven(Some(*session)), ErrorChange::Clear)
         }
         (Phase::Driven { session: Some(_), .. }, Event::AgentPaused { .. }) => {
@@ -295,7 +302,8 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
             Phase::Running { .. }
             | Phase::Driven { session: None, .. }
             | Phase::Parked { .. }
-            | Phase::Halted,
+            | Phase::Halted
+            | Phase::ByHand,
             Event::TaskCompleted { .. },
         ) => {
             return completed(task, work, event);
@@ -306,7 +314,8 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
             | Phase::Running { .. }
             | Phase::Driven { .. }
             | Phase::Parked { .. }
-            | Phase::Halted,
+            | Phase::Halted
+            | Phase::ByHand,
             Event::AgentStopping { reason, .. },
         ) => {
             let session = match work.phase {
@@ -322,7 +331,7 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
         // Not back to running: the session may have ended meanwhile, and then nothing would ever end the phase.
         (Phase::Stopping { .. }, Event::AgentStopFailed { error, .. })
         | (Phase::Removing { .. } | Phase::Unwinding, Event::WorktreeRemoveFailed { error, .. }) => {
-            (Phase::Halted, ErrorChange::Set(error.clone()))
+            (halted(work.agent.as_ref()), ErrorChange::Set(error.clone()))
         }
         (Phase::Unwinding, Event::WorktreeRemoved { .. }) => {
             return Ok((Stage::Backlog, ErrorChange::Keep));
@@ -377,13 +386,16 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
             task.run = None;
             (review.phase.clone(), ErrorChange::Keep)
         }
+        (Phase::Recording, Event::ApprovalRequested { .. }) if review.agent.is_none() => {
+            review.paused = true;
+            (after_recording(&review), ErrorChange::Keep)
+        }
         (Phase::Recording, Event::ApprovalRequested { .. }) => (Phase::Pausing, ErrorChange::Keep),
         (Phase::Recording, Event::ApprovalRequestFailed { error, .. })
-        | (Phase::Pausing, Event::AgentPauseFailed { error, .. }) => return halted(*review, error),
+        | (Phase::Pausing, Event::AgentPauseFailed { error, .. }) => return taken_back(*review, error),
         (Phase::Pausing, Event::AgentPaused { .. }) => {
             review.paused = true;
-            let phase = if review.checks.is_empty() { Phase::Ready } else { Phase::Checking };
-            (phase, ErrorChange::Keep)
+            (after_recording(&review), ErrorChange::Keep)
         }
         (Phase::Checking, Event::ChecksRan { commit, results, .. }) => {
             task.proof = Some(Proof { commit: commit.clone(), results: results.clone() });
@@ -411,6 +423,10 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
                 let words = [Some(reason.clone()), feedback.clone()];
                 return handed_back(*review, words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
             }
+            if review.agent.is_none() {
+                let work = Work { agent: None, worktree: review.worktree, phase: WorkPhase::ByHand };
+                return Ok((Stage::InProgress(Box::new(work)), ErrorChange::Clear));
+            }
             task.sessions += 1;
             return rejected(task.sessions, reason.clone(), *review);
         }
@@ -424,7 +440,7 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
         (Phase::Stopping { .. }, Event::AgentStopFailed { error, .. })
         | (Phase::Removing { .. }, Event::WorktreeRemoveFailed { error, .. }) => {
             if !review.paused {
-                return halted(*review, error);
+                return taken_back(*review, error);
             }
             (Phase::Ready, ErrorChange::Set(error.clone()))
         }
@@ -438,8 +454,18 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
     Ok((Stage::WaitingApproval(review), error))
 }
 
-fn halted(review: Review, error: &Failure) -> Step {
-    let work = Work { agent: review.agent, worktree: review.worktree, phase: WorkPhase::Halted };
+/// Where work stands that only a person can continue.
+fn halted(agent: Option<&AgentId>) -> WorkPhase {
+    if agent.is_some() { WorkPhase::Halted } else { WorkPhase::ByHand }
+}
+
+fn after_recording(review: &Review) -> ReviewPhase {
+    if review.checks.is_empty() { ReviewPhase::Ready } else { ReviewPhase::Checking }
+}
+
+fn taken_back(review: Review, error: &Failure) -> Step {
+    let phase = halted(review.agent.as_ref());
+    let work = Work { agent: review.agent, worktree: review.worktree, phase };
     Ok((Stage::InProgress(Box::new(work)), ErrorChange::Set(error.clone())))
 }
 

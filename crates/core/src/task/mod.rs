@@ -20,6 +20,7 @@ mod refused;
 mod reject;
 mod release;
 mod state;
+mod take;
 
 pub(crate) use approve::approve;
 pub(crate) use assign::assign;
@@ -39,3 +40,4 @@ pub use state::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
     Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree, WorktreeState,
 };
+pub(crate) use take::take;

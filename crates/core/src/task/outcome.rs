@@ -51,26 +51,17 @@ fn of_work(settings: &Settings, task: &Task, work: &Work, outcome: &Outcome) -> 
     let task_id = task.id;
     let agent_id = || work.agent.clone();
     let branch = &work.worktree.branch;
+    if let Some(agent) = &work.agent
+        && let Some(facts) = of_session(settings, task, work, agent, outcome)
+    {
+        return Some(facts);
+    }
     let facts = match (&work.phase, outcome) {
         (WorkPhase::Preparing, Outcome::WorktreeCreated) => {
             vec![Event::WorktreeCreated { task_id, branch: branch.clone(), path: work.worktree.path.clone() }]
         }
         (WorkPhase::Preparing, Outcome::WorktreeNotCreated(error)) => {
             vec![Event::WorktreeCreateFailed { task_id, error: error.clone() }]
-        }
-        (WorkPhase::Starting { session, rejection, woken }, outcome) => {
-            starting(task, &work.agent, *session, rejection.as_deref(), *woken, outcome)?
-        }
-        (WorkPhase::Running { session }, Outcome::SessionEnded { session: ended, end })
-            if session == ended =>
-        {
-            session_ended(settings, task, &work.agent, *session, end)
-        }
-        (WorkPhase::Parked { session: parked, .. }, Outcome::WaitOver { session }) => {
-            wait_over(task, &work.agent, *parked, *session)?
-        }
-        (WorkPhase::Driven { session, .. }, outcome) => {
-            driven(settings, task, &work.agent, *session, outcome)?
         }
         (WorkPhase::Stopping { .. }, Outcome::AgentStopped) => {
             vec![Event::AgentStopped { task_id, agent_id: agent_id() }]
@@ -83,6 +74,31 @@ fn of_work(settings: &Settings, task: &Task, work: &Work, outcome: &Outcome) -> 
         _ => return None,
     };
     Some(facts)
+}
+
+/// Returns the facts of a session that is starting, under way or to come.
+fn of_session(
+    settings: &Settings,
+    task: &Task,
+    work: &Work,
+    agent: &AgentId,
+    outcome: &Outcome,
+) -> Option<Vec<Event>> {
+    match (&work.phase, outcome) {
+        (WorkPhase::Starting { session, rejection, woken }, outcome) => {
+            starting(task, agent, *session, rejection.as_deref(), *woken, outcome)
+        }
+        (WorkPhase::Running { session }, Outcome::SessionEnded { session: ended, end })
+            if session == ended =>
+        {
+            Some(session_ended(settings, task, agent, *session, end))
+        }
+        (WorkPhase::Parked { session: parked, .. }, Outcome::WaitOver { session }) => {
+            wait_over(task, agent, *parked, *session)
+        }
+        (WorkPhase::Driven { session, .. }, outcome) => driven(settings, task, agent, *session, outcome),
+        _ => None,
+    }
 }
 
 fn starting(
@@ -165,10 +181,11 @@ fn of_review(task: &Task, review: &Review, outcome: &Outcome) -> Option<Vec<Even
             Event::ApprovalRequestFailed { task_id, error: error.clone() }
         }
         (ReviewPhase::Pausing, Outcome::AgentPaused) => {
-            Event::AgentPaused { task_id, agent_id: agent_id(), reason: "awaiting_approval".to_owned() }
+            let reason = "awaiting_approval".to_owned();
+            Event::AgentPaused { task_id, agent_id: agent_id()?, reason }
         }
         (ReviewPhase::Pausing, Outcome::AgentNotPaused(error)) => {
-            Event::AgentPauseFailed { task_id, agent_id: agent_id(), error: error.clone() }
+            Event::AgentPauseFailed { task_id, agent_id: agent_id()?, error: error.clone() }
         }
         (ReviewPhase::Checking, Outcome::ChecksRan { commit, results }) => {
             return Some(checked(task, review, commit, results));

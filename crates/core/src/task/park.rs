@@ -76,8 +76,10 @@ pub(crate) fn resume(task: &Task, feedback: Option<&str>) -> Result<Vec<Event>, 
     };
     let doing = match work.phase {
         WorkPhase::Halted | WorkPhase::Parked { .. } => {
-            return Ok(vec![woken(task, &work.agent, feedback.map(str::to_owned))]);
+            let woken = work.agent.iter().map(|agent| woken(task, agent, feedback.map(str::to_owned)));
+            return Ok(woken.collect());
         }
+        WorkPhase::ByHand => return Err(Refusal::NothingToResume { task: task.id, column: task.column() }),
         WorkPhase::Running { .. } => "its session is under way",
         WorkPhase::Driven { .. } => "a run works on it",
         WorkPhase::Preparing => "its worktree is being made",

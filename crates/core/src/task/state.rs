@@ -57,6 +57,9 @@ pub struct Task {
     pub memory: Memory,
     /// The run that works on it, if one does.
     pub run: Option<RunId>,
+    /// The person who does the work, if no agent does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// What the project's checks said at the newest commit that they were run at.
     pub proof: Option<Proof>,
     /// What went wrong last, until something goes right.
@@ -92,11 +95,11 @@ pub struct Worktree {
     pub path: String,
 }
 
-/// A task in the hands of an agent.
+/// A task that is being worked on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
-    /// The agent.
-    pub agent: AgentId,
+    /// The agent, unless a person does the work.
+    pub agent: Option<AgentId>,
     /// Its branch and folder.
     pub worktree: Worktree,
     /// How far it is.
@@ -144,6 +147,8 @@ pub enum WorkPhase {
     },
     /// The last session ended badly; a person must choose.
     Halted,
+    /// A person does the work; there is no session.
+    ByHand,
     /// The agent could not be started; its worktree is being removed.
     Unwinding,
     /// Cancelled: the agent is being stopped.
@@ -192,8 +197,8 @@ pub struct Rejection {
 /// A diff that waits for a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Review {
-    /// The agent, paused.
-    pub agent: AgentId,
+    /// The agent, paused, unless a person did the work.
+    pub agent: Option<AgentId>,
     /// Its branch and folder.
     pub worktree: Worktree,
     /// What would be merged.
@@ -244,8 +249,8 @@ pub enum ReviewPhase {
 /// A task that is merged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Landed {
-    /// The agent that did it.
-    pub agent: AgentId,
+    /// The agent that did it, unless it was a person.
+    pub agent: Option<AgentId>,
     /// Its branch and folder.
     pub worktree: Worktree,
     /// What was merged.
@@ -459,13 +464,13 @@ impl Task {
         }
     }
 
-    /// Returns the agent that has or had it, if it is not in the backlog.
+    /// Returns the agent that has or had it, if it is not in the backlog or a person's own.
     pub fn agent(&self) -> Option<&AgentId> {
         match &self.stage {
             Stage::Backlog => None,
-            Stage::InProgress(work) => Some(&work.agent),
-            Stage::WaitingApproval(review) => Some(&review.agent),
-            Stage::Verified(landed) => Some(&landed.agent),
+            Stage::InProgress(work) => work.agent.as_ref(),
+            Stage::WaitingApproval(review) => review.agent.as_ref(),
+            Stage::Verified(landed) => landed.agent.as_ref(),
         }
     }
 
@@ -490,6 +495,9 @@ impl Task {
 
     /// Returns what its agent is doing.
     pub fn agent_state(&self) -> AgentState {
+        if self.agent().is_none() {
+            return AgentState::Idle;
+        }
         match &self.stage {
             Stage::Backlog => AgentState::Idle,
             Stage::InProgress(work) => match work.phase {
@@ -540,8 +548,8 @@ impl Task {
         match &self.stage {
             Stage::Backlog => false,
             Stage::InProgress(work) => {
-                use WorkPhase::{Driven, Halted, Parked, Running};
-                !matches!(work.phase, Running { .. } | Driven { .. } | Parked { .. } | Halted)
+                use WorkPhase::{ByHand, Driven, Halted, Parked, Running};
+                !matches!(work.phase, Running { .. } | Driven { .. } | Parked { .. } | Halted | ByHand)
             }
             Stage::WaitingApproval(review) => {
                 !matches!(review.phase, ReviewPhase::Ready)

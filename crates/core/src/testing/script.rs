@@ -3,6 +3,7 @@
 //! ```text
 //! add [PRIORITY] [on ID,ID]      assign ID AGENT [PRIORITY]     complete ID [empty]
 //! depend ID [+ID]… [-ID]…        reject ID REASON               cancel ID [REASON]
+//! take ID
 //! approve ID [by ACTOR] [head HEX] [dirty FILE,FILE] [moved|gone]
 //! ok ID | fail ID                the oldest open effect of the task goes well, or badly
 //! finish ID | break ID | idle ID | halt ID   its session ends well, badly, with no change, or is stopped
@@ -17,7 +18,7 @@ use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, 
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
     Depend, FailureClass, Feedback, Outcome, Priority, Problem, Refusal, Reject, RunEnd, RunId, SessionEnd,
-    Stage, Start, Task, TaskId,
+    Stage, Start, Take, Task, TaskId,
 };
 use expect_test::Expect;
 use std::collections::BTreeSet;
@@ -89,6 +90,7 @@ impl World {
         match verb {
             "depend" => self.command(task, &user(), Command::Depend(parse_depend(rest))),
             "assign" => self.command(task, &user(), parse_assign(rest)),
+            "take" => self.command(task, &user(), Command::Take(Take { priority: None, start: start() })),
             "complete" => {
                 let files = u64::from(rest.first() != Some(&"empty"));
                 let head = commit(self.tasks.get(&task).map_or(0, |task| task.completions) + 1);
@@ -274,8 +276,12 @@ fn parse_depend(words: &[&str]) -> Depend {
     Depend { add: with('+'), remove: with('-') }
 }
 
+fn start() -> Start {
+    Start { target: "main".to_owned(), base: commit(0), from: None, folder: "trees".to_owned() }
+}
+
 fn parse_assign(words: &[&str]) -> Command {
-    let start = Start { target: "main".to_owned(), base: commit(0), from: None, folder: "trees".to_owned() };
+    let start = start();
     let priority = words.get(1).and_then(|word| find_priority(word));
     let is_taped = words.last() == Some(&"taped");
     let run = (is_taped || words.last() == Some(&"run")).then_some(RunId::FIRST);

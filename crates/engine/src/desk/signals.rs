@@ -78,7 +78,7 @@ mod tests {
             base: "0123456789012345678901234567890123456789".parse().unwrap(),
             path: "worktrees/task-1".to_owned(),
         };
-        let work = Work { agent: "coder".parse().unwrap(), worktree, phase };
+        let work = Work { agent: "coder".parse().ok(), worktree, phase };
         of_stage(&Stage::InProgress(Box::new(work)), SESSION)
     }
 

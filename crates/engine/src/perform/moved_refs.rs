@@ -110,13 +110,13 @@ mod tests {
     }
 
     fn at_work() -> Stage {
-        let agent = "coder".parse().unwrap();
+        let agent = "coder".parse().ok();
         Stage::InProgress(Box::new(Work { agent, worktree: worktree(), phase: WorkPhase::Halted }))
     }
 
     fn in_review(phase: ReviewPhase) -> Stage {
         Stage::WaitingApproval(Box::new(Review {
-            agent: "coder".parse().unwrap(),
+            agent: "coder".parse().ok(),
             worktree: worktree(),
             diff: diff(),
             turn_count: 1,
@@ -130,7 +130,7 @@ mod tests {
 
     fn landed() -> Stage {
         Stage::Verified(Box::new(Landed {
-            agent: "coder".parse().unwrap(),
+            agent: "coder".parse().ok(),
             worktree: worktree(),
             diff: diff(),
             turn_count: 1,

@@ -20,7 +20,7 @@ pub(crate) mod show;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Subcommand;
-use regatta_engine::core::{Priority, Problem, TaskId};
+use regatta_engine::core::{AgentId, Priority, Problem, TaskId};
 use regatta_engine::orders;
 
 /// The verbs of a task; the help of each is that of its type.
@@ -80,6 +80,11 @@ fn priority(text: &str) -> Result<Priority, Problem> {
         "low" => Ok(Priority::Low),
         other => Err(bad_field("priority", format!("must be high, medium or low, not `{other}`"))),
     }
+}
+
+/// Reads the name of an agent; a bad one is a bad field of the command.
+fn agent_id(text: &str) -> Result<AgentId, Problem> {
+    text.parse().map_err(|error: regatta_engine::core::Id| bad_field("agentId", format!("is wrong: {error}")))
 }
 
 fn bad_field(field: &'static str, problem: String) -> Problem {

@@ -52,6 +52,8 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
     }
     if let Some(agent) = &task.agent_id {
         field("agent", format!("{agent} ({})", format!("{:?}", task.agent_state).to_lowercase()));
+    } else if task.phase == "by_hand" {
+        field("owner", task.owner.clone());
     }
     if !task.dependencies.is_empty() {
         let names: Vec<String> = task.dependencies.iter().map(|id| format!("#{id}")).collect();
