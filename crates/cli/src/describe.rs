@@ -88,6 +88,13 @@ fn describe_task(event: &Event) -> String {
             let names: Vec<String> = dependencies.iter().map(|id| format!("#{id}")).collect();
             format!("depends on {}", names.join(", "))
         }
+        Event::TaskEdited { title, description, priority, .. } => {
+            let title = title.as_ref().map(|title| format!("title: {title}"));
+            let description = description.as_ref().map(|_| "description".to_owned());
+            let priority = priority.map(|priority| format!("priority: {priority:?}").to_lowercase());
+            let parts: Vec<String> = [title, description, priority].into_iter().flatten().collect();
+            format!("edited: {}", parts.join(", "))
+        }
         Event::TaskQueued { working, limit, .. } => {
             format!("queued: {working} of {limit} agents are at work")
         }

@@ -357,6 +357,13 @@ impl Cancel {
     }
 }
 
+/// Tells whether something may be called so.
+pub fn is_title(text: &str) -> bool {
+    let mut faults = Faults::default();
+    faults.title(text);
+    faults.0.is_empty()
+}
+
 /// The bad fields that were found so far.
 #[derive(Default)]
 pub(crate) struct Faults(Vec<FieldFault>);

@@ -65,6 +65,17 @@ pub enum Event {
     },
     #[serde(rename = "task:dependencies_set")]
     TaskDependenciesSet { task_id: TaskId, dependencies: BTreeSet<TaskId> },
+    /// Only what changed is there.
+    #[serde(rename = "task:edited")]
+    TaskEdited {
+        task_id: TaskId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        description: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        priority: Option<Priority>,
+    },
     #[serde(rename = "task:queued")]
     TaskQueued { task_id: TaskId, agent_id: AgentId, priority: Priority, working: u32, limit: u32 },
     #[serde(rename = "task:assigned")]
@@ -291,6 +302,7 @@ macro_rules! kinds {
 kinds! {
     TaskCreated => "task:created",
     TaskDependenciesSet => "task:dependencies_set",
+    TaskEdited => "task:edited",
     TaskQueued => "task:queued",
     TaskAssigned => "task:assigned",
     WorktreeCreated => "worktree:created",
@@ -399,6 +411,7 @@ impl Event {
                 | Event::OutputRemoved { .. }
                 | Event::RequirementsEdited { .. }
                 | Event::InputsEmbedded { .. }
+                | Event::TaskEdited { .. }
         )
     }
 
@@ -461,6 +474,7 @@ mod tests {
         expect![[r#"
             {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth"}
             {"type":"task:dependencies_set","taskId":7,"dependencies":[1,2]}
+            {"type":"task:edited","taskId":7,"title":"Another title","description":"More text","priority":"low"}
             {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2}
             {"type":"task:assigned","taskId":7,"agentId":"alpha","priority":"medium","branch":"task/7","target":"main","base":"0000000000000000000000000000000000000000","path":"trees/task-7","attempt":1,"working":0,"limit":2,"from":"0000002000000000000000000000000000000000"}
             {"type":"worktree:created","taskId":7,"branch":"task/7","path":"trees/task-7"}

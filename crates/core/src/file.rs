@@ -52,7 +52,7 @@ pub struct EditStep {
 
 /// What a change of a task file means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each becomes the event of the same name")]
+#[allow(missing_docs, reason = "each becomes an event of its own")]
 pub enum News {
     CriterionChecked { index: u32, text: String },
     CriterionUnchecked { index: u32, text: String },
@@ -61,6 +61,7 @@ pub enum News {
     OutputWritten { digest: String, summary: String },
     OutputRemoved,
     RequirementsEdited { text: String },
+    TitleEdited { title: String },
     InputsEmbedded { inputs: Vec<InputNote> },
     Conflicted { section: String },
     Archived { first: u32, last: u32, bytes: u64 },
@@ -206,6 +207,9 @@ impl News {
             News::OutputWritten { digest, summary } => Event::OutputWritten { task_id, digest, summary },
             News::OutputRemoved => Event::OutputRemoved { task_id },
             News::RequirementsEdited { text } => Event::RequirementsEdited { task_id, text },
+            News::TitleEdited { title } => {
+                Event::TaskEdited { task_id, title: Some(title), description: None, priority: None }
+            }
             News::InputsEmbedded { inputs } => Event::InputsEmbedded { task_id, inputs },
             News::Conflicted { section } => Event::FileConflicted { task_id, section },
             News::Archived { first, last, bytes } => Event::FileArchived { task_id, first, last, bytes },
@@ -266,12 +270,14 @@ mod tests {
                 News::ProgressLogged(progress(1)),
                 News::OutputWritten { digest: "01".into(), summary: "a file".into() },
                 News::RequirementsEdited { text: "all of it".into() },
+                News::TitleEdited { title: "Another".into() },
             ];
             let edit = Edit { base: None, steps: vec![step("", "text", Origin::Edit)], news };
             world.give(id(1), &Actor::Unknown, &Command::Edit(edit)).unwrap();
             let task = &world.tasks[&id(1)];
             assert!(task.criteria[0].checked);
             assert_eq!((task.memory.entries, task.description.as_str()), (1, "all of it"));
+            assert_eq!(task.title, "Another");
             assert_eq!(task.memory.output.as_ref().map(|output| output.summary.as_str()), Some("a file"));
             assert_eq!(crate::replay_task(&world.facts).unwrap().as_ref(), Some(task));
         }

@@ -41,7 +41,7 @@ pub use actor::Actor;
 pub use code::Code;
 pub use command::{
     Approve, Assign, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault, Outcome,
-    Refused, Reject, RunEnd, Seen, SessionEnd, Start, Take,
+    Refused, Reject, RunEnd, Seen, SessionEnd, Start, Take, is_title,
 };
 pub use crew::{AgentState, Berth, Crew, Queued};
 pub use decide::{Answer, Decision, Situation, decide};

@@ -81,6 +81,8 @@ pub enum Change {
     ChainOutputChanged,
     /// There is no chain output any more.
     ChainOutputRemoved,
+    /// The task is called something else.
+    TitleEdited,
     /// The requirements read differently.
     RequirementsEdited,
     /// A metadata key was added, changed or removed.
@@ -100,6 +102,10 @@ pub enum Change {
 /// Blank lines between parts make no difference.
 pub fn changes(old: &TaskFile, new: &TaskFile) -> Vec<Change> {
     let mut found = Vec::new();
+    let words = |file: &TaskFile| file.title().map(crate::task_file::Title::plain);
+    if words(old) != words(new) {
+        found.push(Change::TitleEdited);
+    }
     compare_metadata(old, new, &mut found);
     if old.requirements() != new.requirements() {
         found.push(Change::RequirementsEdited);
@@ -203,10 +209,20 @@ fn rest_by_section(file: &TaskFile, is_readable: bool) -> Vec<(String, Vec<Strin
             sections.push((tile.key.section.clone(), Vec::new()));
         }
         if let Some((_, bodies)) = sections.last_mut() {
-            bodies.extend(rest_of(tile));
+            match (tile.key.kind, &file.parts.title_words) {
+                (Kind::Preamble, Some(words)) => bodies.extend(rest_beside_title(tile, file, words)),
+                _ => bodies.extend(rest_of(tile)),
+            }
         }
     }
     sections
+}
+
+/// Returns what stands before the first section but for the words of the title; its number counts.
+fn rest_beside_title(tile: &Tile<'_>, file: &TaskFile, words: &std::ops::Range<usize>) -> Option<String> {
+    let (before, after) = (tile.body.get(..words.start)?, tile.body.get(words.end..)?);
+    let number = file.title().and_then(|title| title.id).map_or_else(String::new, |id| id.to_string());
+    Some(format!("{}{number}{}", before.trim_start(), after.trim_end()))
 }
 
 /// Tells whether a change of this part has a name of its own.
@@ -287,7 +303,9 @@ mod tests {
             &[("\"b\": 2", "\"c\": 3")],
             &[Change::MetadataChanged { key: "b".into() }, Change::MetadataChanged { key: "c".into() }],
         );
-        check(&[("# Task #1: A", "# Task #1: B")], &[other("")]);
+        check(&[("# Task #1: A", "# Task #1: B")], &[Change::TitleEdited]);
+        check(&[("# Task #1: A", "# Task #2: A")], &[other("")]);
+        check(&[("# Task #1: A\n", "")], &[Change::TitleEdited, other("")]);
         check(&[("- plain", "- fancy")], &[other("Context")]);
         check(&[("## 4.", "## Notes\nn\n\n## 4.")], &[other("Notes")]);
         check(&[("\"a\": 1,", "\"a\": ,")], &[other("Metadata")]);

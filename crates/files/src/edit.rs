@@ -69,6 +69,21 @@ impl TaskFile {
         self.confirm(file, is_right, "metadata")
     }
 
+    /// Writes another title after the number of the task; a file without a title stays as it is.
+    pub fn with_title(&self, title: &str) -> Result<TaskFile, EditError> {
+        let (Some(found), Some(words)) = (self.title(), self.parts.title_words.clone()) else {
+            return Ok(self.clone());
+        };
+        let title = line::on_one_line(title);
+        if found.plain() == title {
+            return Ok(self.clone());
+        }
+        let number = found.id.map_or_else(String::new, |id| format!("Task #{id}: "));
+        let file = self.splice(words, &format!("{number}{}", session::protect_closing_marks(&title)));
+        let is_right = file.title().is_some_and(|found| found.plain() == title);
+        self.confirm(file, is_right, "the title")
+    }
+
     /// Ticks or unticks a criterion; indexes count from 0.
     pub fn with_criterion(&self, index: usize, checked: bool) -> Result<TaskFile, EditError> {
         let found = self.criterion_at(index)?;

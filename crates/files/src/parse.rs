@@ -26,6 +26,8 @@ const FAULT_TEXT_BYTES_MAX: usize = 200;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Parts {
     pub(crate) title: Option<Title>,
+    /// The words of the first heading, without its marks.
+    pub(crate) title_words: Option<Range<usize>>,
     pub(crate) sections: Vec<SectionSpan>,
     pub(crate) subsections: Vec<Subsection>,
     pub(crate) metadata: Result<Metadata, Fault>,
@@ -75,6 +77,7 @@ pub(crate) fn parse(text: &str) -> Parts {
         lines: LineIndex::of(text),
         parts: Parts {
             title: None,
+            title_words: None,
             sections: Vec::new(),
             subsections: Vec::new(),
             metadata: Err(Fault {
@@ -201,7 +204,10 @@ impl Reader<'_> {
         let end = self.parts.sections.first().map_or(self.text.len(), |span| span.range.start);
         let mut headings = self.outline.headings.iter().filter(|heading| heading.level == 1).peekable();
         match headings.next_if(|heading| heading.range.start < end) {
-            Some(heading) => self.parts.title = Some(parse_title(&self.text[heading.text.clone()])),
+            Some(heading) => {
+                self.parts.title = Some(parse_title(&self.text[heading.text.clone()]));
+                self.parts.title_words = Some(heading.text.clone());
+            }
             None => self.note_fault(0, FaultKind::MissingTitle),
         }
         for heading in headings {

@@ -30,6 +30,17 @@ pub struct Title {
     pub text: String,
 }
 
+impl Title {
+    /// Returns the text without the backslash that keeps a heading from losing marks at its end.
+    pub fn plain(&self) -> String {
+        let open = self.text.trim_end_matches('#');
+        match open.strip_suffix('\\') {
+            Some(before) if open.len() < self.text.len() => format!("{before}{}", &self.text[open.len()..]),
+            _ => self.text.clone(),
+        }
+    }
+}
+
 impl TaskFile {
     /// Finds the parts of a text. Never fails: what is not understood is listed, and kept word for word.
     pub fn parse(text: impl Into<String>) -> Self {

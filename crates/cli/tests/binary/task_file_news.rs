@@ -49,6 +49,7 @@ fn every_kind_of_edit_becomes_its_event_with_who_made_it() {
         ("It is red.", "It is blue.", "output:written", "summary", "It is blue."),
         ("### Summary\nIt is blue.", "(To be completed)", "output:removed", "", ""),
         ("Paint it.", "Paint it twice.", "requirements:edited", "text", "Paint it twice."),
+        ("# Task #1: a task\n", "# Task #1: another task #\n", "task:edited", "title", "another task"),
     ] {
         let event = one(&edit(&project, old, new), kind);
         assert_eq!(event["actor"], "somebody", "{event}");
@@ -56,6 +57,24 @@ fn every_kind_of_edit_becomes_its_event_with_who_made_it() {
     }
     let last = field(&project, "1", "progressEntries");
     assert_eq!((last, field(&project, "1", "description")), (1.into(), "Paint it twice.".into()));
+    assert_eq!(field(&project, "1", "title"), "another task");
+    assert!(read(&project).starts_with("# Task #1: another task #\n"), "the edit stays as it is written");
+    for bad in ["# Task #1: \n".to_owned(), format!("# Task #1: {}\n", "x".repeat(201)), String::new()] {
+        let events = edit(&project, "# Task #1: another task #\n", &bad);
+        assert!(events.iter().all(|event| event["type"] != "task:edited"), "{events:?}");
+        assert_eq!(field(&project, "1", "title"), "another task");
+        assert!(
+            read(&project).starts_with(&format!("{bad}\n")),
+            "what is no title stays: {}",
+            read(&project)
+        );
+        std::fs::write(
+            path(&project),
+            read(&project).replacen(&format!("{bad}\n"), "# Task #1: another task #\n\n", 1),
+        )
+        .expect("the file can be written");
+        project.json(&["task", "criteria", "1"]);
+    }
 }
 
 #[test]

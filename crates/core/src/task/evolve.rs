@@ -82,6 +82,15 @@ fn remember(task: &mut Task, event: &Event) -> bool {
             memory.output = Some(OutputNote { digest: digest.clone(), summary: summary.clone() });
         }
         Event::OutputRemoved { .. } => memory.output = None,
+        Event::TaskEdited { title, description, priority, .. } => {
+            if let Some(title) = title {
+                task.title.clone_from(title);
+            }
+            if let Some(description) = description {
+                task.description.clone_from(description);
+            }
+            task.priority = priority.unwrap_or(task.priority);
+        }
         Event::RequirementsEdited { text, .. } => task.description.clone_from(text),
         Event::InputsEmbedded { inputs, .. } => memory.inputs.clone_from(inputs),
         Event::FileArchived { last, .. } => memory.archived = Some(*last),

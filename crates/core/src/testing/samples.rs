@@ -94,6 +94,12 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             prd: "user-auth".parse().ok(),
         },
         Event::TaskDependenciesSet { task_id, dependencies: BTreeSet::from([id(1), id(2)]) },
+        Event::TaskEdited {
+            task_id,
+            title: Some("Another title".into()),
+            description: Some("More text".into()),
+            priority: Some(Priority::Low),
+        },
         Event::TaskQueued {
             task_id,
             agent_id: agent_id.clone(),

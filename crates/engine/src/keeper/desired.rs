@@ -1,6 +1,6 @@
 //! What the engine has to say in a task file: the metadata it owns, and the chain inputs.
 
-use crate::core::{CriterionNote, InputNote, News, Stage, Task, TaskId};
+use crate::core::{CriterionNote, InputNote, News, Stage, Task, TaskId, is_title};
 use crate::document_view::{epic_link, prd_link};
 use crate::documents;
 use crate::error::Error;
@@ -57,6 +57,12 @@ pub(super) async fn bring_in_line(
     file: &TaskFile,
 ) -> Result<(TaskFile, Vec<News>), Error> {
     let mut wanted = with_documents(project, task, file).await?;
+    // A title that cannot be one is somebody's to fix, and stays as it is written.
+    if wanted.title().is_some_and(|title| is_title(&title.plain()))
+        && let Ok(file) = wanted.with_title(&task.title)
+    {
+        wanted = file;
+    }
     for (key, value) in metadata(task) {
         let is_right = wanted.metadata().is_ok_and(|map| map.get(key) == Some(&value));
         // Metadata that cannot be read are somebody's to mend; the faults are shown, and nothing is overwritten.

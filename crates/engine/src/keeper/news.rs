@@ -1,7 +1,7 @@
 //! What an edit of a task file means to the rules.
 
-use crate::core::{CriterionNote, News, ProgressNote};
-use regatta_files::{Change, SessionEntry, TaskFile, changes, disk};
+use crate::core::{CriterionNote, News, ProgressNote, is_title};
+use regatta_files::{Change, SessionEntry, TaskFile, Title, changes, disk};
 
 /// The words that mark an entry which the engine wrote.
 pub(crate) const BY_ENGINE: &str = "(written by the engine)";
@@ -73,6 +73,10 @@ fn news_of(change: &Change, new: &TaskFile) -> Option<News> {
         Change::SessionAppended(entry) => progress_of(entry),
         Change::ChainOutputWritten | Change::ChainOutputChanged | Change::ChainOutputRemoved => {
             output_of(new)
+        }
+        Change::TitleEdited => {
+            let title = new.title().map(Title::plain).filter(|title| is_title(title))?;
+            News::TitleEdited { title }
         }
         Change::RequirementsEdited => {
             News::RequirementsEdited { text: new.requirements().unwrap_or_default().to_owned() }
