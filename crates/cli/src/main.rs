@@ -5,6 +5,7 @@
 
 mod allowed;
 mod arguments;
+mod columns;
 mod describe;
 mod describe_run;
 mod exit;

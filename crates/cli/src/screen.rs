@@ -80,6 +80,11 @@ impl Screen {
         self.print(|out| out.write_all(text.as_bytes()));
     }
 
+    /// Prints data that has been made a text already.
+    pub(crate) fn text(self, text: &str) {
+        self.print(|out| out.write_all(text.as_bytes()));
+    }
+
     /// Prints a text byte for byte; on a terminal, control characters are shown instead of obeyed.
     pub(crate) fn verbatim(self, text: &str) {
         let mut out = std::io::stdout().lock();
@@ -145,6 +150,10 @@ fn excerpt(problem: &Problem) -> impl Iterator<Item = &str> {
 
 /// Shows control characters instead of obeying them: what is quoted may come from an agent.
 pub(crate) fn clean(text: &str) -> String {
+    // Most texts have nothing to show, and lists have many of them.
+    if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
+        return text.to_owned();
+    }
     let show = |character: char| match character {
         '\n' | '\t' => character.to_string(),
         control if control.is_control() => control.escape_default().to_string(),

@@ -15,6 +15,7 @@ use crate::core::{
 use crate::engine;
 use crate::error::Error;
 use crate::keeper;
+use crate::list;
 use crate::log::{self, NO_SNAPSHOT, SNAPSHOT_FORMAT};
 use crate::orders::{self, Order};
 use crate::project::Project;
@@ -80,6 +81,8 @@ pub enum Kind {
     UnfinishedEffects,
     /// A log that does not add up.
     UnsoundLog,
+    /// A kept list that is not what the log adds up to.
+    StrangeList,
     /// Agents that run without a sandbox, or do not run for the want of one.
     NoSandbox,
     /// A git filter or merge driver that does nothing, because the config does not allow it.
@@ -94,12 +97,14 @@ enum Cure {
     Close { subject: Box<Subject> },
     DeleteFile { path: PathBuf },
     TakeIn { path: PathBuf, task: Option<TaskId> },
+    BuildList,
 }
 
 /// Looks at everything and changes nothing.
 pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     let tasks = load_tasks(project).await?;
     let mut findings = check_log(project).await?;
+    findings.extend(check_list(project).await?);
     findings.extend(check_worktrees(project, &tasks).await?);
     findings.extend(check_branches(project, &tasks).await?);
     findings.extend(check_tasks(project, &tasks).await?);
@@ -152,6 +157,29 @@ async fn check_log(project: &Project) -> Result<Vec<Finding>, Error> {
     let replay = |facts: &[Fact<document::Event>]| replay_catalogue(facts);
     findings.extend(check_streams::<Catalogue>(project, catalogue.as_str(), replay).await?);
     Ok(findings)
+}
+
+/// Replays every task, and compares with the list that is shown.
+async fn check_list(project: &Project) -> Result<Option<Finding>, Error> {
+    /// The rest is of the same kind.
+    const NAMED_MAX: usize = 5;
+    let strange = list::find_strange(project).await?;
+    if strange.is_empty() {
+        return Ok(None);
+    }
+    let mut names: Vec<String> = strange.iter().take(NAMED_MAX).map(|task| format!("#{task}")).collect();
+    if strange.len() > NAMED_MAX {
+        names.push(format!("{} more", strange.len() - NAMED_MAX));
+    }
+    Ok(Some(Finding {
+        kind: Kind::StrangeList,
+        what: format!("the kept list of tasks is not what the log adds up to: {}", names.join(", ")),
+        can_fix: true,
+        next: "`regatta doctor --fix` builds it again from the log".to_owned(),
+        fixed: false,
+        is_advice: false,
+        cure: Some(Cure::BuildList),
+    }))
 }
 
 async fn check_streams<S: log::State + Default + PartialEq>(
@@ -451,6 +479,7 @@ async fn apply(project: &Project, token: LeaseToken, cure: &Cure) -> Result<(), 
             }
         }
         Cure::TakeIn { path, task: None } => keeper::keep_unowned(path),
+        Cure::BuildList => list::build(project).await.map(|_| ()),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::core::{
 use crate::documents;
 use crate::error::Error;
 use crate::keeper;
+use crate::list;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::round;
@@ -307,6 +308,7 @@ impl Desk {
             append.snapshots.extend(self.crew.snapshot_if_due());
             append.snapshots.extend(self.plan.as_ref().and_then(Folded::snapshot_if_due));
             append.snapshots.extend(self.file.as_ref().and_then(Folded::snapshot_if_due));
+            append.rows = list::rows_of(self.id, self.task.state.as_ref());
         }
         Ok((given, append))
     }

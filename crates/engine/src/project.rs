@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::core::{RunId, TaskId};
 use crate::error::Error;
+use crate::list;
 use crate::runs::Book;
 use regatta_git::Repository;
 use regatta_store::{OpenMode, SqliteStore, Store};
@@ -45,7 +46,9 @@ impl Project {
         write_new(&folder.join(".gitignore"), IGNORED)?;
         let text = CONFIG_TEMPLATE.replace("{default_branch}", &branch);
         write_new(&folder.join(CONFIG), &text)?;
-        Self::open_at(root).await
+        let project = Self::open_at(root).await?;
+        list::ensure(&project).await?;
+        Ok(project)
     }
 
     /// Opens the project that holds `dir`, looking upward.

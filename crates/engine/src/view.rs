@@ -5,14 +5,14 @@ use crate::config::Program;
 use crate::core::machine::Column;
 use crate::core::session::{Asked, Scope, Spent};
 use crate::core::{
-    AgentState, Cleanup, Crew, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Park, PrdSlug,
-    Priority, ReviewPhase, Salvage, Stage, Task, TaskId, WorkPhase, WorktreeState,
+    AgentState, Cleanup, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Park, PrdSlug, Priority,
+    ReviewPhase, Salvage, Stage, Task, TaskId, WorkPhase, WorktreeState,
 };
 use crate::engine;
 use crate::error::Error;
 use crate::file_size::{self, FileSize};
 use crate::keeper;
-use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::list;
 use crate::orders;
 use crate::project::Project;
 use crate::questions::list_questions;
@@ -20,6 +20,7 @@ use crate::runs;
 use crate::sandbox;
 use jiff::Timestamp;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The phase of what nobody works on, though the log says that it is under way.
 pub(crate) const UNATTENDED: &str = "unattended";
@@ -150,12 +151,9 @@ pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<Task
 pub async fn list_tasks(project: &Project) -> Result<Vec<TaskView>, Error> {
     let around = Around::load(project).await?;
     let mut tasks = Vec::new();
-    for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
-        if let Some(task) = Folded::<Option<Task>>::from_loaded(loaded)?.state {
-            tasks.push(view_with_run(project, &task, &around).await?);
-        }
+    for task in list::load_tasks(project).await? {
+        tasks.push(view_with_run(project, &task, &around).await?);
     }
-    tasks.sort_by_key(|task| task.id);
     Ok(tasks)
 }
 
@@ -200,19 +198,46 @@ fn rank(state: AgentState) -> u8 {
 }
 
 /// What a task's outlook depends on beside the task.
-struct Around {
-    crew: Crew,
+pub(crate) struct Around {
+    /// The queue, with the place of each task.
+    places: BTreeMap<TaskId, u32>,
     questions: Vec<(String, Asked)>,
     has_engine: bool,
 }
 
+/// What the moment makes of a task, whatever the log says.
+pub(crate) enum Stand<'a> {
+    /// Nothing.
+    AsLogged,
+    /// No engine runs, so nobody makes the next move.
+    Unattended,
+    /// Its session waits for the answer to a question, which has this name.
+    Asking(&'a str, &'a Asked),
+}
+
 impl Around {
-    async fn load(project: &Project) -> Result<Self, Error> {
+    pub(crate) async fn load(project: &Project) -> Result<Self, Error> {
+        let crew = orders::load_crew(project).await?;
         Ok(Around {
-            crew: orders::load_crew(project).await?,
+            places: crew.in_order().iter().map(|queued| queued.task).zip(1..).collect(),
             questions: list_questions(project).await?,
             has_engine: engine::find_running(project).await?.is_some(),
         })
+    }
+
+    /// Returns the place of a task in the queue, from 1.
+    pub(crate) fn find_place(&self, task: TaskId) -> Option<u32> {
+        self.places.get(&task).copied()
+    }
+
+    /// Says what the moment makes of a task that is so far, and whose move it is.
+    pub(crate) fn stand(&self, task: TaskId, phase: &str, owner: &str) -> Stand<'_> {
+        let is_a_persons = owner == "you" || phase == "by_hand";
+        if !self.has_engine && !is_a_persons && owner != "nobody" {
+            return Stand::Unattended;
+        }
+        let question = self.find_question(task).filter(|_| phase == "running");
+        question.map_or(Stand::AsLogged, |(name, asked)| Stand::Asking(name, asked))
     }
 
     /// Returns the question by which the session of a task waits for a person.
@@ -229,13 +254,13 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
         Stage::Verified(landed) => (Some(landed.turn_count), landed.summary.clone()),
         Stage::Backlog | Stage::InProgress(_) => (None, None),
     };
-    let queue_position = around.crew.find_place(task.id);
+    let queue_position = around.find_place(task.id);
     let worktree = task.worktree();
     let is_there = landed.is_none_or(|landed| landed.cleanup != Cleanup::Done);
     let (mut phase, mut owner, mut next) = outlook(task, queue_position);
     // Without an engine nobody makes the next move, and nothing runs, whatever the log says.
-    let is_a_persons = owner == "you" || phase == "by_hand";
-    let is_unattended = !around.has_engine && !is_a_persons && owner != "nobody";
+    let stand = around.stand(task.id, phase, &owner);
+    let is_unattended = matches!(stand, Stand::Unattended);
     if is_unattended {
         phase = if queue_position.is_some() { phase } else { UNATTENDED };
         owner = "you".to_owned();
@@ -243,7 +268,7 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
             Some(run) => format!("regatta run --resume {run}, or regatta up, since no engine runs"),
             None => "regatta up, since no engine runs; it goes on with this".to_owned(),
         };
-    } else if let Some((name, asked)) = around.find_question(task.id).filter(|_| phase == "running") {
+    } else if let Stand::Asking(name, asked) = stand {
         phase = "asking";
         owner = "you".to_owned();
         next = format!("regatta agent answer {name} allow (or deny); it asks for: {}", asked.what);

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use crate::{Error, IntentId, LeaseToken, NewEvent, NewIntent, NewSnapshot, Seq, StreamName, Version};
+use crate::{
+    Error, IntentId, LeaseToken, NewEvent, NewIntent, NewRow, NewSnapshot, Seq, StreamName, Version,
+};
 
 /// The identity of a command, for doing it once however often it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub struct Append {
     pub intents: Vec<NewIntent>,
     /// Snapshots of streams as they are after this append.
     pub snapshots: Vec<NewSnapshot>,
+    /// The rows of kept lists as they are after this append.
+    pub rows: Vec<NewRow>,
     /// The intents whose outcome this append carries.
     pub settle: Vec<IntentId>,
     /// The lease that must still be held.
@@ -109,6 +113,14 @@ pub enum AppendFault {
         /// The stream.
         stream: StreamName,
     },
+    /// One row of a list is written more than once.
+    #[error("row {key} of the list `{list}` is written twice")]
+    RowTwice {
+        /// The list.
+        list: &'static str,
+        /// The number of the row.
+        key: u64,
+    },
     /// A stream that has no events, even after the append, has a snapshot.
     #[error("stream `{stream}` has a snapshot but no events")]
     SnapshotOfNothing {
@@ -128,6 +140,7 @@ impl Append {
         }
         self.check_events(&mut versions)?;
         self.check_intents()?;
+        self.check_rows()?;
         self.check_snapshots(&versions)
     }
 
@@ -177,6 +190,14 @@ impl Append {
         let mut settled = BTreeSet::new();
         match self.settle.iter().find(|intent| !settled.insert(**intent)) {
             Some(intent) => Err(AppendFault::SettledTwice { intent: *intent }.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn check_rows(&self) -> Result<(), Error> {
+        let mut written = BTreeSet::new();
+        match self.rows.iter().find(|row| !written.insert((row.list.name, row.key))) {
+            Some(row) => Err(AppendFault::RowTwice { list: row.list.name, key: row.key }.into()),
             None => Ok(()),
         }
     }

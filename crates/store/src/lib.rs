@@ -1,4 +1,4 @@
-//! The append-only log, its intents, snapshots and leases behind one trait.
+//! The append-only log, its intents, snapshots, lists and leases behind one trait.
 //!
 //! Start with [`Store`], the contract, and [`Append`], the one way to change the log. [`MemoryStore`] and
 //! [`SqliteStore`] keep the contract; the suite in `contract` (feature `contract`) holds both to it.
@@ -15,6 +15,7 @@ mod error;
 mod event;
 mod intent;
 mod lease;
+mod list;
 mod memory;
 mod position;
 mod sqlite;
@@ -28,6 +29,7 @@ pub use error::Error;
 pub use event::{NewEvent, Recorded};
 pub use intent::{Intent, IntentId, IntentIdError, NewIntent};
 pub use lease::{Lease, LeaseAnswer, LeaseRequest, LeaseToken};
+pub use list::{List, ListId, NewRow, Row};
 pub use memory::MemoryStore;
 pub use position::{Seq, Version};
 pub use sqlite::{OpenMode, SqliteStore};

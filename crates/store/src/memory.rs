@@ -16,7 +16,8 @@ use crate::lease::expiry;
 use crate::verify::Walk;
 use crate::{
     Append, Appended, CommandKey, Error, Intent, IntentId, Lease, LeaseAnswer, LeaseRequest, LeaseToken,
-    Loaded, NewEvent, Recorded, Seq, Snapshot, Store, StreamName, Verified, Version,
+    List, ListId, Loaded, NewEvent, NewRow, Recorded, Row, Seq, Snapshot, Store, StreamName, Verified,
+    Version,
 };
 
 /// A store in memory; clones share one log.
@@ -32,6 +33,7 @@ struct Log {
     streams: BTreeMap<StreamName, Stream>,
     intents: BTreeMap<IntentId, Kept>,
     answers: HashMap<Uuid, Answer>,
+    lists: BTreeMap<&'static str, Built>,
     leases: BTreeMap<String, Lease>,
 }
 
@@ -45,6 +47,13 @@ struct Stream {
 struct Kept {
     intent: Intent,
     is_settled: bool,
+}
+
+/// A list that is built.
+#[derive(Debug)]
+struct Built {
+    format: u32,
+    rows: BTreeMap<u64, Row>,
 }
 
 #[derive(Debug)]
@@ -109,6 +118,22 @@ impl Store for MemoryStore {
         // Whether it came in time or not, the head says all there is to say.
         let _ = tokio::time::timeout(limit, heads.wait_for(|head| *head > after)).await;
         self.head().await
+    }
+
+    async fn find_list(&self, list: ListId) -> Result<Option<List>, Error> {
+        let log = self.log();
+        let built = log.lists.get(list.name).filter(|built| built.format == list.format);
+        Ok(built.map(|built| List { head: log.head(), rows: built.rows.values().cloned().collect() }))
+    }
+
+    async fn build_list(&self, list: ListId, head: Seq, rows: Vec<(u64, String)>) -> Result<bool, Error> {
+        let mut log = self.log();
+        if log.head() != head {
+            return Ok(false);
+        }
+        let rows = rows.into_iter().map(|(key, data)| (key, Row { key, seq: head, data })).collect();
+        log.lists.insert(list.name, Built { format: list.format, rows });
+        Ok(true)
     }
 
     async fn open_intents(&self) -> Result<Vec<Intent>, Error> {
@@ -227,10 +252,26 @@ impl Log {
             let stream = self.streams.entry(snapshot.stream).or_default();
             stream.snapshot = Some(Snapshot { version, format: snapshot.format, data: snapshot.data });
         }
+        for row in append.rows {
+            self.put_row(row, last);
+        }
         if let Some(command) = append.command {
             self.answers.insert(command.id, Answer { digest: command.digest, text: append.answer });
         }
         Appended::Stored { first: has_events.then_some(first), last, intents }
+    }
+
+    /// A row of another format would be a stranger in its list, so the list has to be built again.
+    fn put_row(&mut self, NewRow { list, key, data }: NewRow, seq: Seq) {
+        let Some(built) = self.lists.get_mut(list.name) else { return };
+        if built.format != list.format {
+            self.lists.remove(list.name);
+            return;
+        }
+        match data {
+            Some(data) => drop(built.rows.insert(key, Row { key, seq, data })),
+            None => drop(built.rows.remove(&key)),
+        }
     }
 
     fn record(&mut self, event: NewEvent, command: Option<Uuid>) {

@@ -1,4 +1,4 @@
-//! The contract of a store: one log, its streams, intents, snapshots, answers and leases.
+//! The contract of a store: one log, its streams, intents, snapshots, lists, answers and leases.
 //!
 //! Every implementation passes the same suite (`contract`). Nothing here may be true of one database only.
 //! Cancelling a call is harmless: an append is then either stored whole or not at all.
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::{
     Append, Appended, CommandKey, Error, Intent, IntentId, Lease, LeaseAnswer, LeaseRequest, LeaseToken,
-    Loaded, Recorded, Seq, StreamName, Verified,
+    List, ListId, Loaded, Recorded, Seq, StreamName, Verified,
 };
 
 /// One append-only log and what belongs to it.
@@ -39,6 +39,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// Returns the head as soon as it is past `after`, whoever appended, or when `limit` has passed.
     async fn wait_past(&self, after: Seq, limit: Duration) -> Result<Seq, Error>;
+
+    /// Returns a list; nothing if there is none of this format.
+    async fn find_list(&self, list: ListId) -> Result<Option<List>, Error>;
+
+    /// Makes a list of these rows, in place of what was there, if the log still ends at `head`; says whether it did.
+    async fn build_list(&self, list: ListId, head: Seq, rows: Vec<(u64, String)>) -> Result<bool, Error>;
 
     /// Returns the intents that are not settled, oldest first.
     async fn open_intents(&self) -> Result<Vec<Intent>, Error>;

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use regatta_store::contract::sample::{
-    Subject, command, event, intent, lease, picture, snapshot, time, token,
+    LIST, Subject, command, event, intent, lease, picture, snapshot, time, token,
 };
-use regatta_store::{Append, IntentId, LeaseRequest, MemoryStore, OpenMode, Seq, SqliteStore, Version};
+use regatta_store::{
+    Append, IntentId, LeaseRequest, ListId, MemoryStore, NewRow, OpenMode, Seq, SqliteStore, Version,
+};
 
 /// The streams of the model; few, so that appends meet.
 const STREAMS: [&str; 3] = ["a", "b/1", "b/2"];
@@ -20,9 +22,22 @@ const SEQUENCES: u32 = 48;
 #[derive(Debug, Clone)]
 enum Step {
     Append(Plan),
-    Take { token: u128, now: i64, replaces: Option<u128> },
-    Renew { token: u128, now: i64 },
-    Release { token: u128 },
+    Take {
+        token: u128,
+        now: i64,
+        replaces: Option<u128>,
+    },
+    Renew {
+        token: u128,
+        now: i64,
+    },
+    Release {
+        token: u128,
+    },
+    /// Builds the list, perhaps for a head that is not the log's.
+    Build {
+        behind: u64,
+    },
 }
 
 /// An append in small numbers; the versions are looked up when it is made.
@@ -39,6 +54,10 @@ struct Plan {
     settle: Option<Settle>,
     snapshots: Vec<(usize, u32)>,
     fence: Option<u128>,
+    /// Rows that are written (or removed), by number.
+    rows: Vec<(u64, bool)>,
+    /// Whether the rows are of another format.
+    is_strange: bool,
 }
 
 /// The intent a plan settles.
@@ -58,20 +77,20 @@ fn plans() -> impl Strategy<Value = Plan> {
     let settle = prop_oneof![(0..2usize).prop_map(Settle::Open), (1..6u64).prop_map(Settle::Any)];
     let settle = prop::option::of(settle);
     let snapshots = prop::collection::vec((0..STREAMS.len(), 1..3u32), 0..2);
-    let what =
-        (prop::collection::vec(0..8u8, 0..4), prop::collection::vec(0..2usize, 0..4), settle, snapshots);
+    let rows = prop::collection::vec((0..3u64, any::<bool>()), 0..3);
+    let rows = (rows, prop::bool::weighted(0.05));
+    let what = (
+        prop::collection::vec(0..8u8, 0..4),
+        prop::collection::vec(0..2usize, 0..4),
+        settle,
+        snapshots,
+        rows,
+    );
     let wrong = (rarely(0..STREAMS.len()), rarely(0..STREAMS.len()), rarely(0..3u128));
     let command = prop::option::of((0..6u128, prop_oneof![9 => Just(0u8), 1 => Just(1)]));
     (what, wrong, command).prop_map(
-        |((events, intents, settle, snapshots), (stale, unguarded, fence), command)| Plan {
-            command,
-            events,
-            stale,
-            unguarded,
-            intents,
-            settle,
-            snapshots,
-            fence,
+        |((events, intents, settle, snapshots, (rows, is_strange)), (stale, unguarded, fence), command)| {
+            Plan { command, events, stale, unguarded, intents, settle, snapshots, fence, rows, is_strange }
         },
     )
 }
@@ -83,6 +102,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(token, now, replaces)| Step::Take { token, now, replaces }),
         1 => (0..3u128, 0..40i64).prop_map(|(token, now)| Step::Renew { token, now }),
         1 => (0..3u128).prop_map(|token| Step::Release { token }),
+        2 => (0..2u64).prop_map(|behind| Step::Build { behind }),
     ];
     prop::collection::vec(step, 1..24)
 }
@@ -126,7 +146,13 @@ async fn make(plan: &Plan, subject: &Subject) -> Append {
             .collect(),
         settle: settle.into_iter().collect(),
         fence: plan.fence.map(token),
+        rows: plan.rows.iter().map(|(key, is_there)| row(plan, *key, *is_there)).collect(),
     }
+}
+
+fn row(plan: &Plan, key: u64, is_there: bool) -> NewRow {
+    let list = ListId { format: if plan.is_strange { 2 } else { LIST.format }, ..LIST };
+    NewRow { list, key, data: is_there.then(|| format!("{:?}", plan.events)) }
 }
 
 /// Takes a step and returns what it showed, a refusal by its text.
@@ -147,6 +173,11 @@ async fn take(step: &Step, subject: &Subject) -> String {
         }
         Step::Renew { token: number, now } => {
             format!("{:?}", subject.renew_lease(&token(*number), time(*now), ttl).await)
+        }
+        Step::Build { behind } => {
+            let head = Seq(subject.head().await.unwrap().0.saturating_sub(*behind));
+            let rows = vec![(1, "built".to_owned()), (2, "built".to_owned())];
+            format!("{:?}", subject.build_list(LIST, head, rows).await)
         }
         Step::Release { token: number } => format!("{:?}", subject.release_lease(&token(*number)).await),
     }

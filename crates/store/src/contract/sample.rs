@@ -9,12 +9,15 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::{
-    Append, Appended, CommandKey, Error, LeaseRequest, LeaseToken, NewEvent, NewIntent, NewSnapshot,
+    Append, Appended, CommandKey, Error, LeaseRequest, LeaseToken, ListId, NewEvent, NewIntent, NewSnapshot,
     Recorded, Seq, Store, StreamName, Version,
 };
 
 /// A store under test.
 pub type Subject = Arc<dyn Store>;
+
+/// The list whose rows a [`picture`] shows.
+pub const LIST: ListId = ListId { name: "sample", format: 1 };
 
 /// How long a case may wait for what must happen; only a failing case waits so long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -111,5 +114,6 @@ pub async fn picture(subject: &Subject) -> String {
     let intents = subject.open_intents().await.expect("the intents are read");
     let verified = subject.verify().await.expect("the log is sound");
     let head = subject.head().await.expect("the head is read");
-    format!("{head} {verified:?}\n{events:#?}\n{streams:#?}\n{intents:#?}")
+    let list = subject.find_list(LIST).await.expect("the list is read");
+    format!("{head} {verified:?}\n{events:#?}\n{streams:#?}\n{intents:#?}\n{list:#?}")
 }

@@ -11,6 +11,7 @@ use crate::{Append, Appended, CommandKey, Error, IntentId, LeaseToken, NewEvent,
 
 use super::failure::Failure;
 use super::known::{Kept, Known};
+use super::lists;
 use super::load::{count_asked, is_open};
 use super::packed::pack;
 use super::rows::{Time, column, number_or_zero, write_asked, write_settled};
@@ -91,6 +92,7 @@ impl<'c> AppendSql<'c> {
         let first = Seq(self.head().0 + 1);
         self.insert_events(append, first, &mut guards)?;
         self.put_snapshots(append, &guards)?;
+        lists::put(self.connection, &append.rows, Seq(self.head().0 + append.events.len() as u64))?;
         // Only now: what a refused append has done is rolled back.
         let intents = append.intent_ids(first);
         self.take_note(append, guards, &intents);

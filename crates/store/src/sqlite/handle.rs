@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, watch};
 
 use crate::{
     Append, Appended, CommandKey, Error, Intent, IntentId, Lease, LeaseAnswer, LeaseRequest, LeaseToken,
-    Loaded, Recorded, Seq, Store, StreamName, Verified,
+    List, ListId, Loaded, Recorded, Seq, Store, StreamName, Verified,
 };
 
 use super::append::{FIND_COMMAND, find_answer};
@@ -24,7 +24,7 @@ use super::readers::Readers;
 use super::transaction::{Order, raise};
 use super::waiting::Waiting;
 use super::writer::Writer;
-use super::{leases, load, verify};
+use super::{leases, lists, load, verify};
 
 /// How long to wait for the locks of other processes: far more than a group takes, less than a user's patience.
 const BUSY_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -136,6 +136,14 @@ impl Store for SqliteStore {
             Ok(head) => head,
             Err(_) => self.head().await,
         }
+    }
+
+    async fn find_list(&self, list: ListId) -> Result<Option<List>, Error> {
+        self.shared.readers.read("read a list", move |connection| lists::find(connection, list)).await
+    }
+
+    async fn build_list(&self, list: ListId, head: Seq, rows: Vec<(u64, String)>) -> Result<bool, Error> {
+        self.shared.writer.order(|reply| Order::BuildList(list, head, rows, reply)).await
     }
 
     async fn open_intents(&self) -> Result<Vec<Intent>, Error> {

@@ -11,6 +11,7 @@ mod failure;
 mod handle;
 mod known;
 mod leases;
+mod lists;
 mod load;
 mod open;
 mod packed;

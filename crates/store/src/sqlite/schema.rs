@@ -16,7 +16,7 @@ pub(super) const APPLICATION_ID: u32 = 0x5247_5441;
 pub(super) const SCHEMA_KNOWN: u32 = STEPS.len() as u32;
 
 /// Step n leads from schema n - 1 to schema n.
-const STEPS: &[&str] = &[include_str!("schema_1.sql")];
+const STEPS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 
 /// Brings the tables to the newest schema, in one transaction; refuses a file that is newer or not ours.
 pub(super) fn migrate(connection: &mut Connection, place: &Place) -> Result<(), Failure> {

@@ -9,12 +9,13 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
-use crate::{Append, Appended, Error, LeaseAnswer, LeaseRequest, LeaseToken, Seq};
+use crate::{Append, Appended, Error, LeaseAnswer, LeaseRequest, LeaseToken, ListId, Seq};
 
 use super::append::{AppendSql, Begun};
 use super::failure::{Failure, Place};
 use super::known::Known;
 use super::leases;
+use super::lists;
 use super::schema::{SCHEMA_KNOWN, schema_version};
 
 /// What the writer is asked to do.
@@ -23,6 +24,7 @@ pub(super) enum Order {
     TakeLease(LeaseRequest, Reply<LeaseAnswer>),
     RenewLease(LeaseToken, Timestamp, Duration, Reply<()>),
     ReleaseLease(LeaseToken, Reply<()>),
+    BuildList(ListId, Seq, Vec<(u64, String)>, Reply<bool>),
 }
 
 /// Where the answer to an order goes.
@@ -148,6 +150,12 @@ impl<'c> Transaction<'c> {
             Order::ReleaseLease(token, reply) => {
                 self.apart(reply, lost, |_| leases::release(connection, token))
             }
+            Order::BuildList(list, head, rows, reply) => self.apart(reply, lost, |own| {
+                if own.sql.head() != head {
+                    return Ok(false);
+                }
+                lists::build(connection, list, head, &rows).map(|()| true)
+            }),
         }
     }
 

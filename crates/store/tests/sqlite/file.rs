@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use regatta_store::contract::sample::{append, picture, refusal, store};
+use regatta_store::contract::sample::{LIST, append, picture, refusal, store};
 use regatta_store::{Error, OpenMode, Seq, SqliteStore};
 use rusqlite::Connection;
 
@@ -71,10 +71,10 @@ async fn a_newer_schema_is_refused_untouched() {
 
     for mode in [OpenMode::Create, OpenMode::Existing] {
         let error = SqliteStore::open(&path, mode).expect_err("the schema is too new");
-        assert!(matches!(error, Error::SchemaTooNew { found: 7, known: 1, .. }), "{error:?}");
+        assert!(matches!(error, Error::SchemaTooNew { found: 7, known: 2, .. }), "{error:?}");
         assert_eq!(
             error.to_string(),
-            format!("the database {} has schema 7, this version knows up to 1", path.display())
+            format!("the database {} has schema 7, this version knows up to 2", path.display())
         );
     }
     assert!(folder_content(&path) == before, "the refused file was changed");
@@ -87,11 +87,11 @@ async fn a_newer_schema_that_stands_in_the_wal_is_refused() {
     // Another process that has migrated and is still there keeps the new version in the WAL alone.
     let newer = Connection::open(&path).unwrap();
     newer.pragma_update(None, "user_version", 7).unwrap();
-    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 1]);
+    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 2]);
     let content = || (fs::read(&path).unwrap(), fs::read(beside(&path, "-wal")).unwrap());
     let before = content();
     let error = refused(&path);
-    assert!(matches!(error, Error::SchemaTooNew { found: 7, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, Error::SchemaTooNew { found: 7, known: 2, .. }), "{error:?}");
     assert!(content() == before, "the refused file was changed");
 }
 
@@ -108,7 +108,7 @@ fn a_newer_schema_that_a_killed_process_left_in_the_wal_is_refused_untouched() {
     let content = || (fs::read(&left).unwrap(), fs::read(beside(&left, "-wal")).unwrap());
     let before = content();
     let error = refused(&left);
-    assert!(matches!(error, Error::SchemaTooNew { found: 7, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, Error::SchemaTooNew { found: 7, known: 2, .. }), "{error:?}");
     assert!(content() == before, "the refused file was changed");
 }
 
@@ -129,7 +129,7 @@ async fn a_file_migrated_under_a_running_handle_is_not_written() {
     let newer = Connection::open(&path).unwrap();
     newer.pragma_update(None, "user_version", 7).unwrap();
     let refused = refusal(subject.append(append(&[("a", 1)], &[&["a"]])).await);
-    assert!(refused.ends_with("has schema 7, this version knows up to 1"), "{refused}");
+    assert!(refused.ends_with("has schema 7, this version knows up to 2"), "{refused}");
     assert_eq!(subject.head().await.unwrap(), Seq(1));
 }
 
@@ -163,4 +163,21 @@ fn a_folder_in_place_of_the_file_is_an_error_that_names_it() {
     let error = refused(&path);
     assert_eq!(error.to_string(), format!("the database {} failed to open", path.display()));
     assert!(std::error::Error::source(&error).is_some());
+}
+
+#[tokio::test]
+async fn a_log_of_the_first_schema_is_taken_over_and_its_lists_are_yet_to_be_built() {
+    let (_folder, path) = place();
+    let subject = open(&path);
+    assert!(subject.build_list(LIST, Seq(0), Vec::new()).await.unwrap());
+    store(&subject, append(&[("a", 0)], &[&["a"], &["a"]])).await;
+    drop(subject);
+    let first = "DROP TABLE lists; DROP TABLE rows; PRAGMA user_version = 1;";
+    Connection::open(&path).unwrap().execute_batch(first).unwrap();
+    let subject = open(&path);
+    assert_eq!(subject.head().await.unwrap(), Seq(2));
+    assert_eq!(subject.find_list(LIST).await.unwrap(), None);
+    assert!(subject.build_list(LIST, Seq(2), vec![(1, "one".to_owned())]).await.unwrap());
+    assert_eq!(store(&subject, append(&[("a", 2)], &[&["a"]])).await, Seq(3));
+    subject.verify().await.unwrap();
 }

@@ -9,9 +9,10 @@ use crate::clock;
 use crate::core::document::Catalogue;
 use crate::core::machine::Column;
 use crate::core::run::{self, Command, Phase, find_board_items, task_of};
-use crate::core::{Actor, Code, Crew, Event, Fact, Failure, Plan, RunId, Situation, TaskId, decide};
+use crate::core::{Actor, Code, Crew, Event, Fact, Failure, Plan, RunId, Situation, Task, TaskId, decide};
 use crate::error::Error;
 use crate::keeper;
+use crate::list;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::orders;
 use crate::perform::Work;
@@ -169,19 +170,22 @@ impl<'a> Board<'a> {
         let decision = decide(&situation, id, &Actor::Engine, &crate::core::Command::Create(create))
             .map_err(Error::Refused)?;
         self.append.expect.push((log::task_stream(id), Version(0)));
+        let mut task = None;
         for event in decision.events {
-            self.push(event);
+            Task::evolve_in_place(&mut task, &self.push(event));
         }
+        self.append.rows.extend(list::rows_of(id, task.as_ref()));
         Ok(id)
     }
 
-    fn push(&mut self, event: Event) {
+    fn push(&mut self, event: Event) -> Fact {
         let fact = Fact { at: clock::now(), actor: Actor::Engine, event };
         let row = log::row_of(&fact);
         if fact.event.concerns_plan() {
             self.plan.push(&fact, row.data.len());
         }
         self.append.events.push(row);
+        fact
     }
 
     fn into_append(mut self) -> Append {
