@@ -26,7 +26,7 @@ pub(crate) async fn ensure_project(folder: &Path) -> Result<Arc<Project>, Error>
 
 /// Returns the database of the project in a folder.
 pub(crate) fn database(folder: &Path) -> PathBuf {
-    folder.join(".regatta/regatta.db")
+    folder.join(".git/regatta/log.db")
 }
 
 /// Returns who gives the orders of a workload.

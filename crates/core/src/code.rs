@@ -73,6 +73,7 @@ codes! {
     SchemaTooNew = "SCHEMA_TOO_NEW": "The project's database was written by a newer Regatta.",
     SessionEnded = "SESSION_ENDED": "The session that the tools were for is over, or was never there.",
     StateCorrupt = "STATE_CORRUPT": "A state file cannot be read.",
+    StateInUse = "STATE_IN_USE": "The project's log cannot be moved or replaced while a process uses it.",
     StateInvalid = "STATE_INVALID": "A step would leave a state that its schema does not allow.",
     StoreFailed = "STORE_FAILED": "The project's database could not be read or written.",
     TapeBaseDiffers = "TAPE_BASE_DIFFERS": "What a tape changes does not fit the files that are there.",

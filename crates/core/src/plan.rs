@@ -16,6 +16,11 @@ impl Plan {
         self.edges.last_key_value().map_or(TaskId::FIRST, |(last, _)| last.next())
     }
 
+    /// Returns every task.
+    pub fn ids(&self) -> impl Iterator<Item = TaskId> {
+        self.edges.keys().copied()
+    }
+
     /// Tells whether there is such a task.
     pub fn contains(&self, task: TaskId) -> bool {
         self.edges.contains_key(&task)

@@ -10,6 +10,7 @@ use crate::keeper;
 use crate::log::{NO_SNAPSHOT, fact_of, task_stream};
 use crate::orders;
 use crate::project::Project;
+use crate::restore;
 use regatta_files::{ArchiveRequest, Archived, TaskFile, disk, find_commit_names, size};
 
 /// Git is asked about so many words that look like commits; each costs two processes.
@@ -40,6 +41,8 @@ pub(crate) async fn move_out(
     request.commits = find_commits(project, task, &archived).await?;
     let parent = path.parent().unwrap_or(project.root());
     std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    // What was archived before comes first, also when somebody deleted it.
+    restore::write_archive(project, task).await?;
     let mut moved = None;
     // Under the lock of the file, so that two processes do not both move the same entries; what a crash left in the
     // archive already is not added again.

@@ -5,6 +5,9 @@
 
 /// Every place, so that a test can show that each is reached.
 pub const POINTS: &[&str] = &[
+    "move_log.taken",
+    "move_log.transcripts_moved",
+    "move_log.moved",
     "append.before",
     "append.after",
     "write_file.before",

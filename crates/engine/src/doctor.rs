@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::keeper;
 use crate::list;
 use crate::log::{self, NO_SNAPSHOT, SNAPSHOT_FORMAT};
+use crate::old_place;
 use crate::orders::{self, Order};
 use crate::project::Project;
 use crate::runs;
@@ -85,6 +86,8 @@ pub enum Kind {
     StrangeList,
     /// Agents that run without a sandbox, or do not run for the want of one.
     NoSandbox,
+    /// A log in the place where an earlier version kept it.
+    OldLog,
     /// A git filter or merge driver that does nothing, because the config does not allow it.
     ProgramLeftOut,
 }
@@ -116,6 +119,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     }
     findings.extend(check_left_folders(project)?);
     findings.extend(check_locks(project).await?);
+    findings.extend(check_old_logs(project).await?);
     findings.extend(check_sandbox(project).await);
     findings.extend(check_programs(project).await?);
     Ok(findings)
@@ -207,7 +211,7 @@ async fn check_streams<S: log::State + Default + PartialEq>(
             }
             Ok(_) => continue,
         };
-        let next = "copy .regatta away and report it as a bug".to_owned();
+        let next = "copy the log away (`.git/regatta`) and report it as a bug".to_owned();
         findings.push(Finding {
             kind: Kind::UnsoundLog,
             what,
@@ -407,6 +411,24 @@ async fn check_locks(project: &Project) -> Result<Vec<Finding>, Error> {
         cure: Some(Cure::DeleteFile { path }),
     };
     Ok(locks.into_iter().map(finding).collect())
+}
+
+/// Looks for logs that an earlier version kept in a worktree, and that are not this project's.
+async fn check_old_logs(project: &Project) -> Result<Vec<Finding>, Error> {
+    let mut roots = vec![project.root().to_owned()];
+    roots.extend(project.repository().list_worktrees().await?.into_iter().map(|entry| entry.path));
+    roots.dedup();
+    let finding = |path: PathBuf| Finding {
+        kind: Kind::OldLog,
+        what: format!("{} is a log of an earlier version, and not this project's", path.display()),
+        can_fix: false,
+        next: "nothing reads it; move it away, or look into it with the version that wrote it".to_owned(),
+        fixed: false,
+        is_advice: true,
+        cure: None,
+    };
+    let old = roots.iter().map(|root| old_place::old_log(root)).filter(|path| path.is_file());
+    Ok(old.map(finding).collect())
 }
 
 /// Looks whether agents are shut in as the config has it; scripts need no sandbox.

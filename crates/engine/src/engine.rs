@@ -31,7 +31,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-const LEASE: &str = "engine";
+pub(crate) const LEASE: &str = "engine";
 /// Long enough to outlast a busy machine, short enough to wait for when a machine is lost.
 const LEASE_TTL: Duration = Duration::from_secs(15);
 const RENEW_EVERY: Duration = Duration::from_secs(3);
@@ -161,7 +161,7 @@ pub(crate) async fn check_lease(project: &Project, token: LeaseToken) -> Result<
     }
 }
 
-fn read_holder(lease: &Lease) -> Result<Holder, Error> {
+pub(crate) fn read_holder(lease: &Lease) -> Result<Holder, Error> {
     serde_json::from_str(&lease.holder)
         .map_err(|error| Error::LogUnsound { seq: 0, why: format!("the lease cannot be read: {error}") })
 }

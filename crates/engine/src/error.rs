@@ -41,6 +41,28 @@ pub enum Error {
     /// The folder has a project already.
     #[error("there is a project at {} already", .0.display())]
     ProjectExists(PathBuf),
+    /// The project has a log, and its config is gone.
+    #[error("the config {} is missing", config.display())]
+    ConfigMissing {
+        /// Where the config belongs.
+        config: PathBuf,
+        /// Where the log is.
+        log: PathBuf,
+    },
+    /// A bare repository has no worktree for a config.
+    #[error("{} has no worktree", git_folder.display())]
+    NoWorktree {
+        /// The git folder.
+        git_folder: PathBuf,
+    },
+    /// A log cannot be moved or replaced, because a process uses it.
+    #[error("{} is in use", path.display())]
+    StateInUse {
+        /// The log.
+        path: PathBuf,
+        /// The engine that holds it, if that is who uses it.
+        holder: Option<Box<Holder>>,
+    },
     /// Another engine works on the project.
     #[error("another engine works on the project")]
     EngineAlreadyRunning(Box<Holder>),
@@ -188,7 +210,7 @@ impl Error {
             Error::ProjectNotFound(path) => Problem::new(
                 Code::ProjectNotFound,
                 "there is no project here",
-                format!("neither {} nor a folder above it has .regatta/config.toml", path.display()),
+                format!("neither the repository of {} nor one above it has .regatta/config.toml", path.display()),
                 "run `regatta init` in your repository, or try `regatta demo`",
             ),
             Error::ProjectExists(path) => Problem::new(
@@ -197,6 +219,20 @@ impl Error {
                 format!("{} is there already", path.display()),
                 "use it as it is; `regatta doctor` checks it",
             ),
+            Error::ConfigMissing { config, log } => Problem::new(
+                Code::ProjectNotFound,
+                "the project has lost its config",
+                format!("{} is not there; the log is, in {}", config.display(), log.display()),
+                "`regatta init` writes a new config and keeps the log; or bring the old config back, for example with git",
+            )
+            .with("log", log.display().to_string()),
+            Error::NoWorktree { git_folder } => Problem::new(
+                Code::NotARepository,
+                "the project was not made",
+                format!("{} is a bare repository, and has no worktree for a config", git_folder.display()),
+                "make one with `git worktree add`, and run `regatta init` in it",
+            ),
+            Error::StateInUse { path, holder } => in_use(path, holder.as_deref()),
             Error::EngineAlreadyRunning(holder) => Problem::new(
                 Code::EngineAlreadyRunning,
                 "a second engine was not started",
@@ -315,6 +351,24 @@ fn queued(task: crate::core::TaskId, place: u32, working: u32, limit: u32) -> Pr
     .with("limit", limit)
 }
 
+fn in_use(path: &Path, holder: Option<&Holder>) -> Problem {
+    let (why, next) = match holder {
+        Some(holder) => (
+            format!("{} is used by {holder}", path.display()),
+            format!("stop it first (`kill {}`), and try again", holder.pid),
+        ),
+        None => (
+            format!("another process has {} open", path.display()),
+            format!("`fuser -v {}` names it; end it, and try again", path.display()),
+        ),
+    };
+    let problem = Problem::new(Code::StateInUse, "the project's log was not moved", why, next);
+    match holder {
+        Some(holder) => problem.with("pid", holder.pid).with("host", holder.host.as_str()),
+        None => problem,
+    }
+}
+
 /// Tells what a desk answered as its own words.
 fn desk_refused(answer: &serde_json::Value) -> Problem {
     let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
@@ -380,7 +434,7 @@ fn unsound(place: &str, why: &str) -> Problem {
         Code::LogUnsound,
         format!("the log does not add up{place}"),
         why,
-        "nothing was changed; copy .regatta away, then see `regatta doctor` and report it as a bug",
+        "nothing was changed; copy the log away (`.git/regatta`), then see `regatta doctor` and report it as a bug",
     )
 }
 
@@ -423,7 +477,7 @@ fn of_store(error: &regatta_store::Error) -> Problem {
                 Code::StoreFailed,
                 "the project's database failed",
                 "",
-                "check the disk and the rights of .regatta/regatta.db, then `regatta doctor`",
+                "check the disk and the rights of the file, then `regatta doctor`",
             )
         },
     }

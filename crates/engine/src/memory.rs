@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::keeper;
 use crate::orders::Giver;
 use crate::project::Project;
+use crate::restore;
 use regatta_files::{EditError, NewSession, TaskFile};
 use std::path::PathBuf;
 
@@ -23,7 +24,9 @@ pub struct Progress {
 
 /// Reads what was changed in the file of a task, writes what the engine has to say, and returns the file.
 pub async fn refresh(project: &Project, giver: &Giver, task: TaskId) -> Result<TaskFile, Error> {
-    keeper::sync(project, task, &giver.actor).await.map(|kept| kept.file)
+    let kept = keeper::sync(project, task, &giver.actor).await?;
+    restore::write_archive(project, task).await?;
+    Ok(kept.file)
 }
 
 /// Returns where the file of a task is.

@@ -336,6 +336,11 @@ async fn load_plan(project: &Project) -> Result<Folded<Plan>, Error> {
     Folded::from_loaded(project.store().load(&log::plan_stream(), SNAPSHOT_FORMAT).await?)
 }
 
+/// Returns the numbers of all tasks.
+pub(crate) async fn list_ids(project: &Project) -> Result<Vec<TaskId>, Error> {
+    Ok(load_plan(project).await?.state.ids().collect())
+}
+
 pub(crate) async fn load_file(project: &Project, task: TaskId) -> Result<Folded<FileText>, Error> {
     Folded::from_loaded(project.store().load(&log::file_stream(task), SNAPSHOT_FORMAT).await?)
 }

@@ -1,9 +1,12 @@
-//! A project on disk: its root, its config, its repository and its log.
+//! A project on disk: its root, its config, its repository and its log. Where these are is said in `location`.
 
 use crate::config::Config;
 use crate::core::{RunId, TaskId};
 use crate::error::Error;
 use crate::list;
+use crate::location::Location;
+use crate::old_place;
+use crate::restore;
 use crate::runs::Book;
 use regatta_git::Repository;
 use regatta_store::{OpenMode, SqliteStore, Store};
@@ -12,10 +15,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const FOLDER: &str = ".regatta";
-const CONFIG: &str = "config.toml";
-const DATABASE: &str = "regatta.db";
-
 /// What `regatta init` writes; every key is explained where it stands.
 const CONFIG_TEMPLATE: &str = include_str!("../templates/config.toml");
 /// Only what is meant for git is shown to git.
@@ -23,7 +22,7 @@ pub(crate) const IGNORED: &str = "*\n!.gitignore\n!config.toml\n!workflows/\n!wo
 
 /// An open project.
 pub struct Project {
-    root: PathBuf,
+    location: Location,
     config: Config,
     repository: Repository,
     store: Arc<dyn Store>,
@@ -35,41 +34,44 @@ impl Project {
     /// Makes a project in the repository that holds `dir`, with a config to fill in.
     pub async fn init(dir: &Path) -> Result<Self, Error> {
         let repository = Repository::open(dir).await?;
-        let root = repository.root().to_owned();
+        let location = Location::find_new(dir)?;
         let branch = repository.current_branch().await?;
         let branch = branch.map_or_else(|| "main".to_owned(), |branch| branch.to_string());
-        let folder = root.join(FOLDER);
-        if folder.join(CONFIG).exists() {
-            return Err(Error::ProjectExists(folder.join(CONFIG)));
+        let folder = location.folder();
+        if location.config().exists() {
+            return Err(Error::ProjectExists(location.config()));
         }
         std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
         write_new(&folder.join(".gitignore"), IGNORED)?;
         let text = CONFIG_TEMPLATE.replace("{default_branch}", &branch);
-        write_new(&folder.join(CONFIG), &text)?;
-        let project = Self::open_at(root).await?;
+        location.note_root()?;
+        write_new(&location.config(), &text)?;
+        let project = Self::open_at(location).await?;
         list::ensure(&project).await?;
         Ok(project)
     }
 
     /// Opens the project that holds `dir`, looking upward.
     pub async fn open(dir: &Path) -> Result<Self, Error> {
-        let dir = dir.canonicalize().map_err(Error::io("find", dir))?;
-        Self::open_at(find_root(&dir)?).await
+        Self::open_at(Location::find(dir)?).await
     }
 
-    async fn open_at(root: PathBuf) -> Result<Self, Error> {
-        let config = Config::load(&root.join(FOLDER).join(CONFIG))?;
-        let repository = Repository::open(&root).await?;
+    async fn open_at(location: Location) -> Result<Self, Error> {
+        let config = Config::load(&location.config())?;
+        let repository = Repository::open(&location.root).await?;
         let repository = repository.allowing(&config.filters, &config.merge_drivers).await?;
-        let path = root.join(FOLDER).join(DATABASE);
-        let store = SqliteStore::open(&path, OpenMode::Create)?;
-        let mark = mark_of(&root);
-        Ok(Project { root, config, repository, store: Arc::new(store), mark, book: Book::default() })
+        old_place::take_over(&location)?;
+        let store = SqliteStore::open(location.log(), OpenMode::Create)?;
+        let mark = mark_of(&location.root);
+        let store = Arc::new(store);
+        let project = Project { location, config, repository, store, mark, book: Book::default() };
+        restore::write_all_if_gone(&project).await?;
+        Ok(project)
     }
 
     /// Returns the folder that holds `.regatta`.
     pub fn root(&self) -> &Path {
-        &self.root
+        &self.location.root
     }
 
     /// Returns the config as it was when the project was opened.
@@ -82,14 +84,19 @@ impl Project {
         &self.repository
     }
 
-    /// Returns the folder of all that is Regatta's.
-    pub(crate) fn folder(&self) -> PathBuf {
-        self.root.join(FOLDER)
+    /// Returns where the project is, with its log and what else is kept in the git folder.
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
     }
 
     /// Returns where the config is.
     pub fn config_path(&self) -> PathBuf {
-        self.root.join(FOLDER).join(CONFIG)
+        self.location.config()
+    }
+
+    /// Returns where the log is.
+    pub fn log_path(&self) -> PathBuf {
+        self.location.log()
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -103,7 +110,7 @@ impl Project {
 
     /// Returns the absolute place of a path that is kept from the root.
     pub(crate) fn place(&self, path: impl AsRef<Path>) -> PathBuf {
-        self.root.join(path)
+        self.location.root.join(path)
     }
 
     /// Returns the text that marks everything this project starts, so that no other project's is touched.
@@ -133,18 +140,8 @@ impl Project {
 
     /// Returns where the transcript of a session is kept.
     pub fn transcript(&self, task: TaskId, session: u32) -> PathBuf {
-        self.place(&self.config.sessions).join(format!("task-{task}-session-{session}.jsonl"))
+        self.location.sessions().join(format!("task-{task}-session-{session}.jsonl"))
     }
-}
-
-/// Finds the project that holds `dir`; a worktree inside a project belongs to that project, not to its own copy
-/// of the config.
-fn find_root(dir: &Path) -> Result<PathBuf, Error> {
-    let has_config = |folder: &&Path| folder.join(FOLDER).join(CONFIG).is_file();
-    let owner =
-        dir.ancestors().find(|folder| folder.ends_with(FOLDER)).and_then(Path::parent).filter(has_config);
-    let found = owner.or_else(|| dir.ancestors().find(has_config));
-    found.map(Path::to_owned).ok_or_else(|| Error::ProjectNotFound(dir.to_owned()))
 }
 
 fn mark_of(root: &Path) -> String {

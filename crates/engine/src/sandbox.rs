@@ -121,8 +121,8 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
     // The agent starts `regatta mcp` by itself, wherever that lies.
     readable.extend(std::env::current_exe().ok());
     let mut hidden = given(&config.sandbox.hidden);
-    let others = [&config.worktrees, &config.sessions].map(|path| project.place(path));
-    hidden.extend([project.folder(), task_states].into_iter().chain(others));
+    let location = project.location();
+    hidden.extend([location.folder(), location.home.clone(), task_states, project.place(&config.worktrees)]);
     Ok(Some(Sandbox::for_work(&Workplace {
         worktree: place.folder,
         project: project.root(),
@@ -139,16 +139,15 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
 
 /// Makes the private folder of a program, and removes those that a killed engine left for the same one.
 pub(crate) fn make_private(project: &Project, mark: &str, name: &str) -> Result<PathBuf, Error> {
-    let sessions = project.place(&project.config().sessions);
     remove_private(project, mark);
-    let place = sessions.join(name);
+    let place = project.location().private().join(name);
     create(&place)?;
     Ok(place)
 }
 
 /// Removes the private folders whose names begin so. One that cannot be removed does no harm: the next has another name.
 pub(crate) fn remove_private(project: &Project, mark: &str) {
-    let Ok(entries) = std::fs::read_dir(project.place(&project.config().sessions)) else { return };
+    let Ok(entries) = std::fs::read_dir(project.location().private()) else { return };
     for entry in entries.flatten() {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && entry.file_name().to_string_lossy().starts_with(mark) {

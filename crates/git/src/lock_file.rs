@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::folder::blocking;
 use crate::repository::Repository;
 
-/// Folders that hold only objects or other repositories; there are many and git keeps no locks of ours there.
-const FOLDERS_PASSED_OVER: [&str; 3] = ["objects", "modules", "lfs"];
+/// Folders that hold only objects, other repositories, or what is not git's; git keeps no locks of ours there.
+const FOLDERS_PASSED_OVER: [&str; 4] = ["objects", "modules", "lfs", "regatta"];
 /// More folders than any number of branches and worktrees makes; the search then ends with what it has.
 const FOLDERS_MAX: usize = 100_000;
 

@@ -32,7 +32,7 @@ pub use lease::{Lease, LeaseAnswer, LeaseRequest, LeaseToken};
 pub use list::{List, ListId, NewRow, Row};
 pub use memory::MemoryStore;
 pub use position::{Seq, Version};
-pub use sqlite::{OpenMode, SqliteStore};
+pub use sqlite::{DatabaseFile, OpenMode, SqliteStore};
 pub use store::Store;
 pub use stream::{Loaded, NewSnapshot, Snapshot, StreamName, StreamNameError};
 pub use verify::Verified;

@@ -47,7 +47,12 @@ impl TestProject {
     /// Unless the config speaks of retries there are none: a test of one failure should not wait for three more. Unless
     /// it speaks of the sandbox there is none: agents of tests leave notes outside of their worktree.
     pub fn new(program: &str, config: &str) -> Self {
-        let project = Self::without_init(program);
+        Self::in_repository(program, TestRepo::new(), config)
+    }
+
+    /// Makes a project like [`Self::new`] in a repository that is there already.
+    pub fn in_repository(program: &str, repo: TestRepo, config: &str) -> Self {
+        let project = Self::around(program, repo);
         let made = project.run(&["init"]);
         assert_eq!(made.code, Some(0), "{made:?}");
         project.repo.write(".regatta/config.toml", &without_sandbox(&without_retries(config)));
@@ -57,7 +62,10 @@ impl TestProject {
 
     /// Makes a repository with no project.
     pub fn without_init(program: &str) -> Self {
-        let repo = TestRepo::new();
+        Self::around(program, TestRepo::new())
+    }
+
+    fn around(program: &str, repo: TestRepo) -> Self {
         std::fs::create_dir(repo.outside().join("home")).expect("the home can be made");
         TestProject { repo, program: PathBuf::from(program), variables: Vec::new() }
     }
@@ -70,6 +78,21 @@ impl TestProject {
     /// Returns the checkout.
     pub fn path(&self) -> &Path {
         self.repo.path()
+    }
+
+    /// Returns the folder of the log, in the git folder.
+    pub fn home(&self) -> PathBuf {
+        self.path().join(".git/regatta")
+    }
+
+    /// Returns the log.
+    pub fn log(&self) -> PathBuf {
+        self.home().join("log.db")
+    }
+
+    /// Returns the transcript of a session.
+    pub fn session_transcript(&self, task: u64, session: u64) -> PathBuf {
+        self.home().join(format!("sessions/task-{task}-session-{session}.jsonl"))
     }
 
     /// Returns a command for the binary in the sealed environment.

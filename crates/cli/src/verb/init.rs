@@ -4,10 +4,12 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, GREEN, YELLOW};
 use clap::Args;
-use regatta_engine::Project;
 use regatta_engine::core::Problem;
+use regatta_engine::{Journal, Project};
 
-/// Makes a project in this repository.
+/// Make a project in this repository
+///
+/// If the repository has a log already, because only the config was deleted, the log is kept.
 #[derive(Args)]
 pub(crate) struct Init {}
 
@@ -17,7 +19,9 @@ impl Init {
         let config = project.config_path().display().to_string();
         let root = project.root().display().to_string();
         let branch = project.config().default_branch.to_string();
-        let made = serde_json::json!({ "root": root, "config": config, "defaultBranch": branch });
+        let events = Journal::at_end(&project).await.map_err(|error| error.explain())?.position();
+        let made =
+            serde_json::json!({ "root": root, "config": config, "defaultBranch": branch, "events": events });
         place.screen.data(&made, |_| {
             format!(
                 "{GREEN}made a project{GREEN:#} in {root}\n\n\
@@ -26,6 +30,12 @@ impl Init {
                  3. {BOLD}regatta task assign 1 --agent NAME{BOLD:#}\n"
             )
         });
+        if events > 0 {
+            let log = project.log_path().display().to_string();
+            place.screen.say(&format!(
+                "{YELLOW}note{YELLOW:#}: the log of this project was still there, and is kept: {events} events in {log}"
+            ));
+        }
         let start = project.repository().find_branch(&project.config().default_branch).await;
         if matches!(start, Ok(None)) {
             place.screen.say(&format!(

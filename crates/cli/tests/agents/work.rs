@@ -24,7 +24,7 @@ fn works(agent: Agent) {
     assert!(world.model.requests().len() >= 4, "{name} asked the stub");
     let spent = &shown["spent"];
     assert!(spent["outputTokens"].as_u64() > Some(0), "{name} says what it used: {spent}");
-    let transcript = world.project.path().join(".regatta/sessions/task-1-session-1.jsonl");
+    let transcript = world.project.path().join(".git/regatta/sessions/task-1-session-1.jsonl");
     let said = std::fs::read_to_string(transcript).expect("the session has a transcript");
     assert!(said.contains("The greeting is there."), "{name}");
 }

@@ -106,7 +106,7 @@ fn an_agent_is_tried_in_a_repository_of_its_own() {
     assert_eq!(tried.code, Some(0));
     let worktree = Path::new(&folder).join(".regatta/worktrees/task-1");
     assert_eq!(std::fs::read_to_string(worktree.join("hello.txt")).expect("its work"), "hello\n");
-    let transcript = Path::new(&folder).join(".regatta/sessions/task-1-session-1.jsonl");
+    let transcript = Path::new(&folder).join(".git/regatta/sessions/task-1-session-1.jsonl");
     let told = std::fs::read_to_string(transcript).expect("a transcript");
     assert!(told.contains("Make a file `hello.txt`"), "{told}");
     assert_eq!(count_events(&project), before, "the project's own log is as it was");

@@ -55,33 +55,12 @@ fn a_worktree_belongs_to_the_project_that_made_it() {
 }
 
 #[test]
-fn a_project_in_a_linked_worktree_is_its_own() {
-    let project = crewed("");
-    project.repo.git(&["worktree", "add", "--quiet", "-b", "side", "../linked"]);
-    let scripts = project.path().join(".regatta/scripts");
-    let worker = std::fs::read_to_string(scripts.join("worker.toml")).expect("it is there");
-    project.repo.write("../linked/.regatta/scripts/worker.toml", &worker);
-    project.json(&["-C", "../linked", "task", "add", "a task"]);
-    project.json(&["-C", "../linked", "task", "assign", "1", "--agent", "worker"]);
-    let inner = ["-C", "../linked/.regatta/worktrees/task-1"];
-    assert_eq!(project.json(&[&inner[..], &["task", "show", "1"]].concat())["column"], "waiting_approval");
-    assert_eq!(
-        project.json(&["task", "list"]),
-        serde_json::json!([]),
-        "the main checkout has a log of its own"
-    );
-    project.json(&["-C", "../linked", "task", "approve", "1"]);
-    assert_eq!(project.repo.git(&["show", "main:task-1.txt"]), "session 1");
-    assert_eq!(project.repo.git(&["status", "--porcelain"]), "");
-}
-
-#[test]
 fn a_log_begins_anew_where_there_was_another() {
     let project = with_shell("echo more >> lines.txt", "");
     add_and_assign(&project, "a task", "shell");
     project.json(&["task", "approve", "1"]);
     for end in ["", "-wal", "-shm"] {
-        let _ = std::fs::remove_file(project.path().join(format!(".regatta/regatta.db{end}")));
+        let _ = std::fs::remove_file(project.path().join(format!(".git/regatta/log.db{end}")));
     }
     let task = add_and_assign(&project, "another task", "shell");
     let shown = project.json(&["task", "show", &task]);

@@ -73,12 +73,12 @@ fn a_branch_that_is_not_there() {
 fn a_database_of_a_newer_version_is_not_touched() {
     let project = crewed("");
     add(&project, "a task");
-    let path = project.path().join(".regatta/regatta.db");
+    let path = project.path().join(".git/regatta/log.db");
     let mut bytes = std::fs::read(&path).expect("the database is there");
     bytes[USER_VERSION].copy_from_slice(&999_u32.to_be_bytes());
     // What the last run left beside it would belong to the old file.
     for end in ["-wal", "-shm"] {
-        let _ = std::fs::remove_file(project.path().join(format!(".regatta/regatta.db{end}")));
+        let _ = std::fs::remove_file(project.path().join(format!(".git/regatta/log.db{end}")));
     }
     std::fs::write(&path, &bytes).expect("the database can be written");
     let mut transcript = Transcript::new(&project);
@@ -87,25 +87,25 @@ fn a_database_of_a_newer_version_is_not_touched() {
     transcript.run(&["doctor"]);
     transcript.check("errors_schema");
     assert_eq!(std::fs::read(&path).expect("the database is there"), bytes);
-    assert_eq!(files_beside(&path), ["regatta.db"]);
+    assert_eq!(files_beside(&path), ["log.db"]);
 }
 
 fn files_beside(path: &Path) -> Vec<String> {
     let folder = path.parent().expect("the file is in a folder").read_dir().expect("it can be listed");
     let names =
         folder.map(|entry| entry.expect("it can be listed").file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.starts_with("regatta.db")).collect()
+    names.filter(|name| name.starts_with("log.db")).collect()
 }
 
 #[test]
 fn a_file_that_is_no_database() {
     let project = crewed("");
-    project.repo.write(".regatta/regatta.db", "this is not a database, and somebody may want it back\n");
-    let path = project.path().join(".regatta/regatta.db");
+    project.repo.write(".git/regatta/log.db", "this is not a database, and somebody may want it back\n");
+    let path = project.path().join(".git/regatta/log.db");
     let before = std::fs::read(&path).expect("the file is there");
     let mut transcript = Transcript::new(&project);
     for end in ["-wal", "-shm"] {
-        let _ = std::fs::remove_file(project.path().join(format!(".regatta/regatta.db{end}")));
+        let _ = std::fs::remove_file(project.path().join(format!(".git/regatta/log.db{end}")));
     }
     transcript.run(&["task", "list"]);
     transcript.check("errors_no_database");

@@ -20,6 +20,7 @@ mod inspector;
 mod mcp;
 mod output;
 mod parked;
+mod places;
 mod questions;
 mod run_support;
 mod runs;

@@ -72,7 +72,7 @@ fn a_session_that_is_over_has_no_tools() {
     add_and_assign(&project, "Do it", "shell");
     let folder = read_when_written(&project.path().join(".regatta/worktrees/task-1/folder.txt"));
     let folder = folder.trim_end();
-    assert!(folder.contains("/.regatta/sessions/"), "{folder}");
+    assert!(folder.contains("/.git/regatta/private/"), "{folder}");
     assert_eq!(project.refusal(&["mcp", "--session", folder])["code"], "SESSION_ENDED");
 }
 

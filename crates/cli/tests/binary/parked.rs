@@ -52,7 +52,7 @@ fn a_result_that_cannot_be_used_is_asked_for_again_with_its_faults() {
         "{shown}"
     );
     assert_eq!((&shown["sessions"], &shown["diff"]["filesChanged"]), (&2.into(), &1.into()));
-    let transcript = project.path().join(".regatta/sessions/task-1-session-2.jsonl");
+    let transcript = project.path().join(".git/regatta/sessions/task-1-session-2.jsonl");
     let transcript = std::fs::read_to_string(transcript).expect("a transcript");
     assert!(
         transcript.contains("`turns` must be a whole number from 1 on"),
@@ -76,7 +76,7 @@ fn what_breaks_off_too_often_is_left_to_a_person_who_goes_on() {
     assert_eq!((&shown["error"]["code"], &shown["sessions"]), (&"AGENT_SESSION_FAILED".into(), &3.into()));
     let resumed = project.json(&["task", "resume", &task, "--feedback", "mind the wind"]);
     assert_eq!((&resumed["column"], &resumed["sessions"]), (&"waiting_approval".into(), &4.into()));
-    let transcript = project.path().join(format!(".regatta/sessions/task-{task}-session-4.jsonl"));
+    let transcript = project.path().join(format!(".git/regatta/sessions/task-{task}-session-4.jsonl"));
     let told = std::fs::read_to_string(transcript).expect("the session has a transcript");
     assert!(told.contains("The last session broke off") && told.contains("mind the wind"), "{told}");
 }

@@ -22,6 +22,9 @@ const PASSED_ONCE: &str = "merge_branch.ref_swapped";
 const OF_RUNS: &[&str] =
     &["charge.waiting", "perform_node.played", "release_task.before", "release_task.after"];
 
+/// Points of verbs that take no task further; the tests of the binary crash those.
+const OF_PLACES: &[&str] = &["move_log.taken", "move_log.transcripts_moved", "move_log.moved"];
+
 /// What had been acknowledged when a process was killed.
 pub(crate) struct Witness {
     events: Vec<Event>,
@@ -209,7 +212,10 @@ fn every_point_is_passed_by_a_case() {
     let of_tasks = ALL.iter().flat_map(|scenario| scenario.points);
     let of_files = crash_files::ALL.iter().flat_map(|scenario| scenario.points);
     let passed: BTreeSet<&str> = of_tasks.chain(of_files).copied().collect();
-    let known: BTreeSet<&str> =
-        CRASH_POINTS.iter().copied().filter(|point| !OF_RUNS.contains(point)).collect();
+    let known: BTreeSet<&str> = CRASH_POINTS
+        .iter()
+        .copied()
+        .filter(|point| !OF_RUNS.contains(point) && !OF_PLACES.contains(point))
+        .collect();
     assert_eq!(passed, known);
 }

@@ -222,7 +222,7 @@ impl World {
 
     /// Counts how often a session was started, by the prompts in its transcript.
     pub(crate) fn count_starts(&self, task: u64, session: u64) -> usize {
-        let name = format!(".regatta/sessions/task-{task}-session-{session}.jsonl");
+        let name = format!(".git/regatta/sessions/task-{task}-session-{session}.jsonl");
         let text = std::fs::read_to_string(self.project.path().join(name)).unwrap_or_default();
         let is_start = |line: &&str| line.contains(r#""stream":"prompt""#) && line.contains("# Task #");
         text.lines().filter(is_start).count()

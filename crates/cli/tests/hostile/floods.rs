@@ -36,7 +36,7 @@ fn ten_gigabytes_of_lines() {
 
 /// Returns the size of a transcript that is full, and how many bytes it says were left out.
 fn count_output(attack: &Attack) -> (u64, u64) {
-    let path = attack.project.path().join(".regatta/sessions/task-1-session-1.jsonl");
+    let path = attack.project.path().join(".git/regatta/sessions/task-1-session-1.jsonl");
     let mut file = std::fs::File::open(path).expect("a transcript");
     let kept = file.metadata().expect("a file").len();
     file.seek(SeekFrom::Start(kept.saturating_sub(1_000))).expect("a file");

@@ -10,13 +10,13 @@ fn nothing_outside_of_the_worktree_can_be_written() {
     }
     let script = r#"
         for file in "$REGATTA_PROJECT/README.md" "$REGATTA_PROJECT/new" "$HOME/.profile" "$HOME/.ssh/config" \
-                    "$REGATTA_PROJECT/.regatta/config.toml" "$REGATTA_PROJECT/.regatta/regatta.db" \
+                    "$REGATTA_PROJECT/.regatta/config.toml" "$REGATTA_PROJECT/.git/regatta/log.db" \
                     "$REGATTA_PROJECT/.git/config" "$REGATTA_PROJECT/.git/HEAD" "$REGATTA_PROJECT/../outside"; do
             rm -rf "$file" 2>/dev/null; (echo planted >> "$file") 2>/dev/null
         done
         mkdir -p "$REGATTA_PROJECT/.git/hooks" && echo "touch $REGATTA_PROJECT/../ran" > "$REGATTA_PROJECT/.git/hooks/post-merge"
         git -C "$REGATTA_PROJECT" update-ref refs/heads/main HEAD~1; git update-ref -d refs/heads/main
-        cat "$HOME/.ssh/id" "$REGATTA_PROJECT/.regatta/regatta.db" "$REGATTA_PROJECT/.regatta/config.toml" > seen.txt 2>/dev/null
+        cat "$HOME/.ssh/id" "$REGATTA_PROJECT/.git/regatta/log.db" "$REGATTA_PROJECT/.regatta/config.toml" > seen.txt 2>/dev/null
         ls "$REGATTA_PROJECT/.regatta" > listed.txt
         echo work > work.txt
     "#;
@@ -48,8 +48,65 @@ fn nothing_outside_of_the_worktree_can_be_written() {
     let worktree = std::path::PathBuf::from(attack.task()["worktree"].as_str().expect("a worktree"));
     assert_eq!(std::fs::read_to_string(worktree.join("seen.txt")).expect("a file"), "");
     let listed = std::fs::read_to_string(worktree.join("listed.txt")).expect("a file");
-    assert_eq!(listed, "sessions\ntask-states\nworktrees\n");
+    assert_eq!(listed, "task-states\nworktrees\n");
     attack.assert_unharmed();
+}
+
+/// Reads and spoils whatever can be reached of the log, of transcripts, and of what lies beside them.
+const AGAINST_THE_LOG: &str = r#"
+    own="$REGATTA_SESSION_FOLDER"
+    home="$REGATTA_PROJECT/.git/regatta"
+    (find "$home" -type f ! -path "$own/*"; cat "$home"/log.db* "$home"/sessions/* 2>/dev/null) > seen.txt
+    ls "$home" > listed.txt 2>&1
+    ls "$home/private" | wc -l | tr -d " " > private.txt
+    for file in "$home/log.db" "$home/log.db-wal" "$home/sessions/task-1-session-1.jsonl" "$home/root" "$home/private/planted"; do
+        rm -rf "$file" 2>/dev/null; (echo planted > "$file") 2>/dev/null
+    done
+    mv "$home" "$home.away" 2>/dev/null; rm -rf "$home" 2>/dev/null; mkdir -p "$home/sessions" 2>/dev/null
+    (cd "$REGATTA_PROJECT" && git worktree prune && git gc -q --prune=now) > /dev/null 2>&1
+    echo work > work.txt
+"#;
+
+#[test]
+fn neither_the_log_nor_a_transcript_can_be_read_or_changed() {
+    if !has_sandbox() {
+        return;
+    }
+    for format in ["files", "reftable"] {
+        if format == "reftable" && !knows_reftable() {
+            eprintln!("not tested: this git has no reftable");
+            continue;
+        }
+        let attack = Attack::in_repository(format, Walls::Sandbox, AGAINST_THE_LOG);
+        std::fs::create_dir_all(attack.project.home().join("sessions")).expect("a folder");
+        let other = attack.project.home().join("sessions/task-9-session-1.jsonl");
+        std::fs::write(&other, "canary").expect("a transcript");
+        let before = attack.kinds();
+        let said = attack.run();
+        let task = attack.task();
+        assert_eq!(task["column"], "waiting_approval", "{format}: {said:?}");
+        let worktree = std::path::PathBuf::from(task["worktree"].as_str().expect("a worktree"));
+        let read = |name: &str| std::fs::read_to_string(worktree.join(name)).expect("a file");
+        assert_eq!(read("seen.txt"), "", "{format}");
+        assert_eq!(
+            (read("listed.txt").as_str(), read("private.txt").as_str()),
+            ("private\n", "1\n"),
+            "{format}"
+        );
+        assert!(attack.kinds().starts_with(&before), "{format}");
+        assert_eq!(std::fs::read_to_string(&other).expect("a transcript"), "canary", "{format}");
+        let own = std::fs::read_to_string(attack.project.session_transcript(1, 1)).expect("a transcript");
+        assert!(own.starts_with("{") && !own.contains("planted\n"), "{format}: {own}");
+        assert!(!attack.project.home().join("private/planted").exists(), "{format}");
+        attack.assert_unharmed();
+    }
+}
+
+fn knows_reftable() -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut git = std::process::Command::new("git");
+    git.args(["init", "--quiet", "--ref-format=reftable", "."]).current_dir(folder.path());
+    git.output().is_ok_and(|output| output.status.success())
 }
 
 #[test]
@@ -117,7 +174,7 @@ fn secrets_of_the_environment_are_not_passed_on() {
         assert!(seen.contains("REGATTA_TASK_ID=1") && !seen.contains("canary"), "{seen}");
         // Without a sandbox a program can ask the system for the environment of any process of its user.
         if walls == Walls::Sandbox {
-            let transcript = attack.project.path().join(".regatta/sessions/task-1-session-1.jsonl");
+            let transcript = attack.project.path().join(".git/regatta/sessions/task-1-session-1.jsonl");
             let transcript = std::fs::read_to_string(transcript).expect("a transcript");
             assert!(!transcript.contains("canary-secret"));
         }

@@ -1,6 +1,7 @@
 //! A project with one hostile agent, and ways to see what became of it.
 
 use regatta_testkit::binary::{Outcome, TestProject};
+use regatta_testkit::repo::TestRepo;
 use regatta_testkit::wait::until;
 use serde_json::Value;
 use std::path::Path;
@@ -27,7 +28,21 @@ impl Attack {
             "[sandbox]\nmode = \"{mode}\"\n[agents.hostile]\nkind = \"command\"\nlimits = {{ {limits} }}\n\
              command = ['sh', '-c', '''{script}''']\n"
         );
-        let project = TestProject::new(PROGRAM, &config);
+        Self::on(TestProject::new(PROGRAM, &config))
+    }
+
+    /// Makes one in a repository that keeps its refs in this format.
+    pub(crate) fn in_repository(format: &str, walls: Walls, script: &str) -> Attack {
+        let mode = if walls == Walls::Sandbox { "required" } else { "off" };
+        let config = format!(
+            "[sandbox]\nmode = \"{mode}\"\n[agents.hostile]\nkind = \"command\"\ncommand = ['sh', '-c', \'\'\'{script}\'\'\']\n"
+        );
+        let argument = format!("--ref-format={format}");
+        let arguments: &[&str] = if format == "files" { &[] } else { &[&argument] };
+        Self::on(TestProject::in_repository(PROGRAM, TestRepo::with_init_arguments(arguments), &config))
+    }
+
+    fn on(project: TestProject) -> Attack {
         project.json(&["task", "add", "a task"]);
         Attack { project }
     }

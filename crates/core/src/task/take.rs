@@ -104,19 +104,27 @@ mod tests {
 
     #[test]
     fn what_it_depends_on_comes_first_and_a_queued_task_leaves_the_queue() {
-        check("add; add on 1", "take 2", expect![[r#"
+        check(
+            "add; add on 1",
+            "take 2",
+            expect![[r#"
             > take 2
             error[TASK_BLOCKED]: task #2 was not assigned
               why:  it depends on tasks that are not verified: #1 (backlog)
               next: finish those first, or drop the dependency with `regatta task depends 2 --remove ID`
-        "#]]);
-        check("limit 1; add; add; assign 1 alpha; assign 2 beta", "take 2; queue", expect![[r#"
+        "#]],
+        );
+        check(
+            "limit 1; add; add; assign 1 alpha; assign 2 beta",
+            "take 2; queue",
+            expect![[r#"
             > take 2
             [task:assigned] -> create_worktree
             #2 in_progress/preparing
             > queue
             next: none
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]

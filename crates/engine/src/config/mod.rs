@@ -61,8 +61,6 @@ pub struct Config {
     pub task_states: PathBuf,
     /// The folder of archives, from the project's root unless absolute.
     pub archives: PathBuf,
-    /// The folder of transcripts, from the project's root unless absolute.
-    pub sessions: PathBuf,
 }
 
 /// How far the agents of a project are shut in.
@@ -191,7 +189,8 @@ struct RawSandbox {
 #[serde(deny_unknown_fields, default)]
 struct RawPaths {
     worktrees: PathBuf,
-    sessions: PathBuf,
+    /// Was a setting once; see [`RawPaths::check`].
+    sessions: Option<toml::Value>,
     task_states: PathBuf,
     archives: PathBuf,
 }
@@ -286,10 +285,23 @@ impl Default for RawPaths {
     fn default() -> Self {
         RawPaths {
             worktrees: ".regatta/worktrees".into(),
-            sessions: ".regatta/sessions".into(),
+            sessions: None,
             task_states: ".regatta/task-states".into(),
             archives: ".regatta/archives".into(),
         }
+    }
+}
+
+impl RawPaths {
+    fn check(&self) -> Result<(), Fault> {
+        let Some(given) = &self.sessions else { return Ok(()) };
+        Err(fault(
+            "sessions",
+            format!(
+                "`paths.sessions` is no longer a setting: transcripts are kept in the git folder, in `.git/regatta/sessions`; \
+                 remove the line, and move there what you want to keep of {given}"
+            ),
+        ))
     }
 }
 
@@ -322,6 +334,7 @@ impl Raw {
             let message = format!("`max_concurrent_agents` must be 1 to {AGENTS_MAX}, not {count}");
             return Err(fault("max_concurrent_agents", message));
         }
+        self.paths.check()?;
         // Checked even when no agent uses them.
         let general = self.limits.of_sessions();
         limits(&general, &RawLimits::default())?;
@@ -360,7 +373,6 @@ impl Raw {
             merge_drivers: self.worktree.merge_drivers,
             sandbox: self.sandbox.check(),
             worktrees: self.paths.worktrees,
-            sessions: self.paths.sessions,
             task_states: self.paths.task_states,
             archives: self.paths.archives,
             checks,

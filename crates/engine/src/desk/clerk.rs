@@ -62,7 +62,7 @@ impl Clerk {
     pub(super) fn new(opening: Opening<'_>) -> Self {
         Clerk {
             project: Arc::clone(opening.project),
-            folder: opening.project.place(&opening.project.config().sessions).join(opening.session.as_str()),
+            folder: opening.project.location().private().join(opening.session.as_str()),
             subject: opening.subject,
             begun: Instant::now(),
             limits: opening.limits.clone(),

@@ -35,7 +35,7 @@ pub(super) struct Place {
 impl Place {
     /// Makes the folder of a session; what an earlier engine left of the same session goes.
     pub(super) fn make(project: &Project, session: &SessionId, mark: &str) -> Result<Self, Error> {
-        let all = project.place(&project.config().sessions);
+        let all = project.location().private();
         std::fs::create_dir_all(&all).map_err(Error::io("create", &all))?;
         remove_beginning_with(&all, mark);
         let folder = all.join(session.as_str());
@@ -110,7 +110,7 @@ pub(super) async fn connect(folder: &Path) -> std::io::Result<UnixStream> {
 
 /// Removes the private folders of sessions that no engine runs any more; only for the one engine of the project.
 pub(crate) fn sweep(project: &Project) {
-    remove_beginning_with(&project.place(&project.config().sessions), &format!("{}-", project.mark()));
+    remove_beginning_with(&project.location().private(), &format!("{}-", project.mark()));
 }
 
 fn remove_beginning_with(all: &Path, mark: &str) {

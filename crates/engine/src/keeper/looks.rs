@@ -4,6 +4,7 @@
 //!   closed after writing, or moved to its name     due at once
 //!   touched in any other way                       due when two looks a moment apart agree
 //!   something beside it                            due a moment later, unless it is gone by then
+//!   gone, though it was there                      written again, unless it is back a moment later
 //!   reports were lost, or none came for long       the whole folder is looked at
 //! ```
 //!
@@ -11,7 +12,7 @@
 
 use super::settled::Stamp;
 use crate::core::TaskId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Two looks so far apart must agree before a file counts as written to its end.
@@ -69,6 +70,8 @@ struct Seen {
     last: Option<Stamp>,
     taken: Option<Stamp>,
     is_finished: bool,
+    /// Whether it was there, or was written, and so is missed when it is gone.
+    is_expected: bool,
     due_at: Option<Instant>,
 }
 
@@ -112,6 +115,13 @@ impl Looks {
                 self.make_due(one.task, now + AGREE_AFTER);
             }
         }
+        let found: BTreeSet<TaskId> = found.iter().map(|one| one.task).collect();
+        let is_gone = |task: &TaskId, seen: &Seen| seen.is_expected && !found.contains(task);
+        let gone: Vec<TaskId> =
+            self.tasks.iter().filter(|(task, seen)| is_gone(task, seen)).map(|(task, _)| *task).collect();
+        for task in gone {
+            self.make_due(task, now + AGREE_AFTER);
+        }
     }
 
     /// Returns the tasks whose time has come.
@@ -134,16 +144,23 @@ impl Looks {
         let is_whole = found.stamp.is_none() || is_finished || seen.last == found.stamp;
         seen.last = found.stamp;
         let is_new = found.stamp.is_some() && seen.taken != found.stamp;
+        let is_gone = found.stamp.is_none() && seen.is_expected;
         if is_new && !is_whole {
             self.make_due(found.task, now + AGREE_AFTER);
             return Step::Leave;
         }
-        if is_new || found.has_left_over { Step::TakeIn { is_first } } else { Step::Leave }
+        if is_new || is_gone || found.has_left_over { Step::TakeIn { is_first } } else { Step::Leave }
     }
 
     /// Takes note that the log has what a file with this stamp says.
     pub(super) fn settle(&mut self, task: TaskId, stamp: Option<Stamp>) {
-        self.tasks.entry(task).or_default().taken = stamp;
+        let seen = self.tasks.entry(task).or_default();
+        (seen.taken, seen.is_expected) = (stamp, true);
+    }
+
+    /// Takes note that there is no such task, and so nothing to write.
+    pub(super) fn forget(&mut self, task: TaskId) {
+        self.tasks.remove(&task);
     }
 
     /// Returns when there is something to do, if nothing is reported before.
@@ -194,7 +211,8 @@ mod tests {
             while self.now <= end {
                 let found = Found { task: TASK, stamp: self.stamp, has_left_over: self.has_left_over };
                 if self.looks.is_folder_due(self.now) {
-                    self.looks.see_folder(&[found], self.now);
+                    let is_seen = found.stamp.is_some() || found.has_left_over;
+                    self.looks.see_folder(if is_seen { std::slice::from_ref(&found) } else { &[] }, self.now);
                 }
                 for _ in self.looks.take_due(self.now) {
                     if let Step::TakeIn { .. } = self.looks.decide(found, self.now) {
@@ -259,6 +277,16 @@ mod tests {
         let mut folder = Folder::settled();
         folder.stamp = Some(stamp(2));
         assert_eq!(folder.run(FOLDER_EVERY + AGREE_AFTER), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_written_again_unless_it_comes_back() {
+        let mut folder = Folder::settled();
+        folder.stamp = None;
+        assert_eq!(folder.run(FOLDER_EVERY + AGREE_AFTER), 1);
+        assert_eq!(folder.run(FOLDER_EVERY), 1, "and again if it is deleted again");
+        folder.looks.forget(TASK);
+        assert_eq!(folder.run(FOLDER_EVERY * 2), 0, "of a task that was deleted there is nothing to write");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn task_of_file(name: &str) -> Option<TaskId> {
 
 /// Returns the file whose lock keeps two processes of ours apart; it is never removed.
 pub(super) fn guard_path(project: &Project, task: TaskId) -> PathBuf {
-    folder(project).join(format!(".task-{task}.guard"))
+    project.location().guards().join(format!("task-{task}"))
 }
 
 /// Returns the folder that holds the file of a task alone while its agent is in a sandbox; see `drawer`.

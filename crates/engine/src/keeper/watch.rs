@@ -11,6 +11,7 @@ use crate::core::{Actor, TaskId};
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
+use crate::restore;
 use regatta_files::disk::{self, Itself};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,6 +21,8 @@ use std::time::Instant;
 /// Takes edits in for as long as it is polled.
 pub(crate) async fn watch(project: Arc<Project>) {
     let folder = place::folder(&project);
+    // What was deleted while no engine ran is in no folder to be found in.
+    let _ = restore::write_missing(&project).await;
     let mut reports = Reports::new(folder.clone());
     let mut looks = Looks::new(Instant::now());
     loop {
@@ -30,10 +33,11 @@ pub(crate) async fn watch(project: Arc<Project>) {
         }
         for task in looks.take_due(Instant::now()) {
             let found = find(&project, task);
-            if let Step::TakeIn { is_first } = looks.decide(found, Instant::now())
-                && take_in(&project, found, is_first).await.unwrap_or(false)
-            {
-                looks.settle(task, found.stamp);
+            let Step::TakeIn { is_first } = looks.decide(found, Instant::now()) else { continue };
+            match take_in(&project, found, is_first).await {
+                Ok(true) => looks.settle(task, found.stamp),
+                Err(Error::Refused(_)) if found.stamp.is_none() => looks.forget(task),
+                Ok(false) | Err(_) => {}
             }
         }
         tokio::select! {
@@ -59,7 +63,9 @@ async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<bool
     if is_written && !(is_first && orders::get_task(project, found.task).await?.is_at_rest()) {
         return Ok(true);
     }
-    sync(project, found.task, &Actor::Engine).await.map(|kept| kept.is_settled)
+    let kept = sync(project, found.task, &Actor::Engine).await?;
+    restore::write_archive(project, found.task).await?;
+    Ok(kept.is_settled)
 }
 
 /// Looks at one task.

@@ -23,7 +23,7 @@ async fn begin(coder: &str) -> (World, regatta_engine::core::RunId) {
 async fn a_branch_that_is_left_of_the_step_is_thrown_away() {
     let (world, run) = begin(PASSING).await;
     world.repo.git(&["branch", &format!("run/{run}-1")]);
-    world.repo.write(&format!(".regatta/sessions/run-{run}-step-1.jsonl"), "");
+    world.repo.write(&format!(".git/regatta/sessions/run-{run}-step-1.jsonl"), "");
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(world.repo.git(&["branch", "--list", "run/*"]), "");

@@ -94,7 +94,7 @@ async fn work_that_was_cancelled_between_two_steps_is_not_taken_for_done() {
 async fn a_folder_that_was_left_where_a_step_worked_is_moved_beside_it() {
     let world = World::new("auto", &["T001"], CODER, REVIEWER).await;
     world.repo.write(".regatta/worktrees/run-1-step-1/late.txt", "late\n");
-    world.repo.write(".regatta/sessions/run-1-step-1.jsonl", "");
+    world.repo.write(".git/regatta/sessions/run-1-step-1.jsonl", "");
     let run = world.begin(prd(), None).await;
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");

@@ -113,7 +113,7 @@ fn ensure_wal(connection: &Connection, place: &Place) -> Result<(), Failure> {
     }
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
@@ -121,7 +121,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 ///
 /// What the header does not tell for certain is left to [`schema::migrate`], which looks under a lock: another
 /// process may be writing this very header.
-fn check_header(place: &Place) -> Result<(), Error> {
+pub(super) fn check_header(place: &Place) -> Result<(), Error> {
     let path = &place.path;
     let url = immutable_url(path).map_err(|error| Place::explain_file("find", path, error))?;
     let flags =
@@ -152,7 +152,7 @@ fn immutable_url(path: &Path) -> std::io::Result<String> {
     Ok(url)
 }
 
-fn check_exists(path: &Path) -> Result<(), Error> {
+pub(super) fn check_exists(path: &Path) -> Result<(), Error> {
     match path.metadata() {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::NotFound { path: path.to_owned() }),

@@ -83,7 +83,7 @@ fn advise(agent: &AgentId, transcript: &Path) -> String {
 }
 
 fn transcript_of(scratch: &Project, task: TaskId) -> PathBuf {
-    scratch.root().join(format!(".regatta/sessions/task-{task}-session-1.jsonl"))
+    scratch.transcript(task, 1)
 }
 
 fn explain(error: Error) -> Problem {

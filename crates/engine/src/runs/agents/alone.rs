@@ -62,9 +62,8 @@ fn find_places(project: &Project, run: &Run) -> Result<(PathBuf, BranchName, Pat
     let name = format!("run-{}-step-{}", run.id, run.step);
     let branch =
         BranchName::parse(&format!("run/{}-{}", run.id, run.step)).map_err(regatta_git::Error::from)?;
-    let (worktrees, sessions) = (&project.config().worktrees, &project.config().sessions);
-    let transcript = project.place(sessions).join(format!("{name}.jsonl"));
-    Ok((project.place(worktrees).join(&name), branch, transcript))
+    let transcript = project.location().sessions().join(format!("{name}.jsonl"));
+    Ok((project.place(&project.config().worktrees).join(&name), branch, transcript))
 }
 
 /// Tells whether a branch of that name was ours: a transcript, or a tape, says so.
