@@ -120,6 +120,10 @@ impl Store for MemoryStore {
         self.head().await
     }
 
+    async fn has_list(&self, list: ListId) -> Result<bool, Error> {
+        Ok(self.log().lists.get(list.name).is_some_and(|built| built.format == list.format))
+    }
+
     async fn find_list(&self, list: ListId) -> Result<Option<List>, Error> {
         let log = self.log();
         let built = log.lists.get(list.name).filter(|built| built.format == list.format);

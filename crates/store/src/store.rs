@@ -40,6 +40,9 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the head as soon as it is past `after`, whoever appended, or when `limit` has passed.
     async fn wait_past(&self, after: Seq, limit: Duration) -> Result<Seq, Error>;
 
+    /// Tells whether a list is built in this format.
+    async fn has_list(&self, list: ListId) -> Result<bool, Error>;
+
     /// Returns a list; nothing if there is none of this format.
     async fn find_list(&self, list: ListId) -> Result<Option<List>, Error>;
 

@@ -21,6 +21,7 @@ fn with_rows(version: u64, rows: Vec<NewRow>) -> Append {
 pub async fn a_list_exists_once_it_is_built(subject: Subject) {
     store(&subject, with_rows(0, vec![put(1, "early")])).await;
     assert_eq!(subject.find_list(LIST).await.unwrap(), None, "a row alone makes no list");
+    assert!(!subject.has_list(LIST).await.unwrap());
     let rows = vec![(7, "seven".to_owned()), (2, "two".to_owned())];
     assert!(!subject.build_list(LIST, Seq(0), rows.clone()).await.unwrap(), "the log has moved");
     assert_eq!(subject.find_list(LIST).await.unwrap(), None);
@@ -58,6 +59,7 @@ pub async fn a_list_of_another_format_is_built_again(subject: Subject) {
         assert!(subject.build_list(list, Seq(0), vec![(1, "old".to_owned())]).await.unwrap());
     }
     assert_eq!(subject.find_list(newer).await.unwrap(), None);
+    assert!(subject.has_list(LIST).await.unwrap() && !subject.has_list(newer).await.unwrap());
     store(&subject, with_rows(0, vec![NewRow { list: newer, key: 2, data: Some("new".to_owned()) }])).await;
     for list in [LIST, newer] {
         assert_eq!(subject.find_list(list).await.unwrap(), None, "it has rows of two formats, so it is none");

@@ -21,6 +21,7 @@ use super::append::{FIND_COMMAND, find_answer};
 use super::failure::Place;
 use super::open::{OpenMode, open_writer};
 use super::readers::Readers;
+use super::signs::Signs;
 use super::transaction::{Order, raise};
 use super::waiting::Waiting;
 use super::writer::Writer;
@@ -28,9 +29,6 @@ use super::{leases, lists, load, verify};
 
 /// How long to wait for the locks of other processes: far more than a group takes, less than a user's patience.
 const BUSY_WAIT_MAX: Duration = Duration::from_secs(10);
-
-/// How often to look whether another process has appended: unnoticed by a user, and cheap.
-const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A store in a SQLite file; clones share one handle, other handles and processes may share the file.
 #[derive(Debug, Clone)]
@@ -45,7 +43,7 @@ struct Shared {
     writer: Writer,
     heads: Arc<watch::Sender<Seq>>,
     /// Held by the one caller of `wait_past` that polls for all.
-    polling: Mutex<()>,
+    polling: Mutex<Signs>,
 }
 
 impl SqliteStore {
@@ -60,20 +58,25 @@ impl SqliteStore {
         let connection = open_writer(&place, mode)?;
         let heads = Arc::new(watch::Sender::new(Seq(0)));
         let writer = Writer::start(connection, Arc::clone(&place), Arc::clone(&heads))?;
+        let polling = Mutex::new(Signs::new(path));
         let readers = Readers::new(place);
-        Ok(Self { shared: Arc::new(Shared { readers, writer, heads, polling: Mutex::new(()) }) })
+        Ok(Self { shared: Arc::new(Shared { readers, writer, heads, polling }) })
     }
 
     /// Looks at the file again and again until its head is past `after`, and announces what it sees.
     async fn poll_past(&self, after: Seq) -> Result<Seq, Error> {
-        let _turn = self.shared.polling.lock().await;
+        let mut signs = self.shared.polling.lock().await;
+        let mut is_first = true;
         loop {
-            let head = self.head().await?;
-            self.shared.heads.send_if_modified(|known| raise(known, head));
-            if head > after {
-                return Ok(head);
+            if signs.have_changed() || is_first {
+                is_first = false;
+                let head = self.head().await?;
+                self.shared.heads.send_if_modified(|known| raise(known, head));
+                if head > after {
+                    return Ok(head);
+                }
             }
-            tokio::time::sleep(POLL_INTERVAL).await;
+            tokio::time::sleep(signs.pause()).await;
         }
     }
 }
@@ -136,6 +139,10 @@ impl Store for SqliteStore {
             Ok(head) => head,
             Err(_) => self.head().await,
         }
+    }
+
+    async fn has_list(&self, list: ListId) -> Result<bool, Error> {
+        self.shared.readers.read("find a list", move |connection| lists::is_built(connection, list)).await
     }
 
     async fn find_list(&self, list: ListId) -> Result<Option<List>, Error> {

@@ -16,9 +16,14 @@ const PUT_ROW: &str = "INSERT OR REPLACE INTO rows (list, key, seq, data) VALUES
 const DELETE_ROW: &str = "DELETE FROM rows WHERE list = ?1 AND key = ?2";
 const DELETE_ROWS: &str = "DELETE FROM rows WHERE list = ?1";
 
+/// Tells whether a list is built in this format.
+pub(super) fn is_built(connection: &Connection, list: ListId) -> Result<bool, Failure> {
+    Ok(find_format(connection, list.name)? == Some(list.format))
+}
+
 /// Reads a list, if it is built in this format.
 pub(super) fn find(connection: &Connection, list: ListId) -> Result<Option<List>, Failure> {
-    if find_format(connection, list.name)? != Some(list.format) {
+    if !is_built(connection, list)? {
         return Ok(None);
     }
     let mut find = connection.prepare_cached(FIND_ROWS)?;

@@ -20,6 +20,7 @@ mod readers;
 mod rows;
 mod runway;
 mod schema;
+mod signs;
 mod transaction;
 mod verify;
 mod waiting;
