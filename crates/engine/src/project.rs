@@ -58,8 +58,9 @@ impl Project {
 
     async fn open_at(location: Location) -> Result<Self, Error> {
         let config = Config::load(&location.config())?;
-        let repository = Repository::open(&location.root).await?;
-        let repository = repository.allowing(&config.filters, &config.merge_drivers).await?;
+        // No git is started to open a project: whoever only reads the log needs none.
+        let repository = Repository::find(&location.root)?;
+        let repository = repository.allowing_later(&config.filters, &config.merge_drivers);
         old_place::take_over(&location)?;
         let store = SqliteStore::open(location.log(), OpenMode::Create)?;
         let mark = mark_of(&location.root);

@@ -19,6 +19,8 @@ pub struct Discovered {
     pub common_dir: PathBuf,
     /// The top folder of the worktree that was found; nothing inside of a git folder.
     pub worktree: Option<PathBuf>,
+    /// Whether the repository is bare.
+    pub is_bare: bool,
     /// The main worktree; nothing in a bare repository, or where a linked worktree does not tell.
     pub main_worktree: Option<PathBuf>,
 }
@@ -63,13 +65,14 @@ fn describe(git_dir: &Path, worktree: Option<&Path>) -> Discovered {
     let common_dir = common_dir.unwrap_or_else(|| git_dir.to_owned());
     let core = Core::read(&common_dir);
     let worktree = worktree.map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
-    let main_worktree = match (core.is_bare, core.worktree, is_linked) {
+    let is_bare = core.is_bare;
+    let main_worktree = match (is_bare, core.worktree, is_linked) {
         (true, _, _) => None,
         (false, Some(named), _) => common_dir.join(named).canonicalize().ok(),
         (false, None, false) => worktree.clone().or_else(|| holder_of(&common_dir)),
         (false, None, true) => holder_of(&common_dir),
     };
-    Discovered { common_dir, worktree, main_worktree }
+    Discovered { common_dir, worktree, is_bare, main_worktree }
 }
 
 /// Returns the folder whose `.git` the common folder is.

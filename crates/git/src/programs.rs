@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use crate::command::Git;
 use crate::error::Error;
 use crate::repository::Repository;
+use tokio::sync::OnceCell;
 
 /// Every setting of the two kinds.
 const PATTERN: &str = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$";
@@ -18,6 +19,13 @@ const PATTERN: &str = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Allowed {
     settings: Vec<(String, String)>,
+}
+
+/// Filters and merge drivers by name, and what they mean once that was read.
+#[derive(Debug, Default)]
+pub(crate) struct Allowing {
+    names: Vec<String>,
+    read: OnceCell<Allowed>,
 }
 
 /// Settings for one call that win over every file.
@@ -29,22 +37,40 @@ pub(crate) struct Overrides {
 impl Repository {
     /// Lets filters and merge drivers run, with the meaning that they have now; all others do nothing.
     pub async fn allowing(self, filters: &[String], merge_drivers: &[String]) -> Result<Self, Error> {
+        let own = self.allowing_later(filters, merge_drivers);
+        own.allowed().await?;
+        Ok(own)
+    }
+
+    /// Lets filters and merge drivers run, with the meaning that they have when they are first asked for, or when
+    /// [`Self::ready`] is called.
+    #[must_use]
+    pub fn allowing_later(self, filters: &[String], merge_drivers: &[String]) -> Self {
         let names = filters.iter().map(|name| format!("filter.{name}"));
-        let names = names.chain(merge_drivers.iter().map(|name| format!("merge.{name}")));
-        let names: Vec<String> = names.collect();
+        let names = names.chain(merge_drivers.iter().map(|name| format!("merge.{name}"))).collect();
+        self.with_allowed(Allowing { names, read: OnceCell::new() })
+    }
+
+    /// Returns what may run, which is read once.
+    pub(crate) async fn allowed(&self) -> Result<&Allowed, Error> {
+        let Allowing { names, read } = self.allowing_cell();
+        read.get_or_try_init(|| self.read_allowed(names)).await
+    }
+
+    async fn read_allowed(&self, names: &[String]) -> Result<Allowed, Error> {
         if names.is_empty() {
-            return Ok(self);
+            return Ok(Allowed::default());
         }
         let (users, own) = (read(Git::anywhere().with_users_settings()).await?, read(self.git()).await?);
         let mut settings = Vec::new();
-        for name in &names {
+        for name in names {
             let of_name = |list: &[(String, String)]| -> Vec<(String, String)> {
                 list.iter().filter(|(key, _)| program_of(key) == name).cloned().collect()
             };
             let found = Some(of_name(&users)).filter(|found| !found.is_empty());
             settings.extend(found.unwrap_or_else(|| of_name(&own)));
         }
-        Ok(self.with_allowed(Allowed { settings }))
+        Ok(Allowed { settings })
     }
 
     /// Lists the filters and merge drivers that the repository's config names and that are not allowed to run.
@@ -55,7 +81,7 @@ impl Repository {
 
     /// Returns what a call must be given so that it runs nothing that is not allowed; asks through a call of its kind.
     pub(crate) async fn overrides(&self, git: Git) -> Result<Overrides, Error> {
-        let mut settings = self.allowed().settings.clone();
+        let mut settings = self.allowed().await?.settings.clone();
         for name in self.find_forbidden(git).await? {
             if name.starts_with("merge.") {
                 // An empty driver would silently take one side.
@@ -70,7 +96,8 @@ impl Repository {
     }
 
     async fn find_forbidden(&self, git: Git) -> Result<BTreeSet<String>, Error> {
-        let is_allowed = |name: &str| self.allowed().settings.iter().any(|(key, _)| program_of(key) == name);
+        let allowed = self.allowed().await?;
+        let is_allowed = |name: &str| allowed.settings.iter().any(|(key, _)| program_of(key) == name);
         let named = read(git).await?;
         let names = named.iter().map(|(key, _)| program_of(key)).filter(|name| !is_allowed(name));
         Ok(names.map(str::to_owned).collect())

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::command::Git;
+use crate::discover::discover;
 use crate::error::Error;
 use crate::name::BranchName;
-use crate::programs::Allowed;
+use crate::programs::Allowing;
 use crate::serial::{Serial, SerialPlace};
 use crate::version;
 
@@ -27,7 +28,7 @@ struct Inner {
     common_dir: PathBuf,
     is_bare: bool,
     serial: SerialPlace,
-    allowed: Allowed,
+    allowed: Allowing,
 }
 
 impl Repository {
@@ -54,7 +55,29 @@ impl Repository {
         };
         let root = root.canonicalize().map_err(Error::io("find", &root))?;
         let serial = SerialPlace::new(&common_dir);
-        Ok(Self { inner: Arc::new(Inner { root, common_dir, is_bare, serial, allowed: Allowed::default() }) })
+        Ok(Self {
+            inner: Arc::new(Inner { root, common_dir, is_bare, serial, allowed: Allowing::default() }),
+        })
+    }
+
+    /// Opens the repository that holds the folder by its files alone, without starting git; see [`Self::ready`].
+    pub fn find(dir: &Path) -> Result<Self, Error> {
+        let dir = dir.canonicalize().map_err(Error::io("find", dir))?;
+        let Some(found) = discover(&dir) else {
+            return Err(Error::NotARepository { path: dir, reason: "there is no git folder".to_owned() });
+        };
+        let (common_dir, is_bare) = (found.common_dir, found.is_bare);
+        let root = found.main_worktree.unwrap_or_else(|| main_worktree(&common_dir));
+        let serial = SerialPlace::new(&common_dir);
+        Ok(Self {
+            inner: Arc::new(Inner { root, common_dir, is_bare, serial, allowed: Allowing::default() }),
+        })
+    }
+
+    /// Makes sure that git can be used, and reads what was [allowed](Self::allowing_later).
+    pub async fn ready(&self) -> Result<(), Error> {
+        version::check().await?;
+        self.allowed().await.map(|_| ())
     }
 
     /// Makes a repository with no commit in the folder, which is created if missing, and opens it.
@@ -80,13 +103,13 @@ impl Repository {
     }
 
     /// Returns a handle on the same repository that runs the given programs.
-    pub(crate) fn with_allowed(self, allowed: Allowed) -> Self {
+    pub(crate) fn with_allowed(self, allowed: Allowing) -> Self {
         let Inner { root, common_dir, is_bare, serial, .. } = &*self.inner;
         let (root, common_dir, serial) = (root.clone(), common_dir.clone(), serial.clone());
         Self { inner: Arc::new(Inner { root, common_dir, is_bare: *is_bare, serial, allowed }) }
     }
 
-    pub(crate) fn allowed(&self) -> &Allowed {
+    pub(crate) fn allowing_cell(&self) -> &Allowing {
         &self.inner.allowed
     }
 

@@ -138,8 +138,10 @@ fn no_git() {
     std::fs::create_dir(&programs).expect("the folder can be made");
     project.set("PATH", programs.to_str().expect("the folder's name is text"));
     let mut transcript = Transcript::new(&project);
-    transcript.run(&["task", "list"]);
+    transcript.run(&["up"]);
     write_program(&programs.join("git"), "echo git version 2.20.1");
+    transcript.run(&["up"]);
+    transcript.note("what only reads the log needs no git");
     transcript.run(&["task", "list"]);
     transcript.check("errors_git");
 }
