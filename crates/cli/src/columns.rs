@@ -9,7 +9,7 @@ pub(crate) fn render<const N: usize>(header: [&'static str; N], lines: &[[Cow<'_
     let mut widths = [0; N];
     for line in std::iter::once(&header).chain(lines) {
         for (width, cell) in widths.iter_mut().zip(line) {
-            *width = (*width).max(cell.width());
+            *width = (*width).max(width_of(cell));
         }
     }
     let mut text = String::with_capacity((lines.len() + 1) * (widths.iter().sum::<usize>() + 2 * N));
@@ -21,12 +21,17 @@ pub(crate) fn render<const N: usize>(header: [&'static str; N], lines: &[[Cow<'_
                 true => text.push_str(&cell.replace('\n', " ")),
                 false => text.push_str(cell),
             }
-            text.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width())));
+            text.extend(std::iter::repeat_n(' ', width.saturating_sub(width_of(cell))));
         }
         text.truncate(text.trim_end_matches(' ').len());
         text.push('\n');
     }
     text
+}
+
+/// Returns how many columns of a terminal a text takes.
+fn width_of(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
 }
 
 #[cfg(test)]

@@ -80,9 +80,10 @@ impl Screen {
         self.print(|out| out.write_all(text.as_bytes()));
     }
 
-    /// Prints data that has been made a text already.
-    pub(crate) fn text(self, text: &str) {
-        self.print(|out| out.write_all(text.as_bytes()));
+    /// Prints a text that has no styles; it may be long, and is not searched for them.
+    pub(crate) fn plain(self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        self.note(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     }
 
     /// Prints a text byte for byte; on a terminal, control characters are shown instead of obeyed.

@@ -19,11 +19,15 @@ use regatta_store::{List, ListId, NewRow, Row, Seq};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The short rows, for the table. Raise its format whenever [`TaskRow::of`] says something else of the same task.
 const BOARD: ListId = ListId { name: "board", format: 1 };
 /// The tasks as a whole, in the shape of their snapshots.
 const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
+/// How task files looked when they were in line with the log; see `keeper::lines`. Raise its format whenever a file has
+/// something else to say of the same tasks: then every file is looked into once.
+pub(crate) const FILES: ListId = ListId { name: "files", format: 1 };
 /// Each lost race means that the log moved while it was replayed; then the list is built another time.
 const TRIES_MAX: u32 = 3;
 
@@ -113,8 +117,50 @@ pub(crate) async fn load_tasks(project: &Project) -> Result<Vec<Task>, Error> {
 /// Makes sure that the lists are there, so that from now on every append keeps them.
 pub(crate) async fn ensure(project: &Project) -> Result<(), Error> {
     for list in [BOARD, TASKS] {
-        if project.store().find_list(list).await?.is_none() {
+        if !project.store().has_list(list).await? {
             build(project).await?;
+        }
+    }
+    ensure_files(project).await
+}
+
+/// When a task last had an event, and what it depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    pub(crate) seq: Seq,
+    pub(crate) dependencies: Vec<TaskId>,
+}
+
+/// Returns the marks of all tasks.
+pub(crate) async fn load_marks(project: &Project) -> Result<BTreeMap<TaskId, Mark>, Error> {
+    /// What of a row is needed.
+    #[derive(Deserialize)]
+    struct Part {
+        id: TaskId,
+        #[serde(default)]
+        dependencies: Vec<TaskId>,
+    }
+    let rows = project.store().find_list(BOARD).await?.map_or_else(Vec::new, |list| list.rows);
+    let mark = |row: &Row| {
+        let Part { id, dependencies } = serde_json::from_str(&row.data).ok()?;
+        Some((id, Mark { seq: row.seq, dependencies }))
+    };
+    Ok(rows.iter().filter_map(mark).collect())
+}
+
+/// Returns what is kept of how task files looked.
+pub(crate) async fn load_files(project: &Project) -> Result<Vec<Row>, Error> {
+    Ok(project.store().find_list(FILES).await?.map_or_else(Vec::new, |list| list.rows))
+}
+
+/// The list begins empty: a file that it does not have is looked into.
+async fn ensure_files(project: &Project) -> Result<(), Error> {
+    for _ in 0..TRIES_MAX {
+        let head = project.store().head().await?;
+        if project.store().has_list(FILES).await?
+            || project.store().build_list(FILES, head, Vec::new()).await?
+        {
+            break;
         }
     }
     Ok(())

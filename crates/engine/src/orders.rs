@@ -19,7 +19,7 @@ use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::round;
 use regatta_git::{BranchName, Signature};
-use regatta_store::{Append, CommandKey, IntentId, LeaseToken, StreamName};
+use regatta_store::{Append, CommandKey, IntentId, LeaseToken, NewRow, StreamName, Version};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -164,6 +164,20 @@ pub async fn get_task(project: &Project, task: TaskId) -> Result<Task, Error> {
     folded.state.ok_or(Error::Refused(Refusal::TaskNotFound { task }))
 }
 
+/// Returns the task with the version of its stream.
+pub(crate) async fn get_task_at(project: &Project, task: TaskId) -> Result<(Task, Version), Error> {
+    let loaded = project.store().load(&log::task_stream(task), SNAPSHOT_FORMAT).await?;
+    let folded: Folded<Option<Task>> = Folded::from_loaded(loaded)?;
+    let found = folded.state.ok_or(Error::Refused(Refusal::TaskNotFound { task }))?;
+    Ok((found, folded.version))
+}
+
+/// A row that is written with the events of a command, if its task is still as the giver saw it.
+pub(crate) struct Beside {
+    pub(crate) version: Version,
+    pub(crate) row: NewRow,
+}
+
 /// A command on its way to the rules.
 pub(crate) struct Order<'a> {
     pub(crate) task: Option<TaskId>,
@@ -173,11 +187,12 @@ pub(crate) struct Order<'a> {
     pub(crate) fence: Option<LeaseToken>,
     /// What stands in place of the project's settings.
     pub(crate) settings: Option<Settings>,
+    pub(crate) beside: Option<Beside>,
 }
 
 impl<'a> Order<'a> {
     pub(crate) fn new(task: Option<TaskId>, actor: &'a Actor) -> Self {
-        Order { task, actor, key: None, settle: Vec::new(), fence: None, settings: None }
+        Order { task, actor, key: None, settle: Vec::new(), fence: None, settings: None, beside: None }
     }
 }
 
@@ -309,6 +324,8 @@ impl Desk {
             append.snapshots.extend(self.plan.as_ref().and_then(Folded::snapshot_if_due));
             append.snapshots.extend(self.file.as_ref().and_then(Folded::snapshot_if_due));
             append.rows = list::rows_of(self.id, self.task.state.as_ref());
+            let beside = order.beside.as_ref().filter(|beside| beside.version == self.task.version);
+            append.rows.extend(beside.map(|beside| beside.row.clone()));
         }
         Ok((given, append))
     }
@@ -319,7 +336,7 @@ impl Desk {
         file.state.newest.as_ref().map(|version| &version.digest) != edit.base.as_ref()
     }
 
-    fn versions(&self) -> Vec<(StreamName, regatta_store::Version)> {
+    fn versions(&self) -> Vec<(StreamName, Version)> {
         let mut versions = vec![
             (self.task.stream.clone(), self.task.version),
             (self.crew.stream.clone(), self.crew.version),

@@ -4,7 +4,7 @@
 //!   closed after writing, or moved to its name     due at once
 //!   touched in any other way                       due when two looks a moment apart agree
 //!   something beside it                            due a moment later, unless it is gone by then
-//!   gone, though it was there                      written again, unless it is back a moment later
+//!   gone, though its task is there                 due when two looks a moment apart agree
 //!   reports were lost, or none came for long       the whole folder is looked at
 //! ```
 //!
@@ -19,8 +19,12 @@ use std::time::{Duration, Instant};
 const AGREE_AFTER: Duration = Duration::from_millis(150);
 /// What we displace ourselves is mostly gone after this.
 const BESIDE_AFTER: Duration = Duration::from_millis(300);
-/// The whole folder is looked at so often, whatever was reported.
+/// The whole folder is looked at so often, whatever was reported; less often where a look takes long, so that all of them
+/// together take up no more than this part of the time.
 const FOLDER_EVERY: Duration = Duration::from_secs(5);
+const FOLDER_SHARE: u32 = 500;
+/// A look that only took long because the machine was busy does not put off the next for ever.
+const FOLDER_EVERY_MAX: Duration = Duration::from_secs(60);
 /// A flood of lost reports leads to a look at the folder no more often than this.
 const FOLDER_PAUSE: Duration = Duration::from_millis(250);
 
@@ -48,6 +52,13 @@ pub(super) struct Found {
     pub(super) has_left_over: bool,
 }
 
+impl Found {
+    /// Returns a task that has nothing in the folder.
+    pub(super) fn gone(task: TaskId) -> Self {
+        Found { task, stamp: None, has_left_over: false }
+    }
+}
+
 /// What is to be done about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -69,9 +80,9 @@ pub(super) struct Looks {
 struct Seen {
     last: Option<Stamp>,
     taken: Option<Stamp>,
-    is_finished: bool,
-    /// Whether it was there, or was written, and so is missed when it is gone.
+    /// Whether its task is known, so that there must be a file.
     is_expected: bool,
+    is_finished: bool,
     due_at: Option<Instant>,
 }
 
@@ -102,9 +113,26 @@ impl Looks {
         self.folder_at <= now
     }
 
-    /// Takes note of what is in the folder.
-    pub(super) fn see_folder(&mut self, found: &[Found], now: Instant) {
-        (self.folder_seen, self.folder_at) = (Some(now), now + FOLDER_EVERY);
+    /// Takes note that a task must have a file.
+    pub(super) fn expect(&mut self, task: TaskId) {
+        self.tasks.entry(task).or_default().is_expected = true;
+    }
+
+    /// Forgets a task that there is not.
+    pub(super) fn forget(&mut self, task: TaskId) {
+        self.tasks.remove(&task);
+    }
+
+    /// Takes note of what is in the folder, which it took some time to see.
+    pub(super) fn see_folder(&mut self, found: &[Found], now: Instant, took: Duration) {
+        let pause = (took * FOLDER_SHARE).clamp(FOLDER_EVERY, FOLDER_EVERY_MAX);
+        (self.folder_seen, self.folder_at) = (Some(now), now + pause);
+        let there: BTreeSet<TaskId> = found.iter().map(|one| one.task).collect();
+        let is_gone =
+            |(task, seen): (&TaskId, &Seen)| (seen.is_expected && !there.contains(task)).then_some(*task);
+        for task in self.tasks.iter().filter_map(is_gone).collect::<Vec<_>>() {
+            self.make_due(task, now + AGREE_AFTER);
+        }
         for one in found {
             let seen = self.tasks.entry(one.task).or_default();
             let is_changed = one.stamp.is_some() && seen.taken != one.stamp;
@@ -115,25 +143,19 @@ impl Looks {
                 self.make_due(one.task, now + AGREE_AFTER);
             }
         }
-        let found: BTreeSet<TaskId> = found.iter().map(|one| one.task).collect();
-        let is_gone = |task: &TaskId, seen: &Seen| seen.is_expected && !found.contains(task);
-        let gone: Vec<TaskId> =
-            self.tasks.iter().filter(|(task, seen)| is_gone(task, seen)).map(|(task, _)| *task).collect();
-        for task in gone {
-            self.make_due(task, now + AGREE_AFTER);
-        }
     }
 
-    /// Returns the tasks whose time has come.
-    pub(super) fn take_due(&mut self, now: Instant) -> Vec<TaskId> {
-        let mut due = Vec::new();
-        for (task, seen) in &mut self.tasks {
-            if seen.due_at.is_some_and(|at| at <= now) {
-                seen.due_at = None;
-                due.push(*task);
-            }
+    /// Returns tasks whose time has come, at most so many; those that were reported come first.
+    pub(super) fn take_due(&mut self, now: Instant, max: usize) -> Vec<TaskId> {
+        let is_due = |seen: &Seen| seen.due_at.is_some_and(|at| at <= now);
+        let due = self.tasks.iter().filter(|(_, seen)| is_due(seen));
+        let mut due: Vec<(bool, TaskId)> = due.map(|(task, seen)| (!seen.is_finished, *task)).collect();
+        due.sort_unstable();
+        due.truncate(max);
+        for (_, task) in &due {
+            self.tasks.entry(*task).or_default().due_at = None;
         }
-        due
+        due.into_iter().map(|(_, task)| task).collect()
     }
 
     /// Decides about a task that was due and is now found so.
@@ -144,23 +166,19 @@ impl Looks {
         let is_whole = found.stamp.is_none() || is_finished || seen.last == found.stamp;
         seen.last = found.stamp;
         let is_new = found.stamp.is_some() && seen.taken != found.stamp;
-        let is_gone = found.stamp.is_none() && seen.is_expected;
         if is_new && !is_whole {
             self.make_due(found.task, now + AGREE_AFTER);
             return Step::Leave;
         }
+        let is_gone = found.stamp.is_none() && seen.is_expected;
         if is_new || is_gone || found.has_left_over { Step::TakeIn { is_first } } else { Step::Leave }
     }
 
     /// Takes note that the log has what a file with this stamp says.
     pub(super) fn settle(&mut self, task: TaskId, stamp: Option<Stamp>) {
         let seen = self.tasks.entry(task).or_default();
-        (seen.taken, seen.is_expected) = (stamp, true);
-    }
-
-    /// Takes note that there is no such task, and so nothing to write.
-    pub(super) fn forget(&mut self, task: TaskId) {
-        self.tasks.remove(&task);
+        seen.taken = stamp;
+        seen.is_expected = true;
     }
 
     /// Returns when there is something to do, if nothing is reported before.
@@ -211,10 +229,10 @@ mod tests {
             while self.now <= end {
                 let found = Found { task: TASK, stamp: self.stamp, has_left_over: self.has_left_over };
                 if self.looks.is_folder_due(self.now) {
-                    let is_seen = found.stamp.is_some() || found.has_left_over;
-                    self.looks.see_folder(if is_seen { std::slice::from_ref(&found) } else { &[] }, self.now);
+                    let there = if self.stamp.is_some() { vec![found] } else { Vec::new() };
+                    self.looks.see_folder(&there, self.now, Duration::ZERO);
                 }
-                for _ in self.looks.take_due(self.now) {
+                for _ in self.looks.take_due(self.now, 1) {
                     if let Step::TakeIn { .. } = self.looks.decide(found, self.now) {
                         self.looks.settle(TASK, self.stamp);
                         count += 1;
@@ -280,16 +298,6 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_gone_is_written_again_unless_it_comes_back() {
-        let mut folder = Folder::settled();
-        folder.stamp = None;
-        assert_eq!(folder.run(FOLDER_EVERY + AGREE_AFTER), 1);
-        assert_eq!(folder.run(FOLDER_EVERY), 1, "and again if it is deleted again");
-        folder.looks.forget(TASK);
-        assert_eq!(folder.run(FOLDER_EVERY * 2), 0, "of a task that was deleted there is nothing to write");
-    }
-
-    #[test]
     fn lost_reports_lead_to_a_look_at_the_folder_soon_but_not_in_a_flood() {
         let mut folder = Folder::settled();
         folder.run(FOLDER_PAUSE);
@@ -303,12 +311,70 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_known_is_not_looked_into_at_the_start() {
+        let mut folder = Folder::new();
+        folder.looks.settle(TASK, folder.stamp);
+        assert_eq!(folder.run(FOLDER_EVERY * 3), 0);
+        folder.stamp = Some(stamp(2));
+        assert_eq!(folder.run(FOLDER_EVERY + AGREE_AFTER), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_looked_at_when_its_task_is_there() {
+        let mut folder = Folder { stamp: None, ..Folder::new() };
+        assert_eq!(folder.run(AGREE_AFTER), 0, "nothing is known of such a task");
+        folder.looks.expect(TASK);
+        assert_eq!(folder.run(FOLDER_EVERY + AGREE_AFTER), 1);
+        let mut folder = Folder::settled();
+        folder.stamp = None;
+        folder.report(Report::Touched(TASK));
+        assert_eq!(folder.run(AGREE_AFTER), 1);
+        folder.looks.forget(TASK);
+        assert_eq!(folder.run(FOLDER_EVERY * 3), 0);
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_written_again_unless_it_comes_back() {
+        let mut folder = Folder::settled();
+        folder.stamp = None;
+        assert_eq!(folder.run(FOLDER_EVERY + AGREE_AFTER), 1);
+        assert_eq!(folder.run(FOLDER_EVERY), 1, "and again if it is deleted again");
+        folder.looks.forget(TASK);
+        assert_eq!(folder.run(FOLDER_EVERY * 2), 0, "of a task that was deleted there is nothing to write");
+    }
+
+    #[test]
+    fn a_folder_that_is_slow_to_look_at_is_looked_at_less_often() {
+        let mut folder = Folder::settled();
+        let took = Duration::from_millis(40);
+        folder.looks.see_folder(&[], folder.now, took);
+        assert!(!folder.looks.is_folder_due(folder.now + FOLDER_EVERY * 2));
+        assert!(folder.looks.is_folder_due(folder.now + took * FOLDER_SHARE));
+    }
+
+    #[test]
+    fn reported_files_come_before_a_crowd() {
+        let now = Instant::now();
+        let mut looks = Looks::new(now);
+        let found = |number: u32| Found {
+            task: TaskId::new(number).unwrap(),
+            stamp: Some(stamp(1)),
+            has_left_over: false,
+        };
+        looks.see_folder(&(1..=9).map(found).collect::<Vec<_>>(), now, Duration::ZERO);
+        looks.report(Report::Finished(TaskId::new(7).unwrap()), now);
+        let due: Vec<u32> = looks.take_due(now + AGREE_AFTER, 3).into_iter().map(TaskId::number).collect();
+        assert_eq!(due, [7, 1, 2]);
+        assert_eq!(looks.take_due(now + AGREE_AFTER, 99).len(), 6);
+    }
+
+    #[test]
     fn a_file_that_could_not_be_taken_in_is_tried_again() {
         let mut folder = Folder::new();
         let found = Found { task: TASK, stamp: folder.stamp, has_left_over: false };
-        folder.looks.see_folder(&[found], folder.now);
+        folder.looks.see_folder(&[found], folder.now, Duration::ZERO);
         folder.now += AGREE_AFTER;
-        assert_eq!(folder.looks.take_due(folder.now), [TASK]);
+        assert_eq!(folder.looks.take_due(folder.now, 1), [TASK]);
         assert_eq!(folder.looks.decide(found, folder.now), Step::TakeIn { is_first: true });
         assert_eq!(folder.run(FOLDER_EVERY + AGREE_AFTER), 1);
     }

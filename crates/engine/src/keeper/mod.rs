@@ -13,6 +13,7 @@
 mod desired;
 mod drawer;
 mod left_over;
+mod lines;
 mod lock;
 mod looks;
 mod news;
@@ -33,10 +34,11 @@ use crate::core::{
 };
 use crate::crash;
 use crate::error::Error;
-use crate::orders::{self, Order};
+use crate::orders::{self, Beside, Order};
 use crate::project::Project;
 use left_over::Taken;
 use regatta_files::{TaskFile, disk, exchange, merge};
+use regatta_store::{Seq, Version};
 use settled::{Look, Whole};
 use std::path::Path;
 use std::time::Instant;
@@ -123,7 +125,8 @@ async fn edit_one(
     let until = Instant::now() + settled::PATIENCE;
     let mut is_changed = false;
     for round in 0..ROUNDS_MAX {
-        let found = orders::get_task(project, task).await?;
+        let head = project.store().head().await?;
+        let (found, version) = orders::get_task_at(project, task).await?;
         let text = orders::load_file(project, task).await?.state;
         let until = (round < ROUNDS_PATIENT).then_some(until);
         let Some(seen) = look(project, &found, &text, &path, until).await? else { continue };
@@ -142,7 +145,8 @@ async fn edit_one(
             continue;
         }
         is_changed = true;
-        if let Some(is_settled) = write(project, &found, text, &path, &seen, until).await? {
+        let at = (version, head);
+        if let Some(is_settled) = write(project, &found, text, &path, (&seen, at), until).await? {
             return Ok(Kept { file: wanted, is_settled });
         }
     }
@@ -279,7 +283,7 @@ async fn write(
     task: &Task,
     text: FileText,
     path: &Path,
-    seen: &Surroundings,
+    (seen, at): (&Surroundings, (Version, Seq)),
     until: Option<Instant>,
 ) -> Result<Option<bool>, Error> {
     let Some(newest) = text.newest else { return Ok(None) };
@@ -293,7 +297,8 @@ async fn write(
     crash::point("write_file.prepared");
     prepared.land().map_err(Error::StateFile)?;
     crash::point("write_file.exchanged");
-    confirm(project, task.id, &newest.digest).await?;
+    let line = lines::of_written(project, task.id, path, &newest.digest, at);
+    confirm_with(project, task.id, &newest.digest, line).await?;
     crash::point("write_file.after");
     let Some(until) = until else { return Ok(Some(false)) };
     let text = FileText { on_disk: Some(newest.clone()), newest: Some(newest) };
@@ -304,8 +309,18 @@ async fn write(
 }
 
 async fn confirm(project: &Project, task: TaskId, digest: &str) -> Result<(), Error> {
+    confirm_with(project, task, digest, None).await
+}
+
+async fn confirm_with(
+    project: &Project,
+    task: TaskId,
+    digest: &str,
+    beside: Option<Beside>,
+) -> Result<(), Error> {
     let outcome = Outcome::FileWritten { digest: digest.to_owned() };
-    orders::give(project, Order::new(Some(task), &Actor::Engine), Command::Report(outcome)).await.map(|_| ())
+    let order = Order { beside, ..Order::new(Some(task), &Actor::Engine) };
+    orders::give(project, order, Command::Report(outcome)).await.map(|_| ())
 }
 
 /// Moves aside what is no text, so that nothing is lost, under a name that shows which task file it was.

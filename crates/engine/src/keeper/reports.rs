@@ -106,14 +106,20 @@ fn read(event: &Event, folder: &Path) -> Vec<Report> {
     let is_finished = match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
         EventKind::Modify(ModifyKind::Name(RenameMode::To)) => true,
-        EventKind::Access(_) | EventKind::Modify(ModifyKind::Name(_)) | EventKind::Remove(_) => {
+        EventKind::Access(_) => return Vec::new(),
+        EventKind::Modify(ModifyKind::Name(_)) | EventKind::Remove(_) => {
             let is_folder = event.paths.iter().any(|path| path == folder);
-            let is_moved = !matches!(event.kind, EventKind::Access(_));
-            return if is_folder && is_moved { vec![Report::Lost] } else { Vec::new() };
+            let gone = event.paths.iter().filter_map(|path| gone(path));
+            return if is_folder { vec![Report::Lost] } else { gone.collect() };
         }
         _ => false,
     };
     event.paths.iter().filter_map(|path| about(path, is_finished)).collect()
+}
+
+/// A file that is gone is written again, unless another soon stands in its place.
+fn gone(path: &Path) -> Option<Report> {
+    path.file_name().and_then(|name| place::task_of_file(name.to_str()?)).map(Report::Touched)
 }
 
 fn about(path: &Path, is_finished: bool) -> Option<Report> {
@@ -154,7 +160,10 @@ mod tests {
         assert_eq!(read_one(close, displaced), [Report::Beside(task)]);
         assert_eq!(read_one(moved_from, ""), [Report::Lost]);
         assert_eq!(read_one(EventKind::Remove(RemoveKind::Folder), ""), [Report::Lost]);
-        for (kind, name) in [(open, file), (moved_from, file), (open, ""), (close, ".task-1.guard")] {
+        let removed = EventKind::Remove(RemoveKind::File);
+        assert_eq!(read_one(removed, file), [Report::Touched(task)]);
+        assert_eq!(read_one(moved_from, file), [Report::Touched(task)]);
+        for (kind, name) in [(open, file), (removed, displaced), (open, ""), (close, ".task-1.guard")] {
             assert_eq!(read_one(kind, name), [], "{kind:?} {name}");
         }
         assert_eq!(read_one(EventKind::Create(CreateKind::Folder), ".task-1"), [Report::Lost]);

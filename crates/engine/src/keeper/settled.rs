@@ -7,6 +7,7 @@
 use crate::error::Error;
 use regatta_files::disk::{self, Itself};
 use regatta_files::writers::{self, Writers};
+use serde::{Deserialize, Serialize};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
@@ -41,25 +42,28 @@ pub(super) struct Whole {
     pub(super) is_open: bool,
 }
 
-/// What tells one state of a file from another without reading it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What tells one state of a file from another without reading it. Who sets the time of a file back still leaves the time
+/// at which that was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     inode: u64,
     bytes: u64,
     modified: (i64, i64),
+    changed: (i64, i64),
 }
 
 impl Stamp {
     /// Makes the stamp of a file.
     pub(super) fn of(metadata: &std::fs::Metadata) -> Self {
         let modified = (metadata.mtime(), metadata.mtime_nsec());
-        Stamp { inode: metadata.ino(), bytes: metadata.len(), modified }
+        let changed = (metadata.ctime(), metadata.ctime_nsec());
+        Stamp { inode: metadata.ino(), bytes: metadata.len(), modified, changed }
     }
 
     /// Makes a stamp that stands for a file of this size.
     #[cfg(test)]
     pub(super) fn sample(bytes: u64) -> Self {
-        Stamp { inode: 1, bytes, modified: (0, 0) }
+        Stamp { inode: 1, bytes, modified: (0, 0), changed: (0, 0) }
     }
 }
 

@@ -20,17 +20,20 @@ impl List {
         let project = place.open().await?;
         if place.screen.is_json() {
             place.screen.data(&list_tasks(&project).await.map_err(explain)?, |_| String::new());
+            return Ok(Exit::Done);
+        }
+        let tasks = list_rows(&project).await.map_err(explain)?;
+        if tasks.is_empty() {
+            let hint = format!("{DIM}no tasks yet; add one with `regatta task add \"…\"`{DIM:#}\n");
+            place.screen.data(&(), |()| hint);
         } else {
-            place.screen.text(&render(&list_rows(&project).await.map_err(explain)?));
+            place.screen.plain(&render(&tasks));
         }
         Ok(Exit::Done)
     }
 }
 
 fn render(tasks: &[TaskRow]) -> String {
-    if tasks.is_empty() {
-        return format!("{DIM}no tasks yet; add one with `regatta task add \"…\"`{DIM:#}\n");
-    }
     let lines: Vec<[Cow<'_, str>; 6]> = tasks.iter().map(|task| line(task, tasks)).collect();
     columns::render(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], &lines)
 }
