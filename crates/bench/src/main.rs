@@ -4,6 +4,7 @@
 //! prints one JSON object as its last line. Nothing here is faster than the product: the log is the same SQLite file,
 //! synced at every append, and runs are driven by the same engine. See docs/benchmarks.md.
 
+mod board;
 mod canned;
 mod error;
 mod exec_log;

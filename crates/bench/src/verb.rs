@@ -1,13 +1,14 @@
 //! What can be measured, and how it is asked for.
 
 use crate::error::Error;
-use crate::{fan_out, kanban, log_stream, map, speckit};
+use crate::{board, fan_out, kanban, log_stream, map, speckit};
 use serde_json::Value;
 use std::path::PathBuf;
 
 /// How the program is called, for whoever called it otherwise.
 const USAGE: &str = "regatta-bench w1|w3start|w3resume DIR TASKS | w2|w2-durable|w4 DIR COUNT | \
-                     w5 DIR COUNT append1|c16|batch100|batch1000 | w5-replay DIR | map DIR ITEMS flat|chain";
+                     w5 DIR COUNT append1|c16|batch100|batch1000 | w5-replay DIR | map DIR ITEMS flat|chain | \
+                     board DIR TASKS";
 
 /// More than any machine plays in a day; it only catches a mistyped number.
 const COUNT_MAX: usize = 10_000_000;
@@ -31,6 +32,8 @@ pub(crate) enum Verb {
     Append { folder: PathBuf, count: usize, manner: log_stream::Manner },
     /// Those events read again.
     Replay { folder: PathBuf },
+    /// Many tasks, listed and left alone.
+    Board { folder: PathBuf, tasks: usize },
     /// One run with many children.
     Map { folder: PathBuf, items: usize, shape: map::Shape },
 }
@@ -50,6 +53,7 @@ pub(crate) fn parse(words: &[String]) -> Result<Verb, Error> {
             let manner = log_stream::Manner::find(manner).ok_or(Error::Usage { usage: USAGE })?;
             Verb::Append { folder: folder(dir), count: count(events)?, manner }
         }
+        ["board", dir, tasks] => Verb::Board { folder: folder(dir), tasks: count(tasks)? },
         ["w5-replay", dir] => Verb::Replay { folder: folder(dir) },
         ["map", dir, items, shape] => {
             let shape = map::Shape::find(shape).ok_or(Error::Usage { usage: USAGE })?;
@@ -75,6 +79,7 @@ impl Verb {
             Verb::KanbanDurable { folder, count } => kanban::measure_durable(&folder, count),
             Verb::FanOut { folder, count } => fan_out::measure(&folder, count),
             Verb::Append { folder, count, manner } => log_stream::measure(&folder, count, manner),
+            Verb::Board { folder, tasks } => board::measure(&folder, tasks),
             Verb::Replay { folder } => log_stream::replay(&folder),
             Verb::Map { folder, items, shape } => map::measure(&folder, items, shape),
         }
@@ -96,9 +101,15 @@ mod tests {
         assert_eq!(parsed("w1 d 100"), Ok(Verb::Speckit { folder: folder.clone(), tasks: 100 }));
         assert_eq!(parsed("w2 d 10"), Ok(Verb::Kanban { count: 10 }));
         assert_eq!(parsed("w5-replay d"), Ok(Verb::Replay { folder: folder.clone() }));
-        for line in
-            ["w2-durable d 1", "w3start d 1", "w3resume d 1", "w4 d 1", "map d 1 flat", "map d 1 chain"]
-        {
+        for line in [
+            "w2-durable d 1",
+            "w3start d 1",
+            "w3resume d 1",
+            "w4 d 1",
+            "map d 1 flat",
+            "map d 1 chain",
+            "board d 1",
+        ] {
             assert!(parsed(line).is_ok(), "{line}");
         }
         for manner in ["append1", "c16", "batch100", "batch1000"] {
