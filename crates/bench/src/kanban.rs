@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use regatta_core::document::Catalogue;
 use regatta_core::machine::Column;
 use regatta_core::{
-    Actor, AgentId, AgentSettings, Approval, Approve, Assign, CheckoutNote, Command, CommitId, Complete,
-    Create, Crew, Diff, Event, Fact, FieldFault, Outcome, Plan, Priority, Reject, Seen, SessionEnd, Settings,
-    Situation, Start, Task, TaskId, decide, effects,
+    Actor, AgentId, AgentSettings, Approval, Approve, Assign, Command, CommitId, Complete, Create, Crew,
+    Diff, Event, Fact, FieldFault, Outcome, Plan, Priority, Reject, Seen, SessionEnd, Settings, Situation,
+    Start, Task, TaskId, decide, effects,
 };
 use regatta_store::{Append, NewEvent, NewSnapshot, OpenMode, SqliteStore, Store, StreamName, Version};
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ impl Script {
                 reported(Outcome::AgentPaused),
             ]
         };
-        let merged = Outcome::Merged { commit: commit('c'), checkout: CheckoutNote::NotThere };
+        let merged = Outcome::Merged { commit: commit('c'), checkouts: Vec::new() };
         let transitions = [
             vec![
                 by_person(Command::Assign(assign)),

@@ -112,8 +112,8 @@ fn describe_task(event: &Event) -> String {
         Event::ApprovalRequested { .. } => "approval requested".to_owned(),
         Event::AgentPaused { agent_id, .. } => format!("{agent_id} paused"),
         Event::ApprovalApproved { approver, .. } => format!("approved by {approver}"),
-        Event::WorktreeMerged { target, commit, checkout, .. } => {
-            format!("merged into {target} as {}{}", commit.short(), describe_checkout(checkout))
+        Event::WorktreeMerged { target, commit, checkout, checkouts, .. } => {
+            format!("merged into {target} as {}{}", commit.short(), describe_checkouts(checkout, checkouts))
         }
         Event::TaskApproved { .. } => "verified".to_owned(),
         Event::ApprovalRejected { reason, .. } => format!("rejected: {reason}"),
@@ -196,9 +196,12 @@ fn first_item(did: &str) -> &str {
     did.lines().next().unwrap_or_default().trim_start_matches(['-', '*', '+', ' '])
 }
 
-fn describe_checkout(checkout: &CheckoutNote) -> String {
-    match checkout {
+fn describe_checkouts(first: &CheckoutNote, all: &[CheckoutNote]) -> String {
+    match first {
         CheckoutNote::NotThere => String::new(),
+        CheckoutNote::FastForwarded { .. } if all.len() > 1 => {
+            format!("; {} checkouts were fast-forwarded", all.len())
+        }
         CheckoutNote::FastForwarded { .. } => "; your checkout was fast-forwarded".to_owned(),
         CheckoutNote::LeftAlone { why, .. } => format!("; your checkout was left alone: {why}"),
     }

@@ -40,6 +40,7 @@ codes! {
     ApprovalStale = "APPROVAL_STALE": "The diff that was approved is not the current one.",
     ApproverNotAllowed = "APPROVER_NOT_ALLOWED": "This approver may not approve in this project.",
     BudgetExceeded = "BUDGET_EXCEEDED": "The tokens, the money or the time that were set aside are used up.",
+    CheckoutInTheWay = "CHECKOUT_IN_THE_WAY": "A checkout of the target branch has something that the merge would overwrite.",
     ChecksFailed = "CHECKS_FAILED": "A check of the project failed, or could not be run.",
     CommandReused = "COMMAND_REUSED": "The command id was used before for another command.",
     ConcurrencyLimitExceeded = "CONCURRENCY_LIMIT_EXCEEDED": "All places for agents are taken; the task is queued.",

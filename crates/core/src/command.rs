@@ -211,7 +211,7 @@ pub enum Outcome {
     ChecksRan { commit: CommitId, results: Vec<Evidence> },
     ChecksNotRun(Failure),
     PolicyRefused(Failure),
-    Merged { commit: CommitId, checkout: CheckoutNote },
+    Merged { commit: CommitId, checkouts: Vec<CheckoutNote> },
     NotMerged { files: Vec<String>, failure: Failure },
     AgentStopped,
     AgentNotStopped(Failure),

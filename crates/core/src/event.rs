@@ -23,12 +23,14 @@ pub struct Fact<E = Event> {
 }
 
 /// What became of a checkout that stands on the branch a merge landed on.
+///
+/// Only logs of earlier versions have one that was left alone: today a merge moves every checkout, or does not land.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum CheckoutNote {
     /// No checkout stands on that branch.
     NotThere,
-    /// It was clean and now shows the merge.
+    /// It shows the merge, with its user's edits to other files.
     FastForwarded {
         /// Its folder.
         path: String,
@@ -164,6 +166,8 @@ pub enum Event {
         commit: CommitId,
         approver: String,
         checkout: CheckoutNote,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        checkouts: Vec<CheckoutNote>,
     },
     #[serde(rename = "worktree:merge:failed")]
     WorktreeMergeFailed {
@@ -493,7 +497,7 @@ mod tests {
             {"type":"checks:run:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"approval:approved","taskId":7,"approver":"local","feedback":"Good","diff":"sha256:00","head":"0000001000000000000000000000000000000000"}
             {"type":"approval:approve:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
-            {"type":"worktree:merged","taskId":7,"branch":"task/7","target":"main","commit":"0000002000000000000000000000000000000000","approver":"local","checkout":{"state":"left_alone","path":"project","why":"it is dirty"}}
+            {"type":"worktree:merged","taskId":7,"branch":"task/7","target":"main","commit":"0000002000000000000000000000000000000000","approver":"local","checkout":{"state":"left_alone","path":"project","why":"it is dirty"},"checkouts":[{"state":"fast_forwarded","path":"project"}]}
             {"type":"worktree:merge:failed","taskId":7,"files":["a.txt"],"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:approved","taskId":7,"approver":"local"}
             {"type":"approval:rejected","taskId":7,"reason":"because"}

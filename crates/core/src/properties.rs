@@ -6,9 +6,9 @@
 use crate::machine::{Column, TRANSITIONS};
 use crate::testing::{World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
-    Actor, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create, Depend, Effect, Event,
-    Fact, FailureClass, Feedback, Outcome, Priority, Reject, Salvage, Seen, SessionEnd, Stage, Start, Take,
-    Task, TaskId, WorkPhase, replay_crew, replay_plan, replay_task,
+    Actor, Approval, Approve, Assign, Cancel, Code, Command, Create, Depend, Effect, Event, Fact,
+    FailureClass, Feedback, Outcome, Priority, Reject, Salvage, Seen, SessionEnd, Stage, Start, Take, Task,
+    TaskId, WorkPhase, replay_crew, replay_plan, replay_task,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -391,7 +391,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         }),
         fails(Outcome::ChecksNotRun),
         fails(Outcome::PolicyRefused),
-        Just(Outcome::Merged { commit: commit(9), checkout: CheckoutNote::NotThere }),
+        Just(Outcome::Merged { commit: commit(9), checkouts: Vec::new() }),
         fails(|failure| Outcome::NotMerged { files: Vec::new(), failure }),
         Just(Outcome::AgentStopped),
         fails(Outcome::AgentNotStopped),

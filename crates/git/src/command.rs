@@ -22,6 +22,7 @@ use crate::programs::Overrides;
 use crate::running::{Running, signal};
 use crate::serial::Serial;
 use crate::signature::Signature;
+use crate::talk::Talk;
 
 /// Far above what any call needs on a healthy disk; a call that takes longer hangs.
 const TIME_MAX: Duration = Duration::from_secs(120);
@@ -279,16 +280,27 @@ impl Git {
         }
     }
 
+    /// Starts the call and keeps it open, to speak with it.
+    pub(crate) fn talk(mut self) -> Result<Talk, Error> {
+        self.command.stdin(Stdio::piped());
+        let running = self.spawn()?;
+        Talk::new(running, self.words, self.time_max)
+    }
+
+    fn spawn(&mut self) -> Result<Running, Error> {
+        let child = self.command.spawn().map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => Error::NotFound,
+            _ => Error::io("start", Path::new("git"))(source),
+        })?;
+        Ok(Running::new(child))
+    }
+
     /// Runs the call and hands over its output in pieces; a `Break` stops it, and its status then means nothing.
     pub(crate) async fn stream(
         mut self,
         mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<Finished, Error> {
-        let child = self.command.spawn().map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound => Error::NotFound,
-            _ => Error::io("start", Path::new("git"))(source),
-        })?;
-        let mut running = Running::new(child);
+        let mut running = self.spawn()?;
         let (stdin, stdout, stderr) = running.take_pipes();
         let input = self.input.take();
         let feeding = async move {

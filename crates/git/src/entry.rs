@@ -3,11 +3,12 @@
 //! A diff is for people and shows names as text; whoever copies files or compares them needs the names as they are. Nothing
 //! here reads a content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use crate::command::Git;
 use crate::error::Error;
 use crate::name::CommitId;
 use crate::repository::Repository;
@@ -18,6 +19,9 @@ const PATHS_AT_ONCE: usize = 200;
 
 /// How git writes that nothing stands at a path.
 const NO_MODE: &str = "000000";
+
+/// How git writes that a submodule stands at a path.
+const LINK_MODE: &str = "160000";
 
 /// What stands at a path: its mode and the id of its content, as git writes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,19 +43,24 @@ pub struct EntryChange {
     pub after: Option<TreeEntry>,
 }
 
+impl TreeEntry {
+    /// Tells whether it is a submodule's commit.
+    pub(crate) fn is_link(&self) -> bool {
+        self.mode == LINK_MODE
+    }
+}
+
+impl EntryChange {
+    /// Tells whether a submodule stood or stands there.
+    pub(crate) fn concerns_link(&self) -> bool {
+        self.before.iter().chain(&self.after).any(TreeEntry::is_link)
+    }
+}
+
 impl Repository {
     /// Returns what became of each path that differs between two commits.
     pub async fn changed_entries(&self, base: &CommitId, head: &CommitId) -> Result<Vec<EntryChange>, Error> {
-        let words =
-            ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none"];
-        let listed = self.git().args(words).args([base.as_str(), head.as_str()]).success().await?;
-        let mut fields = split(&listed.stdout);
-        let mut changes = Vec::new();
-        while let Some(record) = fields.next() {
-            let change = parse_change(record, fields.next());
-            changes.push(change.ok_or_else(|| listed.unexpected(record))?);
-        }
-        Ok(changes)
+        list_changes(self.git(), base, head).await
     }
 
     /// Returns what stands at paths of a commit; where nothing does, or a folder, there is no entry.
@@ -71,6 +80,51 @@ impl Repository {
         }
         Ok(entries)
     }
+}
+
+/// Lists what became of each path, in the repository that the call is about.
+pub(crate) async fn list_changes(
+    git: Git,
+    base: &CommitId,
+    head: &CommitId,
+) -> Result<Vec<EntryChange>, Error> {
+    let words = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none"];
+    let listed = git.args(words).args([base.as_str(), head.as_str()]).success().await?;
+    let mut fields = split(&listed.stdout);
+    let mut changes = Vec::new();
+    while let Some(record) = fields.next() {
+        let change = parse_change(record, fields.next());
+        changes.push(change.ok_or_else(|| listed.unexpected(record))?);
+    }
+    Ok(changes)
+}
+
+/// Lists what an index holds at paths, in the repository and with the index that the call is about.
+pub(crate) async fn list_index(
+    git: impl Fn() -> Git,
+    paths: &[PathBuf],
+) -> Result<BTreeMap<PathBuf, TreeEntry>, Error> {
+    let wanted: BTreeSet<&PathBuf> = paths.iter().collect();
+    let mut entries = BTreeMap::new();
+    for some in paths.chunks(PATHS_AT_ONCE) {
+        let listed = git().args(["ls-files", "-z", "--stage", "--"]).args(some).success().await?;
+        for record in split(&listed.stdout) {
+            let (path, entry) = parse_staged(record).ok_or_else(|| listed.unexpected(record))?;
+            // A path that is a folder by now lists what is in it.
+            if wanted.contains(&path) {
+                entries.insert(path, entry);
+            }
+        }
+    }
+    Ok(entries)
+}
+
+/// Reads `MODE ID STAGE<tab>PATH`.
+pub(crate) fn parse_staged(record: &[u8]) -> Option<(PathBuf, TreeEntry)> {
+    let tab = record.iter().position(|byte| *byte == b'\t')?;
+    let mut words = std::str::from_utf8(&record[..tab]).ok()?.split(' ');
+    let (mode, id) = (words.next()?.to_owned(), words.next()?.to_owned());
+    Some((to_path(&record[tab + 1..]), TreeEntry { mode, id }))
 }
 
 /// Reads `:MODE MODE ID ID X`, and the path after it.

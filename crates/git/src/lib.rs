@@ -27,11 +27,13 @@ mod serial;
 mod signature;
 mod stage;
 mod stand_in;
+mod talk;
+mod transaction;
 mod version;
 mod worktree;
 
 pub use change::StatusEntry;
-pub use checkout::Checkout;
+pub use checkout::{Obstacle, Reason};
 pub use diff::{ChangeKind, Diff, FileChange, Patch};
 pub use discover::{Discovered, discover};
 pub use entry::{EntryChange, TreeEntry};

@@ -1,15 +1,19 @@
-//! Merging a commit into a branch without a checkout.
+//! Merging a commit into a branch, and bringing every checkout of the branch along.
 //!
 //! ```text
-//! merge-tree ─▶ commit-tree ─▶ update-ref (old value given) ─▶ the checkout follows, if clean
-//!  objects only, nothing seen    the one moment it lands         repeated after a crash
+//! merge-tree ─▶ commit-tree ─▶ the target is locked ─▶ its checkouts move ─▶ the target moves
+//!  objects only, nothing seen    nobody else moves it    ahead of the target    the one moment it lands
 //! ```
 //!
 //! The commit's id depends on the request and on the target's head only, so a repeated call makes the same commit
-//! until it has landed, and finds it landed afterwards: there is exactly one merge commit, wherever a crash falls.
+//! until it has landed, and finds it landed afterwards: there is exactly one merge commit, wherever a crash falls. A
+//! crash before the last step leaves checkouts ahead of the target, which a repeated call finds and finishes. If the
+//! target moved meanwhile, what is ahead counts as what it is: content that the new merge brings too, or an edit.
+
+use std::path::PathBuf;
 
 use crate::change::CommitParts;
-use crate::checkout::Checkout;
+use crate::checkout::{MoveStep, Moved, Obstacle};
 use crate::error::Error;
 use crate::name::{BranchName, CommitId};
 use crate::repository::Repository;
@@ -42,15 +46,20 @@ pub enum MergeOutcome {
         commit: CommitId,
         /// The target's head before it, which is its first parent.
         previous: CommitId,
-        /// What became of the checkout.
-        checkout: Checkout,
+        /// The checkouts of the target, which all show it now.
+        checkouts: Vec<PathBuf>,
     },
     /// The target had the commit already.
     AlreadyMerged {
         /// The merge commit that brought it, or the commit itself when it came in another way.
         commit: CommitId,
-        /// What became of the checkout.
-        checkout: Checkout,
+        /// The checkouts of the target.
+        checkouts: Vec<PathBuf>,
+    },
+    /// A checkout of the target has something in the way; nothing was changed.
+    InTheWay {
+        /// What is in the way, and where.
+        obstacles: Vec<Obstacle>,
     },
     /// The two do not fit together; nothing was changed.
     Conflict {
@@ -66,39 +75,50 @@ pub enum MergeStep {
     TreeWritten,
     /// The merge commit is among the objects; nothing points to it.
     CommitMade,
+    /// The target is locked at its old value.
+    RefLocked,
+    /// The submodules of a checkout show what the merge wants; passed once for each checkout.
+    SubmodulesMoved,
+    /// A checkout shows the merge; passed once for each.
+    CheckoutMoved,
     /// The target points to the merge commit.
-    RefSwapped,
-    /// The checkout was dealt with.
-    CheckoutUpdated,
+    RefCommitted,
 }
 
 /// Told of each step that a merge has passed.
 type Observer<'a> = &'a (dyn Fn(MergeStep) + Send + Sync);
 
-/// A merge commit that was found in a branch, and the branch's head before it.
-struct Landed {
-    commit: CommitId,
-    previous: CommitId,
-}
-
 impl Repository {
     /// Merges a commit into a branch, always with a merge commit; may be repeated.
     ///
-    /// A worktree that stands on the branch follows when it is clean, and is left alone otherwise.
+    /// Every worktree that stands on the branch comes along, with its user's edits to other files; if one cannot, nothing
+    /// is changed.
     pub async fn merge(
         &self,
         request: &MergeRequest,
         observer: &(dyn Fn(MergeStep) + Send + Sync),
     ) -> Result<MergeOutcome, Error> {
         let serial = self.serialise().await?;
+        self.clear_landing()?;
+        let outcome = self.merge_held(&serial, request, observer).await;
+        self.clear_landing()?;
+        outcome
+    }
+
+    async fn merge_held(
+        &self,
+        serial: &Serial,
+        request: &MergeRequest,
+        observer: Observer<'_>,
+    ) -> Result<MergeOutcome, Error> {
         for _ in 0..TRIES_MAX {
             let target = &request.target;
             let tip = self.find_branch(target).await?;
             let tip = tip.ok_or_else(|| Error::BranchMissing { branch: target.clone() })?;
             if self.is_ancestor(&request.head, &tip).await? {
-                return self.find_merged(&serial, request, &tip, observer).await;
+                return self.find_merged(request, &tip).await;
             }
-            if let Some(outcome) = self.try_merge(&serial, request, &tip, observer).await? {
+            if let Some(outcome) = self.try_merge(serial, request, &tip, observer).await? {
                 return Ok(outcome);
             }
         }
@@ -123,25 +143,39 @@ impl Repository {
         let parts = CommitParts { tree: &tree, parents: &parents, author, committer: author, message };
         let commit = self.commit_tree(&parts).await?;
         observer(MergeStep::CommitMade);
-        // Judged before the swap: afterwards every checkout of the target looks changed.
-        let checkout = self.find_checkout(&request.target).await?;
-        let unclean = match &checkout {
-            Some(location) => self.judge_checkout(serial, location, tip).await?,
-            None => None,
+        let lock = match self.lock_ref(&request.target.to_ref(), &commit, tip).await {
+            Ok(lock) => lock,
+            Err(error) => {
+                let is_moved = self.find_branch(&request.target).await?.as_ref() != Some(tip);
+                return if is_moved { Ok(None) } else { Err(error) };
+            }
         };
-        let name = request.target.to_ref();
-        if let Err(error) = self.swap_ref(serial, &name, &commit, Some(tip)).await {
-            let is_moved = self.find_branch(&request.target).await?.as_ref() != Some(tip);
-            return if is_moved { Ok(None) } else { Err(error) };
+        observer(MergeStep::RefLocked);
+        let told = |step| match step {
+            MoveStep::Submodules => observer(MergeStep::SubmodulesMoved),
+            MoveStep::Checkout => observer(MergeStep::CheckoutMoved),
+        };
+        let plans = match self.move_checkouts(serial, &request.target, tip, &commit, &told).await {
+            Ok(Moved::All(plans)) => plans,
+            Ok(Moved::None(obstacles)) => {
+                lock.release().await?;
+                return Ok(Some(MergeOutcome::InTheWay { obstacles }));
+            }
+            Err(error) => {
+                let _ = lock.release().await;
+                return Err(error);
+            }
+        };
+        if let Err(error) = lock.commit().await
+            // A git that died may have done it before: the ref itself says.
+            && self.find_branch(&request.target).await?.as_ref() != Some(&commit)
+        {
+            self.put_checkouts_back(serial, &plans).await;
+            return Err(error);
         }
-        observer(MergeStep::RefSwapped);
-        let checkout = match (checkout, unclean) {
-            (None, _) => Checkout::NotThere,
-            (Some(location), Some(why)) => Checkout::LeftAlone { path: location.path, why },
-            (Some(location), None) => self.advance_checkout(serial, &location, tip, &commit).await?,
-        };
-        observer(MergeStep::CheckoutUpdated);
-        Ok(Some(MergeOutcome::Merged { commit, previous: tip.clone(), checkout }))
+        observer(MergeStep::RefCommitted);
+        let checkouts = plans.into_iter().map(|plan| plan.location.path).collect();
+        Ok(Some(MergeOutcome::Merged { commit, previous: tip.clone(), checkouts }))
     }
 
     /// Writes the merged tree, or lists the files in conflict.
@@ -176,53 +210,23 @@ impl Repository {
         }
     }
 
-    async fn find_merged(
-        &self,
-        serial: &Serial,
-        request: &MergeRequest,
-        tip: &CommitId,
-        observer: Observer<'_>,
-    ) -> Result<MergeOutcome, Error> {
+    async fn find_merged(&self, request: &MergeRequest, tip: &CommitId) -> Result<MergeOutcome, Error> {
         let landed = self.find_landed(&request.head, tip).await?;
-        let previous = landed.as_ref().map(|landed| &landed.previous);
-        let checkout = self.follow(serial, &request.target, previous, tip).await?;
-        observer(MergeStep::CheckoutUpdated);
-        let commit = landed.map_or_else(|| request.head.clone(), |landed| landed.commit);
-        Ok(MergeOutcome::AlreadyMerged { commit, checkout })
+        let checkouts = self.list_checkouts(&request.target).await?;
+        Ok(MergeOutcome::AlreadyMerged { commit: landed.unwrap_or_else(|| request.head.clone()), checkouts })
     }
 
     /// Finds the merge commit on the target's own line that has the merged commit as its second parent.
-    async fn find_landed(&self, head: &CommitId, tip: &CommitId) -> Result<Option<Landed>, Error> {
+    async fn find_landed(&self, head: &CommitId, tip: &CommitId) -> Result<Option<CommitId>, Error> {
         let words =
             ["rev-list", "--first-parent", "--parents", "--min-parents=2", tip.as_str(), &format!("^{head}")];
         let finished = self.git().args(words).success().await?;
         let text = String::from_utf8_lossy(&finished.stdout);
         let read = |line: &str| {
             let mut ids = line.split(' ');
-            let (commit, previous, second) = (ids.next()?, ids.next()?, ids.next()?);
-            (second == head.as_str()).then(|| (commit.to_owned(), previous.to_owned()))
+            let (commit, second) = (ids.next()?, ids.nth(1)?);
+            (second == head.as_str()).then(|| CommitId::parse(commit))
         };
-        let Some((commit, previous)) = text.lines().rev().find_map(read) else { return Ok(None) };
-        Ok(Some(Landed { commit: CommitId::parse(&commit)?, previous: CommitId::parse(&previous)? }))
-    }
-
-    /// Lets a checkout follow that a crash left behind between the swap and the update of its files.
-    async fn follow(
-        &self,
-        serial: &Serial,
-        target: &BranchName,
-        previous: Option<&CommitId>,
-        tip: &CommitId,
-    ) -> Result<Checkout, Error> {
-        let Some(location) = self.find_checkout(target).await? else { return Ok(Checkout::NotThere) };
-        let Some(why) = self.judge_checkout(serial, &location, tip).await? else {
-            return Ok(Checkout::FastForwarded { path: location.path });
-        };
-        if let Some(previous) = previous
-            && self.judge_checkout(serial, &location, previous).await?.is_none()
-        {
-            return self.advance_checkout(serial, &location, previous, tip).await;
-        }
-        Ok(Checkout::LeftAlone { path: location.path, why })
+        Ok(text.lines().rev().find_map(read).transpose()?)
     }
 }

@@ -79,6 +79,14 @@ impl Repository {
         Ok(found.into_iter().collect())
     }
 
+    /// Lists the filters that a user's own git would run in a worktree and that we may not, by their names.
+    pub(crate) async fn filters_left_out(&self, git: Git) -> Result<BTreeSet<String>, Error> {
+        let mut found = self.find_forbidden(git).await?;
+        found.extend(self.find_forbidden(Git::anywhere().with_users_settings()).await?);
+        let filters = found.iter().filter_map(|name| name.strip_prefix("filter."));
+        Ok(filters.map(str::to_owned).collect())
+    }
+
     /// Returns what a call must be given so that it runs nothing that is not allowed; asks through a call of its kind.
     pub(crate) async fn overrides(&self, git: Git) -> Result<Overrides, Error> {
         let mut settings = self.allowed().await?.settings.clone();

@@ -17,7 +17,7 @@ const POINTS: &[&str] = &[
     "record_diff.after",
     "merge_branch.before",
     "merge_branch.commit_made",
-    "merge_branch.ref_swapped",
+    "merge_branch.ref_committed",
     "merge_branch.after",
     "remove_worktree.before",
     "remove_worktree.after",

@@ -16,7 +16,7 @@ use std::os::unix::process::ExitStatusExt;
 const COMMAND_ID: &str = "0192f0c4-7a50-7c3e-8f10-000000000001";
 
 /// A point that is behind a repeated chain: the merge has landed, and the repetition finds that.
-const PASSED_ONCE: &str = "merge_branch.ref_swapped";
+const PASSED_ONCE: &str = "merge_branch.ref_committed";
 
 /// Points that only runs of workflows pass; the tests of the binary crash those.
 const OF_RUNS: &[&str] =
@@ -95,7 +95,7 @@ fn run(scenario: &Scenario, point: &str, checkout: Checkout, crashes: usize, rec
 }
 
 fn crash_everywhere(scenario: &Scenario, checkout: Checkout) {
-    for (index, point) in scenario.points.iter().enumerate() {
+    for (index, point) in scenario.points.iter().filter(|point| checkout.passes(point)).enumerate() {
         // A point of an append may be one of an effect before the command, which `up` alone does not give.
         let is_by_up = index % 2 == 1 && !point.starts_with("append.");
         let recovery = if is_by_up { Recovery::Up } else { Recovery::Repeat };
@@ -153,6 +153,16 @@ fn approve_beside_an_edited_checkout() {
 #[test]
 fn approve_beside_a_checkout_of_another_branch() {
     crash_everywhere(&APPROVE, Checkout::Elsewhere);
+}
+
+#[test]
+fn approve_beside_several_checkouts() {
+    crash_everywhere(&APPROVE, Checkout::Several);
+}
+
+#[test]
+fn approve_twice_beside_several_checkouts() {
+    crash_twice_everywhere(&APPROVE, Checkout::Several);
 }
 
 #[test]

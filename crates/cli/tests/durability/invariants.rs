@@ -69,8 +69,10 @@ fn check_worktrees(world: &World, tasks: &[Value]) {
         tasks.iter().filter(is_in_work).map(|task| task["id"].to_string()).collect();
     owners.sort();
     let list = world.project.repo.git(&["worktree", "list", "--porcelain"]);
-    let linked = list.lines().filter_map(|line| line.strip_prefix("worktree ")).skip(1);
-    assert_eq!(numbers(linked.map(PathBuf::from)), owners, "git's worktrees");
+    let linked = list.lines().filter_map(|line| line.strip_prefix("worktree ")).map(PathBuf::from);
+    // The user may have worktrees too.
+    let own = linked.filter(|path| path.starts_with(world.project.path().join(".regatta")));
+    assert_eq!(numbers(own), owners, "git's worktrees");
     let folders = std::fs::read_dir(world.project.path().join(".regatta/worktrees")).into_iter().flatten();
     assert_eq!(numbers(folders.flatten().map(|entry| entry.path())), owners, "folders of worktrees");
     let format = "--format=%(refname)";
@@ -92,13 +94,17 @@ fn check_salvages(world: &World, tasks: &[Value]) {
     assert_eq!(found, known, "salvage refs, and salvages in the log");
 }
 
+/// What belongs in our folder of the git folder when nobody is at work: locks that stay, the log, and transcripts.
+const KEPT: [&str; 7] = ["serial", "moving", "guards", "sessions", "log.db", "log.db-wal", "log.db-shm"];
+
 /// No lock file, no note of something half made, no process.
 fn check_nothing_left(world: &World) {
     let git = world.project.path().join(".git");
     let mut files = Vec::new();
     list_files(&git, &mut files);
     let is_leftover = |path: &&PathBuf| {
-        let is_own = path.starts_with(git.join("regatta")) && !path.ends_with("regatta/serial");
+        let below = path.strip_prefix(git.join("regatta")).ok();
+        let is_own = below.is_some_and(|below| !KEPT.iter().any(|kept| below.starts_with(kept)));
         path.extension().is_some_and(|extension| extension == "lock") || is_own
     };
     assert_eq!(files.iter().filter(is_leftover).collect::<Vec<_>>(), Vec::<&PathBuf>::new());

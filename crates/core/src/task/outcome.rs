@@ -8,7 +8,7 @@ use super::driven::driven;
 use super::park::{broke, wait_over};
 use super::release::release;
 use super::{Cleanup, Failure, Rejection, Review, ReviewPhase, Stage, Task, Work, WorkPhase, complete};
-use crate::{AgentId, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId};
+use crate::{AgentId, CheckoutNote, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId};
 
 /// Returns the facts that the outcome adds.
 pub(crate) fn report(settings: &Settings, task: &Task, outcome: &Outcome) -> Vec<Event> {
@@ -214,14 +214,15 @@ fn of_review(task: &Task, review: &Review, outcome: &Outcome) -> Option<Vec<Even
 fn merging(task: &Task, review: &Review, approver: &str, outcome: &Outcome) -> Option<Vec<Event>> {
     let task_id = task.id;
     match outcome {
-        Outcome::Merged { commit, checkout } => Some(vec![
+        Outcome::Merged { commit, checkouts } => Some(vec![
             Event::WorktreeMerged {
                 task_id,
                 branch: review.worktree.branch.clone(),
                 target: review.worktree.target.clone(),
                 commit: commit.clone(),
                 approver: approver.to_owned(),
-                checkout: checkout.clone(),
+                checkout: checkouts.first().cloned().unwrap_or(CheckoutNote::NotThere),
+                checkouts: checkouts.clone(),
             },
             Event::TaskApproved { task_id, approver: approver.to_owned() },
         ]),

@@ -155,6 +155,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             commit: commit(2),
             approver: approver.clone(),
             checkout: CheckoutNote::LeftAlone { path: "project".into(), why: "it is dirty".into() },
+            checkouts: vec![CheckoutNote::FastForwarded { path: "project".into() }],
         },
         Event::WorktreeMergeFailed { task_id, files: vec!["a.txt".into()], error: error.clone() },
         Event::TaskApproved { task_id, approver },

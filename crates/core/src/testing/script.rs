@@ -16,9 +16,9 @@
 
 use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
-    Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
-    Depend, FailureClass, Feedback, Outcome, Priority, Problem, Refusal, Reject, RunEnd, RunId, SessionEnd,
-    Stage, Start, Take, Task, TaskId,
+    Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, Code, Command, Create, Depend,
+    FailureClass, Feedback, Outcome, Priority, Problem, Refusal, Reject, RunEnd, RunId, SessionEnd, Stage,
+    Start, Take, Task, TaskId,
 };
 use expect_test::Expect;
 use std::collections::BTreeSet;
@@ -331,7 +331,7 @@ fn parse_outcome(words: &[&str]) -> Outcome {
         "checks_ran" => Outcome::ChecksRan { commit: commit(1), results: vec![evidence("test", true)] },
         "checks_not_run" => Outcome::ChecksNotRun(failure(Code::ChecksFailed)),
         "policy_refused" => Outcome::PolicyRefused(failure(Code::ApprovalStale)),
-        "merged" => Outcome::Merged { commit: commit(0xabc), checkout: CheckoutNote::NotThere },
+        "merged" => Outcome::Merged { commit: commit(0xabc), checkouts: Vec::new() },
         "not_merged" => {
             Outcome::NotMerged { files: Vec::new(), failure: failure(Code::WorktreeMergeConflict) }
         }

@@ -7,9 +7,9 @@ use super::{agent, commit, complete, evidence, failure};
 use crate::document::Catalogue;
 use crate::session::Budget;
 use crate::{
-    Actor, AgentSettings, Answer, Approval, Approve, CheckoutNote, Code, Command, Crew, Decision, Effect,
-    Event, Fact, Failure, Outcome, Plan, Refusal, Retries, Salvage, Seen, SessionEnd, Settings, Situation,
-    Task, TaskId, decide, effects,
+    Actor, AgentSettings, Answer, Approval, Approve, Code, Command, Crew, Decision, Effect, Event, Fact,
+    Failure, Outcome, Plan, Refusal, Retries, Salvage, Seen, SessionEnd, Settings, Situation, Task, TaskId,
+    decide, effects,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -205,9 +205,7 @@ impl World {
                 Outcome::ChecksRan { commit: commit.clone(), results }
             }
             Effect::ApproveByPolicy { .. } => unreachable!("the policy gives a command"),
-            Effect::MergeBranch { .. } => {
-                Outcome::Merged { commit: commit(0xabc), checkout: CheckoutNote::NotThere }
-            }
+            Effect::MergeBranch { .. } => Outcome::Merged { commit: commit(0xabc), checkouts: Vec::new() },
             Effect::StopAgent { .. } => Outcome::AgentStopped,
             Effect::RemoveWorktree { .. } => {
                 let number = task.salvages.len() + 1;

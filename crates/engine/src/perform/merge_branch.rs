@@ -1,11 +1,16 @@
-//! Merges the approved head into the target branch, once.
+//! Merges the approved head into the target branch, once, with every checkout of that branch.
 
 use super::Work;
 use crate::core::{CheckoutNote, Code, CommitId, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
 use crate::orders;
-use regatta_git::{BranchName, Checkout, MergeOutcome, MergeRequest, MergeStep};
+use regatta_git::{BranchName, MergeOutcome, MergeRequest, MergeStep, Obstacle, Reason};
+use serde_json::Value;
+use std::path::Path;
+
+/// More names do not help a reader; the details have all of them.
+const FILES_NAMED_MAX: usize = 5;
 
 pub(super) async fn perform(
     work: &Work,
@@ -24,8 +29,16 @@ pub(super) async fn perform(
     };
     let outcome = match work.project.repository().merge(&request, &crash_between).await {
         Ok(
-            MergeOutcome::Merged { commit, checkout, .. } | MergeOutcome::AlreadyMerged { commit, checkout },
-        ) => Outcome::Merged { commit: orders::from_git(&commit), checkout: note(checkout) },
+            MergeOutcome::Merged { commit, checkouts, .. }
+            | MergeOutcome::AlreadyMerged { commit, checkouts },
+        ) => {
+            let checkouts = checkouts.iter().map(|path| note(path)).collect();
+            Outcome::Merged { commit: orders::from_git(&commit), checkouts }
+        }
+        Ok(MergeOutcome::InTheWay { obstacles }) => {
+            let files = obstacles.iter().flat_map(|obstacle| obstacle.files.clone()).collect();
+            Outcome::NotMerged { files, failure: Failure::from(in_the_way(task, target, &obstacles)) }
+        }
         Ok(MergeOutcome::Conflict { files }) => {
             let failure = Failure::from(conflict(task, target, &files));
             Outcome::NotMerged { files, failure }
@@ -40,19 +53,65 @@ fn crash_between(step: MergeStep) {
     crash::point(match step {
         MergeStep::TreeWritten => "merge_branch.tree_written",
         MergeStep::CommitMade => "merge_branch.commit_made",
-        MergeStep::RefSwapped => "merge_branch.ref_swapped",
-        MergeStep::CheckoutUpdated => "merge_branch.checkout_updated",
+        MergeStep::RefLocked => "merge_branch.ref_locked",
+        MergeStep::SubmodulesMoved => "merge_branch.submodules_moved",
+        MergeStep::CheckoutMoved => "merge_branch.checkout_moved",
+        MergeStep::RefCommitted => "merge_branch.ref_committed",
     });
 }
 
-fn note(checkout: Checkout) -> CheckoutNote {
-    match checkout {
-        Checkout::NotThere => CheckoutNote::NotThere,
-        Checkout::FastForwarded { path } => CheckoutNote::FastForwarded { path: path.display().to_string() },
-        Checkout::LeftAlone { path, why } => {
-            CheckoutNote::LeftAlone { path: path.display().to_string(), why }
+fn note(checkout: &Path) -> CheckoutNote {
+    CheckoutNote::FastForwarded { path: checkout.display().to_string() }
+}
+
+fn in_the_way(task: TaskId, target: &str, obstacles: &[Obstacle]) -> Problem {
+    let mut problem = Problem::new(Code::CheckoutInTheWay, format!("task #{task} was not merged"), "", "");
+    problem.why = obstacles.iter().map(|obstacle| tell(target, obstacle)).collect();
+    let mut hints: Vec<&str> = obstacles.iter().map(|obstacle| hint(obstacle.reason)).collect();
+    hints.dedup();
+    problem.next =
+        format!("{}; then `regatta task approve {task}` again (nothing was changed)", hints.join("; "));
+    let checkouts: Vec<Value> = obstacles.iter().map(to_json).collect();
+    problem.with("taskId", task.number()).with("target", target).with("checkouts", checkouts)
+}
+
+fn tell(target: &str, obstacle: &Obstacle) -> String {
+    let files = match obstacle.files.len() {
+        0 => String::new(),
+        ..=FILES_NAMED_MAX => format!(": {}", obstacle.files.join(", ")),
+        count => {
+            format!(": {} and {} more", obstacle.files[..FILES_NAMED_MAX].join(", "), count - FILES_NAMED_MAX)
         }
+    };
+    format!(
+        "the checkout of {target} in {} cannot follow: {}{files}",
+        obstacle.checkout.display(),
+        obstacle.why
+    )
+}
+
+fn hint(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Edited => "commit or stash your edits to these files",
+        Reason::Untracked => "move these files away or delete them",
+        Reason::Operation => "finish or abort what is in progress there",
+        Reason::Locked => "wait for the other git, or delete its index.lock if none is running",
+        Reason::Filter => "allow the filter with `[worktree] filters` in .regatta/config.toml",
+        Reason::Submodule => {
+            "commit what is in the submodule, or fetch the missing commit there with `git fetch`"
+        }
+        Reason::Missing => "make its folder available, or `git worktree unlock` it",
+        Reason::Refused => "fix what git complains about",
     }
+}
+
+fn to_json(obstacle: &Obstacle) -> Value {
+    serde_json::json!({
+        "path": obstacle.checkout.display().to_string(),
+        "reason": obstacle.reason.name(),
+        "files": obstacle.files,
+        "why": obstacle.why,
+    })
 }
 
 fn conflict(task: TaskId, target: &str, files: &[String]) -> Problem {
@@ -70,7 +129,7 @@ fn conflict(task: TaskId, target: &str, files: &[String]) -> Problem {
 }
 
 fn failed(task: TaskId, error: &regatta_git::Error) -> Failure {
-    let next = format!("mend the cause and `regatta task approve {task}` again");
+    let next = format!("fix the cause and `regatta task approve {task}` again");
     let problem = Problem::new(Code::GitFailed, format!("task #{task} was not merged"), "", next);
     Failure::from(Problem { why: chain(error), ..problem })
 }

@@ -6,6 +6,8 @@ mod entry;
 mod lock_file;
 mod merge;
 mod merge_checkout;
+mod merge_checkouts;
+mod merge_submodule;
 mod planted;
 mod programs;
 mod reference;

@@ -2,10 +2,29 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use regatta_git::{Checkout, CommitId, Error, MergeOutcome, MergeRequest, MergeStep};
+use regatta_git::{CommitId, Error, MergeOutcome, MergeRequest, MergeStep};
 use regatta_testkit::repo::{fingerprint, git_in, write_below};
 
 use crate::world::{World, branch, commit, committed, signature};
+
+pub(crate) const STEPS: [MergeStep; 6] = [
+    MergeStep::TreeWritten,
+    MergeStep::CommitMade,
+    MergeStep::RefLocked,
+    MergeStep::SubmodulesMoved,
+    MergeStep::CheckoutMoved,
+    MergeStep::RefCommitted,
+];
+
+/// Merges, and drops the merge as soon as it has passed a step.
+pub(crate) async fn merge_killed_after(world: &World, head: &CommitId, step: MergeStep) {
+    let (repository, asked) = (world.repository.clone(), request(head));
+    let killed = tokio::spawn(async move {
+        let observer = move |passed: MergeStep| assert!(passed != step, "killed on purpose");
+        repository.merge(&asked, &observer).await.map(drop)
+    });
+    assert!(killed.await.expect_err("it was killed").is_panic());
+}
 
 pub(crate) fn request(head: &CommitId) -> MergeRequest {
     MergeRequest {
@@ -26,9 +45,9 @@ async fn a_merge_is_a_commit_with_both_parents_and_the_checkout_follows() {
     let before = world.main_head().await;
     let head = world.task_commit("one", &[("new/file", "work\n")]).await;
     let outcome = world.repository.merge(&request(&head), &|_| {}).await.expect("a merge");
-    let MergeOutcome::Merged { commit, previous, checkout } = outcome else { panic!("{outcome:?}") };
+    let MergeOutcome::Merged { commit, previous, checkouts } = outcome else { panic!("{outcome:?}") };
     assert_eq!(previous, before);
-    assert_eq!(checkout, Checkout::FastForwarded { path: world.disk.path().to_path_buf() });
+    assert_eq!(checkouts, [world.disk.path()]);
     assert_eq!(world.main_head().await, commit);
     assert_eq!(world.disk.git(&["log", "-1", "--format=%P"]), format!("{before} {head}"));
     assert_eq!(
@@ -45,11 +64,11 @@ async fn a_repeated_merge_finds_the_first_one() {
     let one = world.task_commit("one", &[("one", "1")]).await;
     let two = world.task_commit("two", &[("two", "2")]).await;
     let first = world.repository.merge(&request(&one), &|_| {}).await.expect("a merge");
-    let MergeOutcome::Merged { commit, checkout, .. } = first else { panic!("{first:?}") };
+    let MergeOutcome::Merged { commit, checkouts, .. } = first else { panic!("{first:?}") };
     world.repository.merge(&request(&two), &|_| {}).await.expect("a merge");
     let refs = world.refs();
     let again = world.repository.merge(&request(&one), &|_| {}).await.expect("a merge");
-    assert_eq!(again, MergeOutcome::AlreadyMerged { commit, checkout });
+    assert_eq!(again, MergeOutcome::AlreadyMerged { commit, checkouts });
     assert_eq!(world.refs(), refs);
 }
 
@@ -95,26 +114,19 @@ async fn a_target_that_does_not_exist_is_named() {
 
 #[tokio::test]
 async fn a_merge_killed_after_any_step_lands_exactly_once() {
-    let steps =
-        [MergeStep::TreeWritten, MergeStep::CommitMade, MergeStep::RefSwapped, MergeStep::CheckoutUpdated];
-    for step in steps {
+    for step in STEPS {
         let world = World::new().await;
         let head = world.task_commit("one", &[("new/file", "work\n"), ("README.md", "changed\n")]).await;
-        let (repository, asked) = (world.repository.clone(), request(&head));
-        let killed = tokio::spawn(async move {
-            let observer = move |passed: MergeStep| assert!(passed != step, "killed on purpose");
-            repository.merge(&asked, &observer).await.map(drop)
-        });
-        assert!(killed.await.expect_err("it was killed").is_panic());
+        merge_killed_after(&world, &head, step).await;
 
         let outcome = world.repository.merge(&request(&head), &|_| {}).await.expect("a merge");
-        let (MergeOutcome::Merged { commit, checkout, .. }
-        | MergeOutcome::AlreadyMerged { commit, checkout }) = outcome
+        let (MergeOutcome::Merged { commit, checkouts, .. }
+        | MergeOutcome::AlreadyMerged { commit, checkouts }) = outcome
         else {
             panic!("{outcome:?}")
         };
         assert_eq!(commit, world.main_head().await, "{step:?}");
-        assert_eq!(checkout, Checkout::FastForwarded { path: world.disk.path().to_path_buf() }, "{step:?}");
+        assert_eq!(checkouts, [world.disk.path()], "{step:?}");
         assert_eq!(merge_commits(&world), "1", "{step:?}");
         assert_eq!(world.file("new/file"), "work\n", "{step:?}");
         assert_eq!(world.disk.git(&["status", "--porcelain"]), "", "{step:?}");
@@ -125,14 +137,7 @@ async fn a_merge_killed_after_any_step_lands_exactly_once() {
 async fn a_killed_merge_repeated_makes_the_same_commit() {
     let world = World::new().await;
     let head = world.task_commit("one", &[("one", "1")]).await;
-    let (repository, asked) = (world.repository.clone(), request(&head));
-    let killed = tokio::spawn(async move {
-        repository
-            .merge(&asked, &|step| assert!(step != MergeStep::CommitMade, "killed on purpose"))
-            .await
-            .map(drop)
-    });
-    assert!(killed.await.is_err());
+    merge_killed_after(&world, &head, MergeStep::CommitMade).await;
     let dangling = world.disk.git(&["fsck", "--no-reflogs", "--dangling", "--no-progress"]);
     let dangling = commit(dangling.strip_prefix("dangling commit ").expect("one dangling commit"));
     world.repository.merge(&request(&head), &|_| {}).await.expect("a merge");
@@ -185,7 +190,7 @@ async fn merges_at_the_same_time_all_land() {
     }
     while let Some(call) = calls.join_next().await {
         let outcome = call.expect("no panic").expect("a merge");
-        assert!(matches!(outcome, MergeOutcome::Merged { checkout: Checkout::FastForwarded { .. }, .. }));
+        assert!(matches!(outcome, MergeOutcome::Merged { checkouts, .. } if checkouts.len() == 1));
     }
     assert_eq!(merge_commits(&world), "8");
     assert_eq!(world.file("file-7"), "7");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use regatta_git::{Repository, SalvageRequest};
+use regatta_git::{MergeOutcome, Reason, Repository, SalvageRequest};
 use regatta_testkit::repo::{TestRepo, write_below, write_program};
 
 use crate::merge::request;
@@ -73,7 +73,12 @@ async fn call_everything(world: &World) {
     assert_eq!((diff.files.len(), diff.lines_added), (2, 2));
     let patch = repository.patch(&base, &head, 10_000).await.expect("a patch");
     assert!(String::from_utf8_lossy(&patch.text).contains("+changed"));
-    repository.merge(&request(&head), &|_| {}).await.expect("a merge");
+    let outcome = repository.merge(&request(&head), &|_| {}).await.expect("a merge");
+    if let MergeOutcome::InTheWay { obstacles } = outcome {
+        assert_eq!(obstacles[0].reason, Reason::Filter, "{obstacles:?}");
+        world.disk.write(".git/info/attributes", "* diff=evil merge=evil !filter\n");
+        repository.merge(&request(&head), &|_| {}).await.expect("a merge");
+    }
     assert_eq!(world.file("README.md"), "changed\n");
     assert_eq!(
         repository.find_branch(&branch("main")).await.expect("a look-up"),
