@@ -78,7 +78,7 @@ fn in_the_way(task: TaskId, target: &str, obstacles: &[Obstacle]) -> Problem {
 fn tell(target: &str, obstacle: &Obstacle) -> String {
     let files = match obstacle.files.len() {
         0 => String::new(),
-        ..=FILES_NAMED_MAX => format!(": {}", obstacle.files.join(", ")),
+        1..=FILES_NAMED_MAX => format!(": {}", obstacle.files.join(", ")),
         count => {
             format!(": {} and {} more", obstacle.files[..FILES_NAMED_MAX].join(", "), count - FILES_NAMED_MAX)
         }

@@ -12,7 +12,7 @@ use crate::world::{World, commit, task};
 /// Adds a linked worktree that stands on `main` too.
 fn link(world: &World, name: &str) -> PathBuf {
     let path = world.disk.outside().join(name);
-    world.disk.git(&["worktree", "add", "--quiet", "--force", path.to_str().unwrap(), "main"]);
+    world.disk.git(&["worktree", "add", "--quiet", "--force", path.to_str().expect("a path"), "main"]);
     path
 }
 

@@ -55,7 +55,7 @@ impl Project {
 
     fn assert_moved(&self) {
         assert_eq!(git_in(&self.lib, &["rev-parse", "HEAD"]), self.second);
-        assert_eq!(std::fs::read_to_string(self.lib.join("lib.txt")).unwrap(), "2\n");
+        assert_eq!(std::fs::read_to_string(self.lib.join("lib.txt")).expect("a file"), "2\n");
         assert_eq!(self.world.disk.git(&["status", "--porcelain"]), "");
         assert_eq!(self.world.file("README.md"), "changed\n");
     }
