@@ -77,6 +77,7 @@ codes! {
     StateInUse = "STATE_IN_USE": "The project's log cannot be moved or replaced while a process uses it.",
     StateInvalid = "STATE_INVALID": "A step would leave a state that its schema does not allow.",
     StoreFailed = "STORE_FAILED": "The project's database could not be read or written.",
+    SubmoduleChanged = "SUBMODULE_CHANGED": "A submodule of the task's worktree has work that would be lost.",
     TapeBaseDiffers = "TAPE_BASE_DIFFERS": "What a tape changes does not fit the files that are there.",
     TaskBlocked = "TASK_BLOCKED": "The task depends on tasks that are not verified yet.",
     TaskBusy = "TASK_BUSY": "An earlier command for the task is still being carried out.",
@@ -84,6 +85,7 @@ codes! {
     TaskInvalidTransition = "TASK_INVALID_TRANSITION": "The command is not legal in the task's state.",
     TaskNoDiff = "TASK_NO_DIFF": "There is no change to review.",
     TaskNotFound = "TASK_NOT_FOUND": "There is no task of that number.",
+    UnrelatedHistory = "UNRELATED_HISTORY": "The task's branch has no commit in common with its target.",
     ValidationError = "VALIDATION_ERROR": "A value in the command is out of its limits.",
     WaitTimedOut = "WAIT_TIMED_OUT": "What the command waited for did not happen in time.",
     WorkflowInvalid = "WORKFLOW_INVALID": "The files of the workflow have faults.",
@@ -91,6 +93,7 @@ codes! {
     WorktreeCreationFailed = "WORKTREE_CREATION_FAILED": "The task's worktree could not be made.",
     WorktreeDirty = "WORKTREE_DIRTY": "Files in the task's worktree changed after it was completed.",
     WorktreeMergeConflict = "WORKTREE_MERGE_CONFLICT": "The task's branch conflicts with the target branch.",
+    WorktreeMissing = "WORKTREE_MISSING": "The folder of the task's worktree is gone.",
     WorktreeRemovalFailed = "WORKTREE_REMOVAL_FAILED": "The task's worktree could not be removed.",
 }
 

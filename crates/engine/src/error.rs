@@ -1,7 +1,7 @@
 //! Everything that can go wrong when a command is given or carried out, and the words a user is told.
 
 use crate::config::ConfigError;
-use crate::core::{Code, Problem, Refusal, RunId};
+use crate::core::{Code, Problem, Refusal, RunId, TaskId};
 use crate::holder::Holder;
 use std::path::{Path, PathBuf};
 
@@ -163,6 +163,36 @@ pub enum Error {
         /// The error that it answered with, in the words of every interface.
         answer: serde_json::Value,
     },
+    /// The folder of a task's worktree was deleted.
+    #[error("the worktree of task #{task} is gone")]
+    WorktreeMissing {
+        /// The task.
+        task: crate::core::TaskId,
+        /// The folder.
+        path: PathBuf,
+        /// The branch, which has what was committed.
+        branch: String,
+    },
+    /// Submodules of a task's worktree have work that the task's branch cannot hold.
+    #[error("submodules of task #{task} have work of their own")]
+    SubmoduleChanged {
+        /// The task.
+        task: crate::core::TaskId,
+        /// The worktree.
+        path: PathBuf,
+        /// What was found.
+        work: Vec<regatta_git::SubmoduleWork>,
+    },
+    /// A task's branch shares no commit with the branch it is to be merged into.
+    #[error("the branch of task #{task} has a history of its own")]
+    UnrelatedHistory {
+        /// The task.
+        task: crate::core::TaskId,
+        /// The task's branch.
+        branch: String,
+        /// The branch it is to be merged into.
+        target: String,
+    },
     /// The project has no commit to start from.
     #[error("the branch {branch} does not exist")]
     TargetMissing {
@@ -203,6 +233,9 @@ impl Error {
         match self {
             Error::Refused(refusal) => refusal.explain(),
             Error::Queued { task, place, working, limit } => queued(*task, *place, *working, *limit),
+            Error::WorktreeMissing { task, path, branch } => worktree_missing(*task, path, branch),
+            Error::SubmoduleChanged { task, path, work } => submodule_changed(*task, path, work),
+            Error::UnrelatedHistory { task, branch, target } => unrelated(*task, branch, target),
             Error::Store(error) => of_store(error),
             Error::Git(error) => of_git(error),
             Error::Workflow(error) => error.explain(),
@@ -501,6 +534,11 @@ fn of_git(error: &regatta_git::Error) -> Problem {
             "the branch was not made",
             "choose another name with `--branch NAME`, or use the branch that is there",
         ),
+        Git::WorktreeGone { .. } => (
+            Code::WorktreeMissing,
+            "the worktree of the task is gone",
+            "see what is left of the task, and what to do, with `regatta doctor`",
+        ),
         Git::NotAWorktree { .. } => (
             Code::GitFailed,
             "the worktree of the task cannot be used",
@@ -513,6 +551,71 @@ fn of_git(error: &regatta_git::Error) -> Problem {
         ),
     };
     Problem { why: chain(error), ..Problem::new(code, what, "", next) }
+}
+
+fn worktree_missing(task: TaskId, path: &Path, branch: &str) -> Problem {
+    let place = path.display();
+    Problem::new(
+        Code::WorktreeMissing,
+        format!("the worktree of task #{task} is gone"),
+        format!("{place} was deleted; what was committed is on the branch {branch}"),
+        format!(
+            "`git worktree add -f {place} {branch}` recreates it from the branch, or `regatta task cancel {task}` \
+             (what is on the branch is kept as a salvage)"
+        ),
+    )
+    .with("taskId", task.number())
+    .with("path", place.to_string())
+    .with("branch", branch)
+}
+
+fn submodule_changed(task: TaskId, path: &Path, work: &[regatta_git::SubmoduleWork]) -> Problem {
+    let tell = |work: &regatta_git::SubmoduleWork| {
+        let mut parts = Vec::new();
+        if !work.commits.is_empty() {
+            parts.push(format!("commits that exist nowhere else ({})", work.commits.join("; ")));
+        }
+        if !work.edits.is_empty() {
+            parts.push(format!("files that are not committed ({})", work.edits.join(", ")));
+        }
+        format!("the submodule `{}` has {}", work.path, parts.join(" and "))
+    };
+    let first = work.first().map_or("", |work| work.path.as_str());
+    let inside = path.join(first);
+    let inside = inside.display();
+    let next = match work.iter().any(|work| !work.edits.is_empty()) {
+        true => {
+            format!("commit what is in it (`git -C {inside} commit`) or discard it, then keep the commits: ")
+        }
+        false => String::new(),
+    };
+    let next = format!(
+        "{next}push them to the submodule's own remote, or `git -C {first} fetch {inside} HEAD:task-{task}` copies them to your \
+         own submodule; then `regatta task complete {task}`. `regatta task cancel {task}` keeps all of it as a salvage"
+    );
+    let listed: Vec<serde_json::Value> = work
+        .iter()
+        .map(|work| serde_json::json!({"path": work.path, "commits": work.commits, "edits": work.edits}))
+        .collect();
+    let problem = Problem::new(Code::SubmoduleChanged, format!("task #{task} was not completed"), "", next);
+    Problem { why: work.iter().map(tell).collect(), ..problem }
+        .with("taskId", task.number())
+        .with("submodules", listed)
+}
+
+fn unrelated(task: TaskId, branch: &str, target: &str) -> Problem {
+    Problem::new(
+        Code::UnrelatedHistory,
+        format!("task #{task} was not completed"),
+        format!("the branch {branch} has no commit in common with {target}, so it cannot be merged"),
+        format!(
+            "in its worktree, put the work on top of {target} (`git rebase --onto {target} --root`) and `regatta task complete \
+             {task}`, or `regatta task cancel {task}` (the work is kept as a salvage)"
+        ),
+    )
+    .with("taskId", task.number())
+    .with("branch", branch)
+    .with("target", target)
 }
 
 /// Returns the error and its causes, outermost first.

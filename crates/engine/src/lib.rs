@@ -67,7 +67,7 @@ pub use project::Project;
 pub use questions::{answer_question, list_questions};
 pub use regatta_core as core;
 pub use regatta_git::BranchName;
-pub use salvage::{Brought, bring_back, list_salvages};
+pub use salvage::{Brought, KeptSubmodule, Listed, bring_back, list_salvages};
 pub use sample::{SampleTask, add_sample_tasks, create_sample, create_speckit_sample};
 pub use trial::{begin_trial, create_trial};
 pub use understood::{Understood, understand};

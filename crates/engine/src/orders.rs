@@ -394,7 +394,7 @@ pub(crate) async fn see_start(project: &Project) -> Result<Start, Error> {
 async fn see_worktree(project: &Project, id: TaskId) -> Result<Seen, Error> {
     let nothing = Seen { head: None, dirty: Vec::new() };
     let Some(review) = find_review(project, id).await? else { return Ok(nothing) };
-    match look_at(project, &review).await {
+    match look_at(project, id, &review).await {
         // It was cancelled while we looked: the rule says so better than git does.
         Err(_) if find_review(project, id).await?.is_none() => Ok(nothing),
         seen => seen,
@@ -408,13 +408,18 @@ async fn find_review(project: &Project, id: TaskId) -> Result<Option<Review>, Er
     })
 }
 
-async fn look_at(project: &Project, review: &Review) -> Result<Seen, Error> {
+async fn look_at(project: &Project, id: TaskId, review: &Review) -> Result<Seen, Error> {
     let repository = project.repository();
     let branch = regatta_git::BranchName::parse(&review.worktree.branch).map_err(regatta_git::Error::from)?;
     let head = repository.find_branch(&branch).await?.map(|head| from_git(&head));
     let place = project.place(&review.worktree.path);
-    let entries = repository.status(&place, &project.config().copy).await?;
-    Ok(Seen { head, dirty: entries.into_iter().map(|entry| entry.path).collect() })
+    let entries = repository.status(&place, &project.config().copy).await;
+    let entries = entries.map_err(|error| name_missing(id, &review.worktree, error))?;
+    let mut dirty: Vec<String> = entries.into_iter().map(|entry| entry.path).collect();
+    // A status says nothing of what lies in submodules.
+    let work = repository.find_submodule_work(&place, &to_git(&review.worktree.base)?).await?;
+    dirty.extend(work.into_iter().map(|work| work.path));
+    Ok(Seen { head, dirty })
 }
 
 /// Commits what is left in the worktree of a task and returns the diff from its base; an empty one when there is no
@@ -463,11 +468,14 @@ pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -
     let repository = project.repository();
     let place = project.place(&worktree.path);
     let now = clock::now();
+    let (author, copied) = (author_of(task, now), &project.config().copy);
     repository
-        .commit_all(&place, &project.config().copy, &author_of(task, now), &ourselves(now), message)
-        .await?;
+        .commit_all(&place, copied, &author, &ourselves(now), message)
+        .await
+        .map_err(|error| name_missing(task.id, worktree, error))?;
     let head = repository.head_of_worktree(&place).await?;
     let base = to_git(&worktree.base)?;
+    refuse_unmergeable(project, task.id, worktree, &base, &head).await?;
     let diff = repository.diff(&base, &head).await?;
     Ok(Diff {
         files_changed: diff.files.len() as u64,
@@ -477,6 +485,39 @@ pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -
         base: worktree.base.clone(),
         head: from_git(&head),
     })
+}
+
+/// Refuses work that could not be merged, or of which a part would go with the worktree.
+async fn refuse_unmergeable(
+    project: &Project,
+    task: TaskId,
+    worktree: &Worktree,
+    base: &regatta_git::CommitId,
+    head: &regatta_git::CommitId,
+) -> Result<(), Error> {
+    let (repository, path) = (project.repository(), project.place(&worktree.path));
+    let work = repository.find_submodule_work(&path, base).await?;
+    if !work.is_empty() {
+        return Err(Error::SubmoduleChanged { task, path, work });
+    }
+    let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
+    if let Some(tip) = repository.find_branch(&target).await?
+        && repository.find_merge_base(head, &tip).await?.is_none()
+    {
+        let (branch, target) = (worktree.branch.clone(), worktree.target.clone());
+        return Err(Error::UnrelatedHistory { task, branch, target });
+    }
+    Ok(())
+}
+
+/// Says whose worktree it is that was deleted.
+fn name_missing(task: TaskId, worktree: &Worktree, error: regatta_git::Error) -> Error {
+    match error {
+        regatta_git::Error::WorktreeGone { path } => {
+            Error::WorktreeMissing { task, path, branch: worktree.branch.clone() }
+        }
+        other => Error::Git(other),
+    }
 }
 
 /// Returns the identity of whoever has a task: its agent, or the person who does it.

@@ -130,12 +130,44 @@ pub struct Brought {
     pub name: String,
     /// The commit.
     pub commit: String,
+    /// What submodules had of their own; it is fetched from the project, not merged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub submodules: Vec<KeptSubmodule>,
+}
+
+/// A commit of a submodule that a salvage keeps.
+#[derive(Debug, Clone, Serialize)]
+pub struct KeptSubmodule {
+    /// The submodule's path in the project.
+    pub path: String,
+    /// The commit, which is among the project's objects.
+    pub commit: String,
+}
+
+/// A salvage, and what it keeps of submodules.
+#[derive(Debug, Clone, Serialize)]
+pub struct Listed {
+    /// The salvage.
+    #[serde(flatten)]
+    pub salvage: Salvage,
+    /// What submodules had of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub submodules: Vec<KeptSubmodule>,
 }
 
 /// Returns what was set aside for a task, oldest first.
-pub async fn list_salvages(project: &Project, task: TaskId) -> Result<Vec<Salvage>, Error> {
+pub async fn list_salvages(project: &Project, task: TaskId) -> Result<Vec<Listed>, Error> {
     orders::get_task(project, task).await?;
-    find_salvages(project, &task.to_string()).await
+    let mut listed = Vec::new();
+    for salvage in find_salvages(project, &task.to_string()).await? {
+        let kept = project.repository().list_kept_modules(&orders::to_git(&salvage.commit)?).await?;
+        let render = |kept: regatta_git::KeptModule| KeptSubmodule {
+            path: kept.name,
+            commit: kept.commit.to_string(),
+        };
+        listed.push(Listed { salvage, submodules: kept.into_iter().map(render).collect() });
+    }
+    Ok(listed)
 }
 
 /// Puts a salvage, the newest unless a number is given, on a new branch.
@@ -149,10 +181,10 @@ pub async fn bring_back(
     let number_of =
         |salvage: &Salvage| salvage.name.rsplit('/').next().and_then(|last| last.parse::<u32>().ok());
     let chosen = match number {
-        Some(number) => salvages.iter().find(|salvage| number_of(salvage) == Some(number)),
+        Some(number) => salvages.iter().find(|listed| number_of(&listed.salvage) == Some(number)),
         None => salvages.last(),
     };
-    let Some(salvage) = chosen else {
+    let Some(Listed { salvage, submodules }) = chosen else {
         return Err(Error::SalvageNotFound {
             task,
             number: number.map_or_else(|| "at all".to_owned(), |n| n.to_string()),
@@ -169,5 +201,6 @@ pub async fn bring_back(
         branch: branch.to_string(),
         name: salvage.name.clone(),
         commit: salvage.commit.to_string(),
+        submodules: submodules.clone(),
     })
 }

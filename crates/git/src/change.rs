@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::command::Git;
 use crate::entry::to_path;
 use crate::error::Error;
 use crate::location::Location;
@@ -105,15 +106,20 @@ impl Repository {
 
     /// Writes a commit that nothing points to yet; the same parts make the same commit, so this needs no lock.
     pub(crate) async fn commit_tree(&self, parts: &CommitParts<'_>) -> Result<CommitId, Error> {
-        let mut git = self.git().args(["commit-tree", parts.tree]);
-        for parent in parts.parents {
-            git = git.args(["-p", parent.as_str()]);
-        }
-        let git = git.args(["-F", "-"]).signed(parts.author, parts.committer);
-        // A header ends at a NUL for some readers, so git refuses messages with one.
-        let message = parts.message.replace('\0', "");
-        parse_commit(&git.input(message.into_bytes()).success().await?)
+        commit_tree_in(self.git(), parts).await
     }
+}
+
+/// Writes a commit in the repository that the call is about.
+pub(crate) async fn commit_tree_in(git: Git, parts: &CommitParts<'_>) -> Result<CommitId, Error> {
+    let mut git = git.args(["commit-tree", parts.tree]);
+    for parent in parts.parents {
+        git = git.args(["-p", parent.as_str()]);
+    }
+    let git = git.args(["-F", "-"]).signed(parts.author, parts.committer);
+    // A header ends at a NUL for some readers, so git refuses messages with one.
+    let message = parts.message.replace('\0', "");
+    parse_commit(&git.input(message.into_bytes()).success().await?)
 }
 
 /// Returns the commits of a merge that was begun in a worktree.

@@ -36,6 +36,12 @@ pub enum Error {
         /// The folder that was asked about.
         path: PathBuf,
     },
+    /// The folder of a worktree was deleted.
+    #[error("the folder {} of the worktree is gone", path.display())]
+    WorktreeGone {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A worktree whose branch has no commit yet.
     #[error("{} has no commit yet; make a first commit there", path.display())]
     NoCommit {

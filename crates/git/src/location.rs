@@ -48,7 +48,8 @@ impl Location {
     /// Returns the commit this worktree stands on, or nothing before the first one.
     pub(crate) async fn head(&self) -> Result<Option<CommitId>, Error> {
         let words = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
-        let finished = Git::of(&self.git_dir, None).args(words).run().await?;
+        // The folder with the files may be gone, and a submodule's config names it: git then fails unless another is named.
+        let finished = Git::of(&self.git_dir, Some(&self.git_dir)).args(words).run().await?;
         match finished.code {
             Some(0) => parse_commit(&finished).map(Some),
             Some(1) => Ok(None),
@@ -82,6 +83,7 @@ impl Repository {
     pub(crate) fn get_location(&self, path: &Path) -> Result<Location, Error> {
         match self.find_location(path)? {
             Some(location) if location.path.is_dir() => Ok(location),
+            _ if path.symlink_metadata().is_err() => Err(Error::WorktreeGone { path: path.to_path_buf() }),
             _ => Err(Error::NotAWorktree { path: path.to_path_buf() }),
         }
     }

@@ -1,8 +1,9 @@
 //! Keeping what would be lost when a worktree and its branch are removed.
 //!
 //! Uncommitted files go to a commit made aside: an index of its own, so that neither the worktree nor its index
-//! changes. Unmerged commits are kept by pointing at them. Nothing here needs the worktree to be in order: files are
-//! salvaged from a folder whose `.git` file or entry was destroyed, too.
+//! changes. Unmerged commits are kept by pointing at them. What submodules have of their own is brought among the
+//! project's objects and kept as further parents of the salvage, since a tree only names a submodule's commit. Nothing here
+//! needs the worktree to be in order: files are salvaged from a folder whose `.git` file or entry was destroyed, too.
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use crate::repository::Repository;
 use crate::serial::Serial;
 use crate::signature::Signature;
 use crate::stage::Stage;
+use crate::submodules::KeptModule;
 
 /// What to look through, and where to keep what is found.
 #[derive(Debug, Clone)]
@@ -52,9 +54,10 @@ impl Repository {
     /// May be repeated: the same state and the same signature give the ref that is already there.
     pub async fn salvage(&self, request: &SalvageRequest) -> Result<Option<Salvage>, Error> {
         let serial = self.serialise().await?;
-        if let Some(location) = self.find_location(&settle(&request.worktree)?)? {
+        let entry = self.find_location(&settle(&request.worktree)?)?;
+        if let Some(location) = &entry {
             // What cannot be taken in, because an agent has spoiled it, must not keep the files from being kept.
-            let _ = self.take_in_held(&serial, &location).await;
+            let _ = self.take_in_held(&serial, location).await;
         }
         let branch_head = self.find_branch(&request.branch).await?;
         let (location, head) = self.find_remains(request, branch_head.as_ref()).await?;
@@ -71,9 +74,24 @@ impl Repository {
             }
             None => None,
         };
+        let modules = match entry {
+            Some(entry) => {
+                let entry = self.seal(entry).await?;
+                self.keep_modules(&serial, &entry, &request.base, &request.author).await?
+            }
+            None => Vec::new(),
+        };
         let commit = match uncommitted {
-            Some(tree) => Some(self.commit_aside(request, &tree, &tips).await?),
-            None => self.unmerged(request, tips).await?,
+            Some(tree) => Some(self.commit_with(request, &tree, tips, &modules).await?),
+            None if modules.is_empty() => self.unmerged(request, tips).await?,
+            None => {
+                if let Some(salvage) = self.find_holding(request, &tips, &modules).await? {
+                    return Ok(Some(salvage));
+                }
+                let tips = if tips.is_empty() { vec![request.base.clone()] } else { tips };
+                let tree = self.tree_of(&tips[0]).await?;
+                Some(self.commit_with(request, &tree, tips, &modules).await?)
+            }
         };
         match commit {
             Some(commit) => self.keep(&serial, &request.prefix, commit).await.map(Some),
@@ -115,7 +133,7 @@ impl Repository {
     }
 
     /// Returns the tree of everything in the folder, or nothing when it is the commit's own.
-    async fn uncommitted_tree(
+    pub(crate) async fn uncommitted_tree(
         &self,
         serial: &Serial,
         location: &Location,
@@ -142,7 +160,15 @@ impl Repository {
             }
         };
         folder::remove(&index)?;
-        Ok((!self.is_tree_of(&tree, head).await?).then_some(tree))
+        // Asked where the folder's own objects are, which may be a submodule's.
+        let is_unchanged = match head {
+            Some(head) => {
+                let committed = ["rev-parse", "--verify", &format!("{head}^{{tree}}")];
+                location.git().args(committed).text().await? == tree
+            }
+            None => location.git().args(["ls-tree", &tree]).success().await?.stdout.is_empty(),
+        };
+        Ok((!is_unchanged).then_some(tree))
     }
 
     /// Returns a free place for an index, and removes those of calls that died.
@@ -190,6 +216,43 @@ impl Repository {
     ) -> Result<CommitId, Error> {
         let (author, message) = (&request.author, request.message.as_str());
         self.commit_tree(&CommitParts { tree, parents, author, committer: author, message }).await
+    }
+
+    /// Makes a commit aside that keeps commits of submodules too, and says which they are.
+    async fn commit_with(
+        &self,
+        request: &SalvageRequest,
+        tree: &str,
+        mut parents: Vec<CommitId>,
+        modules: &[KeptModule],
+    ) -> Result<CommitId, Error> {
+        let mut message = request.message.clone();
+        for (index, module) in modules.iter().enumerate() {
+            let gap = if index == 0 { "\n" } else { "" };
+            message.push_str(gap);
+            message.push_str(&module.render());
+            parents.push(module.commit.clone());
+        }
+        self.commit_aside(&SalvageRequest { message, ..request.clone() }, tree, &parents).await
+    }
+
+    /// Finds a salvage that holds all of these: a call that was interrupted while the folders went has made it.
+    async fn find_holding(
+        &self,
+        request: &SalvageRequest,
+        tips: &[CommitId],
+        modules: &[KeptModule],
+    ) -> Result<Option<Salvage>, Error> {
+        for (_, salvage) in self.numbered_salvages(&request.prefix).await? {
+            let mut holds_all = true;
+            for commit in tips.iter().chain(modules.iter().map(|module| &module.commit)) {
+                holds_all = holds_all && self.is_ancestor(commit, &salvage.commit).await?;
+            }
+            if holds_all {
+                return Ok(Some(salvage));
+            }
+        }
+        Ok(None)
     }
 
     async fn keep(&self, serial: &Serial, prefix: &RefName, commit: CommitId) -> Result<Salvage, Error> {

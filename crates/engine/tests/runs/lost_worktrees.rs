@@ -77,7 +77,7 @@ async fn what_was_put_up_for_review_is_kept_when_folder_and_branch_are_gone() {
     let found = world.rest_task(task.id).await;
     assert_eq!((found.column(), found.salvages.len()), (Column::Backlog, 1), "{found:?}");
     let kept = list_salvages(&world.project, task.id).await.unwrap();
-    assert_eq!(kept.iter().map(|salvage| salvage.commit.clone()).collect::<Vec<_>>(), [head]);
+    assert_eq!(kept.iter().map(|listed| listed.salvage.commit.clone()).collect::<Vec<_>>(), [head]);
 }
 
 #[tokio::test]

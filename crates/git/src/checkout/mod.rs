@@ -23,8 +23,8 @@ mod look;
 mod obstacle;
 mod submodule;
 
-
 pub use obstacle::{Obstacle, Reason};
+pub(crate) use submodule::find_git_dir;
 
 use std::path::PathBuf;
 

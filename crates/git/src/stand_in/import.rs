@@ -53,6 +53,21 @@ impl Repository {
         folder::remove(&work)
     }
 
+    /// Brings commits with all that they need from a folder of objects, also one that a submodule has.
+    pub(crate) async fn import_commits(
+        &self,
+        serial: &Serial,
+        objects: &Path,
+        commits: &[CommitId],
+    ) -> Result<(), Error> {
+        let work = self.own_folder().join("import");
+        folder::remove(&work)?;
+        std::fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
+        self.list_missing(objects, &work.join("list"), commits, None).await?;
+        self.fetch(serial, objects, &work, "list").await?;
+        folder::remove(&work)
+    }
+
     /// Writes a list of the objects that no ref of the repository leads to.
     async fn list_missing(
         &self,

@@ -3,8 +3,8 @@
 //! The entries are removed here and not by `git worktree remove`, which refuses a locked or damaged worktree.
 //! The folder goes first and the branch last, so that an interrupted call can be repeated. It is moved aside before
 //! it is emptied: whoever looks after an interruption finds it whole or not at all, and takes no half-emptied folder
-//! for work in which files were deleted. The same goes for the stand-in: half of one would pass for one that its agent
-//! spoiled. Nothing is kept: the caller has salvaged before.
+//! for work in which files were deleted. The same goes for the stand-in, half of which would pass for one that its agent
+//! spoiled, and for the entry, which holds the git folders of submodules. Nothing is kept: the caller has salvaged before.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -32,14 +32,16 @@ impl Repository {
         let git_dir = self.find_location(&path)?.map(|location| location.git_dir);
         let stand_in = git_dir.as_deref().and_then(|git_dir| self.stand_in_place(git_dir));
         let entries = self.common_dir().join("worktrees");
+        let aside = self.own_folder().join("removing");
         let folder_path = path.clone();
         folder::blocking(move || {
+            folder::remove(&aside)?;
             remove_at_once(&folder_path)?;
             if let Some(git_dir) = git_dir {
                 if let Some(stand_in) = stand_in {
                     remove_at_once(&stand_in)?;
                 }
-                folder::remove(&git_dir)?;
+                remove_by_way_of(&git_dir, &aside)?;
             }
             // Git removes the folder with the last entry too; it stays while there are others.
             let _ = std::fs::remove_dir(entries);
@@ -64,10 +66,13 @@ impl Repository {
 
 /// Removes a folder in one step, as seen from its path, and what an interrupted call left of it.
 fn remove_at_once(path: &Path) -> Result<(), Error> {
-    let aside = place_aside(path);
-    folder::remove(&aside)?;
-    match std::fs::rename(path, &aside) {
-        Ok(()) => folder::remove(&aside),
+    remove_by_way_of(path, &place_aside(path))
+}
+
+fn remove_by_way_of(path: &Path, aside: &Path) -> Result<(), Error> {
+    folder::remove(aside)?;
+    match std::fs::rename(path, aside) {
+        Ok(()) => folder::remove(aside),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Error::io("move aside", path)(error)),
     }

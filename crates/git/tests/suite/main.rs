@@ -14,6 +14,7 @@ mod reference;
 mod salvage;
 mod sealed;
 mod stand_in;
+mod submodules;
 mod worktree;
 mod worktree_remove;
 mod world;

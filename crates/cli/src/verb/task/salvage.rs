@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::screen::{BOLD, DIM, GREEN};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{BranchName, bring_back, list_salvages};
+use regatta_engine::{BranchName, Listed, bring_back, list_salvages};
 
 /// Brings back work that was set aside.
 ///
@@ -37,10 +37,7 @@ impl Salvage {
                 if salvages.is_empty() {
                     return format!("{DIM}nothing was set aside for task #{}{DIM:#}\n", self.task);
                 }
-                salvages
-                    .iter()
-                    .map(|salvage| format!("{}  {}\n", salvage.name, salvage.commit.short()))
-                    .collect()
+                salvages.iter().map(render_listed).collect()
             });
             return Ok(Exit::Done);
         }
@@ -49,12 +46,26 @@ impl Salvage {
         let brought =
             bring_back(&project, self.task, self.number, branch).await.map_err(|error| error.explain())?;
         place.screen.data(&brought, |brought| {
+            let fetches = brought.submodules.iter().map(|kept| {
+                let (path, root) = (&kept.path, project.root().display());
+                format!("its work in the submodule {path}: `git -C {path} fetch {root} {}`\n", kept.commit)
+            });
             format!(
                 "{GREEN}brought back{GREEN:#} {} as branch {BOLD}{}{BOLD:#}\n\
-                 see it with `git log -p {}`, take it with `git merge {}`\n",
-                brought.name, brought.branch, brought.branch, brought.branch
+                 see it with `git log -p {}`, take it with `git merge {}`\n{}",
+                brought.name,
+                brought.branch,
+                brought.branch,
+                brought.branch,
+                fetches.collect::<String>()
             )
         });
         Ok(Exit::Done)
     }
+}
+
+fn render_listed(listed: &Listed) -> String {
+    let Listed { salvage, submodules } = listed;
+    let kept = submodules.iter().map(|kept| format!("  submodule {}  {}\n", kept.path, &kept.commit[..10]));
+    format!("{}  {}\n{}", salvage.name, salvage.commit.short(), kept.collect::<String>())
 }
