@@ -36,6 +36,15 @@ pub enum Error {
         /// The folder that was asked about.
         path: PathBuf,
     },
+    /// A submodule of a worktree uses objects of another repository, which must not come into this one.
+    #[error(
+        "the submodule in {} has objects outside of its git folder; `git repack -a -d` there and delete objects/info/alternates",
+        path.display()
+    )]
+    SubmoduleBorrows {
+        /// The submodule's git folder.
+        path: PathBuf,
+    },
     /// The folder of a worktree was deleted.
     #[error("the folder {} of the worktree is gone", path.display())]
     WorktreeGone {

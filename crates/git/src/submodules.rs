@@ -162,6 +162,9 @@ impl Repository {
         author: &Signature,
     ) -> Result<CommitId, Error> {
         let Location { git_dir, .. } = &module.location;
+        if self.borrows(git_dir) {
+            return Err(Error::SubmoduleBorrows { path: git_dir.clone() });
+        }
         // A shallow history has commits whose parents are missing, and git repairs nothing around such a gap. Its own
         // commits are made again without it.
         let tip = match git_dir.join("shallow").exists() {
@@ -170,6 +173,22 @@ impl Repository {
         };
         self.import_commits(serial, &git_dir.join("objects"), std::slice::from_ref(&tip)).await?;
         Ok(tip)
+    }
+
+    /// Tells whether a git folder has objects from elsewhere: an agent could have them taken from a repository that it
+    /// may not read. The project's own objects are none of those.
+    fn borrows(&self, git_dir: &Path) -> bool {
+        let objects = git_dir.join("objects");
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let mut inside = std::fs::read_dir(&objects).into_iter().flatten().flatten();
+        let alternates = std::fs::read_to_string(objects.join("info/alternates")).unwrap_or_default();
+        let is_known = |line: &str| {
+            objects.join(line).canonicalize().is_ok_and(|place| place.starts_with(self.common_dir()))
+        };
+        is_link(&objects)
+            || git_dir.join("commondir").exists()
+            || inside.any(|entry| is_link(&entry.path()))
+            || !alternates.lines().all(is_known)
     }
 
     /// Makes the commits that only a submodule has again, in one line that begins at nothing.

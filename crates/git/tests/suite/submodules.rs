@@ -44,6 +44,10 @@ impl Project {
     }
 
     async fn salvage(&self) -> Option<Salvage> {
+        self.try_salvage().await.expect("a salvage or nothing")
+    }
+
+    async fn try_salvage(&self) -> Result<Option<Salvage>, regatta_git::Error> {
         let request = SalvageRequest {
             worktree: self.worktree.clone(),
             branch: task("one"),
@@ -54,7 +58,7 @@ impl Project {
             author: signature(),
             message: "salvage of task 12\n".to_owned(),
         };
-        self.world.repository.salvage(&request).await.expect("a salvage or nothing")
+        self.world.repository.salvage(&request).await
     }
 
     /// Removes the worktree and everything that no ref leads to, then reads a file of the salvage's last parent.
@@ -215,4 +219,19 @@ async fn a_git_folder_elsewhere_is_not_looked_at() {
         .unwrap();
     let found = project.find().await;
     assert!(found.iter().all(|work| work.commits.iter().all(|line| !line.contains("secret"))), "{found:?}");
+}
+
+#[tokio::test]
+async fn objects_of_another_repository_are_not_brought_in() {
+    let secret = TestRepo::new();
+    secret.write("secret", "x\n");
+    let hidden = secret.commit("secret");
+    let objects = secret.path().join(".git/objects");
+    let project = Project::new().await;
+    let git_dir = PathBuf::from(git_in(&project.lib, &["rev-parse", "--absolute-git-dir"]));
+    std::fs::write(git_dir.join("objects/info/alternates"), format!("{}\n", objects.display())).unwrap();
+    std::fs::write(git_dir.join("HEAD"), format!("{hidden}\n")).unwrap();
+    let error = project.try_salvage().await.expect_err("it is refused");
+    assert!(error.to_string().contains("outside of its git folder"), "{error}");
+    assert!(project.worktree.exists());
 }
