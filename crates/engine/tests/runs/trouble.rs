@@ -226,5 +226,5 @@ async fn a_policy_that_cannot_look_leaves_the_task_to_a_person() {
     assert!(matches!(found.phase, Phase::Landing { .. }), "{found:?}");
     let task = orders::get_task(&world.project, first_task()).await.unwrap();
     assert_eq!(task.column(), Column::WaitingApproval);
-    assert_eq!(task.error.map(|error| error.code), Some(Code::GitFailed));
+    assert_eq!(task.error.map(|error| error.code), Some(Code::WorktreeMissing));
 }
