@@ -473,11 +473,11 @@ async fn check_programs(project: &Project) -> Result<Vec<Finding>, Error> {
 async fn apply(project: &Project, token: LeaseToken, cure: &Cure) -> Result<(), Error> {
     match cure {
         Cure::Remove { branch, place, task } => {
-            remove_found(project, branch, place, *task).await?;
+            remove_found(project, token, branch, place, *task).await?;
             Ok(())
         }
         Cure::Report { task, branch, place } => {
-            let salvage = remove_found(project, branch, place, Some(*task)).await?;
+            let salvage = remove_found(project, token, branch, place, Some(*task)).await?;
             let order = Order::new(Some(*task), &Actor::Engine);
             orders::give(project, order, Command::Report(Outcome::WorktreeRemoved { salvage }))
                 .await
@@ -507,6 +507,7 @@ async fn apply(project: &Project, token: LeaseToken, cure: &Cure) -> Result<(), 
 
 async fn remove_found(
     project: &Project,
+    token: LeaseToken,
     branch: &BranchName,
     place: &std::path::Path,
     task: Option<TaskId>,
@@ -523,7 +524,7 @@ async fn remove_found(
         at: clock::now(),
         message: format!("Salvage of {branch}\n\nFound without an owner.\n"),
     };
-    set_aside_and_remove(project, &removal).await
+    set_aside_and_remove(project, token, &removal).await
 }
 
 /// Returns the worktree that a task owns by rights.

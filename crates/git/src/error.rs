@@ -36,6 +36,12 @@ pub enum Error {
         /// The folder that was asked about.
         path: PathBuf,
     },
+    /// Files in a worktree kept changing while it was to be removed.
+    #[error("files in {} keep changing; a program still works there", path.display())]
+    WorktreeChanging {
+        /// The worktree.
+        path: PathBuf,
+    },
     /// A worktree whose branch has no commit yet.
     #[error("{} has no commit yet; make a first commit there", path.display())]
     NoCommit {

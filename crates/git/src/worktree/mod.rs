@@ -10,3 +10,4 @@ mod list;
 mod remove;
 
 pub use list::WorktreeEntry;
+pub use remove::{RemovalStep, Turn};

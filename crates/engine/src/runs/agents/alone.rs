@@ -217,5 +217,5 @@ async fn clear_away(
         at: work.at,
         message: format!("Salvage of run {}, step {}\n", run.id, run.step),
     };
-    set_aside_and_remove(&work.project, &removal).await.map(|_| ())
+    set_aside_and_remove(&work.project, work.token, &removal).await.map(|_| ())
 }
