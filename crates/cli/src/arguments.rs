@@ -54,7 +54,7 @@ enum Verb {
     Cost(verb::cost::Cost),
     Messages(verb::messages::Messages),
     Events(verb::events::Events),
-    /// Reads state files.
+    /// Check state files, and carry the state of a project to another clone
     #[command(subcommand)]
     State(verb::state::State),
     /// Shows the task machine.
@@ -91,7 +91,7 @@ impl Arguments {
             Verb::Messages(messages) => messages.run(&place).await,
             Verb::Mcp(mcp) => mcp.run(&place).await,
             Verb::Events(events) => events.run(&place).await,
-            Verb::State(state) => state.run(&place),
+            Verb::State(state) => state.run(&place).await,
             Verb::Machine(machine) => Ok(machine.run(&place)),
             Verb::Doctor(doctor) => doctor.run(&place).await,
             Verb::Completions(completions) => Ok(completions.run(&place)),

@@ -63,6 +63,26 @@ pub enum Error {
         /// The engine that holds it, if that is who uses it.
         holder: Option<Box<Holder>>,
     },
+    /// An import would replace something that is there.
+    #[error("{what} is there already")]
+    StateExists {
+        /// What is in the way.
+        what: String,
+    },
+    /// A file is not a whole export.
+    #[error("{name} is not a whole export: {why}")]
+    ExportInvalid {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An export builds on commits that the repository lacks.
+    #[error("the export builds on commits that are not here")]
+    ExportForeign {
+        /// Which, as git says it.
+        missing: String,
+    },
     /// Another engine works on the project.
     #[error("another engine works on the project")]
     EngineAlreadyRunning(Box<Holder>),
@@ -231,6 +251,24 @@ impl Error {
                 "the project was not made",
                 format!("{} is a bare repository, and has no worktree for a config", git_folder.display()),
                 "make one with `git worktree add`, and run `regatta init` in it",
+            ),
+            Error::StateExists { what } => Problem::new(
+                Code::StateExists,
+                "nothing was imported",
+                format!("{what} is there already, and is not what the export has"),
+                "import into a clone of the repository that has no tasks yet; to give up what is here, export it and move it away first",
+            ),
+            Error::ExportInvalid { name, why } => Problem::new(
+                Code::ExportInvalid,
+                "nothing was imported",
+                format!("{name}: {why}"),
+                "copy the file again from where it was made, or make it again with `regatta state export FILE`",
+            ),
+            Error::ExportForeign { missing } => Problem::new(
+                Code::ExportForeign,
+                "nothing was imported",
+                format!("the export builds on commits that this repository does not have: {}", missing.trim()),
+                "fetch what the other clone has (`git fetch --all`), and try again; an export is for clones of one repository",
             ),
             Error::StateInUse { path, holder } => in_use(path, holder.as_deref()),
             Error::EngineAlreadyRunning(holder) => Problem::new(

@@ -6,6 +6,7 @@
 //! Every call is sealed: no user configuration, no hooks, no prompts, a limit on time and on output; see
 //! `command`. Start reading at [`Repository`].
 
+mod bundle;
 mod change;
 mod checkout;
 mod command;

@@ -31,6 +31,7 @@ mod runs_refused;
 mod runs_taped;
 mod runs_told;
 mod state_files;
+mod state_transfer;
 mod support;
 mod task_file_entries;
 mod task_file_news;
