@@ -6,7 +6,7 @@ use crate::verb::cost::render_cost;
 use anstyle::Style;
 use regatta_engine::Entry;
 use regatta_engine::core::{
-    AgentId, CheckoutNote, Event, Evidence, Happening, MovedRef, Origin, document, message, session,
+    AgentId, CheckoutNote, Event, Evidence, Filed, Happening, MovedRef, Origin, document, message, session,
 };
 
 /// Says what happened, in one line without colour.
@@ -88,12 +88,14 @@ fn describe_task(event: &Event) -> String {
             let names: Vec<String> = dependencies.iter().map(|id| format!("#{id}")).collect();
             format!("depends on {}", names.join(", "))
         }
-        Event::TaskEdited { title, description, priority, .. } => {
+        Event::TaskEdited { title, description, priority, filed, .. } => {
             let title = title.as_ref().map(|title| format!("title: {title}"));
             let description = description.as_ref().map(|_| "description".to_owned());
             let priority = priority.map(|priority| format!("priority: {priority:?}").to_lowercase());
-            let parts: Vec<String> = [title, description, priority].into_iter().flatten().collect();
-            format!("edited: {}", parts.join(", "))
+            let filed = filed.as_ref().map(describe_filed);
+            let parts: Vec<String> = [title, description, priority, filed].into_iter().flatten().collect();
+            let parts = if parts.is_empty() { "criteria".to_owned() } else { parts.join(", ") };
+            format!("edited: {parts}")
         }
         Event::TaskQueued { working, limit, .. } => {
             format!("queued: {working} of {limit} agents are at work")
@@ -102,6 +104,16 @@ fn describe_task(event: &Event) -> String {
             let from =
                 from.as_ref().map_or_else(String::new, |from| format!(", to go on from {}", from.short()));
             format!("assigned to {}{from}", who(agent_id.as_ref(), owner.as_deref()))
+        }
+        Event::TaskReassigned { agent_id, owner, .. } => {
+            format!("given to {}", who(agent_id.as_ref(), owner.as_deref()))
+        }
+        Event::TaskHidden { .. } => "hidden from the list".to_owned(),
+        Event::TaskUnhidden { .. } => "back in the list".to_owned(),
+        Event::TaskDeleted { .. } => "deleted".to_owned(),
+        Event::TaskSubmitted { files_changed, lines_added, lines_removed, .. } => {
+            let files = if *files_changed == 1 { "file" } else { "files" };
+            format!("submitted: {files_changed} {files}, +{lines_added} -{lines_removed}")
         }
         Event::WorktreeCreated { path, .. } => format!("worktree made: {path}"),
         Event::AgentAssigned { agent_id, session, .. } => format!("{agent_id} works (session {session})"),
@@ -179,6 +191,12 @@ fn describe_task(event: &Event) -> String {
         | Event::AgentStopFailed { error, .. }
         | Event::WorktreeRemoveFailed { error, .. } => format!("{}: {}", error.code, error.message),
     }
+}
+
+fn describe_filed(filed: &Filed) -> String {
+    let epic = filed.epic_id.map_or_else(|| "none".to_owned(), |epic| epic.to_string());
+    let prd = filed.prd.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+    format!("epic: {epic}, PRD: {prd}")
 }
 
 /// Names the agent or the person who has a task.

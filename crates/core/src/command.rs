@@ -35,8 +35,12 @@ pub enum Command {
     Assign(Assign),
     /// Do a task oneself.
     Take(Take),
+    /// Give a task to another agent, or to oneself.
+    Reassign(Reassign),
     /// Put the work up for approval.
     Complete(Complete),
+    /// Put up what is in the worktree, by whoever's hand.
+    Submit(Complete),
     /// Merge it.
     Approve(Approve),
     /// Send it back.
@@ -45,6 +49,13 @@ pub enum Command {
     Cancel(Cancel),
     /// Go on with work whose session broke off.
     Resume(Feedback),
+    /// Delete a task that was never assigned.
+    Delete,
+    /// Take a verified task out of the list, or put it back.
+    Hide {
+        /// Whether it is hidden from now on.
+        hidden: bool,
+    },
     /// Take note of a change of the task file.
     Edit(Edit),
     /// Take note that an agent asked for what it may not have.
@@ -74,6 +85,23 @@ pub struct Create {
     pub(crate) priority: Priority,
     pub(crate) epic: Option<EpicId>,
     pub(crate) prd: Option<PrdSlug>,
+}
+
+/// Changes what a task says of itself; what is not named stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Revise {
+    /// A new title.
+    pub title: Option<String>,
+    /// A new description.
+    pub description: Option<String>,
+    /// All criteria; those that are there already keep their ticks.
+    pub criteria: Option<Vec<String>>,
+    /// A new priority.
+    pub priority: Option<Priority>,
+    /// Another epic, or none.
+    pub epic: Option<Option<EpicId>>,
+    /// Another PRD, or none.
+    pub prd: Option<Option<PrdSlug>>,
 }
 
 /// Changes what a task depends on.
@@ -107,6 +135,15 @@ pub struct Take {
     pub priority: Option<Priority>,
     /// Where its branch would start, as seen when the order was given.
     pub start: Start,
+}
+
+/// Gives a task to another agent, or to oneself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reassign {
+    pub(crate) to: Option<AgentId>,
+    pub(crate) stop: bool,
+    pub(crate) feedback: Option<String>,
+    pub(crate) start: Start,
 }
 
 /// Where a task's branch starts.
@@ -152,6 +189,7 @@ pub struct Seen {
 pub struct Reject {
     pub(crate) reason: String,
     pub(crate) feedback: Option<String>,
+    pub(crate) agent: Option<AgentId>,
 }
 
 /// Gives up the work.
@@ -255,6 +293,10 @@ impl Command {
             Command::Cancel(_) => CommandKind::Cancel,
             Command::Create(_)
             | Command::Depend(_)
+            | Command::Reassign(_)
+            | Command::Submit(_)
+            | Command::Delete
+            | Command::Hide { .. }
             | Command::Resume(_)
             | Command::Edit(_)
             | Command::NoteRefused(_)
@@ -276,11 +318,7 @@ impl Create {
         let mut faults = Faults::default();
         faults.title(&title);
         faults.description(&description);
-        faults.require("criteria", criteria.len() <= CRITERIA_MAX, "are too many; at most 100");
-        for criterion in &criteria {
-            faults.length("criteria", criterion.trim(), 1, CRITERION_CHARACTERS_MAX);
-            faults.require("criteria", !criterion.contains('\n'), "must be one line each");
-        }
+        faults.criteria(&criteria);
         faults.require("dependencies", dependencies.len() <= DEPENDENCIES_MAX, "are too many; at most 100");
         let title = title.trim().to_owned();
         faults.or(Create { title, description, criteria, dependencies, priority, epic: None, prd: None })
@@ -295,6 +333,25 @@ impl Create {
     /// Tells whether it names an epic or a PRD.
     pub fn is_filed(&self) -> bool {
         self.epic.is_some() || self.prd.is_some()
+    }
+}
+
+impl Revise {
+    /// Checks the payload; one that names nothing is refused too.
+    pub fn checked(self) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        faults.require("title", self != Revise::default(), "or another field must be given");
+        if let Some(title) = &self.title {
+            faults.title(title);
+        }
+        if let Some(description) = &self.description {
+            faults.description(description);
+        }
+        if let Some(criteria) = &self.criteria {
+            faults.criteria(criteria);
+        }
+        let title = self.title.as_deref().map(|title| title.trim().to_owned());
+        faults.or(Revise { title, ..self })
     }
 }
 
@@ -338,13 +395,34 @@ impl Approve {
     }
 }
 
+impl Reassign {
+    /// Checks and makes the payload. Without an agent the giver takes the task; `stop` ends a session first, and
+    /// `start` is where its branch would start if it is still queued.
+    pub fn new(
+        to: Option<AgentId>,
+        stop: bool,
+        feedback: Option<String>,
+        start: Start,
+    ) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        faults.optional("feedback", feedback.as_deref(), REJECT_FEEDBACK_CHARACTERS_MAX);
+        faults.or(Reassign { to, stop, feedback, start })
+    }
+}
+
 impl Reject {
     /// Checks and makes the payload.
     pub fn new(reason: String, feedback: Option<String>) -> Result<Self, Vec<FieldFault>> {
         let mut faults = Faults::default();
         faults.length("reason", &reason, 1, REJECT_REASON_CHARACTERS_MAX);
         faults.optional("feedback", feedback.as_deref(), REJECT_FEEDBACK_CHARACTERS_MAX);
-        faults.or(Reject { reason, feedback })
+        faults.or(Reject { reason, feedback, agent: None })
+    }
+
+    /// Sends the work to this agent and not to the one that did it.
+    #[must_use]
+    pub fn handed_to(self, agent: Option<AgentId>) -> Self {
+        Reject { agent, ..self }
     }
 }
 
@@ -379,6 +457,14 @@ impl Faults {
     /// Checks what something is about.
     pub(crate) fn description(&mut self, description: &str) {
         self.length("description", description, 0, DESCRIPTION_CHARACTERS_MAX);
+    }
+
+    fn criteria(&mut self, criteria: &[String]) {
+        self.require("criteria", criteria.len() <= CRITERIA_MAX, "are too many; at most 100");
+        for criterion in criteria {
+            self.length("criteria", criterion.trim(), 1, CRITERION_CHARACTERS_MAX);
+            self.require("criteria", !criterion.contains('\n'), "must be one line each");
+        }
     }
 
     pub(crate) fn push(&mut self, field: &'static str, problem: String) {

@@ -135,11 +135,18 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
                 run_session(task, *session, Some(go_on(task, feedback.clone())))
             }
             (Event::AgentStopping { .. }, _) => Some(stop_agent(task)),
-            (Event::AgentStopped { .. } | Event::AgentStartFailed { .. }, _) => Some(remove_worktree(task)),
+            (Event::AgentStopped { .. }, WorkPhase::Removing { .. })
+            | (Event::AgentStartFailed { .. }, WorkPhase::Unwinding) => Some(remove_worktree(task)),
+            (Event::TaskReassigned { from, feedback, .. }, WorkPhase::Starting { session, .. }) => {
+                let mut resume = go_on(task, feedback.clone());
+                let others = from.as_ref().map(|agent| format!("`{agent}` worked on it before you."));
+                resume.broke_off = resume.broke_off.or(others);
+                run_session(task, *session, Some(resume))
+            }
             _ => None,
         },
         Stage::WaitingApproval(review) => match (event, &review.phase) {
-            (Event::TaskCompleted { head, .. }, _) => {
+            (Event::TaskCompleted { head, .. } | Event::TaskSubmitted { head, .. }, _) => {
                 Some(Effect::RecordDiff { task: task.id, head: head.clone(), number: task.completions })
             }
             (Event::ApprovalRequested { .. }, ReviewPhase::Pausing) => {

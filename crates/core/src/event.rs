@@ -4,8 +4,9 @@
 //! are contracts (`task:assigned`), and so are the camel-case fields.
 
 use crate::{
-    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass,
-    InputNote, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass, Filed,
+    Handover, InputNote, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage, Settings, Splice,
+    TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,8 @@ pub enum Event {
         description: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         priority: Option<Priority>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filed: Option<Filed>,
     },
     #[serde(rename = "task:queued")]
     TaskQueued { task_id: TaskId, agent_id: AgentId, priority: Priority, working: u32, limit: u32 },
@@ -97,6 +100,19 @@ pub enum Event {
         from: Option<CommitId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<String>,
+    },
+    #[serde(rename = "task:reassigned")]
+    TaskReassigned {
+        task_id: TaskId,
+        agent_id: Option<AgentId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<AgentId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<u32>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
     },
     #[serde(rename = "worktree:created")]
     WorktreeCreated { task_id: TaskId, branch: String, path: String },
@@ -126,6 +142,19 @@ pub enum Event {
     },
     #[serde(rename = "task:complete:failed")]
     TaskCompleteFailed { task_id: TaskId, error: Failure },
+    #[serde(rename = "task:submitted")]
+    TaskSubmitted {
+        task_id: TaskId,
+        diff: String,
+        base: CommitId,
+        head: CommitId,
+        files_changed: u64,
+        lines_added: u64,
+        lines_removed: u64,
+        approval: Approval,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        checks: Vec<String>,
+    },
     #[serde(rename = "task:released")]
     TaskReleased {
         task_id: TaskId,
@@ -183,11 +212,20 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
         rejection_count: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<AgentId>,
     },
     #[serde(rename = "agent:resumed")]
     AgentResumed { task_id: TaskId, agent_id: AgentId, session: u32, feedback: String },
     #[serde(rename = "agent:resume:failed")]
-    AgentResumeFailed { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
+    AgentResumeFailed {
+        task_id: TaskId,
+        agent_id: AgentId,
+        session: u32,
+        error: Failure,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rejection_count: Option<u32>,
+    },
     #[serde(rename = "agent:parked")]
     AgentParked {
         task_id: TaskId,
@@ -213,6 +251,8 @@ pub enum Event {
         agent_id: Option<AgentId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        handover: Option<Handover>,
     },
     #[serde(rename = "agent:stopped")]
     AgentStopped {
@@ -278,6 +318,12 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    #[serde(rename = "task:hidden")]
+    TaskHidden { task_id: TaskId },
+    #[serde(rename = "task:unhidden")]
+    TaskUnhidden { task_id: TaskId },
+    #[serde(rename = "task:deleted")]
+    TaskDeleted { task_id: TaskId },
 }
 
 macro_rules! kinds {
@@ -305,6 +351,7 @@ kinds! {
     TaskEdited => "task:edited",
     TaskQueued => "task:queued",
     TaskAssigned => "task:assigned",
+    TaskReassigned => "task:reassigned",
     WorktreeCreated => "worktree:created",
     WorktreeCreateFailed => "worktree:create:failed",
     AgentAssigned => "agent:assigned",
@@ -312,6 +359,7 @@ kinds! {
     AgentSessionFailed => "agent:session:failed",
     TaskCompleted => "task:completed",
     TaskCompleteFailed => "task:complete:failed",
+    TaskSubmitted => "task:submitted",
     TaskReleased => "task:released",
     ApprovalRequested => "approval:requested",
     ApprovalRequestFailed => "approval:request:failed",
@@ -353,6 +401,9 @@ kinds! {
     RequirementsEdited => "requirements:edited",
     InputsEmbedded => "inputs:embedded",
     TaskCancelled => "task:cancelled",
+    TaskHidden => "task:hidden",
+    TaskUnhidden => "task:unhidden",
+    TaskDeleted => "task:deleted",
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -371,6 +422,9 @@ impl Event {
             self,
             Event::TaskQueued { .. }
                 | Event::TaskAssigned { .. }
+                | Event::TaskReassigned { .. }
+                | Event::TaskDeleted { .. }
+                | Event::TaskEdited { priority: Some(_), .. }
                 | Event::TaskRejected { .. }
                 | Event::AgentAssigned { .. }
                 | Event::AgentResumed { .. }
@@ -422,7 +476,24 @@ impl Event {
 
     /// Tells whether the plan changes with this event.
     pub fn concerns_plan(&self) -> bool {
-        matches!(self, Event::TaskCreated { .. } | Event::TaskDependenciesSet { .. })
+        matches!(
+            self,
+            Event::TaskCreated { .. } | Event::TaskDependenciesSet { .. } | Event::TaskDeleted { .. }
+        )
+    }
+
+    pub(crate) fn submitted(task_id: TaskId, diff: &Diff, settings: &Settings) -> Self {
+        Event::TaskSubmitted {
+            task_id,
+            diff: diff.digest.clone(),
+            base: diff.base.clone(),
+            head: diff.head.clone(),
+            files_changed: diff.files_changed,
+            lines_added: diff.lines_added,
+            lines_removed: diff.lines_removed,
+            approval: settings.approval,
+            checks: settings.checks.clone(),
+        }
     }
 
     pub(crate) fn completed(
@@ -474,9 +545,10 @@ mod tests {
         expect![[r#"
             {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth"}
             {"type":"task:dependencies_set","taskId":7,"dependencies":[1,2]}
-            {"type":"task:edited","taskId":7,"title":"Another title","description":"More text","priority":"low"}
+            {"type":"task:edited","taskId":7,"title":"Another title","description":"More text","priority":"low","filed":{"epicId":3,"prd":"user-auth"}}
             {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2}
             {"type":"task:assigned","taskId":7,"agentId":"alpha","priority":"medium","branch":"task/7","target":"main","base":"0000000000000000000000000000000000000000","path":"trees/task-7","attempt":1,"working":0,"limit":2,"from":"0000002000000000000000000000000000000000"}
+            {"type":"task:reassigned","taskId":7,"agentId":"beta","from":"alpha","session":2,"feedback":"Go on"}
             {"type":"worktree:created","taskId":7,"branch":"task/7","path":"trees/task-7"}
             {"type":"worktree:create:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:assigned","taskId":7,"agentId":"alpha","session":2}
@@ -484,6 +556,7 @@ mod tests {
             {"type":"agent:session:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person","checks":["test"]}
             {"type":"task:complete:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"task:submitted","taskId":7,"diff":"sha256:0000002000","base":"0000000000000000000000000000000000000000","head":"0000002000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"approval":"person","checks":["test"]}
             {"type":"task:released","taskId":7,"runId":1,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"approval:requested","taskId":7,"diff":"sha256:00"}
             {"type":"approval:request:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
@@ -497,9 +570,9 @@ mod tests {
             {"type":"worktree:merge:failed","taskId":7,"files":["a.txt"],"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:approved","taskId":7,"approver":"local"}
             {"type":"approval:rejected","taskId":7,"reason":"because"}
-            {"type":"task:rejected","taskId":7,"reason":"because","feedback":"More","rejectionCount":1}
+            {"type":"task:rejected","taskId":7,"reason":"because","feedback":"More","rejectionCount":1,"agentId":"beta"}
             {"type":"agent:resumed","taskId":7,"agentId":"alpha","session":2,"feedback":"because"}
-            {"type":"agent:resume:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"agent:resume:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"},"rejectionCount":0}
             {"type":"agent:parked","taskId":7,"agentId":"alpha","session":2,"class":"rate_limit","attempt":1,"until":"2026-01-01T00:00:00Z","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:woken","taskId":7,"agentId":"alpha","session":2,"feedback":"Go on"}
             {"type":"agent:stopping","taskId":7,"agentId":"alpha","reason":"because"}
@@ -524,7 +597,10 @@ mod tests {
             {"type":"output:removed","taskId":7}
             {"type":"requirements:edited","taskId":7,"text":"Text"}
             {"type":"inputs:embedded","taskId":7,"inputs":[{"taskId":1,"digest":"01","summary":"There is a file","stale":true}]}
-            {"type":"task:cancelled","taskId":7,"reason":"because"}"#]].assert_eq(&lines.join("\n"));
+            {"type":"task:cancelled","taskId":7,"reason":"because"}
+            {"type":"task:hidden","taskId":7}
+            {"type":"task:unhidden","taskId":7}
+            {"type":"task:deleted","taskId":7}"#]].assert_eq(&lines.join("\n"));
     }
 
     #[test]

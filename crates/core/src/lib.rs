@@ -41,7 +41,7 @@ pub use actor::Actor;
 pub use code::Code;
 pub use command::{
     Approve, Assign, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault, Outcome,
-    Refused, Reject, RunEnd, Seen, SessionEnd, Start, Take, is_title,
+    Reassign, Refused, Reject, Revise, RunEnd, Seen, SessionEnd, Start, Take, is_title,
 };
 pub use crew::{AgentState, Berth, Crew, Queued};
 pub use decide::{Answer, Decision, Situation, decide};
@@ -49,7 +49,8 @@ pub use effect::{Effect, Resume, effects};
 pub use event::{CheckoutNote, Event, Fact};
 pub use failure_class::FailureClass;
 pub use file::{
-    CriterionNote, Edit, EditStep, FileText, FileVersion, InputNote, News, Origin, ProgressNote, Splice,
+    CriterionNote, Edit, EditStep, FileText, FileVersion, Filed, InputNote, News, Origin, ProgressNote,
+    Splice,
 };
 pub use happening::Happening;
 pub use id::{AgentId, CommitId, EpicId, Id, MessageId, PrdSlug, RunId, TaskId};
@@ -63,7 +64,7 @@ pub use replay::{
 };
 pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{
-    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, MovedRef, MovedRefs, OutputNote, Park,
-    Priority, Proof, Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree,
-    WorktreeState, find_next_try,
+    Cleanup, Criterion, Diff, Evidence, Failure, Handover, Landed, Memory, MovedRef, MovedRefs, OutputNote,
+    Park, Priority, Proof, Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase,
+    Worktree, WorktreeState, find_next_try,
 };

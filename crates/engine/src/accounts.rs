@@ -31,12 +31,21 @@ pub(crate) struct Closing {
     pub(crate) usage: Usage,
     pub(crate) turns: u32,
     pub(crate) agent_session: Option<String>,
+    /// Whether the agent's session that was to be resumed is gone.
+    pub(crate) agent_session_gone: bool,
 }
 
 impl Closing {
     /// Of a session that nobody saw the end of.
     pub(crate) fn lost() -> Self {
-        Closing { ending: Ending::Lost, class: None, usage: Usage::default(), turns: 0, agent_session: None }
+        Closing {
+            ending: Ending::Lost,
+            class: None,
+            usage: Usage::default(),
+            turns: 0,
+            agent_session: None,
+            agent_session_gone: false,
+        }
     }
 }
 
@@ -182,7 +191,7 @@ impl round::Turn for Turn<'_> {
                 self.subject,
                 (closing.ending, closing.class),
                 (closing.usage, closing.turns),
-                closing.agent_session.as_deref(),
+                (closing.agent_session.as_deref(), closing.agent_session_gone),
             ),
         };
         let expect = folded.iter().map(|folded| (folded.stream.clone(), folded.version)).collect();

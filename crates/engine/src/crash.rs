@@ -55,6 +55,8 @@ pub const POINTS: &[&str] = &[
     "remove_worktree.entry_removed",
     "remove_worktree.branch_removed",
     "remove_worktree.after",
+    "delete.before_file",
+    "delete.after_file",
 ];
 
 /// Ends the process here if a test asked for it.

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The short rows, for the table. Raise its format whenever [`TaskRow::of`] says something else of the same task.
-const BOARD: ListId = ListId { name: "board", format: 1 };
+const BOARD: ListId = ListId { name: "board", format: 2 };
 /// The tasks as a whole, in the shape of their snapshots.
 const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
 /// How task files looked when they were in line with the log; see `keeper::lines`. Raise its format whenever a file has
@@ -55,6 +55,8 @@ pub struct TaskRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Code>,
     pub owner: Cow<'static, str>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
     /// Its place in the queue now; never kept.
     #[serde(skip)]
     pub queue_position: Option<u32>,
@@ -78,6 +80,7 @@ impl TaskRow {
             merge_commit: landed.map(|landed| landed.commit.to_string()),
             error: task.error.as_ref().map(|error| error.code),
             owner: Cow::Owned(owner),
+            hidden: task.hidden,
             queue_position: None,
         }
     }

@@ -8,8 +8,9 @@ use crate::core::document::Catalogue;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
-    Feedback, FieldFault, FileText, Outcome, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen,
-    Settings, Situation, Stage, Start, Take, Task, TaskId, WorkPhase, Worktree, decide, effects,
+    Feedback, FieldFault, FileText, News, Outcome, Plan, Priority, Reassign, Refusal, Reject, Review,
+    ReviewPhase, Revise, Seen, Settings, Situation, Stage, Start, Take, Task, TaskId, WorkPhase, Worktree,
+    decide, effects,
 };
 use crate::documents;
 use crate::error::Error;
@@ -17,7 +18,10 @@ use crate::keeper;
 use crate::list;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
+use crate::revision;
 use crate::round;
+use crate::submission;
+use regatta_files::TaskFile;
 use regatta_git::{BranchName, Signature};
 use regatta_store::{Append, CommandKey, IntentId, LeaseToken, NewRow, StreamName, Version};
 use serde::{Deserialize, Serialize};
@@ -107,6 +111,53 @@ pub(crate) async fn complete_as(project: &Project, order: Order<'_>) -> Result<G
     give(project, order, Command::Complete(complete)).await
 }
 
+/// Puts up what is in the worktree of a task, by whoever's hand, with everything committed.
+pub async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
+    let key = key(giver, Some(task), "submit");
+    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    let diff = submission::see(project, task, &giver.actor).await?;
+    let submit = Complete::new(diff, 1, None).map_err(invalid)?;
+    give(project, order, Command::Submit(submit)).await
+}
+
+/// Gives a task to another agent, or to the person who asks; `stop` ends a session under way first.
+pub async fn reassign(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    to: Option<AgentId>,
+    stop: bool,
+    feedback: Option<String>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("reassign {to:?} {stop} {feedback:?}"));
+    let reassign = Reassign::new(to, stop, feedback, see_start(project).await?).map_err(invalid)?;
+    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reassign(reassign)).await
+}
+
+/// Changes what a task says of itself, in the log and in its file at once.
+pub async fn edit(project: &Project, giver: &Giver, task: TaskId, revise: Revise) -> Result<(), Error> {
+    let key = key(giver, Some(task), &format!("{revise:?}"));
+    let revise = revise.checked().map_err(invalid)?;
+    let found = get_task(project, task).await?;
+    let change = |file: &TaskFile| revision::apply(&found, &revise, file);
+    keeper::edit_by(project, task, &giver.actor, key, change).await.map(|_| ())
+}
+
+/// Deletes a task that was never assigned, and its file.
+pub async fn delete(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
+    let key = key(giver, Some(task), "delete");
+    let given = give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Delete).await?;
+    keeper::discard(project, task).await?;
+    Ok(given)
+}
+
+/// Takes a verified task out of the list, or puts it back.
+pub async fn hide(project: &Project, giver: &Giver, task: TaskId, hidden: bool) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("hide {hidden}"));
+    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    give(project, order, Command::Hide { hidden }).await
+}
+
 /// Approves the diff of a task.
 pub async fn approve(
     project: &Project,
@@ -128,8 +179,20 @@ pub async fn reject(
     reason: String,
     feedback: Option<String>,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("reject {reason:?} {feedback:?}"));
-    let reject = Reject::new(reason, feedback).map_err(invalid)?;
+    reject_to(project, giver, task, reason, feedback, None).await
+}
+
+/// Sends the work of a task back, to another agent than the one that did it if one is named.
+pub async fn reject_to(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    reason: String,
+    feedback: Option<String>,
+    agent: Option<AgentId>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("reject {reason:?} {feedback:?} {agent:?}"));
+    let reject = Reject::new(reason, feedback).map_err(invalid)?.handed_to(agent);
     give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reject(reject)).await
 }
 
@@ -176,6 +239,13 @@ pub(crate) async fn get_task_at(project: &Project, task: TaskId) -> Result<(Task
 pub(crate) struct Beside {
     pub(crate) version: Version,
     pub(crate) row: NewRow,
+}
+
+/// Tells whether there was a task of this number that is deleted.
+pub(crate) async fn is_deleted(project: &Project, task: TaskId) -> Result<bool, Error> {
+    let loaded = project.store().load(&log::task_stream(task), SNAPSHOT_FORMAT).await?;
+    let folded: Folded<Option<Task>> = Folded::from_loaded(loaded)?;
+    Ok(folded.version.0 > 0 && folded.state.is_none())
 }
 
 /// A command on its way to the rules.
@@ -257,7 +327,7 @@ struct Desk {
 
 impl Desk {
     async fn load(project: &Project, order: &Order<'_>, command: &Command) -> Result<Self, Error> {
-        let needs_plan = matches!(command, Command::Create(_) | Command::Depend(_));
+        let needs_plan = matches!(command, Command::Create(_) | Command::Depend(_) | Command::Delete);
         let plan = if needs_plan { Some(load_plan(project).await?) } else { None };
         let next_id = || plan.as_ref().map_or(TaskId::FIRST, |plan| plan.state.next_id());
         let id = order.task.unwrap_or_else(next_id);
@@ -268,10 +338,18 @@ impl Desk {
         let crew = Folded::from_loaded(next()?)?;
         let touches_file = matches!(command, Command::Edit(_) | Command::Report(Outcome::FileWritten { .. }));
         let file = if touches_file { Some(load_file(project, id).await?) } else { None };
-        let is_filed = matches!(command, Command::Create(create) if create.is_filed());
+        let is_filed = match command {
+            Command::Create(create) => create.is_filed(),
+            Command::Edit(edit) => {
+                edit.news.iter().any(|news| matches!(news, News::Edited { filed: Some(_), .. }))
+            }
+            _ => false,
+        };
         let catalogue = if is_filed { Some(documents::load_catalogue(project).await?) } else { None };
         let upstream = match (&task.state, command) {
-            (Some(task), Command::Assign(_) | Command::Take(_)) => load_upstream(project, task).await?,
+            (Some(task), Command::Assign(_) | Command::Take(_) | Command::Reassign(_)) => {
+                load_upstream(project, task).await?
+            }
             _ => BTreeMap::new(),
         };
         Ok(Desk { id, task, crew, plan, file, catalogue, upstream })
@@ -401,7 +479,7 @@ async fn see_worktree(project: &Project, id: TaskId) -> Result<Seen, Error> {
     }
 }
 
-async fn find_review(project: &Project, id: TaskId) -> Result<Option<Review>, Error> {
+pub(crate) async fn find_review(project: &Project, id: TaskId) -> Result<Option<Review>, Error> {
     Ok(match get_task(project, id).await?.stage {
         Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready => Some(*review),
         _ => None,
@@ -428,7 +506,7 @@ pub(crate) async fn see_work(project: &Project, id: TaskId) -> Result<Diff, Erro
     }
 }
 
-async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error> {
+pub(crate) async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error> {
     let task = get_task(project, id).await?;
     let is_open = matches!(
         &task.stage,
@@ -444,7 +522,7 @@ async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error>
     Ok(is_open.then_some(task))
 }
 
-fn empty_diff() -> Diff {
+pub(crate) fn empty_diff() -> Diff {
     let nothing: CommitId = "0".repeat(40).parse().expect("forty zeros are a commit id");
     let (base, head) = (nothing.clone(), nothing);
     Diff { files_changed: 0, lines_added: 0, lines_removed: 0, digest: String::new(), base, head }
@@ -457,30 +535,54 @@ pub(crate) fn branch_of(worktree: &Worktree) -> Result<BranchName, Error> {
 
 /// Commits what is left in the worktree of a task, in the name of whoever has it, and returns the diff from its base.
 pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {
+    let author = author_of(task, clock::now());
+    commit_work_as(project, task, &author, message).await
+}
+
+/// Commits what is left in the worktree of a task, and returns the diff from its base.
+pub(crate) async fn commit_work_as(
+    project: &Project,
+    task: &Task,
+    author: &Signature,
+    message: &str,
+) -> Result<Diff, Error> {
     // Another process may have cancelled it since the caller began.
     let gone = || Error::Refused(Refusal::TaskBusy { task: task.id, doing: "it has no worktree any more" });
     let worktree = task.worktree().ok_or_else(gone)?;
     let repository = project.repository();
     let place = project.place(&worktree.path);
-    let now = clock::now();
-    repository
-        .commit_all(&place, &project.config().copy, &author_of(task, now), &ourselves(now), message)
-        .await?;
+    repository.commit_all(&place, &project.config().copy, author, &ourselves(author.at), message).await?;
     let head = repository.head_of_worktree(&place).await?;
-    let base = to_git(&worktree.base)?;
+    let base = find_base(project, worktree, &head).await?;
     let diff = repository.diff(&base, &head).await?;
     Ok(Diff {
         files_changed: diff.files.len() as u64,
         lines_added: diff.lines_added,
         lines_removed: diff.lines_removed,
         digest: diff.digest,
-        base: worktree.base.clone(),
+        base: from_git(&base),
         head: from_git(&head),
     })
 }
 
+/// Returns where the diff of a worktree begins: where it was made from, or what of the target was merged into it since,
+/// so that the work of others is not shown as its own.
+async fn find_base(
+    project: &Project,
+    worktree: &Worktree,
+    head: &regatta_git::CommitId,
+) -> Result<regatta_git::CommitId, Error> {
+    let (repository, begun) = (project.repository(), to_git(&worktree.base)?);
+    let target = BranchName::parse(&worktree.target).map_err(|error| Error::Git(error.into()))?;
+    let Some(target) = repository.find_branch(&target).await? else { return Ok(begun) };
+    match repository.find_merge_base(&target, head).await? {
+        Some(met) if met != begun && repository.is_ancestor(&begun, &met).await? => Ok(met),
+        _ => Ok(begun),
+    }
+}
+
 /// Returns the identity of whoever has a task: its agent, or the person who does it.
-fn author_of(task: &Task, at: jiff::Timestamp) -> Signature {
+pub(crate) fn author_of(task: &Task, at: jiff::Timestamp) -> Signature {
     match (task.agent(), &task.owner) {
         (Some(agent), _) => {
             Signature { name: agent.to_string(), email: format!("{agent}@agents.invalid"), at }

@@ -70,6 +70,7 @@ pub struct TaskView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
     pub error: Option<Failure>,
+    pub hidden: bool,
     pub owner: String,
     pub next: String,
     pub deadline: Option<Timestamp>,
@@ -310,6 +311,7 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
         parked: task.find_park().cloned(),
         spent: None,
         error: task.error.clone(),
+        hidden: task.hidden,
         owner,
         next,
         deadline: deadline(project, task).filter(|_| !is_unattended),
@@ -363,7 +365,8 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
                 "halted",
                 "you".to_owned(),
                 format!(
-                    "regatta task resume {id} tries again; or regatta task complete {id}, or regatta task cancel {id}"
+                    "regatta task resume {id} tries again (or regatta task reassign {id} --agent NAME); or regatta task \
+                     submit {id}, or regatta task cancel {id}"
                 ),
             ),
             WorkPhase::ByHand => (
@@ -372,6 +375,14 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
                 format!(
                     "work in the worktree (regatta task open {id}), then regatta task submit {id}, or regatta task cancel {id}"
                 ),
+            ),
+            WorkPhase::Handing { to } => (
+                "stopping",
+                engine(),
+                match &to.agent_id {
+                    Some(agent) => format!("stops the agent, then starts {agent}"),
+                    None => "stops the agent; the work is yours then".to_owned(),
+                },
             ),
             WorkPhase::Unwinding => ("unwinding", engine(), "removes the worktree again".to_owned()),
             WorkPhase::Stopping { .. } => {
@@ -382,7 +393,9 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
             }
         },
         Stage::WaitingApproval(review) => match &review.phase {
-            ReviewPhase::Recording => ("recording", engine(), "records the diff".to_owned()),
+            ReviewPhase::Recording | ReviewPhase::Resubmitting { .. } => {
+                ("recording", engine(), "records the diff".to_owned())
+            }
             ReviewPhase::Pausing => ("pausing", engine(), "pauses the agent".to_owned()),
             ReviewPhase::Checking => ("checking", engine(), "runs the project's checks".to_owned()),
             ReviewPhase::Ready => (

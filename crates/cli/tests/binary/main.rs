@@ -38,4 +38,5 @@ mod task_file_news;
 mod task_file_sizes;
 mod task_files;
 mod terminals;
+mod verbs;
 mod workflows;

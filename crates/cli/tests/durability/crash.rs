@@ -5,7 +5,7 @@ use crate::crash_files;
 use crate::invariants;
 use crate::scenario::{
     ALL, APPROVE, ASSIGN, ASSIGN_PROGRAM, CANCEL, CANCEL_BROKEN, CANCEL_HANGING, CHECK, COMPLETE,
-    COMPLETE_HANGING, REJECT, Scenario, until_hanging,
+    COMPLETE_HANGING, REASSIGN, REJECT, SUBMIT, Scenario, until_hanging,
 };
 use crate::world::{Event, SIGKILL, World};
 use regatta_engine::CRASH_POINTS;
@@ -134,6 +134,16 @@ fn check() {
 }
 
 #[test]
+fn submit() {
+    crash_everywhere(&SUBMIT, Checkout::Edited);
+}
+
+#[test]
+fn reassign() {
+    crash_everywhere(&REASSIGN, Checkout::Clean);
+}
+
+#[test]
 fn complete() {
     crash_everywhere(&COMPLETE, Checkout::Edited);
 }
@@ -219,7 +229,8 @@ fn cancel_a_session_while_its_engine_dies() {
 fn every_point_is_passed_by_a_case() {
     let of_tasks = ALL.iter().flat_map(|scenario| scenario.points);
     let of_files = crash_files::ALL.iter().flat_map(|scenario| scenario.points);
-    let passed: BTreeSet<&str> = of_tasks.chain(of_files).copied().collect();
+    let of_deletion = crash_files::DELETE_POINTS.iter();
+    let passed: BTreeSet<&str> = of_tasks.chain(of_files).chain(of_deletion).copied().collect();
     let known: BTreeSet<&str> = CRASH_POINTS
         .iter()
         .copied()

@@ -29,7 +29,7 @@ pub(crate) fn approve(
 pub(super) fn check_is_ready(task: &Task, review: &Review) -> Result<(), Refusal> {
     let doing = match review.phase {
         ReviewPhase::Ready => return Ok(()),
-        ReviewPhase::Recording => "its diff is being recorded",
+        ReviewPhase::Recording | ReviewPhase::Resubmitting { .. } => "its diff is being recorded",
         ReviewPhase::Pausing => "its agent is being paused",
         ReviewPhase::Checking => "the project's checks are being run",
         ReviewPhase::Merging { .. } => "it is approved and being merged",
@@ -205,7 +205,7 @@ mod tests {
                 > approve 1 head 9999999
                 error[APPROVAL_STALE]: task #1 was not merged
                   why:  the diff for review leads to 0000001000, but what you approve is 9999999
-                  next: see the diff for review with `regatta task diff 1`; if the branch moved on, `regatta task reject 1 --reason "…"` has the agent put it up again
+                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
                 > approve 1 head 0000001
                 [approval:approved] -> merge_branch
                 #1 waiting_approval/merging, alpha paused
@@ -219,15 +219,15 @@ mod tests {
             "add; assign 1 alpha; settle 1; ready 1",
             "approve 1 moved; approve 1 gone",
             expect![[r#"
-            > approve 1 moved
-            error[APPROVAL_STALE]: task #1 was not merged
-              why:  the diff for review leads to 0000001000, but what you approve is 0000999000
-              next: see the diff for review with `regatta task diff 1`; if the branch moved on, `regatta task reject 1 --reason "…"` has the agent put it up again
-            > approve 1 gone
-            error[APPROVAL_STALE]: task #1 was not merged
-              why:  the diff for review leads to 0000001000, but what you approve is gone
-              next: see the diff for review with `regatta task diff 1`; if the branch moved on, `regatta task reject 1 --reason "…"` has the agent put it up again
-        "#]],
+                > approve 1 moved
+                error[APPROVAL_STALE]: task #1 was not merged
+                  why:  the diff for review leads to 0000001000, but what you approve is 0000999000
+                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
+                > approve 1 gone
+                error[APPROVAL_STALE]: task #1 was not merged
+                  why:  the diff for review leads to 0000001000, but what you approve is gone
+                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
+            "#]],
         );
     }
 
@@ -240,11 +240,11 @@ mod tests {
                 > approve 1 dirty a.txt
                 error[WORKTREE_DIRTY]: task #1 was not merged
                   why:  1 file in its worktree is not committed: a.txt
-                  next: see them with `regatta task diff 1`, then `regatta task reject 1 --reason "…"` to have them reviewed, or `regatta task cancel 1` (the files are kept as a salvage)
+                  next: `regatta task submit 1` commits them and puts up the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent, and `regatta task cancel 1` keeps them as a salvage
                 > approve 1 dirty a,b,c,d,e,f
                 error[WORKTREE_DIRTY]: task #1 was not merged
                   why:  6 files in its worktree are not committed: a, b, c, d, e, …
-                  next: see them with `regatta task diff 1`, then `regatta task reject 1 --reason "…"` to have them reviewed, or `regatta task cancel 1` (the files are kept as a salvage)
+                  next: `regatta task submit 1` commits them and puts up the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent, and `regatta task cancel 1` keeps them as a salvage
             "#]],
         );
     }

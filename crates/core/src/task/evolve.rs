@@ -23,9 +23,9 @@ impl Task {
     }
 }
 
-/// Folds one fact into the task, or returns `None` when the task cannot carry it.
-pub(crate) fn try_evolve(mut task: Option<Task>, fact: &Fact) -> Option<Task> {
-    if fold(&mut task, fact) { task } else { None }
+/// Folds one fact into the task, or returns `None` when the task cannot carry it. A deleted task is none any more.
+pub(crate) fn try_evolve(mut task: Option<Task>, fact: &Fact) -> Option<Option<Task>> {
+    fold(&mut task, fact).then_some(task)
 }
 
 /// Folds one fact into the task; a task that cannot carry it stays as it is, and that is said.
@@ -34,6 +34,12 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
         (none @ None, Event::TaskCreated { .. }) => {
             *none = created(fact);
             return none.is_some();
+        }
+        (some @ Some(_), Event::TaskDeleted { task_id }) => {
+            let may_go = |task: &mut Task| {
+                task.id == *task_id && task.attempts == 0 && matches!(task.stage, Stage::Backlog)
+            };
+            return some.take_if(may_go).is_some();
         }
         (Some(task), event) if task.id == event.task() => task,
         _ => return false,
@@ -49,6 +55,8 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
             task.salvages.push(salvage.clone())
         }
         Event::ApprovalRejected { .. } if is_ready(&task.stage) => {}
+        Event::TaskHidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = true,
+        Event::TaskUnhidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = false,
         event if event.is_note() => {}
         event if remember(task, event) => {}
         event if advance(task, event) => {}
@@ -82,7 +90,7 @@ fn remember(task: &mut Task, event: &Event) -> bool {
             memory.output = Some(OutputNote { digest: digest.clone(), summary: summary.clone() });
         }
         Event::OutputRemoved { .. } => memory.output = None,
-        Event::TaskEdited { title, description, priority, .. } => {
+        Event::TaskEdited { title, description, priority, filed, .. } => {
             if let Some(title) = title {
                 task.title.clone_from(title);
             }
@@ -90,6 +98,10 @@ fn remember(task: &mut Task, event: &Event) -> bool {
                 task.description.clone_from(description);
             }
             task.priority = priority.unwrap_or(task.priority);
+            if let Some(filed) = filed {
+                task.epic = filed.epic_id;
+                task.prd.clone_from(&filed.prd);
+            }
         }
         Event::RequirementsEdited { text, .. } => task.description.clone_from(text),
         Event::InputsEmbedded { inputs, .. } => memory.inputs.clone_from(inputs),
@@ -152,6 +164,7 @@ fn created(fact: &Fact) -> Option<Task> {
         run: None,
         owner: None,
         proof: None,
+        hidden: false,
         error: None,
         stage: Stage::Backlog,
     })
@@ -299,7 +312,14 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
         (Phase::Starting { rejection: None, woken: false, .. }, Event::AgentStartFailed { error, .. }) => {
             (Phase::Unwinding, ErrorChange::Set(error.clone()))
         }
-        (Phase::Starting { rejection: Some(rejection), .. }, Event::AgentResumeFailed { error, .. }) => {
+        (
+            Phase::Starting { rejection: Some(rejection), .. },
+            Event::AgentResumeFailed { error, rejection_count, .. },
+        ) => {
+            if let Some(count) = rejection_count {
+                task.rejection_count = *count;
+                task.told = None;
+            }
             let review = Box::new(rejection.review.clone());
             return Ok((Stage::WaitingApproval(review), ErrorChange::Set(error.clone())));
         }
@@ -318,6 +338,30 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
             return completed(task, work, event);
         }
         (
+            Phase::Parked { .. } | Phase::Halted | Phase::ByHand,
+            Event::TaskReassigned { agent_id, owner, session, .. },
+        ) if reassigns_soundly(task, agent_id.as_ref(), *session) => {
+            work.agent.clone_from(agent_id);
+            if owner.is_some() {
+                task.owner.clone_from(owner);
+            }
+            task.retries = 0;
+            match session {
+                Some(session) => {
+                    task.sessions = *session;
+                    (Phase::Starting { session: *session, rejection: None, woken: true }, ErrorChange::Keep)
+                }
+                None => (Phase::ByHand, ErrorChange::Clear),
+            }
+        }
+        (Phase::Starting { .. } | Phase::Running { .. }, Event::AgentStopping { handover: Some(to), .. }) => {
+            (Phase::Handing { to: Box::new(to.clone()) }, ErrorChange::Clear)
+        }
+        (Phase::Handing { .. }, Event::AgentStopped { .. }) => (Phase::Halted, ErrorChange::Keep),
+        (Phase::Handing { .. }, Event::AgentStopFailed { error, .. }) => {
+            (Phase::Halted, ErrorChange::Set(error.clone()))
+        }
+        (
             Phase::Preparing
             | Phase::Starting { .. }
             | Phase::Running { .. }
@@ -325,7 +369,7 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
             | Phase::Parked { .. }
             | Phase::Halted
             | Phase::ByHand,
-            Event::AgentStopping { reason, .. },
+            Event::AgentStopping { reason, handover: None, .. },
         ) => {
             let session = match work.phase {
                 Phase::Running { session } => Some(session),
@@ -425,23 +469,38 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
             let landed = landed(*review, commit.clone(), approver);
             return Ok((Stage::Verified(Box::new(landed)), ErrorChange::Clear));
         }
-        (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, .. }) => {
+        (Phase::Ready, Event::TaskSubmitted { .. }) => return Ok(submitted(task, review, event)),
+        (Phase::Resubmitting { .. }, Event::ApprovalRequested { .. }) => {
+            (after_recording(&review), ErrorChange::Keep)
+        }
+        (Phase::Resubmitting { before }, Event::ApprovalRequestFailed { error, .. }) => {
+            return Ok((Stage::WaitingApproval(before.clone()), ErrorChange::Set(error.clone())));
+        }
+        (Phase::Ready, Event::TaskReassigned { agent_id, owner, session: None, .. }) => {
+            review.agent.clone_from(agent_id);
+            if owner.is_some() {
+                task.owner.clone_from(owner);
+            }
+            (Phase::Ready, ErrorChange::Keep)
+        }
+        (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, agent_id, .. }) => {
             task.rejection_count = *rejection_count;
             task.told = Some(Told { reason: reason.clone(), feedback: feedback.clone() });
             if task.run.is_some() {
                 let words = [Some(reason.clone()), feedback.clone()];
                 return handed_back(*review, words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
             }
-            if review.agent.is_none() {
+            let agent = agent_id.clone().or_else(|| review.agent.clone());
+            if agent.is_none() {
                 let work = Work { agent: None, worktree: review.worktree, phase: WorkPhase::ByHand };
                 return Ok((Stage::InProgress(Box::new(work)), ErrorChange::Clear));
             }
             task.sessions += 1;
-            return rejected(task.sessions, reason.clone(), *review);
+            return rejected(task.sessions, agent, reason.clone(), *review);
         }
         (
             Phase::Recording | Phase::Pausing | Phase::Checking | Phase::Ready,
-            Event::AgentStopping { reason, .. },
+            Event::AgentStopping { reason, handover: None, .. },
         ) => (Phase::Stopping { reason: reason.clone() }, ErrorChange::Clear),
         (Phase::Stopping { reason }, Event::AgentStopped { .. }) => {
             (Phase::Removing { reason: reason.clone() }, ErrorChange::Keep)
@@ -485,8 +544,46 @@ fn handed_back(review: Review, feedback: String) -> Step {
     Ok((Stage::InProgress(Box::new(work)), ErrorChange::Clear))
 }
 
-fn rejected(session: u32, reason: String, review: Review) -> Step {
-    let agent = review.agent.clone();
+/// A new diff takes the place of the one that was ready.
+fn submitted(task: &mut Task, mut review: Box<Review>, event: &Event) -> (Stage, ErrorChange) {
+    let before = review.clone();
+    if let Event::TaskSubmitted {
+        diff,
+        base,
+        head,
+        files_changed,
+        lines_added,
+        lines_removed,
+        approval,
+        checks,
+        ..
+    } = event
+    {
+        task.completions += 1;
+        review.diff = Diff {
+            files_changed: *files_changed,
+            lines_added: *lines_added,
+            lines_removed: *lines_removed,
+            digest: diff.clone(),
+            base: base.clone(),
+            head: head.clone(),
+        };
+        review.approval = *approval;
+        review.checks.clone_from(checks);
+        review.phase = ReviewPhase::Resubmitting { before };
+    }
+    (Stage::WaitingApproval(review), ErrorChange::Clear)
+}
+
+/// An agent gets the next session, and a person none.
+fn reassigns_soundly(task: &Task, agent: Option<&AgentId>, session: Option<u32>) -> bool {
+    match session {
+        Some(session) => agent.is_some() && session == task.sessions + 1,
+        None => agent.is_none(),
+    }
+}
+
+fn rejected(session: u32, agent: Option<AgentId>, reason: String, review: Review) -> Step {
     let worktree = review.worktree.clone();
     let rejection = Some(Box::new(Rejection { reason, review }));
     let phase = WorkPhase::Starting { session, rejection, woken: false };

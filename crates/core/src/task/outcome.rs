@@ -63,6 +63,12 @@ fn of_work(settings: &Settings, task: &Task, work: &Work, outcome: &Outcome) -> 
         (WorkPhase::Preparing, Outcome::WorktreeNotCreated(error)) => {
             vec![Event::WorktreeCreateFailed { task_id, error: error.clone() }]
         }
+        (WorkPhase::Handing { to }, Outcome::AgentStopped) => {
+            vec![Event::AgentStopped { task_id, agent_id: agent_id() }, to.given(task, work.agent.clone())]
+        }
+        (WorkPhase::Handing { .. }, Outcome::AgentNotStopped(error)) => {
+            vec![Event::AgentStopFailed { task_id, agent_id: agent_id(), error: error.clone() }]
+        }
         (WorkPhase::Stopping { .. }, Outcome::AgentStopped) => {
             vec![Event::AgentStopped { task_id, agent_id: agent_id() }]
         }
@@ -131,7 +137,8 @@ fn starting(
             Event::AgentStartFailed { task_id, agent_id, session, error: failure.clone() }
         }
         (Outcome::SessionNotStarted { session: started, failure }, Some(_)) if *started == session => {
-            Event::AgentResumeFailed { task_id, agent_id, session, error: failure.clone() }
+            let rejection_count = Some(task.rejection_count.saturating_sub(1));
+            Event::AgentResumeFailed { task_id, agent_id, session, error: failure.clone(), rejection_count }
         }
         _ => return None,
     };
@@ -174,10 +181,10 @@ fn of_review(task: &Task, review: &Review, outcome: &Outcome) -> Option<Vec<Even
     let agent_id = || review.agent.clone();
     let branch = &review.worktree.branch;
     let event = match (&review.phase, outcome) {
-        (ReviewPhase::Recording, Outcome::DiffRecorded) => {
+        (ReviewPhase::Recording | ReviewPhase::Resubmitting { .. }, Outcome::DiffRecorded) => {
             Event::ApprovalRequested { task_id, diff: review.diff.digest.clone() }
         }
-        (ReviewPhase::Recording, Outcome::DiffNotRecorded(error)) => {
+        (ReviewPhase::Recording | ReviewPhase::Resubmitting { .. }, Outcome::DiffNotRecorded(error)) => {
             Event::ApprovalRequestFailed { task_id, error: error.clone() }
         }
         (ReviewPhase::Pausing, Outcome::AgentPaused) => {

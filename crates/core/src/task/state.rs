@@ -2,6 +2,7 @@
 //!
 //! [`Stage`] is an enum of situations, each with just the data it needs. The board's column is read off it.
 
+use super::Handover;
 use crate::machine::Column;
 use crate::{
     AgentId, AgentState, Approval, Code, CommitId, EpicId, FailureClass, InputNote, PrdSlug, Problem,
@@ -62,6 +63,9 @@ pub struct Task {
     pub owner: Option<String>,
     /// What the project's checks said at the newest commit that they were run at.
     pub proof: Option<Proof>,
+    /// Whether it is left out of the list.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
     /// What went wrong last, until something goes right.
     pub error: Option<Failure>,
     /// Where it stands.
@@ -149,6 +153,11 @@ pub enum WorkPhase {
     Halted,
     /// A person does the work; there is no session.
     ByHand,
+    /// Reassigned: the agent is being stopped first.
+    Handing {
+        /// Who has it then.
+        to: Box<Handover>,
+    },
     /// The agent could not be started; its worktree is being removed.
     Unwinding,
     /// Cancelled: the agent is being stopped.
@@ -223,6 +232,11 @@ pub struct Review {
 pub enum ReviewPhase {
     /// The diff is being recorded.
     Recording,
+    /// A new diff is being recorded in place of the one that was ready.
+    Resubmitting {
+        /// The review to return to if that fails.
+        before: Box<Review>,
+    },
     /// The agent is being paused.
     Pausing,
     /// The project's checks are being run.
@@ -504,6 +518,7 @@ impl Task {
                 WorkPhase::Preparing | WorkPhase::Starting { .. } => AgentState::Starting,
                 WorkPhase::Running { .. }
                 | WorkPhase::Driven { session: Some(_), .. }
+                | WorkPhase::Handing { .. }
                 | WorkPhase::Stopping { session: Some(_), .. } => AgentState::Running,
                 WorkPhase::Driven { session: None, .. } | WorkPhase::Parked { .. } => AgentState::Paused,
                 _ => AgentState::Error,

@@ -3,8 +3,8 @@
 use crate::session::Budget;
 use crate::{
     Actor, AgentId, Approval, Breakdown, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId,
-    Event, Evidence, Failure, FailureClass, InputNote, MovedRef, Origin, Priority, Problem, ProgressNote,
-    Retries, RunId, Salvage, Settings, Splice, TaskId,
+    Event, Evidence, Failure, FailureClass, Filed, InputNote, MovedRef, Origin, Priority, Problem,
+    ProgressNote, Retries, RunId, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,8 +63,8 @@ pub(crate) fn progress(number: u32) -> ProgressNote {
     }
 }
 
-fn completed(task_id: TaskId) -> Event {
-    let settings = Settings {
+fn settings() -> Settings {
+    Settings {
         max_concurrent_agents: 1,
         approval: Approval::Person,
         members: Vec::new(),
@@ -72,8 +72,11 @@ fn completed(task_id: TaskId) -> Event {
         retries: Retries::default(),
         budget: Budget::default(),
         agents: BTreeMap::new(),
-    };
-    Event::completed(task_id, &diff(2, commit(1)), 3, Some("Done".into()), &settings)
+    }
+}
+
+fn completed(task_id: TaskId) -> Event {
+    Event::completed(task_id, &diff(2, commit(1)), 3, Some("Done".into()), &settings())
 }
 
 /// One of each kind of event, in the order of [`Event::KINDS`].
@@ -99,6 +102,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             title: Some("Another title".into()),
             description: Some("More text".into()),
             priority: Some(Priority::Low),
+            filed: Some(Filed { epic_id: EpicId::new(3).ok(), prd: "user-auth".parse().ok() }),
         },
         Event::TaskQueued {
             task_id,
@@ -122,6 +126,14 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             from: Some(commit(2)),
             owner: None,
         },
+        Event::TaskReassigned {
+            task_id,
+            agent_id: Some(agent("beta")),
+            owner: None,
+            from: Some(agent_id.clone()),
+            session: Some(session),
+            feedback: Some("Go on".into()),
+        },
         Event::WorktreeCreated { task_id, branch: branch.clone(), path: "trees/task-7".into() },
         Event::WorktreeCreateFailed { task_id, error: error.clone() },
         Event::AgentAssigned { task_id, agent_id: agent_id.clone(), session },
@@ -129,6 +141,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::AgentSessionFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
         completed(task_id),
         Event::TaskCompleteFailed { task_id, error: error.clone() },
+        Event::submitted(task_id, &self::diff(2, commit(2)), &settings()),
         Event::TaskReleased { task_id, run_id: RunId::FIRST, error: Some(error.clone()) },
         Event::ApprovalRequested { task_id, diff: diff.clone() },
         Event::ApprovalRequestFailed { task_id, error: error.clone() },
@@ -164,9 +177,16 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             reason: reason.clone(),
             feedback: Some("More".into()),
             rejection_count: 1,
+            agent_id: Some(agent("beta")),
         },
         Event::AgentResumed { task_id, agent_id: agent_id.clone(), session, feedback: reason.clone() },
-        Event::AgentResumeFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
+        Event::AgentResumeFailed {
+            task_id,
+            agent_id: agent_id.clone(),
+            session,
+            error: error.clone(),
+            rejection_count: Some(0),
+        },
         Event::AgentParked {
             task_id,
             agent_id: agent_id.clone(),
@@ -177,7 +197,12 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             error: error.clone(),
         },
         Event::AgentWoken { task_id, agent_id: agent_id.clone(), session, feedback: Some("Go on".into()) },
-        Event::AgentStopping { task_id, agent_id: Some(agent_id.clone()), reason: Some(reason.clone()) },
+        Event::AgentStopping {
+            task_id,
+            agent_id: Some(agent_id.clone()),
+            reason: Some(reason.clone()),
+            handover: None,
+        },
         Event::AgentStopped { task_id, agent_id: Some(agent_id.clone()) },
         Event::AgentStopFailed { task_id, agent_id: Some(agent_id.clone()), error: error.clone() },
         Event::AgentRefused {
@@ -237,5 +262,8 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             }],
         },
         Event::TaskCancelled { task_id, reason: Some(reason) },
+        Event::TaskHidden { task_id },
+        Event::TaskUnhidden { task_id },
+        Event::TaskDeleted { task_id },
     ]
 }

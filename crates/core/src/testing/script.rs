@@ -3,7 +3,8 @@
 //! ```text
 //! add [PRIORITY] [on ID,ID]      assign ID AGENT [PRIORITY]     complete ID [empty]
 //! depend ID [+ID]… [-ID]…        reject ID REASON               cancel ID [REASON]
-//! take ID
+//! take ID                        reassign ID AGENT|me [stop]    submit ID [empty]
+//! reject ID to:AGENT REASON      delete ID                      hide ID | unhide ID
 //! approve ID [by ACTOR] [head HEX] [dirty FILE,FILE] [moved|gone]
 //! ok ID | fail ID                the oldest open effect of the task goes well, or badly
 //! finish ID | break ID | idle ID | halt ID   its session ends well, badly, with no change, or is stopped
@@ -11,14 +12,14 @@
 //! ready ID                       its session ends well, and everything after it goes well
 //! report ID OUTCOME [SESSION]    an outcome that nobody may be waiting for
 //! queue                          the queue in order, and which task is next
-//! limit N | instances AGENT N | members NAME,NAME | auto | checks NAME,NAME (one called `broken` fails)
+//! forget AGENT | limit N | instances AGENT N | members NAME,NAME | auto | checks NAME,NAME (one called `broken` fails)
 //! ```
 
 use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
-    Depend, FailureClass, Feedback, Outcome, Priority, Problem, Refusal, Reject, RunEnd, RunId, SessionEnd,
-    Stage, Start, Take, Task, TaskId,
+    Depend, FailureClass, Feedback, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd, RunId,
+    SessionEnd, Stage, Start, Take, Task, TaskId,
 };
 use expect_test::Expect;
 use std::collections::BTreeSet;
@@ -67,6 +68,9 @@ impl World {
                 let settings = AgentSettings { instances: count.parse().unwrap() };
                 world.settings.agents.insert(agent(name), settings);
             }),
+            ["forget", name] => self.set(|world| {
+                world.settings.agents.remove(&agent(name));
+            }),
             ["members", names] => {
                 self.set(|world| world.settings.members = names.split(',').map(str::to_owned).collect())
             }
@@ -100,9 +104,25 @@ impl World {
                 let (actor, approve) = self.parse_approve(task, rest);
                 self.command(task, &actor, Command::Approve(approve))
             }
+            "submit" => {
+                let files = u64::from(rest.first() != Some(&"empty"));
+                let head = commit(self.tasks.get(&task).map_or(0, |task| task.completions) + 1);
+                self.command(task, &user(), Command::Submit(complete(files, head)))
+            }
+            "reassign" => {
+                let to = rest.first().filter(|name| **name != "me").map(|name| agent(name));
+                let stop = rest.contains(&"stop");
+                let reassign = Reassign::new(to, stop, Some("see the note".to_owned()), start()).unwrap();
+                self.command(task, &user(), Command::Reassign(reassign))
+            }
+            "delete" => self.command(task, &user(), Command::Delete),
+            "hide" => self.command(task, &user(), Command::Hide { hidden: true }),
+            "unhide" => self.command(task, &user(), Command::Hide { hidden: false }),
             "reject" => {
+                let to = rest.first().and_then(|word| word.strip_prefix("to:"));
+                let rest = if to.is_some() { &rest[1..] } else { rest };
                 let reject = Reject::new(rest.join(" "), Some("see the note".to_owned())).unwrap();
-                self.command(task, &user(), Command::Reject(reject))
+                self.command(task, &user(), Command::Reject(reject.handed_to(to.map(agent))))
             }
             "cancel" => {
                 let reason = (!rest.is_empty()).then(|| rest.join(" "));
@@ -193,7 +213,8 @@ impl World {
         if !effects.is_empty() {
             text.push_str(&format!(" -> {}", effects.join(", ")));
         }
-        format!("{text}\n{}\n", self.describe(&self.tasks[&id]))
+        let task = self.tasks.get(&id).map_or_else(|| format!("#{id} is gone"), |task| self.describe(task));
+        format!("{text}\n{task}\n")
     }
 
     fn describe(&self, task: &Task) -> String {
@@ -210,6 +231,9 @@ impl World {
         }
         if let Some(berth) = self.crew.berths.get(&task.id) {
             text.push_str(&format!(", {} {}", berth.agent, format!("{:?}", berth.state).to_lowercase()));
+        }
+        if task.hidden {
+            text.push_str(", hidden");
         }
         if task.rejection_count > 0 {
             text.push_str(&format!(", rejected {}", task.rejection_count));

@@ -95,10 +95,11 @@ impl World {
         let at = Timestamp::from_second(self.seconds).unwrap();
         let fact = Fact { at, actor: actor.clone(), event: event.clone() };
         let id = event.task();
-        let task = Task::evolve(self.tasks.remove(&id), &fact).expect("an event of a task that exists");
+        let task = Task::evolve(self.tasks.remove(&id), &fact);
         self.crew = std::mem::take(&mut self.crew).evolve(&fact);
         self.plan = std::mem::take(&mut self.plan).evolve(&fact);
         self.facts.push(fact);
+        let task = task?;
         let asked = effects(&task, event);
         self.tasks.insert(id, task);
         asked

@@ -11,6 +11,7 @@
 //! docs/design/001-task-files.md.
 
 mod desired;
+mod discard;
 mod drawer;
 mod left_over;
 mod lines;
@@ -22,6 +23,7 @@ mod reports;
 mod settled;
 mod watch;
 
+pub(crate) use discard::discard;
 pub(crate) use drawer::{close as close_drawer, open as open_drawer};
 pub(crate) use left_over::{LeftOver, keep_unowned};
 pub(crate) use news::{BY_ENGINE, between as news_between};
@@ -38,7 +40,7 @@ use crate::orders::{self, Beside, Order};
 use crate::project::Project;
 use left_over::Taken;
 use regatta_files::{TaskFile, disk, exchange, merge};
-use regatta_store::{Seq, Version};
+use regatta_store::{CommandKey, Seq, Version};
 use settled::{Look, Whole};
 use std::path::Path;
 use std::time::Instant;
@@ -78,6 +80,19 @@ pub(crate) async fn sync(project: &Project, task: TaskId, editor: &Actor) -> Res
     edit(project, task, editor, |file| Ok((file.clone(), Vec::new()))).await
 }
 
+/// Takes in what is on the disk, if the log does not know it; a file that it knows costs one read.
+pub(crate) async fn look_in(project: &Project, task: TaskId) -> Result<(), Error> {
+    orders::get_task(project, task).await?;
+    let text = orders::load_file(project, task).await?.state;
+    let found = disk::read_itself(&drawer::peek(project, task));
+    if let Ok(disk::Itself::File(_, digest)) = &found
+        && text.on_disk.as_ref().is_some_and(|version| version.digest == digest.as_str())
+    {
+        return Ok(());
+    }
+    sync_or_report(project, task).await
+}
+
 /// Brings the file in line; a disk that refuses is reported with the task, and stops nothing else.
 pub(crate) async fn sync_or_report(project: &Project, task: TaskId) -> Result<(), Error> {
     let kept = sync(project, task, &Actor::Engine).await.map(|_| ());
@@ -104,11 +119,22 @@ pub(crate) async fn edit(
     editor: &Actor,
     change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
 ) -> Result<Kept, Error> {
+    edit_by(project, task, editor, None, change).await
+}
+
+/// Does what [`edit`] does for a command that has an id: given twice, the change is made once.
+pub(crate) async fn edit_by(
+    project: &Project,
+    task: TaskId,
+    editor: &Actor,
+    key: Option<CommandKey>,
+    change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
+) -> Result<Kept, Error> {
     let before = orders::get_task(project, task).await?.memory.output;
-    let kept = edit_one(project, task, editor, change).await?;
+    let kept = edit_one(project, task, editor, key, change).await?;
     if orders::get_task(project, task).await?.memory.output != before {
         for dependent in orders::load_dependents(project, task).await? {
-            edit_one(project, dependent, &Actor::Engine, |file| Ok((file.clone(), Vec::new()))).await?;
+            edit_one(project, dependent, &Actor::Engine, None, |file| Ok((file.clone(), Vec::new()))).await?;
         }
     }
     Ok(kept)
@@ -118,6 +144,7 @@ async fn edit_one(
     project: &Project,
     task: TaskId,
     editor: &Actor,
+    key: Option<CommandKey>,
     mut change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
 ) -> Result<Kept, Error> {
     let _lock = lock::take(project, task).await?;
@@ -141,7 +168,8 @@ async fn edit_one(
         let is_new = text.newest.as_ref().is_none_or(|newest| newest.text != wanted.text());
         if is_new || !news.is_empty() {
             let steps = [(wanted.text(), Origin::Engine)];
-            is_changed = record(project, task, &text, &steps, news, editor).await? || is_changed;
+            let order = Order { key: key.clone().filter(|_| !is_changed), ..Order::new(Some(task), editor) };
+            is_changed = record(project, order, &text, &steps, news).await? || is_changed;
             continue;
         }
         is_changed = true;
@@ -239,7 +267,8 @@ async fn take_edit(
         news.extend(merged.conflicts.iter().map(kept));
         steps.push((&merged.text, Origin::Engine));
     }
-    record(project, task.id, text, &steps, news, &editor_of(task)).await.map(|_| ())
+    let editor = editor_of(task);
+    record(project, Order::new(Some(task.id), &editor), text, &steps, news).await.map(|_| ())
 }
 
 /// A change found while an agent works on the task is taken for the agent's.
@@ -253,11 +282,10 @@ fn editor_of(task: &Task) -> Actor {
 /// Records versions of the file; says whether they are in the log, and not another that came first.
 async fn record(
     project: &Project,
-    task: TaskId,
+    order: Order<'_>,
     text: &FileText,
     versions: &[(&str, Origin)],
     news: Vec<News>,
-    editor: &Actor,
 ) -> Result<bool, Error> {
     let mut before = text.newest.as_ref().map_or("", |version| version.text.as_str());
     let mut steps = Vec::new();
@@ -267,9 +295,7 @@ async fn record(
         before = version;
     }
     let base = text.newest.as_ref().map(|version| version.digest.clone());
-    match orders::give(project, Order::new(Some(task), editor), Command::Edit(Edit { base, steps, news }))
-        .await
-    {
+    match orders::give(project, order, Command::Edit(Edit { base, steps, news })).await {
         Ok(_) => Ok(true),
         Err(Error::FileMoved { .. }) => Ok(false),
         Err(other) => Err(other),

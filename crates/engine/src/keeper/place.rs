@@ -78,6 +78,11 @@ pub(super) fn corrupt_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<
     aside(path, "corrupt")
 }
 
+/// Returns the names under which an edit of the file of a deleted task is kept.
+pub(super) fn deleted_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    aside(path, "deleted")
+}
+
 /// Returns the names under which a version is kept that could not be merged.
 pub(super) fn conflict_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     aside(path, "conflict")

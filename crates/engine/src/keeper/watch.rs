@@ -9,7 +9,7 @@ use super::lines::{self, Known, Line, Lines};
 use super::looks::{Found, Looks, Step};
 use super::reports::Reports;
 use super::settled::Stamp;
-use super::{drawer, file_path, left_over, place, sync};
+use super::{discard, drawer, file_path, left_over, place, sync};
 use crate::core::{Actor, Refusal, TaskId};
 use crate::error::Error;
 use crate::list;
@@ -107,6 +107,10 @@ enum Taken {
 /// At the first look so is the file of a task at rest: a crash may have come between a step and its file. Of a task
 /// that is under way, the steps themselves see to the file.
 async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<Taken, Error> {
+    if orders::is_deleted(project, found.task).await? {
+        discard(project, found.task).await?;
+        return Ok(Taken::Settled(None));
+    }
     if !found.has_left_over {
         if let Some(line) = lines::find(project, found.task).await? {
             return Ok(Taken::Settled(Some(line)));

@@ -30,6 +30,7 @@ pub(crate) struct Charge {
     _place: Place,
     /// What it was told.
     pub(crate) opened: Opened,
+    is_session_gone: bool,
 }
 
 /// What came of opening one.
@@ -83,7 +84,10 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
         engine::check_lease(&work.project, work.token).await?;
         let seen = store.head().await?;
         let error = match accounts::open(&work.project, work.token, &subject).await {
-            Ok(opened) => return Ok(Opening::Open(Charge { subject, _place: place, opened })),
+            Ok(opened) => {
+                let is_session_gone = false;
+                return Ok(Opening::Open(Charge { subject, _place: place, opened, is_session_gone }));
+            }
             Err(error @ Error::Refused(_)) => error,
             Err(other) => return Err(other),
         };
@@ -155,6 +159,17 @@ impl Charge {
         &self.subject
     }
 
+    /// Takes note that the agent's session that was to be resumed is gone; says whether the session should start again
+    /// without it.
+    pub(crate) fn starts_afresh(&mut self, ended: &Ended) -> bool {
+        let is_lost = ended.is_session_gone && ended.agent_session.is_none();
+        if !is_lost || !matches!(ended.outcome, Outcome::Failed(_)) {
+            return false;
+        }
+        self.is_session_gone = true;
+        self.opened.resumes.take().is_some()
+    }
+
     /// Narrows limits to what was set aside.
     pub(crate) fn narrow(&self, limits: &mut Limits) {
         limits.wall = limits.wall.min(self.wall());
@@ -207,6 +222,8 @@ impl Charge {
             },
             turns: ended.turns,
             agent_session: ended.agent_session.clone(),
+            // One that started afresh has found out before.
+            agent_session_gone: ended.is_session_gone || self.is_session_gone,
         };
         accounts::close(&work.project, work.token, &self.subject, closing).await
     }

@@ -69,7 +69,12 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
     };
     let Some(entry) = project.config().agents.get(agent) else {
         let why = format!("the config has no `[agents.{agent}]` entry any more");
-        let next = "choose another with `regatta agent list`, or add the entry again";
+        let next = match request.speaks_for.task {
+            Some(task) => format!(
+                "give it to another: `regatta task reassign {task} --agent NAME`, or add the entry again"
+            ),
+            None => "choose another with `regatta agent list`, or add the entry again".to_owned(),
+        };
         return Err(Box::new(Problem::new(Code::AgentNotFound, what, why, next)));
     };
     if !request.folder.is_dir() {

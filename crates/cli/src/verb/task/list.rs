@@ -4,37 +4,104 @@ use crate::arguments::Place;
 use crate::columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, clean};
+use crate::verb::epic::epic_id;
 use clap::Args;
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::{Priority, Problem, TaskId};
-use regatta_engine::{Error, TaskRow, list_rows, list_tasks};
+use regatta_engine::core::{EpicId, Priority, Problem, TaskId};
+use regatta_engine::{Error, Filter, Row, TaskRow, TaskView, list_rows, list_tasks};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-/// Lists the tasks.
+/// List the tasks.
 #[derive(Args)]
-pub(crate) struct List {}
+pub(crate) struct List {
+    /// Only tasks in this column: backlog, in_progress, waiting_approval or verified.
+    #[arg(long, value_name = "NAME", value_parser = column)]
+    column: Option<Column>,
+    /// Only tasks of this agent.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Only tasks of this epic.
+    #[arg(long, value_name = "ID", value_parser = epic_id)]
+    epic: Option<EpicId>,
+    /// Only tasks with these words in the title or the description.
+    #[arg(long, value_name = "WORDS")]
+    text: Option<String>,
+    /// Hidden tasks too.
+    #[arg(long)]
+    all: bool,
+}
 
 impl List {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let explain = |error: Error| error.explain();
         let project = place.open().await?;
+        let Self { column, agent, epic, text, all } = self;
+        let filter = Filter { column, agent, epic, text, all };
         if place.screen.is_json() {
-            place.screen.data(&list_tasks(&project).await.map_err(explain)?, |_| String::new());
+            let tasks = list_tasks(&project).await.map_err(explain)?;
+            let asked: Vec<&TaskView> = tasks.iter().filter(|task| filter.admits(row_of(task))).collect();
+            place.screen.data(&asked, |_| String::new());
             return Ok(Exit::Done);
         }
-        let tasks = list_rows(&project).await.map_err(explain)?;
-        if tasks.is_empty() {
-            let hint = format!("{DIM}no tasks yet; add one with `regatta task add \"…\"`{DIM:#}\n");
-            place.screen.data(&(), |()| hint);
+        // The short rows have no description, so words are looked for in the tasks themselves.
+        let found: Option<BTreeSet<TaskId>> = match &filter.text {
+            None => None,
+            Some(_) => {
+                let tasks = list_tasks(&project).await.map_err(explain)?;
+                Some(tasks.iter().filter(|task| filter.admits(row_of(task))).map(|task| task.id).collect())
+            }
+        };
+        let rows = list_rows(&project).await.map_err(explain)?;
+        let is_asked = |row: &&TaskRow| match &found {
+            Some(found) => found.contains(&row.id),
+            None => filter.admits(short_row_of(row)),
+        };
+        let asked: Vec<&TaskRow> = rows.iter().filter(is_asked).collect();
+        let hint = if rows.is_empty() {
+            "no tasks yet; add one with `regatta task add \"…\"`"
         } else {
-            place.screen.plain(&render(&tasks));
+            "no such tasks; `regatta task list --all` shows all"
+        };
+        if asked.is_empty() {
+            place.screen.data(&(), |()| format!("{DIM}{hint}{DIM:#}\n"));
+        } else {
+            place.screen.plain(&render(&asked, &rows));
         }
         Ok(Exit::Done)
     }
 }
 
-fn render(tasks: &[TaskRow]) -> String {
-    let lines: Vec<[Cow<'_, str>; 6]> = tasks.iter().map(|task| line(task, tasks)).collect();
+fn column(text: &str) -> Result<Column, String> {
+    let found = Column::ALL.into_iter().find(|column| column.as_str() == text);
+    let names = || Column::ALL.map(Column::as_str).join(", ");
+    found.ok_or_else(|| format!("there is no column `{text}`; choose one of: {}", names()))
+}
+
+fn row_of(task: &TaskView) -> Row<'_> {
+    Row {
+        column: task.column,
+        agent: task.agent_id.as_deref(),
+        epic: task.epic_id,
+        title: &task.title,
+        description: &task.description,
+        hidden: task.hidden,
+    }
+}
+
+fn short_row_of(task: &TaskRow) -> Row<'_> {
+    Row {
+        column: task.column,
+        agent: task.agent_id.as_deref(),
+        epic: task.epic_id,
+        title: &task.title,
+        description: "",
+        hidden: task.hidden,
+    }
+}
+
+fn render(asked: &[&TaskRow], tasks: &[TaskRow]) -> String {
+    let lines: Vec<[Cow<'_, str>; 6]> = asked.iter().map(|task| line(task, tasks)).collect();
     columns::render(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], &lines)
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use regatta_engine::core::session::Spent;
 use regatta_engine::core::{Evidence, Problem, TaskId};
 use regatta_engine::{
-    CriterionView, FileSize, Project, SectionSize, TaskView, show_task, show_task_with_file,
+    CriterionView, FileSize, Project, SectionSize, TaskView, memory, show_task, show_task_with_file,
 };
 use std::fmt::Write;
 
@@ -24,10 +24,16 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
+        look_at_file(&project, self.task).await?;
         let view = show_task_with_file(&project, self.task).await.map_err(|error| error.explain())?;
         place.screen.data(&view, |view| render(view, &show_file(view)));
         Ok(Exit::Done)
     }
+}
+
+/// Takes in what was written in the task's file. A disk that refuses is said with the task.
+async fn look_at_file(project: &Project, task: TaskId) -> Result<(), Problem> {
+    memory::look(project, task).await.map_err(|error| error.explain())
 }
 
 /// Prints a task as another verb left it, without its file.
