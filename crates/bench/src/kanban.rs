@@ -193,6 +193,7 @@ impl Board {
             approval: Approval::Person,
             members: Vec::new(),
             checks: Vec::new(),
+            sessions: 8,
             retries: Default::default(),
             budget: Default::default(),
             agents: BTreeMap::from([(agent(), AgentSettings { instances: places })]),

@@ -5,8 +5,9 @@ use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::verb;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use regatta_engine::Project;
 use regatta_engine::core::{Code, Problem};
+use regatta_engine::{Project, desk};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Keeps the options that every verb has from standing between a verb's own.
@@ -125,8 +126,15 @@ impl Place {
         self.folder.join(path)
     }
 
+    /// Asks the desk of the session around this process; nothing outside of a session.
+    pub(crate) async fn ask_desk(&self, tool: &str, arguments: Value) -> Result<Option<Value>, Problem> {
+        let Some(folder) = allowed::find_desk() else { return Ok(None) };
+        desk::call(&folder, tool, arguments).await.map(Some).map_err(|error| error.explain())
+    }
+
     /// Opens the project that the folder belongs to.
     pub(crate) async fn open(&self) -> Result<Project, Problem> {
+        allowed::check_reach()?;
         Project::open(self.folder()?).await.map_err(|error| error.explain())
     }
 }

@@ -117,9 +117,10 @@ fn describe_task(event: &Event) -> String {
         }
         Event::WorktreeCreated { path, .. } => format!("worktree made: {path}"),
         Event::AgentAssigned { agent_id, session, .. } => format!("{agent_id} works (session {session})"),
-        Event::TaskCompleted { files_changed, lines_added, lines_removed, .. } => {
+        Event::TaskCompleted { files_changed, lines_added, lines_removed, open, session_limit, .. } => {
             let files = if *files_changed == 1 { "file" } else { "files" };
-            format!("completed: {files_changed} {files}, +{lines_added} -{lines_removed}")
+            let open = describe_open(open, *session_limit);
+            format!("completed: {files_changed} {files}, +{lines_added} -{lines_removed}{open}")
         }
         Event::ApprovalRequested { .. } => "approval requested".to_owned(),
         Event::AgentPaused { agent_id, .. } => format!("{agent_id} paused"),
@@ -139,6 +140,10 @@ fn describe_task(event: &Event) -> String {
             format!("parked until {until}: {class} (try {attempt})")
         }
         Event::AgentWoken { agent_id, .. } => format!("{agent_id} goes on"),
+        Event::AgentContinued { agent_id, session, open, .. } => {
+            let criteria = if *open == 1 { "criterion" } else { "criteria" };
+            format!("{agent_id} continues with session {session}: {open} {criteria} open")
+        }
         Event::AgentStopping { agent_id, .. } => format!("stopping {}", what_is_stopped(agent_id.as_ref())),
         Event::AgentStopped { agent_id, .. } => format!("{} stopped", what_is_stopped(agent_id.as_ref())),
         Event::AgentRefused { agent_id, what, .. } => format!("{agent_id} was refused {what}"),
@@ -207,6 +212,16 @@ fn who(agent: Option<&AgentId>, owner: Option<&str>) -> String {
 /// Without an agent there may still be a set-up to stop.
 fn what_is_stopped(agent: Option<&AgentId>) -> String {
     agent.map_or_else(|| "the work".to_owned(), ToString::to_string)
+}
+
+/// Names the criteria that a completed task leaves open, and says why no session follows.
+fn describe_open(open: &[String], session_limit: Option<u32>) -> String {
+    let why = session_limit.map_or_else(String::new, |limit| format!(" after {limit} sessions in a row"));
+    match open {
+        [] => String::new(),
+        [one] => format!("; not ticked{why}: {one}"),
+        many => format!("; {} criteria are not ticked{why}: {}", many.len(), many.join("; ")),
+    }
 }
 
 /// Returns the first line of what was done, without its bullet; the task's file has the rest.

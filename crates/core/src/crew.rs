@@ -158,7 +158,7 @@ impl Crew {
                     berth.agent.clone_from(agent_id);
                 }
             }
-            Event::AgentWoken { .. } => self.mark(task, AgentState::Starting),
+            Event::AgentWoken { .. } | Event::AgentContinued { .. } => self.mark(task, AgentState::Starting),
             Event::AgentPaused { .. } | Event::AgentParked { .. } | Event::AgentResumeFailed { .. } => {
                 self.mark(task, AgentState::Paused)
             }

@@ -78,6 +78,9 @@ pub struct Resume {
     /// How the last session broke off, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broke_off: Option<String>,
+    /// Whether the session before ended well, and this one begins afresh with the next criterion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows: bool,
 }
 
 impl Effect {
@@ -125,7 +128,7 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
             }
             (Event::TaskRejected { reason, feedback, .. }, WorkPhase::Starting { session, .. }) => {
                 let (reason, feedback) = (Some(reason.clone()), feedback.clone());
-                let resume = Resume { reason, feedback, broke_off: None };
+                let resume = Resume { reason, feedback, broke_off: None, follows: false };
                 run_session(task, *session, Some(resume))
             }
             (Event::AgentParked { session, until, .. }, WorkPhase::Parked { .. }) => {
@@ -133,6 +136,10 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
             }
             (Event::AgentWoken { session, feedback, .. }, WorkPhase::Starting { .. }) => {
                 run_session(task, *session, Some(go_on(task, feedback.clone())))
+            }
+            (Event::AgentContinued { session, .. }, WorkPhase::Starting { .. }) => {
+                let resume = Resume { follows: true, ..go_on(task, None) };
+                run_session(task, *session, Some(resume))
             }
             (Event::AgentStopping { .. }, _) => Some(stop_agent(task)),
             (Event::AgentStopped { .. }, WorkPhase::Removing { .. })
@@ -203,6 +210,7 @@ fn go_on(task: &Task, feedback: Option<String>) -> Resume {
         reason: told.map(|told| told.reason.clone()),
         feedback: feedback.or_else(|| told.and_then(|told| told.feedback.clone())),
         broke_off: task.error.as_ref().map(|error| error.message.clone()),
+        follows: false,
     }
 }
 

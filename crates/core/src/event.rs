@@ -139,6 +139,12 @@ pub enum Event {
         approval: Approval,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         checks: Vec<String>,
+        /// The criteria that are not ticked.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open: Vec<String>,
+        /// The limit on sessions in a row, if it is why no other session follows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_limit: Option<u32>,
     },
     #[serde(rename = "task:complete:failed")]
     TaskCompleteFailed { task_id: TaskId, error: Failure },
@@ -243,6 +249,16 @@ pub enum Event {
         session: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
+    },
+    #[serde(rename = "agent:continued")]
+    AgentContinued {
+        task_id: TaskId,
+        agent_id: AgentId,
+        session: u32,
+        /// How many criteria are not ticked.
+        open: u32,
+        /// How many sessions in a row there may be.
+        limit: u32,
     },
     #[serde(rename = "agent:stopping")]
     AgentStopping {
@@ -378,6 +394,7 @@ kinds! {
     AgentResumeFailed => "agent:resume:failed",
     AgentParked => "agent:parked",
     AgentWoken => "agent:woken",
+    AgentContinued => "agent:continued",
     AgentStopping => "agent:stopping",
     AgentStopped => "agent:stopped",
     AgentStopFailed => "agent:stop:failed",
@@ -432,6 +449,7 @@ impl Event {
                 | Event::AgentResumeFailed { .. }
                 | Event::AgentParked { .. }
                 | Event::AgentWoken { .. }
+                | Event::AgentContinued { .. }
                 | Event::AgentSessionFailed { .. }
                 | Event::TaskCompleteFailed { .. }
                 | Event::TaskReleased { .. }
@@ -502,6 +520,7 @@ impl Event {
         turn_count: u32,
         summary: Option<String>,
         settings: &Settings,
+        open: Vec<String>,
     ) -> Self {
         Event::TaskCompleted {
             task_id,
@@ -515,6 +534,8 @@ impl Event {
             summary,
             approval: settings.approval,
             checks: settings.checks.clone(),
+            open,
+            session_limit: None,
         }
     }
 }
@@ -554,7 +575,7 @@ mod tests {
             {"type":"agent:assigned","taskId":7,"agentId":"alpha","session":2}
             {"type":"agent:start:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:session:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
-            {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person","checks":["test"]}
+            {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person","checks":["test"],"open":["It is fast"]}
             {"type":"task:complete:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:submitted","taskId":7,"diff":"sha256:0000002000","base":"0000000000000000000000000000000000000000","head":"0000002000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"approval":"person","checks":["test"]}
             {"type":"task:released","taskId":7,"runId":1,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
@@ -575,6 +596,7 @@ mod tests {
             {"type":"agent:resume:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"},"rejectionCount":0}
             {"type":"agent:parked","taskId":7,"agentId":"alpha","session":2,"class":"rate_limit","attempt":1,"until":"2026-01-01T00:00:00Z","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:woken","taskId":7,"agentId":"alpha","session":2,"feedback":"Go on"}
+            {"type":"agent:continued","taskId":7,"agentId":"alpha","session":2,"open":1,"limit":8}
             {"type":"agent:stopping","taskId":7,"agentId":"alpha","reason":"because"}
             {"type":"agent:stopped","taskId":7,"agentId":"alpha"}
             {"type":"agent:stop:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}

@@ -65,6 +65,6 @@ pub use replay::{
 pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{
     Cleanup, Criterion, Diff, Evidence, Failure, Handover, Landed, Memory, MovedRef, MovedRefs, OutputNote,
-    Park, Priority, Proof, Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase,
+    Park, Priority, Proof, Rejection, Review, ReviewPhase, Row, Salvage, Stage, Task, Told, Work, WorkPhase,
     Worktree, WorktreeState, find_next_try,
 };

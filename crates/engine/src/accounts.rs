@@ -50,8 +50,15 @@ impl Closing {
 }
 
 /// Sets aside what a session may use, or says which budget is used up.
-pub(crate) async fn open(project: &Project, token: LeaseToken, subject: &Subject) -> Result<Opened, Error> {
-    round::take(project, &Turn { token, subject, deed: Deed::Open }).await
+///
+/// A fresh one begins a conversation of its own, though the agent could continue one.
+pub(crate) async fn open(
+    project: &Project,
+    token: LeaseToken,
+    subject: &Subject,
+    is_fresh: bool,
+) -> Result<Opened, Error> {
+    round::take(project, &Turn { token, subject, deed: Deed::Open { is_fresh } }).await
 }
 
 /// Counts what a session used, and gives back what was set aside for it.
@@ -138,7 +145,7 @@ pub(crate) async fn list_open(project: &Project, scope: Scope) -> Result<Vec<Sub
 }
 
 enum Deed {
-    Open,
+    Open { is_fresh: bool },
     Park(Park),
     Ask { question: u64, what: String, paths: Vec<String> },
     Note { what: String, answer: Leave, by: String },
@@ -171,9 +178,10 @@ impl round::Turn for Turn<'_> {
             loaded.into_iter().map(Folded::from_loaded).collect::<Result<_, _>>()?;
         let accounts: Vec<Charged<'_>> =
             scopes.iter().zip(&folded).map(|(scope, folded)| (*scope, &folded.state)).collect();
-        let resumes = find_resumable(&accounts, self.subject);
+        let is_fresh = matches!(self.deed, Deed::Open { is_fresh: true });
+        let resumes = find_resumable(&accounts, self.subject).filter(|_| !is_fresh);
         let events = match &self.deed {
-            Deed::Open => {
+            Deed::Open { .. } => {
                 let budget = &project.config().settings.budget;
                 session::open(budget, &accounts, self.subject, resumes.as_ref().map(|own| own.name.as_str()))
                     .map_err(Error::Refused)?

@@ -12,6 +12,7 @@
 use crate::core::machine::Column;
 use crate::core::{Code, EpicId, Priority, Stage, Task, TaskId};
 use crate::error::Error;
+use crate::file_size;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::view::{Around, Stand, UNATTENDED, outlook};
@@ -22,12 +23,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The short rows, for the table. Raise its format whenever [`TaskRow::of`] says something else of the same task.
-const BOARD: ListId = ListId { name: "board", format: 2 };
+const BOARD: ListId = ListId { name: "board", format: 3 };
 /// The tasks as a whole, in the shape of their snapshots.
 const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
 /// How task files looked when they were in line with the log; see `keeper::lines`. Raise its format whenever a file has
 /// something else to say of the same tasks: then every file is looked into once.
-pub(crate) const FILES: ListId = ListId { name: "files", format: 1 };
+pub(crate) const FILES: ListId = ListId { name: "files", format: 2 };
 /// Each lost race means that the log moved while it was replayed; then the list is built another time.
 const TRIES_MAX: u32 = 3;
 
@@ -57,6 +58,8 @@ pub struct TaskRow {
     pub owner: Cow<'static, str>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Its place in the queue now; never kept.
     #[serde(skip)]
     pub queue_position: Option<u32>,
@@ -81,6 +84,7 @@ impl TaskRow {
             error: task.error.as_ref().map(|error| error.code),
             owner: Cow::Owned(owner),
             hidden: task.hidden,
+            warnings: file_size::warn(task),
             queue_position: None,
         }
     }

@@ -248,6 +248,15 @@ pub(crate) async fn is_deleted(project: &Project, task: TaskId) -> Result<bool, 
     Ok(folded.version.0 > 0 && folded.state.is_none())
 }
 
+/// Tells whether there is such a task.
+pub(crate) async fn has_task(project: &Project, task: TaskId) -> Result<bool, Error> {
+    match get_task(project, task).await {
+        Ok(_) => Ok(true),
+        Err(Error::Refused(Refusal::TaskNotFound { .. })) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
 /// A command on its way to the rules.
 pub(crate) struct Order<'a> {
     pub(crate) task: Option<TaskId>,
@@ -427,7 +436,7 @@ impl Desk {
     }
 }
 
-async fn load_plan(project: &Project) -> Result<Folded<Plan>, Error> {
+pub(crate) async fn load_plan(project: &Project) -> Result<Folded<Plan>, Error> {
     Folded::from_loaded(project.store().load(&log::plan_stream(), SNAPSHOT_FORMAT).await?)
 }
 

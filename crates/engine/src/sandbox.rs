@@ -101,7 +101,7 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
     });
     let task_states = project.place(&config.task_states);
     let drawer = match place.task {
-        Some(task) => keeper::open_drawer(project, task).await?,
+        Some(task) => Some(keeper::open_drawer(project, task).await?),
         None => None,
     };
     let file = drawer.map(|drawer| Replacement { path: task_states.clone(), by: drawer, is_writable: true });

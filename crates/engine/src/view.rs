@@ -63,6 +63,8 @@ pub struct TaskView {
     /// How the agent's program is shut in; only where a task is asked for with its file, and not for scripts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
+    /// What to look at though nothing is wrong: a stale input, a file that grows too large.
+    pub warnings: Vec<String>,
     pub progress_entries: u32,
     pub inputs: Vec<InputNote>,
     pub parked: Option<Park>,
@@ -141,7 +143,8 @@ async fn find_way_on(project: &Project, task: &Task, around: &Around) -> Result<
 /// The size is that of the disk now. The answers of other verbs do without it: they rest on the log alone, so that
 /// one command given twice is answered the same.
 pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<TaskView, Error> {
-    let state_file_size = file_size::measure_at(&keeper::file_path(project, task), task.number());
+    let file = keeper::peek_text(project, task);
+    let state_file_size = file.map(|file| file_size::measure(&file, Some(task.number())));
     let spent = accounts::get_account(project, Scope::Task(task)).await?.spent;
     let view = show_task(project, task).await?;
     let sandbox = sandbox::describe(project, &orders::get_task(project, task).await?).await;
@@ -306,6 +309,7 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
         state_file: keeper::file_path(project, task.id).display().to_string(),
         state_file_size: None,
         sandbox: None,
+        warnings: file_size::warn(task),
         progress_entries: task.memory.entries,
         inputs: task.memory.inputs.clone(),
         parked: task.find_park().cloned(),

@@ -42,6 +42,17 @@ pub enum Error {
         /// The worktree.
         path: PathBuf,
     },
+    /// A file that is to be copied is a link that leads out of the project.
+    #[error(
+        "`{path}` of `[worktree] copy` is a link to {}, out of the worktree; put a file in its place, or take it off the list",
+        target.display()
+    )]
+    LinkRefused {
+        /// The file, from the root.
+        path: String,
+        /// Where the link leads.
+        target: PathBuf,
+    },
     /// A worktree whose branch has no commit yet.
     #[error("{} has no commit yet; make a first commit there", path.display())]
     NoCommit {

@@ -4,10 +4,10 @@ use super::carry::interruption;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::progress::Progress;
-use crate::screen::{BOLD, DIM};
+use crate::screen::{BOLD, DIM, YELLOW};
 use clap::Args;
 use regatta_engine::core::Problem;
-use regatta_engine::{Engine, Journal, Stop};
+use regatta_engine::{Engine, Journal, Stop, find_foreign_files};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +30,10 @@ impl Up {
         let engine = Engine::start(Arc::clone(&project)).await.map_err(explain)?;
         let root = project.root().display();
         place.screen.say(&format!("{BOLD}engine up{BOLD:#} for {root} {DIM}(stop with Ctrl-C){DIM:#}"));
+        for path in find_foreign_files(&project).await.map_err(explain)? {
+            let shown = path.display();
+            place.screen.say(&format!("{YELLOW}left alone{YELLOW:#}: {shown} is of no task of this project"));
+        }
         let progress = Progress::new(place.screen, "waiting for commands");
         while !engine.is_over() && !interrupt.is_cancelled() {
             let entries = tokio::select! {

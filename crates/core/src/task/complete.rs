@@ -26,7 +26,8 @@ pub(crate) fn complete(settings: &Settings, task: &Task, complete: &Complete) ->
         return Err(Refusal::TaskNoDiff { task: task.id });
     }
     let Complete { diff, turn_count, summary } = complete;
-    Ok(vec![Event::completed(task.id, diff, *turn_count, summary.clone(), settings)])
+    let open = task.open_criteria().into_iter().map(str::to_owned).collect();
+    Ok(vec![Event::completed(task.id, diff, *turn_count, summary.clone(), settings, open)])
 }
 
 #[cfg(test)]

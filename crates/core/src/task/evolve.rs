@@ -5,7 +5,7 @@
 
 use super::state::{Review, Task, Work};
 use super::{
-    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewPhase,
+    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewPhase, Row,
     Stage, Told, WorkPhase, Worktree,
 };
 use crate::{AgentId, CriterionNote, Event, Fact};
@@ -72,7 +72,10 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
 fn remember(task: &mut Task, event: &Event) -> bool {
     let memory = &mut task.memory;
     match event {
-        Event::CriterionChecked { index, .. } => mark(&mut task.criteria, *index, true),
+        Event::CriterionChecked { index, .. } => {
+            task.row.ticked = true;
+            mark(&mut task.criteria, *index, true);
+        }
         Event::CriterionUnchecked { index, .. } => mark(&mut task.criteria, *index, false),
         Event::CriteriaSet { criteria, .. } => {
             let criterion = |note: &CriterionNote| Criterion {
@@ -80,6 +83,11 @@ fn remember(task: &mut Task, event: &Event) -> bool {
                 checked: note.checked,
                 check: note.check.clone(),
             };
+            let is_new = |note: &&CriterionNote| {
+                note.checked && !task.criteria.iter().any(|known| known.checked && known.text == note.text)
+            };
+            let is_ticked = criteria.iter().any(|note| is_new(&note));
+            task.row.ticked |= is_ticked;
             task.criteria = criteria.iter().map(criterion).collect();
         }
         Event::ProgressLogged { entry, .. } => {
@@ -110,7 +118,11 @@ fn remember(task: &mut Task, event: &Event) -> bool {
         Event::FileCorrupt { error, .. } | Event::FileWriteFailed { error, .. } => {
             task.error = Some(error.clone());
         }
-        Event::FileChanged { .. } | Event::FileWritten { .. } => {}
+        Event::FileChanged { splice, .. } => {
+            let gone = splice.end.saturating_sub(splice.start);
+            memory.file_bytes = memory.file_bytes.saturating_sub(gone) + splice.text.len() as u64;
+        }
+        Event::FileWritten { .. } => {}
         _ => return false,
     }
     true
@@ -155,6 +167,7 @@ fn created(fact: &Fact) -> Option<Task> {
         updated_at: fact.at,
         rejection_count: 0,
         retries: 0,
+        row: Row::default(),
         told: None,
         attempts: 0,
         sessions: 0,
@@ -214,6 +227,7 @@ fn from_backlog(task: &mut Task, event: &Event) -> Step {
     };
     task.run = *run_id;
     task.owner.clone_from(owner);
+    task.row = Row::default();
     task.attempts = *attempt;
     task.priority = *priority;
     let worktree =
@@ -266,9 +280,16 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
         {
             if work.phase == Phase::Halted {
                 task.retries = 0;
+                task.row.sessions = 0;
             }
             task.sessions = *session;
             (Phase::Starting { session: *session, rejection: None, woken: true }, ErrorChange::Keep)
+        }
+        (Phase::Running { .. }, Event::AgentContinued { session, .. }) if *session == task.sessions + 1 => {
+            task.sessions = *session;
+            task.retries = 0;
+            task.row = Row { sessions: task.row.sessions + 1, ticked: false };
+            (Phase::Starting { session: *session, rejection: None, woken: true }, ErrorChange::Clear)
         }
         (Phase::Starting { session, woken: true, .. }, Event::AgentResumed { session: started, .. })
             if session == started =>
@@ -408,6 +429,7 @@ fn completed(task: &mut Task, work: Box<Work>, event: &Event) -> Step {
     };
     task.completions += 1;
     task.retries = 0;
+    task.row = Row::default();
     task.told = None;
     let diff = Diff {
         files_changed: *files_changed,
@@ -485,6 +507,7 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
         }
         (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, agent_id, .. }) => {
             task.rejection_count = *rejection_count;
+            task.row = Row::default();
             task.told = Some(Told { reason: reason.clone(), feedback: feedback.clone() });
             if task.run.is_some() {
                 let words = [Some(reason.clone()), feedback.clone()];

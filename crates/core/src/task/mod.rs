@@ -15,6 +15,7 @@ mod depend;
 mod driven;
 mod edit;
 mod evolve;
+mod follow;
 mod hide;
 mod moved_refs;
 mod outcome;
@@ -48,7 +49,8 @@ pub(crate) use refused::{note_refused, one_line};
 pub(crate) use reject::reject;
 pub use state::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
-    Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree, WorktreeState,
+    Rejection, Review, ReviewPhase, Row, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree,
+    WorktreeState,
 };
 pub(crate) use submit::submit;
 pub(crate) use take::take;

@@ -5,9 +5,10 @@
 
 use super::checks::checked;
 use super::driven::driven;
+use super::follow::finished;
 use super::park::{broke, wait_over};
 use super::release::release;
-use super::{Cleanup, Failure, Rejection, Review, ReviewPhase, Stage, Task, Work, WorkPhase, complete};
+use super::{Cleanup, Failure, Rejection, Review, ReviewPhase, Stage, Task, Work, WorkPhase};
 use crate::{AgentId, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId};
 
 /// Returns the facts that the outcome adds.
@@ -155,9 +156,7 @@ fn session_ended(
     let task_id = task.id;
     let failed = |error| vec![Event::AgentSessionFailed { task_id, agent_id: agent.clone(), session, error }];
     match end {
-        SessionEnd::Finished(finished) => complete(settings, task, finished).unwrap_or_else(|refusal| {
-            vec![Event::TaskCompleteFailed { task_id, error: Failure::from(refusal.explain()) }]
-        }),
+        SessionEnd::Finished(complete) => finished(settings, task, agent, complete),
         SessionEnd::Broken(breakdown) => broke(settings, task, agent, session, breakdown),
         SessionEnd::Failed(error) => failed(error.clone()),
         SessionEnd::Stopped => failed(stopped(task_id, session)),

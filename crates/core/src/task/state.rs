@@ -47,6 +47,9 @@ pub struct Task {
     /// How often in a row its sessions broke off and were tried again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u32,
+    /// The sessions that follow one another by themselves.
+    #[serde(default, skip_serializing_if = "Row::is_new")]
+    pub row: Row,
     /// What the reviewer of its last diff said, until the next one is put up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<Told>,
@@ -70,6 +73,15 @@ pub struct Task {
     pub error: Option<Failure>,
     /// Where it stands.
     pub stage: Stage,
+}
+
+/// Sessions in a row, each of which ticked something while criteria were open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// How many there were before the one under way.
+    pub sessions: u32,
+    /// Whether a criterion was ticked since the one under way began.
+    pub ticked: bool,
 }
 
 /// Where a task stands. What a stage holds is boxed, so that going from one to the next moves a pointer.
@@ -340,6 +352,9 @@ pub struct Memory {
     pub output: Option<OutputNote>,
     /// The outputs of upstream tasks that stand in its file.
     pub inputs: Vec<InputNote>,
+    /// How large its file is.
+    #[serde(default)]
+    pub file_bytes: u64,
     /// The newest entry that is in the archive.
     pub archived: Option<u32>,
     /// How many conflicts its file has kept.
@@ -420,6 +435,12 @@ pub struct Failure {
     /// What a program may want to know.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
+}
+
+impl Row {
+    fn is_new(&self) -> bool {
+        *self == Row::default()
+    }
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -556,6 +577,12 @@ impl Task {
         let (Some(name), Some(proof)) = (&criterion.check, &self.proof) else { return false };
         let is_current = self.diff().is_some_and(|diff| diff.head == proof.commit);
         is_current && proof.results.iter().any(|evidence| evidence.name == *name && evidence.passed)
+    }
+
+    /// Returns the criteria that nobody claims to hold.
+    pub fn open_criteria(&self) -> Vec<&str> {
+        let open = self.criteria.iter().filter(|criterion| !criterion.checked);
+        open.map(|criterion| criterion.text.as_str()).collect()
     }
 
     /// Tells whether a command is still being carried out, other than a session.

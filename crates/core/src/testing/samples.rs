@@ -70,13 +70,21 @@ fn settings() -> Settings {
         members: Vec::new(),
         checks: vec!["test".to_owned()],
         retries: Retries::default(),
+        sessions: 8,
         budget: Budget::default(),
         agents: BTreeMap::new(),
     }
 }
 
 fn completed(task_id: TaskId) -> Event {
-    Event::completed(task_id, &diff(2, commit(1)), 3, Some("Done".into()), &settings())
+    Event::completed(
+        task_id,
+        &diff(2, commit(1)),
+        3,
+        Some("Done".into()),
+        &settings(),
+        vec!["It is fast".into()],
+    )
 }
 
 /// One of each kind of event, in the order of [`Event::KINDS`].
@@ -197,6 +205,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             error: error.clone(),
         },
         Event::AgentWoken { task_id, agent_id: agent_id.clone(), session, feedback: Some("Go on".into()) },
+        Event::AgentContinued { task_id, agent_id: agent_id.clone(), session, open: 1, limit: 8 },
         Event::AgentStopping {
             task_id,
             agent_id: Some(agent_id.clone()),

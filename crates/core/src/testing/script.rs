@@ -1,7 +1,8 @@
 //! Text in, text out: a few lines of commands, and what came of each.
 //!
 //! ```text
-//! add [PRIORITY] [on ID,ID]      assign ID AGENT [PRIORITY]     complete ID [empty]
+//! add [PRIORITY] [on ID,ID] [criteria N]   tick ID NUMBER   sessions N
+//! assign ID AGENT [PRIORITY]     complete ID [empty]
 //! depend ID [+ID]… [-ID]…        reject ID REASON               cancel ID [REASON]
 //! take ID                        reassign ID AGENT|me [stop]    submit ID [empty]
 //! reject ID to:AGENT REASON      delete ID                      hide ID | unhide ID
@@ -18,7 +19,7 @@
 use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
-    Depend, FailureClass, Feedback, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd, RunId,
+    Depend, Edit, FailureClass, Feedback, News, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd, RunId,
     SessionEnd, Stage, Start, Take, Task, TaskId,
 };
 use expect_test::Expect;
@@ -74,6 +75,7 @@ impl World {
             ["members", names] => {
                 self.set(|world| world.settings.members = names.split(',').map(str::to_owned).collect())
             }
+            ["sessions", count] => self.set(|world| world.settings.sessions = count.parse().unwrap()),
             ["retries", count] => self.set(|world| world.settings.retries.count = count.parse().unwrap()),
             ["checks", names] => {
                 self.set(|world| world.settings.checks = names.split(',').map(str::to_owned).collect())
@@ -92,6 +94,13 @@ impl World {
 
     fn verb(&mut self, verb: &str, task: TaskId, rest: &[&str]) -> String {
         match verb {
+            "tick" => {
+                let number: u32 = rest[0].parse().unwrap();
+                let news =
+                    vec![News::CriterionChecked { index: number - 1, text: format!("criterion {number}") }];
+                let edit = Edit { base: None, steps: Vec::new(), news };
+                self.command(task, &Actor::Unknown, Command::Edit(edit))
+            }
             "depend" => self.command(task, &user(), Command::Depend(parse_depend(rest))),
             "assign" => self.command(task, &user(), parse_assign(rest)),
             "take" => self.command(task, &user(), Command::Take(Take { priority: None, start: start() })),
@@ -291,7 +300,10 @@ fn parse_create(words: &[&str]) -> Create {
     let priority = words.iter().find_map(|word| find_priority(word)).unwrap_or_default();
     let on = words.iter().position(|word| *word == "on");
     let dependencies = on.map_or(BTreeSet::new(), |index| parse_ids(words[index + 1]));
-    Create::new("A task".to_owned(), String::new(), Vec::new(), dependencies, priority).unwrap()
+    let count =
+        words.iter().position(|word| *word == "criteria").map_or(0, |at| words[at + 1].parse().unwrap());
+    let criteria = (1..=count).map(|number: u32| format!("criterion {number}")).collect();
+    Create::new("A task".to_owned(), String::new(), criteria, dependencies, priority).unwrap()
 }
 
 fn parse_depend(words: &[&str]) -> Depend {

@@ -55,6 +55,7 @@ impl World {
             members: Vec::new(),
             checks: Vec::new(),
             retries: Retries::default(),
+            sessions: 8,
             budget: Budget::default(),
             agents: BTreeMap::from(agents),
         };

@@ -25,6 +25,11 @@ const SETUP_WALL_DEFAULT: Duration = Duration::from_secs(600);
 /// Longer than most suites that are run before a merge.
 const CHECK_WALL_DEFAULT: Duration = Duration::from_secs(1_800);
 
+/// A task of medium size has so many sessions.
+const SESSIONS_DEFAULT: u32 = 8;
+/// A task may have so many criteria, and each a session.
+const SESSIONS_MAX: u32 = 100;
+
 /// What fails so often in a row does not mend itself.
 const RETRIES_MAX: u32 = 100;
 
@@ -218,12 +223,22 @@ struct RawGeneralLimits {
     check_wall: Option<String>,
     retries: Option<u32>,
     retry_pause: Option<String>,
+    sessions: Option<u32>,
 }
 
 impl RawGeneralLimits {
     fn of_sessions(&self) -> RawLimits {
         let (wall, silence, grace) = (self.wall.clone(), self.silence.clone(), self.grace.clone());
         RawLimits { wall, silence, grace, turns: self.turns, tokens: None, cost: None }
+    }
+
+    fn sessions(&self) -> Result<u32, Fault> {
+        let count = self.sessions.unwrap_or(SESSIONS_DEFAULT);
+        if !(1..=SESSIONS_MAX).contains(&count) {
+            let message = format!("`limits.sessions` must be 1 to {SESSIONS_MAX}, not {count}");
+            return Err(fault("sessions", message));
+        }
+        Ok(count)
     }
 
     fn retries(&self) -> Result<Retries, Fault> {
@@ -354,6 +369,7 @@ impl Raw {
             approval: self.project.approval,
             checks: checks.keys().cloned().collect(),
             retries: self.limits.retries()?,
+            sessions: self.limits.sessions()?,
             budget: self.budget.check()?,
             members: self.project.members.clone(),
             agents: agents

@@ -27,7 +27,7 @@ pub(crate) use discard::discard;
 pub(crate) use drawer::{close as close_drawer, open as open_drawer};
 pub(crate) use left_over::{LeftOver, keep_unowned};
 pub(crate) use news::{BY_ENGINE, between as news_between};
-pub(crate) use place::{archive_path, file_path};
+pub(crate) use place::{archive_path, archive_root, corrupt_paths, ensure_archives, file_path};
 pub(crate) use watch::watch;
 
 use crate::core::{
@@ -39,10 +39,10 @@ use crate::error::Error;
 use crate::orders::{self, Beside, Order};
 use crate::project::Project;
 use left_over::Taken;
-use regatta_files::{TaskFile, disk, exchange, merge};
+use regatta_files::{Damage, TaskFile, disk, exchange, find_damage, merge};
 use regatta_store::{CommandKey, Seq, Version};
 use settled::{Look, Whole};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Each round means that somebody wrote meanwhile; so many in a row are a loop, not work.
@@ -73,6 +73,31 @@ pub(crate) fn find_left_overs(project: &Project) -> Result<Vec<LeftOver>, Error>
         }
     }
     Ok(found)
+}
+
+/// Refuses a folder of task files that leads elsewhere.
+pub(crate) fn check_folder(project: &Project) -> Result<(), Error> {
+    place::ensure_folder(project)
+}
+
+/// Lists the task files of this project's folder that are of none of its tasks.
+pub(crate) fn find_foreign(project: &Project, is_known: impl Fn(TaskId) -> bool) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(place::folder(project)).into_iter().flatten().flatten();
+    let is_foreign = |entry: &std::fs::DirEntry| {
+        let task = entry.file_name().to_str().and_then(place::task_of_file);
+        task.is_some_and(|task| !is_known(task))
+    };
+    let mut found: Vec<PathBuf> = entries.filter(is_foreign).map(|entry| entry.path()).collect();
+    found.sort();
+    found
+}
+
+/// Reads the file of a task as it is on the disk, without changing anything; nothing when it is no text.
+pub(crate) fn peek_text(project: &Project, task: TaskId) -> Option<TaskFile> {
+    match disk::read_itself(&place::root(project), &drawer::peek(project, task)).ok()? {
+        disk::Itself::File(bytes, _) => TaskFile::parse_bytes(bytes).ok(),
+        disk::Itself::Missing | disk::Itself::Odd => None,
+    }
 }
 
 /// Reads what others changed, and writes what the engine has to say.
@@ -158,7 +183,7 @@ async fn edit_one(
         let until = (round < ROUNDS_PATIENT).then_some(until);
         let Some(seen) = look(project, &found, &text, &path, until).await? else { continue };
         let newest = text.newest.as_ref().map(|version| TaskFile::parse(version.text.clone()));
-        let base = newest.unwrap_or_else(|| desired::render(&found));
+        let base = newest.unwrap_or_else(|| desired::render(project, &found));
         let (mut wanted, mut news) = desired::bring_in_line(project, &found, &base).await?;
         if !is_changed {
             let (changed, more) = change(&wanted)?;
@@ -206,9 +231,11 @@ async fn look(
     };
     let beside = left_over::take_in(project, task, text, path, until).await?;
     let Taken::Nothing { is_any_open } = beside else { return Ok(None) };
-    let on_disk = settled::read_unless_known(path, until, |digest| is_current(text, digest)).await?;
+    let (root, before) = (place::root(project), before(text));
+    let file = settled::Watched { root: &root, path, before };
+    let on_disk = file.read_unless_known(until, |digest| is_current(text, digest)).await?;
     if on_disk == Look::Odd {
-        set_aside(project, task.id, path).await?;
+        set_aside(project, task.id, path, Aside::NoFile).await?;
         return Ok(None);
     }
     if let Look::Whole(whole) = &on_disk
@@ -218,6 +245,12 @@ async fn look(
     }
     let is_settled = !is_any_open && on_disk != Look::Unfinished;
     Ok(Some(Surroundings { is_there: on_disk != Look::Missing, is_settled }))
+}
+
+/// Returns the version that an edit was made on.
+fn before(text: &FileText) -> &str {
+    let known = text.on_disk.as_ref().or(text.newest.as_ref());
+    known.map_or("", |version| version.text.as_str())
 }
 
 /// Tells whether this is the newest version, or the one known to be on the disk.
@@ -241,11 +274,21 @@ async fn take_in(
         confirm(project, task.id, &whole.digest).await?;
         return Ok(true);
     }
-    let base = text.on_disk.as_ref().map_or("", |version| version.text.as_str());
-    match std::str::from_utf8(&whole.bytes) {
-        Ok(theirs) => take_edit(project, task, text, base, theirs, Origin::Edit).await?,
-        Err(_) => set_aside(project, task.id, path).await?,
+    let Ok(theirs) = std::str::from_utf8(&whole.bytes) else {
+        set_aside(project, task.id, path, Aside::NoText).await?;
+        return Ok(true);
+    };
+    // What was there before the task's first version is nobody's edit of it.
+    let damage = match text.newest {
+        Some(_) => find_damage(&TaskFile::parse(before(text)), &TaskFile::parse(theirs)),
+        None => Some(Damage::Foreign),
+    };
+    if let Some(damage) = damage {
+        set_aside(project, task.id, path, Aside::Damaged(damage)).await?;
+        return Ok(true);
     }
+    let base = text.on_disk.as_ref().map_or("", |version| version.text.as_str());
+    take_edit(project, task, text, base, theirs, Origin::Edit).await?;
     Ok(true)
 }
 
@@ -349,12 +392,42 @@ async fn confirm_with(
     orders::give(project, order, Command::Report(outcome)).await.map(|_| ())
 }
 
-/// Moves aside what is no text, so that nothing is lost, under a name that shows which task file it was.
-async fn set_aside(project: &Project, task: TaskId, path: &Path) -> Result<(), Error> {
+/// Why something in the place of a task file is no version of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aside {
+    /// It is no file, or too large for one.
+    NoFile,
+    /// It is no text.
+    NoText,
+    /// It is what is left of one, or another's.
+    Damaged(Damage),
+}
+
+impl Aside {
+    fn explain(self, path: &Path) -> String {
+        match self {
+            Aside::NoFile if path.is_symlink() => {
+                let target = std::fs::read_link(path).unwrap_or_default();
+                return format!("it was a link to {}, which was not followed", target.display());
+            }
+            Aside::NoFile => "it was no file, or larger than 16 MiB",
+            Aside::NoText => "it is not valid UTF-8 text",
+            Aside::Damaged(Damage::Empty) => "it was emptied",
+            Aside::Damaged(Damage::Cut) => "its last sections are missing",
+            Aside::Damaged(Damage::Unlike) => "it has none of the sections of a task file",
+            Aside::Damaged(Damage::Foreign) => "it is the file of another task or project",
+        }
+        .to_owned()
+    }
+}
+
+/// Moves aside what is no version of the file, so that nothing is lost, under a name that shows which task file it was.
+async fn set_aside(project: &Project, task: TaskId, path: &Path, aside: Aside) -> Result<(), Error> {
+    let why = aside.explain(path);
     let names = place::corrupt_paths(&place::beside(project, task, path));
     let kept = exchange::set_aside(path, names).map_err(Error::StateFile)?;
     let shown = kept.display().to_string();
-    let failure = Failure::from(Error::FileSetAside { task, kept: shown.clone() }.explain());
+    let failure = Failure::from(Error::FileSetAside { task, kept: shown.clone(), why }.explain());
     let outcome = Outcome::FileCorrupt { kept: shown, failure };
     orders::give(project, Order::new(Some(task), &Actor::Engine), Command::Report(outcome)).await.map(|_| ())
 }

@@ -57,6 +57,8 @@ pub(crate) struct Purpose<'a> {
     pub(crate) above: Vec<RunId>,
     pub(crate) role: Option<&'a str>,
     pub(crate) number: u32,
+    /// Whether the agent begins a conversation of its own, though it could continue one.
+    pub(crate) is_fresh: bool,
 }
 
 /// Waits for a place, and opens a session in it. When nothing is left of a budget but what others have set aside, it waits
@@ -83,7 +85,7 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
         // Waiting may have taken longer than the lease lasts.
         engine::check_lease(&work.project, work.token).await?;
         let seen = store.head().await?;
-        let error = match accounts::open(&work.project, work.token, &subject).await {
+        let error = match accounts::open(&work.project, work.token, &subject, purpose.is_fresh).await {
             Ok(opened) => {
                 let is_session_gone = false;
                 return Ok(Opening::Open(Charge { subject, _place: place, opened, is_session_gone }));
@@ -291,7 +293,7 @@ tokens = 1000
         let (agent, control) = ("worker".parse().unwrap(), Control::new());
         let purpose = |mark, run| {
             let (run, above) = (Some(run), Vec::new());
-            Purpose { mark, agent: &agent, task: None, run, above, role: None, number: 1 }
+            Purpose { mark, agent: &agent, task: None, run, above, role: None, number: 1, is_fresh: false }
         };
         let open_first = async || {
             let opened = open(&work, purpose("first.", first), &control).await.unwrap();

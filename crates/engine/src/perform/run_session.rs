@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::keeper;
 use crate::orders;
 use crate::project::Project;
-use crate::prompt;
+use crate::prompt::{self, Share};
 use regatta_agents::{Ended, FailureClass, Outcome as Ending, ResultIs, StopReason};
 use std::collections::BTreeMap;
 
@@ -47,6 +47,7 @@ pub(super) async fn perform(
         above: Vec::new(),
         role: None,
         number: session,
+        is_fresh: resume.is_some_and(|resume| resume.follows),
     };
     let mut charge = match charge::open(work, purpose, control).await? {
         Opening::Open(charge) => charge,
@@ -142,7 +143,13 @@ async fn begin(
         result_is: ResultIs::Report,
         folder: project.place(&worktree.path),
         branch: orders::branch_of(worktree).map_err(|error| Box::new(error.explain()))?,
-        prompt: prompt::render(task, &keeper::file_path(project, task.id), session, resume),
+        prompt: prompt::render(
+            task,
+            &keeper::file_path(project, task.id),
+            session,
+            resume,
+            Share::of(task, &project.config().settings),
+        ),
         transcript: project.transcript(task.id, session),
         own: sessions::names_of_task(project, task, agent, session),
         variables: variables(task, session),

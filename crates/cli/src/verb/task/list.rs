@@ -112,7 +112,7 @@ fn line<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> [Cow<'a, str>; 6] {
         name_of_priority(task.priority).into(),
         task.agent_id.as_deref().unwrap_or("-").into(),
         clean(&task.title).into(),
-        note(task, tasks),
+        with_warnings(note(task, tasks), &task.warnings),
     ]
 }
 
@@ -131,6 +131,14 @@ fn name_of_priority(priority: Priority) -> &'static str {
         Priority::Medium => "medium",
         Priority::Low => "low",
     }
+}
+
+fn with_warnings<'a>(note: Cow<'a, str>, warnings: &[String]) -> Cow<'a, str> {
+    if warnings.is_empty() {
+        return note;
+    }
+    let warnings = warnings.join("; ");
+    if note.is_empty() { warnings.into() } else { format!("{note}; {warnings}").into() }
 }
 
 fn note<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> Cow<'a, str> {

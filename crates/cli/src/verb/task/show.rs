@@ -109,6 +109,9 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
     for (name, value) in file {
         field(name, value.clone());
     }
+    for warning in &task.warnings {
+        field("warning", warning.clone());
+    }
     if let Some(spent) = &task.spent {
         field("used", show_spent(spent));
     }

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::keeper;
 use crate::orders;
 use crate::perform::{session_entry, sessions};
-use crate::prompt;
+use crate::prompt::{self, Share};
 use crate::runs::drive::{Drive, Driven};
 use crate::runs::roles::{Ask, Played};
 use crate::runs::{cancelled, replay_branch, trouble};
@@ -69,7 +69,11 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         result_is: ResultIs::Answer,
         folder: folder.clone(),
         branch: orders::branch_of(worktree)?,
-        prompt: format!("{}{}", ask.prompt, prompt::render_protocol(&task, &keeper::file_path(project, id))),
+        prompt: format!(
+            "{}{}",
+            ask.prompt,
+            prompt::render_protocol(&task, &keeper::file_path(project, id), Share::OfRun)
+        ),
         transcript: transcript.clone(),
         own: [names_of_run(ask), sessions::names_of_task(project, &task, agent, number)].concat(),
         variables: variables(ask, Some(&task)),
@@ -101,7 +105,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         }
     };
     let (ending, broke) = (acted.ending.clone(), acted.broke.clone());
-    let (mut answered, end) = match answer(acted) {
+    let (mut answered, mut end) = match answer(acted) {
         left @ (Played::PutOff | Played::Stopped(StopReason::Shutdown)) => return played(left),
         Played::Returned(output) | Played::Committed(output, _) => commit(ask, id, number, output).await?,
         Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
@@ -110,7 +114,8 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     if let Played::Committed(output, _) = &answered
         && let Some(failure) = record(ask, output, (&worktree.base, start.as_ref()), &folder).await?
     {
-        answered = Played::Failed(failure);
+        answered = Played::Failed(failure.clone());
+        end = SessionEnd::Failed(failure);
     }
     session_entry::remember(work, &task, number, start.as_ref(), (&ending, &end)).await?;
     let Some(breakdown) = broke else {
