@@ -148,7 +148,14 @@ fn describe_task(event: &Event) -> String {
         Event::AgentStopped { agent_id, .. } => format!("{} stopped", what_is_stopped(agent_id.as_ref())),
         Event::AgentRefused { agent_id, what, .. } => format!("{agent_id} was refused {what}"),
         Event::AgentRefsMoved { agent_id, refs, more, .. } => describe_moved_refs(agent_id, refs, *more),
+        Event::WorktreeSalvaged { salvage, agent_id: Some(agent), .. } => {
+            format!("{agent} changed files though its role may not; kept as {}, not merged", salvage.name)
+        }
         Event::WorktreeSalvaged { salvage, .. } => format!("unmerged work kept as {}", salvage.name),
+        Event::CriteriaJudged { findings, .. } => {
+            let met = findings.results.iter().filter(|found| found.met).count();
+            format!("{} found {met} of {} criteria met", findings.agent_id, findings.results.len())
+        }
         Event::WorktreeRemoved { .. } => "worktree removed".to_owned(),
         Event::TaskReleased { run_id, error: Some(error), .. } => {
             format!("left by run {run_id}: {}: {}", error.code, error.message)

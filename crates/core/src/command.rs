@@ -5,8 +5,8 @@
 
 use crate::machine::CommandKind;
 use crate::{
-    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, MovedRefs, PrdSlug,
-    Priority, RunId, Salvage, TaskId,
+    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, Findings,
+    MovedRefs, PrdSlug, Priority, RunId, Salvage, TaskId,
 };
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -173,6 +173,7 @@ pub struct Approve {
     pub(crate) feedback: Option<String>,
     pub(crate) head: Option<String>,
     pub(crate) seen: Seen,
+    pub(crate) anyway: bool,
 }
 
 /// What the worktree looked like when the order was given.
@@ -182,6 +183,8 @@ pub struct Seen {
     pub head: Option<CommitId>,
     /// The files that are not committed.
     pub dirty: Vec<String>,
+    /// Whether the target no longer holds the commit that the diff starts from.
+    pub is_base_gone: bool,
 }
 
 /// Sends the work back.
@@ -239,6 +242,7 @@ pub enum Outcome {
     SessionEnded { session: u32, end: SessionEnd },
     RoleStarted { agent: AgentId, session: u32 },
     RoleEnded { session: u32 },
+    RoleWrote { session: u32, salvage: Salvage },
     RoleBroke { session: u32, breakdown: Breakdown },
     WaitOver { session: u32 },
     RunOver { run: RunId, end: RunEnd },
@@ -255,6 +259,7 @@ pub enum Outcome {
     AgentNotStopped(Failure),
     WorktreeRemoved { salvage: Option<Salvage> },
     WorktreeNotRemoved(Failure),
+    CriteriaJudged(Findings),
     FileWritten { digest: String },
     FileNotWritten(Failure),
     FileCorrupt { kept: String, failure: Failure },
@@ -276,8 +281,8 @@ pub enum SessionEnd {
 /// How the run ended that worked on a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnd {
-    /// Well: everything is committed, and this is the diff.
-    Completed(Complete),
+    /// Well, but without submitting the task.
+    Completed,
     /// Badly.
     Failed(Failure),
 }
@@ -391,7 +396,13 @@ impl Approve {
             faults.require("head", good, "must be 7 to 64 hexadecimal digits of a commit id");
         }
         let head = head.map(|head| head.to_ascii_lowercase());
-        faults.or(Approve { feedback, head, seen })
+        faults.or(Approve { feedback, head, seen, anyway: false })
+    }
+
+    /// Approves the diff even if it is not whole.
+    #[must_use]
+    pub fn anyway(self, anyway: bool) -> Self {
+        Approve { anyway, ..self }
     }
 }
 
@@ -509,7 +520,7 @@ mod tests {
     use crate::{Code, Refusal};
 
     fn seen() -> Seen {
-        Seen { head: None, dirty: Vec::new() }
+        Seen { head: None, dirty: Vec::new(), is_base_gone: false }
     }
 
     fn fields(faults: Vec<FieldFault>) -> Vec<&'static str> {

@@ -166,7 +166,6 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
                     names: review.checks.clone(),
                 })
             }
-            (Event::ChecksRan { results, .. }, _) if results.iter().any(|evidence| !evidence.passed) => None,
             (
                 Event::AgentPaused { .. } | Event::ApprovalRequested { .. } | Event::ChecksRan { .. },
                 ReviewPhase::Ready,

@@ -5,8 +5,8 @@
 
 use crate::{
     Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass, Filed,
-    Handover, InputNote, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage, Settings, Splice,
-    TaskId,
+    Findings, Handover, InputNote, Lacks, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage,
+    Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -145,6 +145,8 @@ pub enum Event {
         /// The limit on sessions in a row, if it is why no other session follows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session_limit: Option<u32>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        obeyed_files: Vec<String>,
     },
     #[serde(rename = "task:complete:failed")]
     TaskCompleteFailed { task_id: TaskId, error: Failure },
@@ -160,6 +162,8 @@ pub enum Event {
         approval: Approval,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         checks: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        obeyed_files: Vec<String>,
     },
     #[serde(rename = "task:released")]
     TaskReleased {
@@ -188,6 +192,8 @@ pub enum Event {
         feedback: Option<String>,
         diff: String,
         head: CommitId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        overrode: Option<Lacks>,
     },
     #[serde(rename = "approval:approve:failed")]
     ApprovalApproveFailed { task_id: TaskId, error: Failure },
@@ -295,7 +301,14 @@ pub enum Event {
         more: u32,
     },
     #[serde(rename = "worktree:salvaged")]
-    WorktreeSalvaged { task_id: TaskId, salvage: Salvage },
+    WorktreeSalvaged {
+        task_id: TaskId,
+        salvage: Salvage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<AgentId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<u32>,
+    },
     #[serde(rename = "worktree:removed")]
     WorktreeRemoved { task_id: TaskId, branch: String },
     #[serde(rename = "worktree:remove:failed")]
@@ -318,6 +331,12 @@ pub enum Event {
     CriterionUnchecked { task_id: TaskId, index: u32, text: String },
     #[serde(rename = "criteria:set")]
     CriteriaSet { task_id: TaskId, criteria: Vec<CriterionNote> },
+    #[serde(rename = "criteria:judged")]
+    CriteriaJudged {
+        task_id: TaskId,
+        #[serde(flatten)]
+        findings: Findings,
+    },
     #[serde(rename = "progress:logged")]
     ProgressLogged { task_id: TaskId, entry: ProgressNote },
     #[serde(rename = "output:written")]
@@ -412,6 +431,7 @@ kinds! {
     CriterionChecked => "criterion:checked",
     CriterionUnchecked => "criterion:unchecked",
     CriteriaSet => "criteria:set",
+    CriteriaJudged => "criteria:judged",
     ProgressLogged => "progress:logged",
     OutputWritten => "output:written",
     OutputRemoved => "output:removed",
@@ -430,7 +450,10 @@ fn is_zero(number: &u32) -> bool {
 impl Event {
     /// Tells whether it is a note about an agent and nothing more, which can happen in every stage.
     pub fn is_note(&self) -> bool {
-        matches!(self, Event::AgentRefused { .. } | Event::AgentRefsMoved { .. })
+        matches!(
+            self,
+            Event::AgentRefused { .. } | Event::AgentRefsMoved { .. } | Event::CriteriaJudged { .. }
+        )
     }
 
     /// Tells whether the crew changes with this event.
@@ -511,6 +534,7 @@ impl Event {
             lines_removed: diff.lines_removed,
             approval: settings.approval,
             checks: settings.checks.clone(),
+            obeyed_files: diff.obeyed_files.clone(),
         }
     }
 
@@ -536,6 +560,7 @@ impl Event {
             checks: settings.checks.clone(),
             open,
             session_limit: None,
+            obeyed_files: diff.obeyed_files.clone(),
         }
     }
 }
@@ -575,7 +600,7 @@ mod tests {
             {"type":"agent:assigned","taskId":7,"agentId":"alpha","session":2}
             {"type":"agent:start:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:session:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
-            {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person","checks":["test"],"open":["It is fast"]}
+            {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person","checks":["test"],"open":["It is fast"],"obeyedFiles":[".regatta/config.toml"]}
             {"type":"task:complete:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:submitted","taskId":7,"diff":"sha256:0000002000","base":"0000000000000000000000000000000000000000","head":"0000002000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"approval":"person","checks":["test"]}
             {"type":"task:released","taskId":7,"runId":1,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
@@ -585,7 +610,7 @@ mod tests {
             {"type":"agent:pause:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"checks:ran","taskId":7,"commit":"0000001000000000000000000000000000000000","results":[{"name":"test","passed":true,"exit":0,"milliseconds":1500},{"name":"broken","passed":false,"exit":1,"milliseconds":1500,"tail":"it is broken"}]}
             {"type":"checks:run:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
-            {"type":"approval:approved","taskId":7,"approver":"local","feedback":"Good","diff":"sha256:00","head":"0000001000000000000000000000000000000000"}
+            {"type":"approval:approved","taskId":7,"approver":"local","feedback":"Good","diff":"sha256:00","head":"0000001000000000000000000000000000000000","overrode":{"openCriteria":["It works"]}}
             {"type":"approval:approve:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"worktree:merged","taskId":7,"branch":"task/7","target":"main","commit":"0000002000000000000000000000000000000000","approver":"local","checkout":{"state":"left_alone","path":"project","why":"it is dirty"}}
             {"type":"worktree:merge:failed","taskId":7,"files":["a.txt"],"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
@@ -602,7 +627,7 @@ mod tests {
             {"type":"agent:stop:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:refused","taskId":7,"agentId":"alpha","session":2,"what":"the tool approve_task"}
             {"type":"agent:refs_moved","taskId":7,"agentId":"alpha","session":2,"refs":[{"ref":"refs/heads/main","from":"0000001000000000000000000000000000000000","to":"0000002000000000000000000000000000000000"},{"ref":"refs/tags/v1","from":"0000001000000000000000000000000000000000"}],"more":1}
-            {"type":"worktree:salvaged","taskId":7,"salvage":{"ref":"refs/regatta/salvage/7/1","commit":"0000003000000000000000000000000000000000"}}
+            {"type":"worktree:salvaged","taskId":7,"salvage":{"ref":"refs/regatta/salvage/7/1","commit":"0000003000000000000000000000000000000000"},"agentId":"judge","session":2}
             {"type":"worktree:removed","taskId":7,"branch":"task/7"}
             {"type":"worktree:remove:failed","taskId":7,"branch":"task/7","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"file:changed","taskId":7,"digest":"00","splice":{"start":3,"end":4,"text":"x"},"origin":"edit"}
@@ -614,6 +639,7 @@ mod tests {
             {"type":"criterion:checked","taskId":7,"index":0,"text":"It works"}
             {"type":"criterion:unchecked","taskId":7,"index":0,"text":"It works"}
             {"type":"criteria:set","taskId":7,"criteria":[{"text":"It works","checked":true,"check":"test"}]}
+            {"type":"criteria:judged","taskId":7,"agentId":"judge","commit":"0000001000000000000000000000000000000000","results":[{"criterion":"It works","met":true}]}
             {"type":"progress:logged","taskId":7,"entry":{"number":1,"at":"2026-01-01 00:00","did":"something","issues":"None","next":"more"}}
             {"type":"output:written","taskId":7,"digest":"01","summary":"There is a file"}
             {"type":"output:removed","taskId":7}

@@ -29,6 +29,7 @@ pub mod run;
 pub mod session;
 mod settings;
 mod task;
+mod waiting;
 
 #[cfg(test)]
 mod cells;
@@ -57,14 +58,15 @@ pub use id::{AgentId, CommitId, EpicId, Id, MessageId, PrdSlug, RunId, TaskId};
 pub use likeness::find_nearest;
 pub use plan::Plan;
 pub use problem::Problem;
-pub use refusal::Refusal;
+pub use refusal::{Refusal, explain_base_gone};
 pub use replay::{
     Unsound, replay_catalogue, replay_crew, replay_epic, replay_inbox, replay_plan, replay_prd, replay_run,
     replay_task,
 };
 pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{
-    Cleanup, Criterion, Diff, Evidence, Failure, Handover, Landed, Memory, MovedRef, MovedRefs, OutputNote,
-    Park, Priority, Proof, Rejection, Review, ReviewPhase, Row, Salvage, Stage, Task, Told, Work, WorkPhase,
-    Worktree, WorktreeState, find_next_try,
+    Cleanup, Criterion, Diff, Evidence, Failure, Finding, Findings, Handover, Lacks, Landed, Memory,
+    MovedRef, MovedRefs, OutputNote, Park, Priority, Proof, Rejection, Review, ReviewPhase, Row, Salvage,
+    Stage, Task, Told, Work, WorkPhase, Worktree, WorktreeState, find_next_try,
 };
+pub use waiting::{Around, Spans, Wait, WaitsFor};

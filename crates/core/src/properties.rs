@@ -345,6 +345,7 @@ fn any_command() -> impl Strategy<Value = Command> {
     let seen = (prop::option::of(0u32..4), any::<bool>()).prop_map(|(head, is_dirty)| Seen {
         head: head.map(commit),
         dirty: if is_dirty { vec!["a.txt".to_owned()] } else { Vec::new() },
+        is_base_gone: false,
     });
     prop_oneof![
         1 => create,

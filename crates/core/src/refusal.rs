@@ -3,8 +3,8 @@
 use crate::machine::{Column, CommandKind, TRANSITIONS};
 use crate::session::{Measure, Scope};
 use crate::{
-    Actor, AgentId, Code, CommitId, EpicId, FieldFault, PrdSlug, Problem, RunId, TaskId, document,
-    find_nearest, run,
+    Actor, AgentId, Code, CommitId, EpicId, FieldFault, Lacks, PrdSlug, Problem, RunId, TaskId, document,
+    find_nearest, run, task::explain_lacks,
 };
 
 /// The rules say no. Expected, and changes nothing.
@@ -35,6 +35,8 @@ pub enum Refusal {
     TaskNoDiff { task: TaskId },
     ApproverNotAllowed { task: TaskId, approver: Actor, members: Vec<String> },
     ApprovalStale { task: TaskId, reviewed: CommitId, current: Option<String> },
+    ApprovalBaseGone { task: TaskId, base: CommitId, target: String },
+    NotWhole { task: TaskId, lacks: Lacks, by_policy: bool },
     WorktreeDirty { task: TaskId, files: Vec<String> },
     Forbidden { what: String, why: String },
     EpicNotFound { epic: EpicId },
@@ -72,7 +74,8 @@ impl Refusal {
             Refusal::AgentAlreadyRunning { .. } => Code::AgentAlreadyRunning,
             Refusal::TaskNoDiff { .. } => Code::TaskNoDiff,
             Refusal::ApproverNotAllowed { .. } => Code::ApproverNotAllowed,
-            Refusal::ApprovalStale { .. } => Code::ApprovalStale,
+            Refusal::ApprovalStale { .. } | Refusal::ApprovalBaseGone { .. } => Code::ApprovalStale,
+            Refusal::NotWhole { lacks, .. } => lacks.code(),
             Refusal::WorktreeDirty { .. } => Code::WorktreeDirty,
             Refusal::Forbidden { .. } => Code::Forbidden,
             Refusal::EpicNotFound { .. } => Code::EpicNotFound,
@@ -216,6 +219,8 @@ impl Refusal {
             Refusal::TaskNoDiff { task } => no_diff(*task),
             Refusal::ApproverNotAllowed { task, approver, members } => not_allowed(*task, approver, members),
             Refusal::ApprovalStale { task, reviewed, current } => stale(*task, reviewed, current.as_deref()),
+            Refusal::ApprovalBaseGone { task, base, target } => explain_base_gone(*task, base, target),
+            Refusal::NotWhole { task, lacks, by_policy } => explain_lacks(*task, lacks, *by_policy),
             Refusal::WorktreeDirty { task, files } => dirty(*task, files),
             Refusal::Forbidden { what, why } => Problem::new(
                 self.code(),
@@ -427,6 +432,25 @@ fn stale(task: TaskId, reviewed: &CommitId, current: Option<&str>) -> Problem {
     .with("taskId", task.number())
     .with("reviewed", reviewed.as_str())
     .with("current", current)
+}
+
+/// Says why a diff is not merged whose base the target has lost: a merge would bring that back too.
+pub fn explain_base_gone(task: TaskId, base: &CommitId, target: &str) -> Problem {
+    Problem::new(
+        Code::ApprovalStale,
+        format!("task #{task} was not merged"),
+        format!(
+            "{target} was reset: it no longer holds {}, where the diff starts, so more would be merged than the diff shows",
+            base.short()
+        ),
+        format!(
+            "`regatta task submit {task}` puts up all that would be merged now; or restore {target}, or `regatta task \
+             cancel {task}` (the work is kept as a salvage)"
+        ),
+    )
+    .with("taskId", task.number())
+    .with("base", base.as_str())
+    .with("target", target)
 }
 
 fn dirty(task: TaskId, files: &[String]) -> Problem {

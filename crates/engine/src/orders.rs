@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::keeper;
 use crate::list;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
+use crate::obeyed::Obeyed;
 use crate::project::Project;
 use crate::revision;
 use crate::round;
@@ -25,7 +26,7 @@ use regatta_files::TaskFile;
 use regatta_git::{BranchName, Signature};
 use regatta_store::{Append, CommandKey, IntentId, LeaseToken, NewRow, StreamName, Version};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 /// Who gives a command, and under which id.
@@ -35,6 +36,17 @@ pub struct Giver {
     pub actor: Actor,
     /// The command's id, if it may be given twice.
     pub command_id: Option<Uuid>,
+}
+
+/// What an approver says.
+#[derive(Debug, Clone, Default)]
+pub struct Approving {
+    /// What they have to say.
+    pub feedback: Option<String>,
+    /// The commit that they looked at.
+    pub head: Option<String>,
+    /// Whether they approve it though it is not whole.
+    pub anyway: bool,
 }
 
 /// What a command did.
@@ -163,12 +175,13 @@ pub async fn approve(
     project: &Project,
     giver: &Giver,
     task: TaskId,
-    feedback: Option<String>,
-    head: Option<String>,
+    approval: Approving,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("approve {feedback:?} {head:?}"));
+    let Approving { feedback, head, anyway } = &approval;
+    let anyway = if *anyway { " anyway" } else { "" };
+    let key = key(giver, Some(task), &format!("approve {feedback:?} {head:?}{anyway}"));
     let order = Order { key, ..Order::new(Some(task), &giver.actor) };
-    approve_as(project, order, feedback, head).await
+    approve_as(project, order, approval).await
 }
 
 /// Sends the work of a task back.
@@ -278,12 +291,15 @@ impl<'a> Order<'a> {
 pub(crate) async fn approve_as(
     project: &Project,
     order: Order<'_>,
-    feedback: Option<String>,
-    head: Option<String>,
+    approval: Approving,
 ) -> Result<Given, Error> {
     let id = order.task.expect("an approval is for a task");
+    // A criterion that was ticked in the file a moment ago counts.
+    get_task(project, id).await?;
+    keeper::sync_or_report(project, id).await?;
     let seen = see_worktree(project, id).await?;
-    let approve = Approve::new(feedback, head, seen).map_err(invalid)?;
+    let Approving { feedback, head, anyway } = approval;
+    let approve = Approve::new(feedback, head, seen).map_err(invalid)?.anyway(anyway);
     give(project, order, Command::Approve(approve)).await
 }
 
@@ -454,6 +470,13 @@ pub(crate) async fn load_dependents(project: &Project, task: TaskId) -> Result<V
     Ok(load_plan(project).await?.state.dependents(task))
 }
 
+/// Returns the tasks that this one depends on and that are not verified.
+pub(crate) async fn load_unverified(project: &Project, task: &Task) -> Result<BTreeSet<TaskId>, Error> {
+    let columns = load_upstream(project, task).await?;
+    let is_open = |on: &&TaskId| columns.get(on) != Some(&Column::Verified);
+    Ok(task.dependencies.iter().filter(is_open).copied().collect())
+}
+
 async fn load_upstream(project: &Project, task: &Task) -> Result<BTreeMap<TaskId, Column>, Error> {
     let streams: Vec<StreamName> = task.dependencies.iter().map(|on| log::task_stream(*on)).collect();
     let mut columns = BTreeMap::new();
@@ -479,7 +502,7 @@ pub(crate) async fn see_start(project: &Project) -> Result<Start, Error> {
 
 /// Looks at the work under review; at nothing when there is none, since the rule refuses before it looks at this.
 async fn see_worktree(project: &Project, id: TaskId) -> Result<Seen, Error> {
-    let nothing = Seen { head: None, dirty: Vec::new() };
+    let nothing = Seen { head: None, dirty: Vec::new(), is_base_gone: false };
     let Some(review) = find_review(project, id).await? else { return Ok(nothing) };
     match look_at(project, &review).await {
         // It was cancelled while we looked: the rule says so better than git does.
@@ -501,7 +524,40 @@ async fn look_at(project: &Project, review: &Review) -> Result<Seen, Error> {
     let head = repository.find_branch(&branch).await?.map(|head| from_git(&head));
     let place = project.place(&review.worktree.path);
     let entries = repository.status(&place, &project.config().copy).await?;
-    Ok(Seen { head, dirty: entries.into_iter().map(|entry| entry.path).collect() })
+    let base = to_git(&review.diff.base)?;
+    let is_base_gone = !holds(project, &review.worktree, &base).await?;
+    Ok(Seen { head, dirty: entries.into_iter().map(|entry| entry.path).collect(), is_base_gone })
+}
+
+/// Tells whether the target of a worktree holds a commit; one that is gone altogether is left to the merge to report.
+async fn holds(
+    project: &Project,
+    worktree: &Worktree,
+    commit: &regatta_git::CommitId,
+) -> Result<bool, Error> {
+    let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
+    match project.repository().find_branch(&target).await? {
+        Some(target) => Ok(project.repository().is_ancestor(commit, &target).await?),
+        None => Ok(true),
+    }
+}
+
+/// Finds where the diff of a worktree begins: where it was made from, or what of the target was merged into it since, so
+/// that the work of others is not shown as its own. Of a target that was reset, the diff shows all that a merge would bring.
+pub(crate) async fn find_base(
+    project: &Project,
+    worktree: &Worktree,
+    head: &regatta_git::CommitId,
+) -> Result<regatta_git::CommitId, Error> {
+    let begun = to_git(&worktree.base)?;
+    let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
+    let Some(target) = project.repository().find_branch(&target).await? else { return Ok(begun) };
+    let repository = project.repository();
+    let Some(met) = repository.find_merge_base(&target, head).await? else { return Ok(begun) };
+    // Work of its own that is merged already came in from the side, and is still shown.
+    let is_of_target = !repository.is_ancestor(&begun, &target).await?
+        || repository.is_in_line(&begun, &target, &met).await?;
+    Ok(if is_of_target { met } else { begun })
 }
 
 /// Commits what is left in the worktree of a task and returns the diff from its base; an empty one when there is no
@@ -534,7 +590,15 @@ pub(crate) async fn find_work(project: &Project, id: TaskId) -> Result<Option<Ta
 pub(crate) fn empty_diff() -> Diff {
     let nothing: CommitId = "0".repeat(40).parse().expect("forty zeros are a commit id");
     let (base, head) = (nothing.clone(), nothing);
-    Diff { files_changed: 0, lines_added: 0, lines_removed: 0, digest: String::new(), base, head }
+    Diff {
+        files_changed: 0,
+        lines_added: 0,
+        lines_removed: 0,
+        digest: String::new(),
+        base,
+        head,
+        obeyed_files: Vec::new(),
+    }
 }
 
 /// Returns the branch of a worktree as git takes it.
@@ -564,7 +628,9 @@ pub(crate) async fn commit_work_as(
     let head = repository.head_of_worktree(&place).await?;
     let base = find_base(project, worktree, &head).await?;
     let diff = repository.diff(&base, &head).await?;
+    let obeyed = Obeyed::of(project.config(), project.root());
     Ok(Diff {
+        obeyed_files: obeyed.find(diff.files.iter().map(|file| file.path.as_str())),
         files_changed: diff.files.len() as u64,
         lines_added: diff.lines_added,
         lines_removed: diff.lines_removed,
@@ -572,22 +638,6 @@ pub(crate) async fn commit_work_as(
         base: from_git(&base),
         head: from_git(&head),
     })
-}
-
-/// Returns where the diff of a worktree begins: where it was made from, or what of the target was merged into it since,
-/// so that the work of others is not shown as its own.
-async fn find_base(
-    project: &Project,
-    worktree: &Worktree,
-    head: &regatta_git::CommitId,
-) -> Result<regatta_git::CommitId, Error> {
-    let (repository, begun) = (project.repository(), to_git(&worktree.base)?);
-    let target = BranchName::parse(&worktree.target).map_err(|error| Error::Git(error.into()))?;
-    let Some(target) = repository.find_branch(&target).await? else { return Ok(begun) };
-    match repository.find_merge_base(&target, head).await? {
-        Some(met) if met != begun && repository.is_ancestor(&begun, &met).await? => Ok(met),
-        _ => Ok(begun),
-    }
 }
 
 /// Returns the identity of whoever has a task: its agent, or the person who does it.

@@ -88,6 +88,16 @@ fn render_documents(task: &Task) -> String {
     format!("\n## What you can read\n\n{text}\n{tools}\n")
 }
 
+/// What a role hears that may look but not write.
+pub(crate) fn render_reading(file: &Path) -> String {
+    format!(
+        "\n## What you may do\n\n\
+         The file {} says what was done on this task before. You may read it, and everything in the worktree, and run what \
+         can be run. Change no file: the worktree is read-only for you, and what you change all the same is not merged.\n",
+        file.display()
+    )
+}
+
 /// The session protocol and the rules, with the task's file and where the last session left off.
 pub(crate) fn render_protocol(task: &Task, file: &Path, share: Share) -> String {
     let documents = render_documents(task);

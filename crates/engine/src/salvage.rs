@@ -44,16 +44,7 @@ pub(crate) async fn set_aside_and_remove(
     removal: &Removal,
 ) -> Result<Option<Salvage>, Error> {
     let repository = project.repository();
-    let request = SalvageRequest {
-        worktree: removal.folder.clone(),
-        branch: removal.branch.clone(),
-        base: removal.base.clone(),
-        merged_into: removal.merged_into.clone(),
-        prefix: prefix_of(&removal.owner)?,
-        ignore: project.config().copy.clone(),
-        author: orders::ourselves(removal.at),
-        message: removal.message.clone(),
-    };
+    let request = request_of(project, removal)?;
     for _ in 0..TRIES_MAX {
         let salvaged = repository.set_aside(&request).await?;
         crash::point("remove_worktree.salvaged");
@@ -66,6 +57,25 @@ pub(crate) async fn set_aside_and_remove(
         }
     }
     Err(regatta_git::Error::WorktreeChanging { path: removal.folder.clone() }.into())
+}
+
+/// Sets aside what is not merged, and leaves the worktree as it is.
+pub(crate) async fn set_aside(project: &Project, removal: &Removal) -> Result<Option<Salvage>, Error> {
+    let request = request_of(project, removal)?;
+    Ok(project.repository().set_aside(&request).await?.salvage.map(to_core))
+}
+
+fn request_of(project: &Project, removal: &Removal) -> Result<SalvageRequest, Error> {
+    Ok(SalvageRequest {
+        worktree: removal.folder.clone(),
+        branch: removal.branch.clone(),
+        base: removal.base.clone(),
+        merged_into: removal.merged_into.clone(),
+        prefix: prefix_of(&removal.owner)?,
+        ignore: project.config().copy.clone(),
+        author: orders::ourselves(removal.at),
+        message: removal.message.clone(),
+    })
 }
 
 fn crash_between(step: RemovalStep) {

@@ -43,4 +43,5 @@ mod task_file_words;
 mod task_files;
 mod terminals;
 mod verbs;
+mod whole;
 mod workflows;

@@ -259,8 +259,8 @@ fn a_task_is_edited_in_the_log_and_in_its_file() {
     assert_eq!(
         answer["criteria"],
         json!([
-            { "text": "It works", "checked": true, "verified": false, "check": null },
-            { "text": "It is small", "checked": false, "verified": false, "check": "size" },
+            { "text": "It works", "checked": true, "verified": false, "met": null, "check": null },
+            { "text": "It is small", "checked": false, "verified": false, "met": null, "check": "size" },
         ])
     );
     let text = std::fs::read_to_string(task_file(&project, &task)).unwrap();

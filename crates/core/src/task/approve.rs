@@ -17,12 +17,18 @@ pub(crate) fn approve(
     }
     check_approver(settings, task, approver)?;
     check_is_current(task, review, approve)?;
+    let lacks = task.find_lacks(&settings.checks);
+    if !lacks.is_empty() && !approve.anyway {
+        let by_policy = matches!(approver, Actor::Policy(_));
+        return Err(Refusal::NotWhole { task: task.id, lacks, by_policy });
+    }
     Ok(vec![Event::ApprovalApproved {
         task_id: task.id,
         approver: approver.to_string(),
         feedback: approve.feedback.clone(),
         diff: review.diff.digest.clone(),
         head: review.diff.head.clone(),
+        overrode: Some(lacks).filter(|lacks| !lacks.is_empty()),
     }])
 }
 
@@ -64,6 +70,10 @@ fn check_is_current(task: &Task, review: &Review, approve: &Approve) -> Result<(
     }
     if approve.seen.head.as_ref() != Some(reviewed) {
         return stale(approve.seen.head.as_ref().map(|head| head.short().to_owned()));
+    }
+    if approve.seen.is_base_gone {
+        let (base, target) = (review.diff.base.clone(), review.worktree.target.clone());
+        return Err(Refusal::ApprovalBaseGone { task: task.id, base, target });
     }
     Ok(())
 }
@@ -217,7 +227,7 @@ mod tests {
     fn a_branch_that_moved_or_is_gone_is_stale() {
         check(
             "add; assign 1 alpha; settle 1; ready 1",
-            "approve 1 moved; approve 1 gone",
+            "approve 1 moved; approve 1 gone; approve 1 baseless",
             expect![[r#"
                 > approve 1 moved
                 error[APPROVAL_STALE]: task #1 was not merged
@@ -227,6 +237,10 @@ mod tests {
                 error[APPROVAL_STALE]: task #1 was not merged
                   why:  the diff for review leads to 0000001000, but what you approve is gone
                   next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
+                > approve 1 baseless
+                error[APPROVAL_STALE]: task #1 was not merged
+                  why:  main was reset: it no longer holds 0000000000, where the diff starts, so more would be merged than the diff shows
+                  next: `regatta task submit 1` puts up all that would be merged now; or restore main, or `regatta task cancel 1` (the work is kept as a salvage)
             "#]],
         );
     }

@@ -51,12 +51,13 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
         Event::TaskQueued { priority, .. } if matches!(task.stage, Stage::Backlog) => {
             task.priority = *priority
         }
-        Event::WorktreeSalvaged { salvage, .. } if is_removing(&task.stage) => {
+        Event::WorktreeSalvaged { salvage, .. } if is_removing(&task.stage) || is_driven(&task.stage) => {
             task.salvages.push(salvage.clone())
         }
         Event::ApprovalRejected { .. } if is_ready(&task.stage) => {}
         Event::TaskHidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = true,
         Event::TaskUnhidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = false,
+        Event::CriteriaJudged { findings, .. } => task.findings = Some(findings.clone()),
         event if event.is_note() => {}
         event if remember(task, event) => {}
         event if advance(task, event) => {}
@@ -144,6 +145,10 @@ fn is_removing(stage: &Stage) -> bool {
     }
 }
 
+fn is_driven(stage: &Stage) -> bool {
+    matches!(stage, Stage::InProgress(work) if matches!(work.phase, WorkPhase::Driven { .. }))
+}
+
 fn is_ready(stage: &Stage) -> bool {
     matches!(stage, Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready)
 }
@@ -176,6 +181,7 @@ fn created(fact: &Fact) -> Option<Task> {
         memory: Memory::default(),
         run: None,
         owner: None,
+        findings: None,
         proof: None,
         hidden: false,
         error: None,
@@ -424,7 +430,8 @@ fn completed(task: &mut Task, work: Box<Work>, event: &Event) -> Step {
     let Event::TaskCompleted { diff, base, head, turn_count, summary, approval, .. } = event else {
         return Err(Stage::InProgress(work));
     };
-    let Event::TaskCompleted { files_changed, lines_added, lines_removed, checks, .. } = event else {
+    let Event::TaskCompleted { files_changed, lines_added, lines_removed, checks, obeyed_files, .. } = event
+    else {
         return Err(Stage::InProgress(work));
     };
     task.completions += 1;
@@ -438,6 +445,7 @@ fn completed(task: &mut Task, work: Box<Work>, event: &Event) -> Step {
         digest: diff.clone(),
         base: base.clone(),
         head: head.clone(),
+        obeyed_files: obeyed_files.clone(),
     };
     let Work { agent, worktree, .. } = *work;
     let review = Review {
@@ -579,6 +587,7 @@ fn submitted(task: &mut Task, mut review: Box<Review>, event: &Event) -> (Stage,
         lines_removed,
         approval,
         checks,
+        obeyed_files,
         ..
     } = event
     {
@@ -590,6 +599,7 @@ fn submitted(task: &mut Task, mut review: Box<Review>, event: &Event) -> (Stage,
             digest: diff.clone(),
             base: base.clone(),
             head: head.clone(),
+            obeyed_files: obeyed_files.clone(),
         };
         review.approval = *approval;
         review.checks.clone_from(checks);

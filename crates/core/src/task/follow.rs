@@ -121,14 +121,17 @@ mod tests {
         "#]],
         );
         let world = World::given(&format!("{THREE}; tick 1 1; finish 1; settle 1; finish 1"));
-        assert_eq!(completed(&world), (&["criterion 2".to_owned(), "criterion 3".to_owned()][..], None));
+        assert_eq!(
+            completed(&world),
+            (&["Criterion 2 holds".to_owned(), "Criterion 3 holds".to_owned()][..], None)
+        );
     }
 
     #[test]
     fn after_the_last_session_in_a_row_it_is_completed_whatever_is_open() {
         let world =
             World::given(&format!("sessions 2; {THREE}; tick 1 1; finish 1; settle 1; tick 1 2; ready 1"));
-        assert_eq!(completed(&world), (&["criterion 3".to_owned()][..], Some(2)));
+        assert_eq!(completed(&world), (&["Criterion 3 holds".to_owned()][..], Some(2)));
         let world = World::given(&format!("sessions 1; {THREE}; tick 1 1; ready 1"));
         assert_eq!(completed(&world).1, Some(1));
     }

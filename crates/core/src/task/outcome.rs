@@ -5,6 +5,7 @@
 
 use super::checks::checked;
 use super::driven::driven;
+use super::findings::judged;
 use super::follow::finished;
 use super::park::{broke, wait_over};
 use super::release::release;
@@ -16,8 +17,11 @@ pub(crate) fn report(settings: &Settings, task: &Task, outcome: &Outcome) -> Vec
     if let Some(fact) = of_file(task.id, outcome) {
         return vec![fact];
     }
+    if let Outcome::CriteriaJudged(findings) = outcome {
+        return judged(task, findings);
+    }
     if let Outcome::RunOver { run, end } = outcome {
-        return release(settings, task, *run, end).unwrap_or_default();
+        return release(task, *run, end).unwrap_or_default();
     }
     let facts = match &task.stage {
         Stage::Backlog => None,
@@ -193,9 +197,7 @@ fn of_review(task: &Task, review: &Review, outcome: &Outcome) -> Option<Vec<Even
         (ReviewPhase::Pausing, Outcome::AgentNotPaused(error)) => {
             Event::AgentPauseFailed { task_id, agent_id: agent_id()?, error: error.clone() }
         }
-        (ReviewPhase::Checking, Outcome::ChecksRan { commit, results }) => {
-            return Some(checked(task, review, commit, results));
-        }
+        (ReviewPhase::Checking, Outcome::ChecksRan { commit, results }) => checked(task, commit, results),
         (ReviewPhase::Checking, Outcome::ChecksNotRun(error)) => {
             Event::ChecksRunFailed { task_id, error: error.clone() }
         }
@@ -251,7 +253,8 @@ fn removed(task: &Task, branch: &str, outcome: &Outcome) -> Option<Vec<Event>> {
     let branch = branch.to_owned();
     match outcome {
         Outcome::WorktreeRemoved { salvage } => {
-            let salvaged = salvage.clone().map(|salvage| Event::WorktreeSalvaged { task_id, salvage });
+            let kept = |salvage| Event::WorktreeSalvaged { task_id, salvage, agent_id: None, session: None };
+            let salvaged = salvage.clone().map(kept);
             Some(salvaged.into_iter().chain([Event::WorktreeRemoved { task_id, branch }]).collect())
         }
         Outcome::WorktreeNotRemoved(error) => {

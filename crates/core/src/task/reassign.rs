@@ -392,6 +392,7 @@ mod tests {
             reason: None,
             feedback: Some("see the note".to_owned()),
             broke_off: Some("`alpha` worked on it before you.".to_owned()),
+            follows: false,
         };
         assert_eq!((agent.as_str(), session, resume), ("beta", 2, Some(told)));
         assert_eq!(world.tasks[&id(1)].sessions, 2);

@@ -196,12 +196,35 @@ mod tests {
         check(
             "add; assign 1 alpha; settle 1; ready 1; reject 1 no; settle 1; ready 1",
             "reject 1 to:beta no; fail 1; reject 1 no; settle 1",
-            expect![""],
+            expect![[r#"
+                > reject 1 to:beta no
+                [approval:rejected, task:rejected] -> run_session
+                #1 in_progress/starting, alpha starting, rejected 2
+                > fail 1
+                [agent:resume:failed]
+                #1 waiting_approval/ready, alpha paused, rejected 1, error AGENT_START_FAILED
+                > reject 1 no
+                [approval:rejected, task:rejected] -> run_session
+                #1 in_progress/starting, alpha starting, rejected 2
+                > settle 1
+                [agent:resumed]
+                #1 in_progress/running, alpha running, rejected 2
+            "#]],
         );
         check(
             "add; take 1; settle 1; complete 1; settle 1",
             "reject 1 to:beta no; fail 1; reject 1 no",
-            expect![""],
+            expect![[r#"
+                > reject 1 to:beta no
+                [approval:rejected, task:rejected] -> run_session
+                #1 in_progress/starting, beta starting, rejected 1
+                > fail 1
+                [agent:resume:failed]
+                #1 waiting_approval/ready, beta paused, error AGENT_START_FAILED
+                > reject 1 no
+                [approval:rejected, task:rejected]
+                #1 in_progress/byhand, beta starting, rejected 1
+            "#]],
         );
     }
 

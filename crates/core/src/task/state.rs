@@ -2,6 +2,7 @@
 //!
 //! [`Stage`] is an enum of situations, each with just the data it needs. The board's column is read off it.
 
+use super::Findings;
 use super::Handover;
 use crate::machine::Column;
 use crate::{
@@ -64,6 +65,9 @@ pub struct Task {
     /// The person who does the work, if no agent does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// What a reviewer found of its criteria last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Findings>,
     /// What the project's checks said at the newest commit that they were run at.
     pub proof: Option<Proof>,
     /// Whether it is left out of the list.
@@ -411,6 +415,9 @@ pub struct Diff {
     pub base: CommitId,
     /// The commit it leads to.
     pub head: CommitId,
+    /// The changed files that the engine obeys, such as its config.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub obeyed_files: Vec<String>,
 }
 
 /// Work that was set aside before its worktree was removed.

@@ -3,8 +3,8 @@
 use crate::session::Budget;
 use crate::{
     Actor, AgentId, Approval, Breakdown, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId,
-    Event, Evidence, Failure, FailureClass, Filed, InputNote, MovedRef, Origin, Priority, Problem,
-    ProgressNote, Retries, RunId, Salvage, Settings, Splice, TaskId,
+    Event, Evidence, Failure, FailureClass, Filed, Finding, Findings, InputNote, Lacks, MovedRef, Origin,
+    Priority, Problem, ProgressNote, Retries, RunId, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,15 @@ pub(crate) fn commit(number: u32) -> CommitId {
 
 pub(crate) fn diff(files_changed: u64, head: CommitId) -> Diff {
     let digest = format!("sha256:{}", head.short());
-    Diff { files_changed, lines_added: 10 * files_changed, lines_removed: 1, digest, base: commit(0), head }
+    Diff {
+        files_changed,
+        lines_added: 10 * files_changed,
+        lines_removed: 1,
+        digest,
+        base: commit(0),
+        head,
+        obeyed_files: Vec::new(),
+    }
 }
 
 pub(crate) fn complete(files_changed: u64, head: CommitId) -> Complete {
@@ -77,14 +85,8 @@ fn settings() -> Settings {
 }
 
 fn completed(task_id: TaskId) -> Event {
-    Event::completed(
-        task_id,
-        &diff(2, commit(1)),
-        3,
-        Some("Done".into()),
-        &settings(),
-        vec!["It is fast".into()],
-    )
+    let diff = Diff { obeyed_files: vec![".regatta/config.toml".to_owned()], ..diff(2, commit(1)) };
+    Event::completed(task_id, &diff, 3, Some("Done".into()), &settings(), vec!["It is fast".into()])
 }
 
 /// One of each kind of event, in the order of [`Event::KINDS`].
@@ -167,6 +169,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             feedback: Some("Good".into()),
             diff,
             head: commit(1),
+            overrode: Some(Lacks { open_criteria: vec!["It works".into()], ..Lacks::default() }),
         },
         Event::ApprovalApproveFailed { task_id, error: error.clone() },
         Event::WorktreeMerged {
@@ -233,6 +236,8 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::WorktreeSalvaged {
             task_id,
             salvage: Salvage { name: "refs/regatta/salvage/7/1".into(), commit: commit(3) },
+            agent_id: Some(agent("judge")),
+            session: Some(session),
         },
         Event::WorktreeRemoved { task_id, branch: branch.clone() },
         Event::WorktreeRemoveFailed { task_id, branch, error: error.clone() },
@@ -256,6 +261,14 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
                 checked: true,
                 check: Some("test".into()),
             }],
+        },
+        Event::CriteriaJudged {
+            task_id,
+            findings: Findings {
+                agent_id: agent("judge"),
+                commit: commit(1),
+                results: vec![Finding { criterion: "It works".into(), met: true }],
+            },
         },
         Event::ProgressLogged { task_id, entry: progress(1) },
         Event::OutputWritten { task_id, digest: "01".into(), summary: "There is a file".into() },

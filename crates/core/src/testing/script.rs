@@ -6,21 +6,22 @@
 //! depend ID [+ID]… [-ID]…        reject ID REASON               cancel ID [REASON]
 //! take ID                        reassign ID AGENT|me [stop]    submit ID [empty]
 //! reject ID to:AGENT REASON      delete ID                      hide ID | unhide ID
-//! approve ID [by ACTOR] [head HEX] [dirty FILE,FILE] [moved|gone]
+//! approve ID [by ACTOR] [head HEX] [dirty FILE,FILE] [moved|gone|baseless] [anyway]
 //! ok ID | fail ID                the oldest open effect of the task goes well, or badly
 //! finish ID | break ID | idle ID | halt ID   its session ends well, badly, with no change, or is stopped
 //! settle ID                      everything goes well until only sessions are under way
 //! ready ID                       its session ends well, and everything after it goes well
 //! report ID OUTCOME [SESSION]    an outcome that nobody may be waiting for
 //! queue                          the queue in order, and which task is next
+//! obeyed FILE,FILE              what every diff changes from now on that the engine obeys
 //! forget AGENT | limit N | instances AGENT N | members NAME,NAME | auto | checks NAME,NAME (one called `broken` fails)
 //! ```
 
 use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, CheckoutNote, Code, Command, Create,
-    Depend, Edit, FailureClass, Feedback, News, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd, RunId,
-    SessionEnd, Stage, Start, Take, Task, TaskId,
+    Depend, Edit, FailureClass, Feedback, News, Outcome, Priority, Problem, Reassign, Refusal, Reject,
+    RunEnd, RunId, Salvage, SessionEnd, Stage, Start, Take, Task, TaskId,
 };
 use expect_test::Expect;
 use std::collections::BTreeSet;
@@ -80,6 +81,9 @@ impl World {
             ["checks", names] => {
                 self.set(|world| world.settings.checks = names.split(',').map(str::to_owned).collect())
             }
+            ["obeyed", names] => {
+                self.set(|world| world.obeyed = names.split(',').map(str::to_owned).collect())
+            }
             ["auto"] => self.set(|world| world.settings.approval = Approval::Auto),
             ["queue"] => self.render_queue(),
             [verb, number, ref rest @ ..] => self.verb(verb, id(number.parse().unwrap()), rest),
@@ -96,8 +100,8 @@ impl World {
         match verb {
             "tick" => {
                 let number: u32 = rest[0].parse().unwrap();
-                let news =
-                    vec![News::CriterionChecked { index: number - 1, text: format!("criterion {number}") }];
+                let text = format!("Criterion {number} holds");
+                let news = vec![News::CriterionChecked { index: number - 1, text }];
                 let edit = Edit { base: None, steps: Vec::new(), news };
                 self.command(task, &Actor::Unknown, Command::Edit(edit))
             }
@@ -193,7 +197,7 @@ impl World {
     }
 
     fn parse_approve(&self, task: TaskId, words: &[&str]) -> (Actor, Approve) {
-        let (mut actor, mut head, mut seen) = (user(), None, self.seen(task));
+        let (mut actor, mut head, mut seen, mut anyway) = (user(), None, self.seen(task), false);
         let mut words = words.iter().copied();
         while let Some(word) = words.next() {
             let mut value = || words.next().expect("a value follows");
@@ -203,10 +207,12 @@ impl World {
                 "dirty" => seen.dirty = value().split(',').map(str::to_owned).collect(),
                 "moved" => seen.head = Some(commit(0x999)),
                 "gone" => seen.head = None,
+                "baseless" => seen.is_base_gone = true,
+                "anyway" => anyway = true,
                 _ => panic!("`{word}` is not a part of an approval"),
             }
         }
-        (actor, Approve::new(None, head, seen).unwrap())
+        (actor, Approve::new(None, head, seen).unwrap().anyway(anyway))
     }
 
     fn render(&self, id: TaskId, steps: &[Step]) -> String {
@@ -302,7 +308,7 @@ fn parse_create(words: &[&str]) -> Create {
     let dependencies = on.map_or(BTreeSet::new(), |index| parse_ids(words[index + 1]));
     let count =
         words.iter().position(|word| *word == "criteria").map_or(0, |at| words[at + 1].parse().unwrap());
-    let criteria = (1..=count).map(|number: u32| format!("criterion {number}")).collect();
+    let criteria = (1..=count).map(|number: u32| format!("Criterion {number} holds")).collect();
     Create::new("A task".to_owned(), String::new(), criteria, dependencies, priority).unwrap()
 }
 
@@ -351,14 +357,15 @@ fn parse_outcome(words: &[&str]) -> Outcome {
         }
         "wait_over" => Outcome::WaitOver { session },
         "role_broke" => Outcome::RoleBroke { session, breakdown: breakdown(FailureClass::Network) },
+        "role_wrote" => {
+            let salvage = Salvage { name: "refs/regatta/salvage/1/1".to_owned(), commit: commit(0xdef) };
+            Outcome::RoleWrote { session, salvage }
+        }
         "role_ended" => Outcome::RoleEnded { session },
         "run_failed" => {
             Outcome::RunOver { run: RunId::FIRST, end: RunEnd::Failed(failure(Code::RunStopped)) }
         }
-        "run_completed" => {
-            let end = RunEnd::Completed(complete(u64::from(session > 0), commit(session)));
-            Outcome::RunOver { run: RunId::FIRST, end }
-        }
+        "run_completed" => Outcome::RunOver { run: RunId::FIRST, end: RunEnd::Completed },
         "session_stopped" => Outcome::SessionEnded { session, end: SessionEnd::Stopped },
         "diff_recorded" => Outcome::DiffRecorded,
         "diff_not_recorded" => Outcome::DiffNotRecorded(failure(Code::GitFailed)),

@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) settings: Settings,
     pub(crate) facts: Vec<Fact>,
     pub(crate) open: Vec<Open>,
+    /// What every diff changes of what the engine obeys.
+    pub(crate) obeyed: Vec<String>,
     seconds: i64,
 }
 
@@ -67,6 +69,7 @@ impl World {
             settings,
             facts: Vec::new(),
             open: Vec::new(),
+            obeyed: Vec::new(),
             seconds: NEW_YEAR,
         }
     }
@@ -187,7 +190,7 @@ impl World {
     /// Returns what a look at the worktree shows when nobody touched it since.
     pub(crate) fn seen(&self, id: TaskId) -> Seen {
         let diff = self.tasks.get(&id).and_then(Task::diff);
-        Seen { head: diff.map(|diff| diff.head.clone()), dirty: Vec::new() }
+        Seen { head: diff.map(|diff| diff.head.clone()), dirty: Vec::new(), is_base_gone: false }
     }
 
     fn success(&self, effect: &Effect, started: bool) -> Outcome {
@@ -195,7 +198,9 @@ impl World {
         match effect {
             Effect::CreateWorktree { .. } => Outcome::WorktreeCreated,
             Effect::RunSession { session, .. } if started => {
-                let end = SessionEnd::Finished(complete(1, commit(*session)));
+                let mut finished = complete(1, commit(*session));
+                finished.diff.obeyed_files.clone_from(&self.obeyed);
+                let end = SessionEnd::Finished(finished);
                 Outcome::SessionEnded { session: *session, end }
             }
             Effect::RunSession { session, .. } => Outcome::SessionStarted { session: *session },

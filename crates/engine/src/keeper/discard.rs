@@ -18,7 +18,7 @@ pub(crate) async fn discard(project: &Project, task: TaskId) -> Result<(), Error
     let path = file_path(project, task);
     let text = orders::load_file(project, task).await?.state;
     crash::point("delete.before_file");
-    match disk::read_itself(&drawer::peek(project, task)).map_err(Error::StateFile)? {
+    match disk::read_itself(&place::root(project), &drawer::peek(project, task)).map_err(Error::StateFile)? {
         Itself::Missing => {}
         Itself::File(_, digest) if is_current(&text, digest.as_str()) => {
             std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;

@@ -109,7 +109,7 @@ pub(crate) async fn sync(project: &Project, task: TaskId, editor: &Actor) -> Res
 pub(crate) async fn look_in(project: &Project, task: TaskId) -> Result<(), Error> {
     orders::get_task(project, task).await?;
     let text = orders::load_file(project, task).await?.state;
-    let found = disk::read_itself(&drawer::peek(project, task));
+    let found = disk::read_itself(&place::root(project), &drawer::peek(project, task));
     if let Ok(disk::Itself::File(_, digest)) = &found
         && text.on_disk.as_ref().is_some_and(|version| version.digest == digest.as_str())
     {

@@ -9,7 +9,7 @@ use super::lines::{self, Known, Line, Lines};
 use super::looks::{Found, Looks, Step};
 use super::reports::Reports;
 use super::settled::Stamp;
-use super::{discard, drawer, file_path, left_over, place, sync};
+use super::{discard, drawer, left_over, place, sync};
 use crate::core::{Actor, Refusal, TaskId};
 use crate::error::Error;
 use crate::list;
@@ -217,7 +217,7 @@ mod tests {
         }
 
         fn path(&self, task: u32) -> std::path::PathBuf {
-            file_path(&self.project, TaskId::new(task).unwrap())
+            super::super::file_path(&self.project, TaskId::new(task).unwrap())
         }
 
         /// Ticks the criterion in the file, which keeps its size.

@@ -316,7 +316,7 @@ tokens = 1000
         let create = async || {
             let workflow = runs::find_workflow(None, "speckit").unwrap();
             let input = json!({ "prd": "Make it so.", "title": "So" });
-            let new = NewRun { workflow, level: None, input, board: false, tape: None };
+            let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
             runs::create(&project, &giver, new).await.unwrap()
         };
         let runs = (create().await, create().await);

@@ -143,6 +143,7 @@ async fn begin(
         result_is: ResultIs::Report,
         folder: project.place(&worktree.path),
         branch: orders::branch_of(worktree).map_err(|error| Box::new(error.explain()))?,
+        writes: true,
         prompt: prompt::render(
             task,
             &keeper::file_path(project, task.id),

@@ -285,8 +285,15 @@ mod tests {
     fn finished_with(files_changed: u64) -> SessionEnd {
         let commit: crate::core::CommitId = "0".repeat(40).parse().unwrap();
         let (base, head) = (commit.clone(), commit);
-        let diff =
-            Diff { files_changed, lines_added: 5, lines_removed: 1, digest: String::new(), base, head };
+        let diff = Diff {
+            files_changed,
+            lines_added: 5,
+            lines_removed: 1,
+            digest: String::new(),
+            base,
+            head,
+            obeyed_files: Vec::new(),
+        };
         SessionEnd::Finished(Complete::new(diff, 1, None).unwrap())
     }
 

@@ -36,6 +36,8 @@ pub(crate) struct Request<'a> {
     pub(crate) folder: PathBuf,
     /// The branch of that worktree.
     pub(crate) branch: BranchName,
+    /// Whether it may change the worktree.
+    pub(crate) writes: bool,
     /// What it is told.
     pub(crate) prompt: String,
     /// Where the transcript is kept.
@@ -193,7 +195,14 @@ async fn enclose(
     let (folder, branch) = (request.folder.as_path(), &request.branch);
     sandbox::enclose(
         project,
-        &sandbox::Place { folder, branch, private, task: request.speaks_for.task, command },
+        &sandbox::Place {
+            folder,
+            branch,
+            private,
+            task: request.speaks_for.task,
+            command,
+            writes: request.writes,
+        },
     )
     .await
 }

@@ -7,7 +7,7 @@ use crate::screen::{DIM, clean};
 use crate::verb::epic::epic_id;
 use clap::Args;
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::{EpicId, Priority, Problem, TaskId};
+use regatta_engine::core::{EpicId, Lacks, Priority, Problem, TaskId};
 use regatta_engine::{Error, Filter, Row, TaskRow, TaskView, list_rows, list_tasks};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -112,7 +112,7 @@ fn line<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> [Cow<'a, str>; 6] {
         name_of_priority(task.priority).into(),
         task.agent_id.as_deref().unwrap_or("-").into(),
         clean(&task.title).into(),
-        with_warnings(note(task, tasks), &task.warnings),
+        with_warnings(with_mark(task, note(task, tasks)), &task.warnings),
     ]
 }
 
@@ -141,15 +141,26 @@ fn with_warnings<'a>(note: Cow<'a, str>, warnings: &[String]) -> Cow<'a, str> {
     if note.is_empty() { warnings.into() } else { format!("{note}; {warnings}").into() }
 }
 
+/// Puts the word for a deadline that passed before the note.
+fn with_mark<'a>(task: &TaskRow, note: Cow<'a, str>) -> Cow<'a, str> {
+    match (task.overdue, note.is_empty()) {
+        (false, _) => note,
+        (true, true) => "overdue".into(),
+        (true, false) => format!("overdue: {note}").into(),
+    }
+}
+
 fn note<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> Cow<'a, str> {
     if let Some(error) = &task.error {
-        return error.to_string().into();
+        return with_lacks(task, error.to_string()).into();
     }
     if let Some(place) = task.queue_position {
         return format!("queued, number {place}").into();
     }
     match (&*task.phase, task.lines) {
-        ("ready", Some((added, removed))) => format!("+{added} -{removed}, waits for you").into(),
+        ("ready", Some((added, removed))) => {
+            with_lacks(task, format!("+{added} -{removed}, waits for you")).into()
+        }
         ("done", _) => task
             .merge_commit
             .as_deref()
@@ -171,4 +182,10 @@ fn note<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> Cow<'a, str> {
 fn is_open(id: TaskId, tasks: &[TaskRow]) -> bool {
     let found = tasks.binary_search_by_key(&id, |task| task.id);
     found.is_ok_and(|index| tasks[index].column != Column::Verified)
+}
+
+/// Adds to a note what the diff lacks, in a few words.
+fn with_lacks(task: &TaskRow, note: String) -> String {
+    let lacks = task.lacks.iter().flat_map(Lacks::summary).map(|word| clean(&word));
+    std::iter::once(note).chain(lacks).collect::<Vec<_>>().join("; ")
 }

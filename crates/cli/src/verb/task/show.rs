@@ -7,7 +7,7 @@ use crate::screen::{BOLD, CYAN, DIM, RED, clean};
 use crate::verb::cost::{render_cost, render_time};
 use clap::Args;
 use regatta_engine::core::session::Spent;
-use regatta_engine::core::{Evidence, Problem, TaskId};
+use regatta_engine::core::{Evidence, Lacks, Problem, TaskId};
 use regatta_engine::{
     CriterionView, FileSize, Project, SectionSize, TaskView, memory, show_task, show_task_with_file,
 };
@@ -79,6 +79,9 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
             ),
         );
     }
+    for sentence in task.lacks.iter().flat_map(Lacks::sentences) {
+        field("not whole", sentence);
+    }
     if let Some(summary) = &task.summary {
         field("summary", summary.clone());
     }
@@ -119,7 +122,8 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
         field("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
     }
     if let Some(deadline) = task.deadline {
-        field("deadline", deadline.to_string());
+        let mark = if task.overdue { " (overdue)" } else { "" };
+        field("deadline", format!("{deadline}{mark}"));
     }
     field("next", format!("{}: {}", task.owner, task.next));
     if let Some(error) = &task.error {
@@ -183,7 +187,12 @@ fn show_criterion(criterion: &CriterionView) -> String {
         (Some(check), false) => format!(" (not verified by `{check}`)"),
         (None, _) => String::new(),
     };
-    format!("[{mark}] {}{proof}", criterion.text)
+    let found = match criterion.met {
+        Some(true) => " (found met by the reviewer)",
+        Some(false) => " (found NOT met by the reviewer)",
+        None => "",
+    };
+    format!("[{mark}] {}{proof}{found}", criterion.text)
 }
 
 fn show_evidence(evidence: &Evidence) -> String {

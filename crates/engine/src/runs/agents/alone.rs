@@ -141,6 +141,7 @@ async fn try_alone(
         result_is: ResultIs::Answer,
         folder: folder.to_owned(),
         branch: branch.clone(),
+        writes: ask.writes(),
         prompt: ask.prompt.clone(),
         transcript: transcript.to_owned(),
         own: names_of_run(ask),

@@ -7,6 +7,7 @@
 mod alone;
 mod in_task;
 pub(super) mod left;
+mod read_only;
 
 use super::difference::Difference;
 use super::family;
