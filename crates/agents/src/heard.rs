@@ -35,6 +35,7 @@ pub(crate) struct Heard {
     message: Tail,
     is_message_over: bool,
     session: Option<String>,
+    is_session_gone: bool,
     turns: u32,
     usage: Usage,
     resumed: Usage,
@@ -52,6 +53,7 @@ pub(crate) struct Told {
     /// The end of the last message.
     pub(crate) message: Tail,
     pub(crate) session: Option<String>,
+    pub(crate) is_session_gone: bool,
     pub(crate) turns: Option<u32>,
     pub(crate) usage: Usage,
 }
@@ -67,6 +69,7 @@ impl Heard {
             message: Tail::new(limits.result_bytes_max),
             is_message_over: false,
             session: None,
+            is_session_gone: false,
             turns: 0,
             usage: Usage::default(),
             resumed: resumed.unwrap_or_default(),
@@ -180,6 +183,7 @@ impl Heard {
     /// The session that was to be taken up again is gone.
     pub(crate) fn lose_session(&mut self) {
         self.session = None;
+        self.is_session_gone = true;
     }
 
     /// The agent begins another turn: the model answers once more.
@@ -314,6 +318,7 @@ impl Heard {
         Told {
             message: self.message,
             session: self.session,
+            is_session_gone: self.is_session_gone,
             turns: (self.turns > 0).then_some(self.turns),
             usage: self.usage,
         }

@@ -51,6 +51,8 @@ pub struct Ended {
     /// The agent's own name for the session, by which it can be taken up again; none if it cannot, or if the one that
     /// was to be taken up is gone.
     pub agent_session: Option<String>,
+    /// Whether the agent's own session that was to be resumed is gone.
+    pub is_session_gone: bool,
     /// How much was printed in all, also what was skipped or not kept.
     pub output_bytes: u64,
     /// How long the session took.
@@ -112,6 +114,7 @@ mod tests {
             summary: Some("printed".to_owned()),
             usage: Usage::default(),
             agent_session: None,
+            is_session_gone: false,
             result_from: Some(ResultFrom::Message),
             result_faults: Vec::new(),
             output_bytes: 0,

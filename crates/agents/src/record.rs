@@ -59,6 +59,8 @@ pub(crate) struct Closing {
     pub(crate) turns: Option<u32>,
     pub(crate) usage: Usage,
     pub(crate) agent_session: Option<String>,
+    /// Whether the session that was to be resumed is gone.
+    pub(crate) is_session_gone: bool,
     /// The last message, which stands for a summary where none is given.
     pub(crate) message: Option<String>,
 }
@@ -92,7 +94,14 @@ impl Channel {
 impl Closing {
     /// Closes a session of which only the outcome is known.
     pub(crate) fn new(outcome: Outcome) -> Closing {
-        Closing { outcome, turns: None, usage: Usage::default(), agent_session: None, message: None }
+        Closing {
+            outcome,
+            turns: None,
+            usage: Usage::default(),
+            agent_session: None,
+            is_session_gone: false,
+            message: None,
+        }
     }
 }
 
@@ -259,6 +268,7 @@ impl Recorder {
             summary,
             usage: closing.usage,
             agent_session: closing.agent_session,
+            is_session_gone: closing.is_session_gone,
             output_bytes,
             duration: started.elapsed(),
         }

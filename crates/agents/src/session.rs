@@ -78,6 +78,7 @@ fn lost(error: &tokio::task::JoinError) -> Ended {
         summary: None,
         usage: Usage::default(),
         agent_session: None,
+        is_session_gone: false,
         output_bytes: 0,
         duration: std::time::Duration::ZERO,
     }

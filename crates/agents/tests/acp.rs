@@ -153,13 +153,14 @@ async fn a_session_is_taken_up_again() {
 
     let mut gone = agent(&place, "talk");
     gone.resume = Some("fake-2".to_owned());
-    let (_, ended) = run(gone).await;
-    assert_eq!(ended.agent_session, None);
-    assert_eq!(failure(ended).message, "the agent's session is gone: Resource not found");
+    let (outputs, ended) = run(gone).await;
+    assert_eq!((&ended.outcome, ended.agent_session.as_deref()), (&Outcome::Finished, Some("fake-1")));
+    assert!(ended.is_session_gone && !text_of(&outputs).is_empty(), "it started afresh: {outputs:?}");
 
     let mut forgetful = agent(&place, "forgetful");
     forgetful.resume = Some("fake-1".to_owned());
-    assert_eq!(failure(run(forgetful).await.1).message, "the agent cannot take up a session again");
+    let ended = run(forgetful).await.1;
+    assert_eq!((&ended.outcome, ended.is_session_gone), (&Outcome::Finished, true));
     assert_eq!(run(agent(&place, "forgetful")).await.1.agent_session, None);
 }
 

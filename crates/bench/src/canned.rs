@@ -121,7 +121,8 @@ fn task(index: usize) -> Value {
 fn judge(task: &str, attempts: u64) -> Value {
     let approved = attempts >= ATTEMPTS_ENOUGH;
     let fault = json!({ "severity": "major", "description": "criterion 2 is not met" });
-    json!({ "taskId": task, "approved": approved, "issues": if approved { json!([]) } else { json!([fault]) } })
+    let issues = if approved { json!([]) } else { json!([fault]) };
+    json!({ "taskId": task, "approved": approved, "issues": issues, "criteriaResults": [] })
 }
 
 #[cfg(test)]

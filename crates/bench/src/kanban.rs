@@ -121,11 +121,14 @@ impl Script {
             digest: "sha256:5891b5b522d5df08".to_owned(),
             base,
             head: head.clone(),
+            obeyed_files: Vec::new(),
         };
         let complete = Complete::new(diff, 5, None).map_err(refused)?;
         let reject = Reject::new("tests fail".to_owned(), None).map_err(refused)?;
         let approve =
-            Approve::new(None, None, Seen { head: Some(head), dirty: Vec::new() }).map_err(refused)?;
+            Approve::new(None, None, Seen { head: Some(head), dirty: Vec::new(), is_base_gone: false })
+                .map_err(refused)?
+                .anyway(true);
         let by_person = |command| (person.clone(), command);
         let completed = |session| {
             vec![
@@ -193,6 +196,7 @@ impl Board {
             approval: Approval::Person,
             members: Vec::new(),
             checks: Vec::new(),
+            sessions: 8,
             retries: Default::default(),
             budget: Default::default(),
             agents: BTreeMap::from([(agent(), AgentSettings { instances: places })]),

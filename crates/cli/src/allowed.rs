@@ -4,14 +4,15 @@
 //! between honest programs, as the actor is; what really keeps an agent from the project is the sandbox.
 
 use clap::ArgMatches;
-use regatta_engine::core::{Problem, Refusal, TaskId};
+use regatta_engine::core::{Code, Problem, Refusal, TaskId};
 use regatta_engine::desk;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Every process of a session has it.
 const SESSION: &str = "REGATTA_SESSION";
 const OWN_TASK: &str = "REGATTA_TASK_ID";
+const PROJECT: &str = "REGATTA_PROJECT";
 
 /// How long the desk may take to write a refusal down; the agent is told no either way.
 const RECORD_WAIT: Duration = Duration::from_secs(10);
@@ -47,6 +48,8 @@ enum When {
     Always,
     /// Without this option.
     Without(&'static str),
+    /// With this option.
+    With(&'static str),
     /// For its own task, or without any of these options.
     OwnTaskOr(&'static [&'static str]),
 }
@@ -70,6 +73,7 @@ const ALLOWED: &[(&[&str], When)] = &[
     (&["run", "show"], When::Always),
     (&["run", "replay"], When::Always),
     (&["state", "validate"], When::Always),
+    (&["task", "archive"], When::With("show")),
     (&["task", "criteria"], When::OwnTaskOr(&["check", "uncheck"])),
     (&["task", "diff"], When::Always),
     (&["task", "list"], When::Always),
@@ -81,6 +85,29 @@ const ALLOWED: &[(&[&str], When)] = &[
     (&["workflow", "list"], When::Always),
     (&["workflow", "show"], When::Always),
 ];
+
+/// Returns the private folder of the agent's session that this process belongs to: its desk answers what the project would.
+pub(crate) fn find_desk() -> Option<PathBuf> {
+    let session = std::env::var(SESSION).unwrap_or_default();
+    let folder = std::env::var_os(desk::FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
+    folder.filter(|_| is_of_agent(&session)).map(PathBuf::from)
+}
+
+/// Refuses to open a project that a session does not see: what looks like one in its worktree is a copy without a log.
+pub(crate) fn check_reach() -> Result<(), Problem> {
+    let session = std::env::var(SESSION).unwrap_or_default();
+    let project = std::env::var_os(PROJECT).filter(|_| is_of_agent(&session)).map(PathBuf::from);
+    let Some(project) = project.filter(|project| !project.join(".regatta/config.toml").is_file()) else {
+        return Ok(());
+    };
+    Err(Problem::new(
+        Code::ProjectNotFound,
+        "the project was not opened",
+        format!("{} is out of reach inside of the session's sandbox", project.display()),
+        "use the tools of `regatta` (read_task, tick_criterion …), or `regatta prd show`, `epic show`, `task output` and \
+         `task archive --show`, which ask the session's desk",
+    ))
+}
 
 /// Refuses a command that an agent may not give, if this process belongs to an agent's session.
 pub(crate) fn check(matches: &ArgMatches) -> Result<(), Refused> {
@@ -113,6 +140,7 @@ fn holds(when: When, matches: &ArgMatches, own: Option<TaskId>) -> bool {
     match when {
         When::Always => true,
         When::Without(option) => !is_given(option),
+        When::With(option) => is_given(option),
         When::OwnTaskOr(options) => {
             let task = matches.get_one::<TaskId>("task").copied();
             (own.is_some() && task == own) || !options.iter().any(|option| is_given(option))
@@ -152,6 +180,7 @@ mod tests {
             "task progress 7 --did x --next y",
             "events --follow",
             "messages",
+            "task archive 7 --show",
             "messages send --to person:me hello",
             "doctor",
             "mcp",
@@ -167,6 +196,13 @@ mod tests {
             "task reject 7 --reason x",
             "task cancel 7",
             "task complete 7",
+            "task submit 7",
+            "task reassign 7 --agent b",
+            "task assign 7 --me",
+            "task edit 7 --title x",
+            "task delete 7",
+            "task hide 7",
+            "task open 7",
             "task assign 7 --agent a",
             "task add x",
             "task depends 7 --on 1",

@@ -5,8 +5,9 @@ use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::verb;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use regatta_engine::Project;
 use regatta_engine::core::{Code, Problem};
+use regatta_engine::{Project, desk};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Keeps the options that every verb has from standing between a verb's own.
@@ -54,7 +55,7 @@ enum Verb {
     Cost(verb::cost::Cost),
     Messages(verb::messages::Messages),
     Events(verb::events::Events),
-    /// Reads state files.
+    /// Check state files, and carry the state of a project to another clone
     #[command(subcommand)]
     State(verb::state::State),
     /// Shows the task machine.
@@ -91,7 +92,7 @@ impl Arguments {
             Verb::Messages(messages) => messages.run(&place).await,
             Verb::Mcp(mcp) => mcp.run(&place).await,
             Verb::Events(events) => events.run(&place).await,
-            Verb::State(state) => state.run(&place),
+            Verb::State(state) => state.run(&place).await,
             Verb::Machine(machine) => Ok(machine.run(&place)),
             Verb::Doctor(doctor) => doctor.run(&place).await,
             Verb::Completions(completions) => Ok(completions.run(&place)),
@@ -125,8 +126,15 @@ impl Place {
         self.folder.join(path)
     }
 
+    /// Asks the desk of the session around this process; nothing outside of a session.
+    pub(crate) async fn ask_desk(&self, tool: &str, arguments: Value) -> Result<Option<Value>, Problem> {
+        let Some(folder) = allowed::find_desk() else { return Ok(None) };
+        desk::call(&folder, tool, arguments).await.map(Some).map_err(|error| error.explain())
+    }
+
     /// Opens the project that the folder belongs to.
     pub(crate) async fn open(&self) -> Result<Project, Problem> {
+        allowed::check_reach()?;
         Project::open(self.folder()?).await.map_err(|error| error.explain())
     }
 }

@@ -6,7 +6,7 @@ use crate::verb::cost::render_cost;
 use anstyle::Style;
 use regatta_engine::Entry;
 use regatta_engine::core::{
-    AgentId, CheckoutNote, Event, Evidence, Happening, MovedRef, Origin, document, message, session,
+    AgentId, CheckoutNote, Event, Evidence, Filed, Happening, MovedRef, Origin, document, message, session,
 };
 
 /// Says what happened, in one line without colour.
@@ -88,12 +88,14 @@ fn describe_task(event: &Event) -> String {
             let names: Vec<String> = dependencies.iter().map(|id| format!("#{id}")).collect();
             format!("depends on {}", names.join(", "))
         }
-        Event::TaskEdited { title, description, priority, .. } => {
+        Event::TaskEdited { title, description, priority, filed, .. } => {
             let title = title.as_ref().map(|title| format!("title: {title}"));
             let description = description.as_ref().map(|_| "description".to_owned());
             let priority = priority.map(|priority| format!("priority: {priority:?}").to_lowercase());
-            let parts: Vec<String> = [title, description, priority].into_iter().flatten().collect();
-            format!("edited: {}", parts.join(", "))
+            let filed = filed.as_ref().map(describe_filed);
+            let parts: Vec<String> = [title, description, priority, filed].into_iter().flatten().collect();
+            let parts = if parts.is_empty() { "criteria".to_owned() } else { parts.join(", ") };
+            format!("edited: {parts}")
         }
         Event::TaskQueued { working, limit, .. } => {
             format!("queued: {working} of {limit} agents are at work")
@@ -103,11 +105,22 @@ fn describe_task(event: &Event) -> String {
                 from.as_ref().map_or_else(String::new, |from| format!(", to go on from {}", from.short()));
             format!("assigned to {}{from}", who(agent_id.as_ref(), owner.as_deref()))
         }
+        Event::TaskReassigned { agent_id, owner, .. } => {
+            format!("given to {}", who(agent_id.as_ref(), owner.as_deref()))
+        }
+        Event::TaskHidden { .. } => "hidden from the list".to_owned(),
+        Event::TaskUnhidden { .. } => "back in the list".to_owned(),
+        Event::TaskDeleted { .. } => "deleted".to_owned(),
+        Event::TaskSubmitted { files_changed, lines_added, lines_removed, .. } => {
+            let files = if *files_changed == 1 { "file" } else { "files" };
+            format!("submitted: {files_changed} {files}, +{lines_added} -{lines_removed}")
+        }
         Event::WorktreeCreated { path, .. } => format!("worktree made: {path}"),
         Event::AgentAssigned { agent_id, session, .. } => format!("{agent_id} works (session {session})"),
-        Event::TaskCompleted { files_changed, lines_added, lines_removed, .. } => {
+        Event::TaskCompleted { files_changed, lines_added, lines_removed, open, session_limit, .. } => {
             let files = if *files_changed == 1 { "file" } else { "files" };
-            format!("completed: {files_changed} {files}, +{lines_added} -{lines_removed}")
+            let open = describe_open(open, *session_limit);
+            format!("completed: {files_changed} {files}, +{lines_added} -{lines_removed}{open}")
         }
         Event::ApprovalRequested { .. } => "approval requested".to_owned(),
         Event::AgentPaused { agent_id, .. } => format!("{agent_id} paused"),
@@ -127,11 +140,22 @@ fn describe_task(event: &Event) -> String {
             format!("parked until {until}: {class} (try {attempt})")
         }
         Event::AgentWoken { agent_id, .. } => format!("{agent_id} goes on"),
+        Event::AgentContinued { agent_id, session, open, .. } => {
+            let criteria = if *open == 1 { "criterion" } else { "criteria" };
+            format!("{agent_id} continues with session {session}: {open} {criteria} open")
+        }
         Event::AgentStopping { agent_id, .. } => format!("stopping {}", what_is_stopped(agent_id.as_ref())),
         Event::AgentStopped { agent_id, .. } => format!("{} stopped", what_is_stopped(agent_id.as_ref())),
         Event::AgentRefused { agent_id, what, .. } => format!("{agent_id} was refused {what}"),
         Event::AgentRefsMoved { agent_id, refs, more, .. } => describe_moved_refs(agent_id, refs, *more),
+        Event::WorktreeSalvaged { salvage, agent_id: Some(agent), .. } => {
+            format!("{agent} changed files though its role may not; kept as {}, not merged", salvage.name)
+        }
         Event::WorktreeSalvaged { salvage, .. } => format!("unmerged work kept as {}", salvage.name),
+        Event::CriteriaJudged { findings, .. } => {
+            let met = findings.results.iter().filter(|found| found.met).count();
+            format!("{} found {met} of {} criteria met", findings.agent_id, findings.results.len())
+        }
         Event::WorktreeRemoved { .. } => "worktree removed".to_owned(),
         Event::TaskReleased { run_id, error: Some(error), .. } => {
             format!("left by run {run_id}: {}: {}", error.code, error.message)
@@ -181,6 +205,12 @@ fn describe_task(event: &Event) -> String {
     }
 }
 
+fn describe_filed(filed: &Filed) -> String {
+    let epic = filed.epic_id.map_or_else(|| "none".to_owned(), |epic| epic.to_string());
+    let prd = filed.prd.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+    format!("epic: {epic}, PRD: {prd}")
+}
+
 /// Names the agent or the person who has a task.
 fn who(agent: Option<&AgentId>, owner: Option<&str>) -> String {
     agent.map_or_else(|| owner.unwrap_or("nobody").to_owned(), ToString::to_string)
@@ -189,6 +219,16 @@ fn who(agent: Option<&AgentId>, owner: Option<&str>) -> String {
 /// Without an agent there may still be a set-up to stop.
 fn what_is_stopped(agent: Option<&AgentId>) -> String {
     agent.map_or_else(|| "the work".to_owned(), ToString::to_string)
+}
+
+/// Names the criteria that a completed task leaves open, and says why no session follows.
+fn describe_open(open: &[String], session_limit: Option<u32>) -> String {
+    let why = session_limit.map_or_else(String::new, |limit| format!(" after {limit} sessions in a row"));
+    match open {
+        [] => String::new(),
+        [one] => format!("; not ticked{why}: {one}"),
+        many => format!("; {} criteria are not ticked{why}: {}", many.len(), many.join("; ")),
+    }
 }
 
 /// Returns the first line of what was done, without its bullet; the task's file has the rest.

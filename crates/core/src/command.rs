@@ -5,8 +5,8 @@
 
 use crate::machine::CommandKind;
 use crate::{
-    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, MovedRefs, PrdSlug,
-    Priority, RunId, Salvage, TaskId,
+    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, Findings,
+    MovedRefs, PrdSlug, Priority, RunId, Salvage, TaskId,
 };
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -35,8 +35,12 @@ pub enum Command {
     Assign(Assign),
     /// Do a task oneself.
     Take(Take),
+    /// Give a task to another agent, or to oneself.
+    Reassign(Reassign),
     /// Put the work up for approval.
     Complete(Complete),
+    /// Put up what is in the worktree, by whoever's hand.
+    Submit(Complete),
     /// Merge it.
     Approve(Approve),
     /// Send it back.
@@ -45,6 +49,13 @@ pub enum Command {
     Cancel(Cancel),
     /// Go on with work whose session broke off.
     Resume(Feedback),
+    /// Delete a task that was never assigned.
+    Delete,
+    /// Take a verified task out of the list, or put it back.
+    Hide {
+        /// Whether it is hidden from now on.
+        hidden: bool,
+    },
     /// Take note of a change of the task file.
     Edit(Edit),
     /// Take note that an agent asked for what it may not have.
@@ -74,6 +85,23 @@ pub struct Create {
     pub(crate) priority: Priority,
     pub(crate) epic: Option<EpicId>,
     pub(crate) prd: Option<PrdSlug>,
+}
+
+/// Changes what a task says of itself; what is not named stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Revise {
+    /// A new title.
+    pub title: Option<String>,
+    /// A new description.
+    pub description: Option<String>,
+    /// All criteria; those that are there already keep their ticks.
+    pub criteria: Option<Vec<String>>,
+    /// A new priority.
+    pub priority: Option<Priority>,
+    /// Another epic, or none.
+    pub epic: Option<Option<EpicId>>,
+    /// Another PRD, or none.
+    pub prd: Option<Option<PrdSlug>>,
 }
 
 /// Changes what a task depends on.
@@ -109,6 +137,15 @@ pub struct Take {
     pub start: Start,
 }
 
+/// Gives a task to another agent, or to oneself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reassign {
+    pub(crate) to: Option<AgentId>,
+    pub(crate) stop: bool,
+    pub(crate) feedback: Option<String>,
+    pub(crate) start: Start,
+}
+
 /// Where a task's branch starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
@@ -136,6 +173,7 @@ pub struct Approve {
     pub(crate) feedback: Option<String>,
     pub(crate) head: Option<String>,
     pub(crate) seen: Seen,
+    pub(crate) anyway: bool,
 }
 
 /// What the worktree looked like when the order was given.
@@ -145,6 +183,8 @@ pub struct Seen {
     pub head: Option<CommitId>,
     /// The files that are not committed.
     pub dirty: Vec<String>,
+    /// Whether the target no longer holds the commit that the diff starts from.
+    pub is_base_gone: bool,
 }
 
 /// Sends the work back.
@@ -152,6 +192,7 @@ pub struct Seen {
 pub struct Reject {
     pub(crate) reason: String,
     pub(crate) feedback: Option<String>,
+    pub(crate) agent: Option<AgentId>,
 }
 
 /// Gives up the work.
@@ -201,6 +242,7 @@ pub enum Outcome {
     SessionEnded { session: u32, end: SessionEnd },
     RoleStarted { agent: AgentId, session: u32 },
     RoleEnded { session: u32 },
+    RoleWrote { session: u32, salvage: Salvage },
     RoleBroke { session: u32, breakdown: Breakdown },
     WaitOver { session: u32 },
     RunOver { run: RunId, end: RunEnd },
@@ -217,6 +259,7 @@ pub enum Outcome {
     AgentNotStopped(Failure),
     WorktreeRemoved { salvage: Option<Salvage> },
     WorktreeNotRemoved(Failure),
+    CriteriaJudged(Findings),
     FileWritten { digest: String },
     FileNotWritten(Failure),
     FileCorrupt { kept: String, failure: Failure },
@@ -238,8 +281,8 @@ pub enum SessionEnd {
 /// How the run ended that worked on a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnd {
-    /// Well: everything is committed, and this is the diff.
-    Completed(Complete),
+    /// Well, but without submitting the task.
+    Completed,
     /// Badly.
     Failed(Failure),
 }
@@ -255,6 +298,10 @@ impl Command {
             Command::Cancel(_) => CommandKind::Cancel,
             Command::Create(_)
             | Command::Depend(_)
+            | Command::Reassign(_)
+            | Command::Submit(_)
+            | Command::Delete
+            | Command::Hide { .. }
             | Command::Resume(_)
             | Command::Edit(_)
             | Command::NoteRefused(_)
@@ -276,11 +323,7 @@ impl Create {
         let mut faults = Faults::default();
         faults.title(&title);
         faults.description(&description);
-        faults.require("criteria", criteria.len() <= CRITERIA_MAX, "are too many; at most 100");
-        for criterion in &criteria {
-            faults.length("criteria", criterion.trim(), 1, CRITERION_CHARACTERS_MAX);
-            faults.require("criteria", !criterion.contains('\n'), "must be one line each");
-        }
+        faults.criteria(&criteria);
         faults.require("dependencies", dependencies.len() <= DEPENDENCIES_MAX, "are too many; at most 100");
         let title = title.trim().to_owned();
         faults.or(Create { title, description, criteria, dependencies, priority, epic: None, prd: None })
@@ -295,6 +338,25 @@ impl Create {
     /// Tells whether it names an epic or a PRD.
     pub fn is_filed(&self) -> bool {
         self.epic.is_some() || self.prd.is_some()
+    }
+}
+
+impl Revise {
+    /// Checks the payload; one that names nothing is refused too.
+    pub fn checked(self) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        faults.require("title", self != Revise::default(), "or another field must be given");
+        if let Some(title) = &self.title {
+            faults.title(title);
+        }
+        if let Some(description) = &self.description {
+            faults.description(description);
+        }
+        if let Some(criteria) = &self.criteria {
+            faults.criteria(criteria);
+        }
+        let title = self.title.as_deref().map(|title| title.trim().to_owned());
+        faults.or(Revise { title, ..self })
     }
 }
 
@@ -334,7 +396,28 @@ impl Approve {
             faults.require("head", good, "must be 7 to 64 hexadecimal digits of a commit id");
         }
         let head = head.map(|head| head.to_ascii_lowercase());
-        faults.or(Approve { feedback, head, seen })
+        faults.or(Approve { feedback, head, seen, anyway: false })
+    }
+
+    /// Approves the diff even if it is not whole.
+    #[must_use]
+    pub fn anyway(self, anyway: bool) -> Self {
+        Approve { anyway, ..self }
+    }
+}
+
+impl Reassign {
+    /// Checks and makes the payload. Without an agent the giver takes the task; `stop` ends a session first, and
+    /// `start` is where its branch would start if it is still queued.
+    pub fn new(
+        to: Option<AgentId>,
+        stop: bool,
+        feedback: Option<String>,
+        start: Start,
+    ) -> Result<Self, Vec<FieldFault>> {
+        let mut faults = Faults::default();
+        faults.optional("feedback", feedback.as_deref(), REJECT_FEEDBACK_CHARACTERS_MAX);
+        faults.or(Reassign { to, stop, feedback, start })
     }
 }
 
@@ -344,7 +427,13 @@ impl Reject {
         let mut faults = Faults::default();
         faults.length("reason", &reason, 1, REJECT_REASON_CHARACTERS_MAX);
         faults.optional("feedback", feedback.as_deref(), REJECT_FEEDBACK_CHARACTERS_MAX);
-        faults.or(Reject { reason, feedback })
+        faults.or(Reject { reason, feedback, agent: None })
+    }
+
+    /// Sends the work to this agent and not to the one that did it.
+    #[must_use]
+    pub fn handed_to(self, agent: Option<AgentId>) -> Self {
+        Reject { agent, ..self }
     }
 }
 
@@ -379,6 +468,14 @@ impl Faults {
     /// Checks what something is about.
     pub(crate) fn description(&mut self, description: &str) {
         self.length("description", description, 0, DESCRIPTION_CHARACTERS_MAX);
+    }
+
+    fn criteria(&mut self, criteria: &[String]) {
+        self.require("criteria", criteria.len() <= CRITERIA_MAX, "are too many; at most 100");
+        for criterion in criteria {
+            self.length("criteria", criterion.trim(), 1, CRITERION_CHARACTERS_MAX);
+            self.require("criteria", !criterion.contains('\n'), "must be one line each");
+        }
     }
 
     pub(crate) fn push(&mut self, field: &'static str, problem: String) {
@@ -423,7 +520,7 @@ mod tests {
     use crate::{Code, Refusal};
 
     fn seen() -> Seen {
-        Seen { head: None, dirty: Vec::new() }
+        Seen { head: None, dirty: Vec::new(), is_base_gone: false }
     }
 
     fn fields(faults: Vec<FieldFault>) -> Vec<&'static str> {

@@ -131,6 +131,23 @@ impl Crew {
                     self.berths.insert(task, Berth { agent, state: asked(driven), driven });
                 }
             }
+            Event::TaskReassigned { agent_id: Some(agent), session, .. } => {
+                let state = if session.is_some() { AgentState::Starting } else { AgentState::Paused };
+                self.berths.insert(task, Berth { agent: agent.clone(), state, driven: false });
+            }
+            Event::TaskReassigned { agent_id: None, .. } => {
+                self.berths.remove(&task);
+            }
+            Event::TaskEdited { priority: Some(priority), .. } => {
+                for queued in self.queue.iter_mut().filter(|queued| queued.task == task) {
+                    queued.priority = *priority;
+                }
+            }
+            Event::TaskDeleted { .. } => self.queue.retain(|queued| queued.task != task),
+            Event::TaskRejected { agent_id: Some(agent), .. } if !self.berths.contains_key(&task) => {
+                let berth = Berth { agent: agent.clone(), state: AgentState::Starting, driven: false };
+                self.berths.insert(task, berth);
+            }
             Event::TaskRejected { .. } => {
                 let driven = self.berths.get(&task).is_some_and(|berth| berth.driven);
                 self.mark(task, asked(driven));
@@ -141,7 +158,7 @@ impl Crew {
                     berth.agent.clone_from(agent_id);
                 }
             }
-            Event::AgentWoken { .. } => self.mark(task, AgentState::Starting),
+            Event::AgentWoken { .. } | Event::AgentContinued { .. } => self.mark(task, AgentState::Starting),
             Event::AgentPaused { .. } | Event::AgentParked { .. } | Event::AgentResumeFailed { .. } => {
                 self.mark(task, AgentState::Paused)
             }

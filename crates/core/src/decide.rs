@@ -15,11 +15,11 @@ pub struct Situation<'a> {
     pub task: Option<&'a Task>,
     /// Who works on what.
     pub crew: &'a Crew,
-    /// Which task depends on which; needed by `Create` and `Depend`.
+    /// Which task depends on which; needed by `Create`, `Depend` and `Delete`.
     pub plan: &'a Plan,
     /// Which epics and PRDs there are; needed by a `Create` that names one.
     pub catalogue: &'a Catalogue,
-    /// Where the tasks stand that this one depends on; needed by `Assign`.
+    /// Where the tasks stand that this one depends on; needed by `Assign`, `Take` and `Reassign`.
     pub upstream: &'a BTreeMap<TaskId, Column>,
     /// The project's settings.
     pub settings: &'a Settings,
@@ -64,16 +64,23 @@ pub fn decide(
         Command::Depend(depend) => task::depend(situation.plan, existing()?, depend).map(accepted),
         Command::Assign(assign) => task::assign(situation, existing()?, assign),
         Command::Take(take) => task::take(situation, existing()?, actor, take).map(accepted),
+        Command::Reassign(reassign) => task::reassign(situation, existing()?, actor, reassign),
         Command::Complete(complete) => {
             task::complete(situation.settings, existing()?, complete).map(accepted)
         }
+        Command::Submit(submit) => task::submit(situation.settings, existing()?, submit).map(accepted),
         Command::Approve(approve) => {
             task::approve(situation.settings, existing()?, actor, approve).map(accepted)
         }
-        Command::Reject(reject) => task::reject(existing()?, reject).map(accepted),
+        Command::Reject(reject) => task::reject(situation.settings, existing()?, reject).map(accepted),
         Command::Cancel(cancel) => task::cancel(existing()?, cancel).map(accepted),
         Command::Resume(feedback) => task::resume(existing()?, feedback.text.as_deref()).map(accepted),
-        Command::Edit(edit) => Ok(accepted(file::edit(existing()?.id, edit))),
+        Command::Delete => task::delete(situation.plan, existing()?).map(accepted),
+        Command::Hide { hidden } => task::hide(existing()?, *hidden).map(accepted),
+        Command::Edit(edit) => {
+            task::check_edit(situation, existing()?, edit)?;
+            Ok(accepted(file::edit(existing()?.id, edit)))
+        }
         Command::NoteRefused(refused) => Ok(accepted(vec![task::note_refused(existing()?.id, refused)])),
         Command::NoteMovedRefs(moved) => Ok(accepted(task::note_moved_refs(existing()?.id, moved))),
         Command::Report(outcome) => Ok(accepted(task::report(situation.settings, existing()?, outcome))),

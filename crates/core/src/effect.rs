@@ -78,6 +78,9 @@ pub struct Resume {
     /// How the last session broke off, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broke_off: Option<String>,
+    /// Whether the session before ended well, and this one begins afresh with the next criterion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows: bool,
 }
 
 impl Effect {
@@ -125,7 +128,7 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
             }
             (Event::TaskRejected { reason, feedback, .. }, WorkPhase::Starting { session, .. }) => {
                 let (reason, feedback) = (Some(reason.clone()), feedback.clone());
-                let resume = Resume { reason, feedback, broke_off: None };
+                let resume = Resume { reason, feedback, broke_off: None, follows: false };
                 run_session(task, *session, Some(resume))
             }
             (Event::AgentParked { session, until, .. }, WorkPhase::Parked { .. }) => {
@@ -134,12 +137,23 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
             (Event::AgentWoken { session, feedback, .. }, WorkPhase::Starting { .. }) => {
                 run_session(task, *session, Some(go_on(task, feedback.clone())))
             }
+            (Event::AgentContinued { session, .. }, WorkPhase::Starting { .. }) => {
+                let resume = Resume { follows: true, ..go_on(task, None) };
+                run_session(task, *session, Some(resume))
+            }
             (Event::AgentStopping { .. }, _) => Some(stop_agent(task)),
-            (Event::AgentStopped { .. } | Event::AgentStartFailed { .. }, _) => Some(remove_worktree(task)),
+            (Event::AgentStopped { .. }, WorkPhase::Removing { .. })
+            | (Event::AgentStartFailed { .. }, WorkPhase::Unwinding) => Some(remove_worktree(task)),
+            (Event::TaskReassigned { from, feedback, .. }, WorkPhase::Starting { session, .. }) => {
+                let mut resume = go_on(task, feedback.clone());
+                let others = from.as_ref().map(|agent| format!("`{agent}` worked on it before you."));
+                resume.broke_off = resume.broke_off.or(others);
+                run_session(task, *session, Some(resume))
+            }
             _ => None,
         },
         Stage::WaitingApproval(review) => match (event, &review.phase) {
-            (Event::TaskCompleted { head, .. }, _) => {
+            (Event::TaskCompleted { head, .. } | Event::TaskSubmitted { head, .. }, _) => {
                 Some(Effect::RecordDiff { task: task.id, head: head.clone(), number: task.completions })
             }
             (Event::ApprovalRequested { .. }, ReviewPhase::Pausing) => {
@@ -152,7 +166,6 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
                     names: review.checks.clone(),
                 })
             }
-            (Event::ChecksRan { results, .. }, _) if results.iter().any(|evidence| !evidence.passed) => None,
             (
                 Event::AgentPaused { .. } | Event::ApprovalRequested { .. } | Event::ChecksRan { .. },
                 ReviewPhase::Ready,
@@ -196,6 +209,7 @@ fn go_on(task: &Task, feedback: Option<String>) -> Resume {
         reason: told.map(|told| told.reason.clone()),
         feedback: feedback.or_else(|| told.and_then(|told| told.feedback.clone())),
         broke_off: task.error.as_ref().map(|error| error.message.clone()),
+        follows: false,
     }
 }
 

@@ -4,8 +4,9 @@
 //! are contracts (`task:assigned`), and so are the camel-case fields.
 
 use crate::{
-    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass,
-    InputNote, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass, Filed,
+    Findings, Handover, InputNote, Lacks, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage,
+    Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,8 @@ pub enum Event {
         description: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         priority: Option<Priority>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filed: Option<Filed>,
     },
     #[serde(rename = "task:queued")]
     TaskQueued { task_id: TaskId, agent_id: AgentId, priority: Priority, working: u32, limit: u32 },
@@ -99,6 +102,19 @@ pub enum Event {
         from: Option<CommitId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<String>,
+    },
+    #[serde(rename = "task:reassigned")]
+    TaskReassigned {
+        task_id: TaskId,
+        agent_id: Option<AgentId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<AgentId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<u32>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
     },
     #[serde(rename = "worktree:created")]
     WorktreeCreated { task_id: TaskId, branch: String, path: String },
@@ -125,9 +141,32 @@ pub enum Event {
         approval: Approval,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         checks: Vec<String>,
+        /// The criteria that are not ticked.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open: Vec<String>,
+        /// The limit on sessions in a row, if it is why no other session follows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_limit: Option<u32>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        obeyed_files: Vec<String>,
     },
     #[serde(rename = "task:complete:failed")]
     TaskCompleteFailed { task_id: TaskId, error: Failure },
+    #[serde(rename = "task:submitted")]
+    TaskSubmitted {
+        task_id: TaskId,
+        diff: String,
+        base: CommitId,
+        head: CommitId,
+        files_changed: u64,
+        lines_added: u64,
+        lines_removed: u64,
+        approval: Approval,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        checks: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        obeyed_files: Vec<String>,
+    },
     #[serde(rename = "task:released")]
     TaskReleased {
         task_id: TaskId,
@@ -155,6 +194,8 @@ pub enum Event {
         feedback: Option<String>,
         diff: String,
         head: CommitId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        overrode: Option<Lacks>,
     },
     #[serde(rename = "approval:approve:failed")]
     ApprovalApproveFailed { task_id: TaskId, error: Failure },
@@ -187,11 +228,20 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
         rejection_count: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<AgentId>,
     },
     #[serde(rename = "agent:resumed")]
     AgentResumed { task_id: TaskId, agent_id: AgentId, session: u32, feedback: String },
     #[serde(rename = "agent:resume:failed")]
-    AgentResumeFailed { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
+    AgentResumeFailed {
+        task_id: TaskId,
+        agent_id: AgentId,
+        session: u32,
+        error: Failure,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rejection_count: Option<u32>,
+    },
     #[serde(rename = "agent:parked")]
     AgentParked {
         task_id: TaskId,
@@ -210,6 +260,16 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
     },
+    #[serde(rename = "agent:continued")]
+    AgentContinued {
+        task_id: TaskId,
+        agent_id: AgentId,
+        session: u32,
+        /// How many criteria are not ticked.
+        open: u32,
+        /// How many sessions in a row there may be.
+        limit: u32,
+    },
     #[serde(rename = "agent:stopping")]
     AgentStopping {
         task_id: TaskId,
@@ -217,6 +277,8 @@ pub enum Event {
         agent_id: Option<AgentId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        handover: Option<Handover>,
     },
     #[serde(rename = "agent:stopped")]
     AgentStopped {
@@ -243,7 +305,14 @@ pub enum Event {
         more: u32,
     },
     #[serde(rename = "worktree:salvaged")]
-    WorktreeSalvaged { task_id: TaskId, salvage: Salvage },
+    WorktreeSalvaged {
+        task_id: TaskId,
+        salvage: Salvage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<AgentId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<u32>,
+    },
     #[serde(rename = "worktree:removed")]
     WorktreeRemoved { task_id: TaskId, branch: String },
     #[serde(rename = "worktree:remove:failed")]
@@ -266,6 +335,12 @@ pub enum Event {
     CriterionUnchecked { task_id: TaskId, index: u32, text: String },
     #[serde(rename = "criteria:set")]
     CriteriaSet { task_id: TaskId, criteria: Vec<CriterionNote> },
+    #[serde(rename = "criteria:judged")]
+    CriteriaJudged {
+        task_id: TaskId,
+        #[serde(flatten)]
+        findings: Findings,
+    },
     #[serde(rename = "progress:logged")]
     ProgressLogged { task_id: TaskId, entry: ProgressNote },
     #[serde(rename = "output:written")]
@@ -282,6 +357,12 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    #[serde(rename = "task:hidden")]
+    TaskHidden { task_id: TaskId },
+    #[serde(rename = "task:unhidden")]
+    TaskUnhidden { task_id: TaskId },
+    #[serde(rename = "task:deleted")]
+    TaskDeleted { task_id: TaskId },
 }
 
 macro_rules! kinds {
@@ -309,6 +390,7 @@ kinds! {
     TaskEdited => "task:edited",
     TaskQueued => "task:queued",
     TaskAssigned => "task:assigned",
+    TaskReassigned => "task:reassigned",
     WorktreeCreated => "worktree:created",
     WorktreeCreateFailed => "worktree:create:failed",
     AgentAssigned => "agent:assigned",
@@ -316,6 +398,7 @@ kinds! {
     AgentSessionFailed => "agent:session:failed",
     TaskCompleted => "task:completed",
     TaskCompleteFailed => "task:complete:failed",
+    TaskSubmitted => "task:submitted",
     TaskReleased => "task:released",
     ApprovalRequested => "approval:requested",
     ApprovalRequestFailed => "approval:request:failed",
@@ -334,6 +417,7 @@ kinds! {
     AgentResumeFailed => "agent:resume:failed",
     AgentParked => "agent:parked",
     AgentWoken => "agent:woken",
+    AgentContinued => "agent:continued",
     AgentStopping => "agent:stopping",
     AgentStopped => "agent:stopped",
     AgentStopFailed => "agent:stop:failed",
@@ -351,12 +435,16 @@ kinds! {
     CriterionChecked => "criterion:checked",
     CriterionUnchecked => "criterion:unchecked",
     CriteriaSet => "criteria:set",
+    CriteriaJudged => "criteria:judged",
     ProgressLogged => "progress:logged",
     OutputWritten => "output:written",
     OutputRemoved => "output:removed",
     RequirementsEdited => "requirements:edited",
     InputsEmbedded => "inputs:embedded",
     TaskCancelled => "task:cancelled",
+    TaskHidden => "task:hidden",
+    TaskUnhidden => "task:unhidden",
+    TaskDeleted => "task:deleted",
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -366,7 +454,10 @@ fn is_zero(number: &u32) -> bool {
 impl Event {
     /// Tells whether it is a note about an agent and nothing more, which can happen in every stage.
     pub fn is_note(&self) -> bool {
-        matches!(self, Event::AgentRefused { .. } | Event::AgentRefsMoved { .. })
+        matches!(
+            self,
+            Event::AgentRefused { .. } | Event::AgentRefsMoved { .. } | Event::CriteriaJudged { .. }
+        )
     }
 
     /// Tells whether the crew changes with this event.
@@ -375,6 +466,9 @@ impl Event {
             self,
             Event::TaskQueued { .. }
                 | Event::TaskAssigned { .. }
+                | Event::TaskReassigned { .. }
+                | Event::TaskDeleted { .. }
+                | Event::TaskEdited { priority: Some(_), .. }
                 | Event::TaskRejected { .. }
                 | Event::AgentAssigned { .. }
                 | Event::AgentResumed { .. }
@@ -382,6 +476,7 @@ impl Event {
                 | Event::AgentResumeFailed { .. }
                 | Event::AgentParked { .. }
                 | Event::AgentWoken { .. }
+                | Event::AgentContinued { .. }
                 | Event::AgentSessionFailed { .. }
                 | Event::TaskCompleteFailed { .. }
                 | Event::TaskReleased { .. }
@@ -426,7 +521,25 @@ impl Event {
 
     /// Tells whether the plan changes with this event.
     pub fn concerns_plan(&self) -> bool {
-        matches!(self, Event::TaskCreated { .. } | Event::TaskDependenciesSet { .. })
+        matches!(
+            self,
+            Event::TaskCreated { .. } | Event::TaskDependenciesSet { .. } | Event::TaskDeleted { .. }
+        )
+    }
+
+    pub(crate) fn submitted(task_id: TaskId, diff: &Diff, settings: &Settings) -> Self {
+        Event::TaskSubmitted {
+            task_id,
+            diff: diff.digest.clone(),
+            base: diff.base.clone(),
+            head: diff.head.clone(),
+            files_changed: diff.files_changed,
+            lines_added: diff.lines_added,
+            lines_removed: diff.lines_removed,
+            approval: settings.approval,
+            checks: settings.checks.clone(),
+            obeyed_files: diff.obeyed_files.clone(),
+        }
     }
 
     pub(crate) fn completed(
@@ -435,6 +548,7 @@ impl Event {
         turn_count: u32,
         summary: Option<String>,
         settings: &Settings,
+        open: Vec<String>,
     ) -> Self {
         Event::TaskCompleted {
             task_id,
@@ -448,6 +562,9 @@ impl Event {
             summary,
             approval: settings.approval,
             checks: settings.checks.clone(),
+            open,
+            session_limit: None,
+            obeyed_files: diff.obeyed_files.clone(),
         }
     }
 }
@@ -478,16 +595,18 @@ mod tests {
         expect![[r#"
             {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth"}
             {"type":"task:dependencies_set","taskId":7,"dependencies":[1,2]}
-            {"type":"task:edited","taskId":7,"title":"Another title","description":"More text","priority":"low"}
+            {"type":"task:edited","taskId":7,"title":"Another title","description":"More text","priority":"low","filed":{"epicId":3,"prd":"user-auth"}}
             {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2}
             {"type":"task:assigned","taskId":7,"agentId":"alpha","priority":"medium","branch":"task/7","target":"main","base":"0000000000000000000000000000000000000000","path":"trees/task-7","attempt":1,"working":0,"limit":2,"from":"0000002000000000000000000000000000000000"}
+            {"type":"task:reassigned","taskId":7,"agentId":"beta","from":"alpha","session":2,"feedback":"Go on"}
             {"type":"worktree:created","taskId":7,"branch":"task/7","path":"trees/task-7"}
             {"type":"worktree:create:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:assigned","taskId":7,"agentId":"alpha","session":2}
             {"type":"agent:start:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:session:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
-            {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person","checks":["test"]}
+            {"type":"task:completed","taskId":7,"diff":"sha256:0000001000","base":"0000000000000000000000000000000000000000","head":"0000001000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"turnCount":3,"summary":"Done","approval":"person","checks":["test"],"open":["It is fast"],"obeyedFiles":[".regatta/config.toml"]}
             {"type":"task:complete:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"task:submitted","taskId":7,"diff":"sha256:0000002000","base":"0000000000000000000000000000000000000000","head":"0000002000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"approval":"person","checks":["test"]}
             {"type":"task:released","taskId":7,"runId":1,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"approval:requested","taskId":7,"diff":"sha256:00"}
             {"type":"approval:request:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
@@ -495,23 +614,24 @@ mod tests {
             {"type":"agent:pause:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"checks:ran","taskId":7,"commit":"0000001000000000000000000000000000000000","results":[{"name":"test","passed":true,"exit":0,"milliseconds":1500},{"name":"broken","passed":false,"exit":1,"milliseconds":1500,"tail":"it is broken"}]}
             {"type":"checks:run:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
-            {"type":"approval:approved","taskId":7,"approver":"local","feedback":"Good","diff":"sha256:00","head":"0000001000000000000000000000000000000000"}
+            {"type":"approval:approved","taskId":7,"approver":"local","feedback":"Good","diff":"sha256:00","head":"0000001000000000000000000000000000000000","overrode":{"openCriteria":["It works"]}}
             {"type":"approval:approve:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"worktree:merged","taskId":7,"branch":"task/7","target":"main","commit":"0000002000000000000000000000000000000000","approver":"local","checkout":{"state":"left_alone","path":"project","why":"it is dirty"},"checkouts":[{"state":"fast_forwarded","path":"project"}]}
             {"type":"worktree:merge:failed","taskId":7,"files":["a.txt"],"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:approved","taskId":7,"approver":"local"}
             {"type":"approval:rejected","taskId":7,"reason":"because"}
-            {"type":"task:rejected","taskId":7,"reason":"because","feedback":"More","rejectionCount":1}
+            {"type":"task:rejected","taskId":7,"reason":"because","feedback":"More","rejectionCount":1,"agentId":"beta"}
             {"type":"agent:resumed","taskId":7,"agentId":"alpha","session":2,"feedback":"because"}
-            {"type":"agent:resume:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"agent:resume:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"},"rejectionCount":0}
             {"type":"agent:parked","taskId":7,"agentId":"alpha","session":2,"class":"rate_limit","attempt":1,"until":"2026-01-01T00:00:00Z","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:woken","taskId":7,"agentId":"alpha","session":2,"feedback":"Go on"}
+            {"type":"agent:continued","taskId":7,"agentId":"alpha","session":2,"open":1,"limit":8}
             {"type":"agent:stopping","taskId":7,"agentId":"alpha","reason":"because"}
             {"type":"agent:stopped","taskId":7,"agentId":"alpha"}
             {"type":"agent:stop:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:refused","taskId":7,"agentId":"alpha","session":2,"what":"the tool approve_task"}
             {"type":"agent:refs_moved","taskId":7,"agentId":"alpha","session":2,"refs":[{"ref":"refs/heads/main","from":"0000001000000000000000000000000000000000","to":"0000002000000000000000000000000000000000"},{"ref":"refs/tags/v1","from":"0000001000000000000000000000000000000000"}],"more":1}
-            {"type":"worktree:salvaged","taskId":7,"salvage":{"ref":"refs/regatta/salvage/7/1","commit":"0000003000000000000000000000000000000000"}}
+            {"type":"worktree:salvaged","taskId":7,"salvage":{"ref":"refs/regatta/salvage/7/1","commit":"0000003000000000000000000000000000000000"},"agentId":"judge","session":2}
             {"type":"worktree:removed","taskId":7,"branch":"task/7"}
             {"type":"worktree:remove:failed","taskId":7,"branch":"task/7","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"file:changed","taskId":7,"digest":"00","splice":{"start":3,"end":4,"text":"x"},"origin":"edit"}
@@ -523,12 +643,16 @@ mod tests {
             {"type":"criterion:checked","taskId":7,"index":0,"text":"It works"}
             {"type":"criterion:unchecked","taskId":7,"index":0,"text":"It works"}
             {"type":"criteria:set","taskId":7,"criteria":[{"text":"It works","checked":true,"check":"test"}]}
+            {"type":"criteria:judged","taskId":7,"agentId":"judge","commit":"0000001000000000000000000000000000000000","results":[{"criterion":"It works","met":true}]}
             {"type":"progress:logged","taskId":7,"entry":{"number":1,"at":"2026-01-01 00:00","did":"something","issues":"None","next":"more"}}
             {"type":"output:written","taskId":7,"digest":"01","summary":"There is a file"}
             {"type":"output:removed","taskId":7}
             {"type":"requirements:edited","taskId":7,"text":"Text"}
             {"type":"inputs:embedded","taskId":7,"inputs":[{"taskId":1,"digest":"01","summary":"There is a file","stale":true}]}
-            {"type":"task:cancelled","taskId":7,"reason":"because"}"#]].assert_eq(&lines.join("\n"));
+            {"type":"task:cancelled","taskId":7,"reason":"because"}
+            {"type":"task:hidden","taskId":7}
+            {"type":"task:unhidden","taskId":7}
+            {"type":"task:deleted","taskId":7}"#]].assert_eq(&lines.join("\n"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! that an edit can be told from what was last written. What the text means is read by the engine; the rules only
 //! see the news.
 
-use crate::{Event, Fact, TaskId};
+use crate::{EpicId, Event, Fact, PrdSlug, Priority, TaskId};
 use serde::{Deserialize, Serialize};
 
 /// One change of a text: the bytes from `start` to `end` become `text`.
@@ -54,17 +54,58 @@ pub struct EditStep {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each becomes an event of its own")]
 pub enum News {
-    CriterionChecked { index: u32, text: String },
-    CriterionUnchecked { index: u32, text: String },
-    CriteriaSet { criteria: Vec<CriterionNote> },
+    CriterionChecked {
+        index: u32,
+        text: String,
+    },
+    CriterionUnchecked {
+        index: u32,
+        text: String,
+    },
+    CriteriaSet {
+        criteria: Vec<CriterionNote>,
+    },
     ProgressLogged(ProgressNote),
-    OutputWritten { digest: String, summary: String },
+    OutputWritten {
+        digest: String,
+        summary: String,
+    },
     OutputRemoved,
-    RequirementsEdited { text: String },
-    TitleEdited { title: String },
-    InputsEmbedded { inputs: Vec<InputNote> },
-    Conflicted { section: String },
-    Archived { first: u32, last: u32, bytes: u64 },
+    RequirementsEdited {
+        text: String,
+    },
+    TitleEdited {
+        title: String,
+    },
+    Edited {
+        title: Option<String>,
+        description: Option<String>,
+        priority: Option<Priority>,
+        filed: Option<Filed>,
+    },
+    InputsEmbedded {
+        inputs: Vec<InputNote>,
+    },
+    Conflicted {
+        section: String,
+    },
+    Archived {
+        first: u32,
+        last: u32,
+        bytes: u64,
+    },
+}
+
+/// What a task belongs to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Filed {
+    /// Its epic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epic_id: Option<EpicId>,
+    /// Its PRD.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prd: Option<PrdSlug>,
 }
 
 /// A criterion as it stands in the file.
@@ -208,7 +249,11 @@ impl News {
             News::OutputRemoved => Event::OutputRemoved { task_id },
             News::RequirementsEdited { text } => Event::RequirementsEdited { task_id, text },
             News::TitleEdited { title } => {
-                Event::TaskEdited { task_id, title: Some(title), description: None, priority: None }
+                let (title, description, priority, filed) = (Some(title), None, None, None);
+                Event::TaskEdited { task_id, title, description, priority, filed }
+            }
+            News::Edited { title, description, priority, filed } => {
+                Event::TaskEdited { task_id, title, description, priority, filed }
             }
             News::InputsEmbedded { inputs } => Event::InputsEmbedded { task_id, inputs },
             News::Conflicted { section } => Event::FileConflicted { task_id, section },

@@ -29,6 +29,7 @@ pub mod run;
 pub mod session;
 mod settings;
 mod task;
+mod waiting;
 
 #[cfg(test)]
 mod cells;
@@ -41,7 +42,7 @@ pub use actor::Actor;
 pub use code::Code;
 pub use command::{
     Approve, Assign, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault, Outcome,
-    Refused, Reject, RunEnd, Seen, SessionEnd, Start, Take, is_title,
+    Reassign, Refused, Reject, Revise, RunEnd, Seen, SessionEnd, Start, Take, is_title,
 };
 pub use crew::{AgentState, Berth, Crew, Queued};
 pub use decide::{Answer, Decision, Situation, decide};
@@ -49,21 +50,23 @@ pub use effect::{Effect, Resume, effects};
 pub use event::{CheckoutNote, Event, Fact};
 pub use failure_class::FailureClass;
 pub use file::{
-    CriterionNote, Edit, EditStep, FileText, FileVersion, InputNote, News, Origin, ProgressNote, Splice,
+    CriterionNote, Edit, EditStep, FileText, FileVersion, Filed, InputNote, News, Origin, ProgressNote,
+    Splice,
 };
 pub use happening::Happening;
 pub use id::{AgentId, CommitId, EpicId, Id, MessageId, PrdSlug, RunId, TaskId};
 pub use likeness::find_nearest;
 pub use plan::Plan;
 pub use problem::Problem;
-pub use refusal::Refusal;
+pub use refusal::{Refusal, explain_base_gone};
 pub use replay::{
     Unsound, replay_catalogue, replay_crew, replay_epic, replay_inbox, replay_plan, replay_prd, replay_run,
     replay_task,
 };
 pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{
-    Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, MovedRef, MovedRefs, OutputNote, Park,
-    Priority, Proof, Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree,
-    WorktreeState, find_next_try,
+    Cleanup, Criterion, Diff, Evidence, Failure, Finding, Findings, Handover, Lacks, Landed, Memory,
+    MovedRef, MovedRefs, OutputNote, Park, Priority, Proof, Rejection, Review, ReviewPhase, Row, Salvage,
+    Stage, Task, Told, Work, WorkPhase, Worktree, WorktreeState, find_next_try,
 };
+pub use waiting::{Around, Spans, Wait, WaitsFor};

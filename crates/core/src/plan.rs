@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     edges: BTreeMap<TaskId, BTreeSet<TaskId>>,
+    /// The highest number that was ever given; that of a deleted task is not used again.
+    last: Option<TaskId>,
 }
 
 impl Plan {
     /// Returns the number that the next task gets.
     pub fn next_id(&self) -> TaskId {
-        self.edges.last_key_value().map_or(TaskId::FIRST, |(last, _)| last.next())
+        self.last.map_or(TaskId::FIRST, TaskId::next)
     }
 
     /// Returns every task.
@@ -52,10 +54,16 @@ impl Plan {
 
     /// Folds one fact into the plan.
     pub fn evolve(mut self, fact: &Fact) -> Self {
-        if let Event::TaskCreated { task_id, dependencies, .. }
-        | Event::TaskDependenciesSet { task_id, dependencies } = &fact.event
-        {
-            self.edges.insert(*task_id, dependencies.clone());
+        match &fact.event {
+            Event::TaskCreated { task_id, dependencies, .. }
+            | Event::TaskDependenciesSet { task_id, dependencies } => {
+                self.last = self.last.max(Some(*task_id));
+                self.edges.insert(*task_id, dependencies.clone());
+            }
+            Event::TaskDeleted { task_id } => {
+                self.edges.remove(task_id);
+            }
+            _ => {}
         }
         self
     }
@@ -84,7 +92,8 @@ mod tests {
 
     fn plan(edges: &[(u32, &[u32])]) -> Plan {
         let edge = |(task, on): &(u32, &[u32])| (id(*task), on.iter().map(|number| id(*number)).collect());
-        Plan { edges: edges.iter().map(edge).collect() }
+        let last = edges.iter().map(|(task, _)| id(*task)).max();
+        Plan { edges: edges.iter().map(edge).collect(), last }
     }
 
     #[test]

@@ -7,8 +7,8 @@ use crate::machine::{Column, TRANSITIONS};
 use crate::testing::{World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, Approval, Approve, Assign, Cancel, Code, Command, Create, Depend, Effect, Event, Fact,
-    FailureClass, Feedback, Outcome, Priority, Reject, Salvage, Seen, SessionEnd, Stage, Start, Take, Task,
-    TaskId, WorkPhase, replay_crew, replay_plan, replay_task,
+    FailureClass, Feedback, Outcome, Priority, Reassign, Reject, Salvage, Seen, SessionEnd, Stage, Start,
+    Take, Task, TaskId, WorkPhase, replay_crew, replay_plan, replay_task,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -185,8 +185,12 @@ impl Before {
     fn check_limit(&self, world: &World, new: &[Fact]) -> Result<(), TestCaseError> {
         let limit = world.settings.max_concurrent_agents;
         let is_assign = |fact: &Fact| matches!(fact.event, Event::TaskAssigned { .. });
-        let is_reject =
-            |fact: &Fact| matches!(fact.event, Event::TaskRejected { .. } | Event::AgentWoken { .. });
+        let is_reject = |fact: &Fact| {
+            matches!(
+                fact.event,
+                Event::TaskRejected { .. } | Event::AgentWoken { .. } | Event::TaskReassigned { .. }
+            )
+        };
         let working = world.crew.count_working();
         if let Some(Fact { event: Event::TaskAssigned { agent_id: Some(agent_id), .. }, .. }) =
             new.iter().find(|f| is_assign(f))
@@ -329,7 +333,9 @@ fn any_actor() -> impl Strategy<Value = Actor> {
 fn any_command() -> impl Strategy<Value = Command> {
     let tasks = || btree_set(any_task(), 0..3);
     let start = Start { target: "main".to_owned(), base: commit(0), from: None, folder: "trees".to_owned() };
-    let taken = start.clone();
+    let (taken, reassigned) = (start.clone(), start.clone());
+    let to = prop::option::of(prop::sample::select(vec!["alpha", "beta", "nobody"]));
+    let sent = prop::sample::select(vec!["alpha", "beta", "nobody"]);
     let names = prop::sample::select(vec!["alpha", "beta", "nobody"]);
     let create = tasks().prop_map(|dependencies| {
         Command::Create(
@@ -339,12 +345,23 @@ fn any_command() -> impl Strategy<Value = Command> {
     let seen = (prop::option::of(0u32..4), any::<bool>()).prop_map(|(head, is_dirty)| Seen {
         head: head.map(commit),
         dirty: if is_dirty { vec!["a.txt".to_owned()] } else { Vec::new() },
+        is_base_gone: false,
     });
     prop_oneof![
         1 => create,
         1 => (tasks(), tasks()).prop_map(|(add, remove)| Command::Depend(Depend { add, remove })),
         5 => names.prop_map(move |name| {
             Command::Assign(Assign { agent: agent(name), priority: None, start: start.clone(), run: None, is_taped: false })
+        }),
+        1 => Just(Command::Delete),
+        1 => any::<bool>().prop_map(|hidden| Command::Hide { hidden }),
+        2 => any_completion().prop_map(Command::Submit),
+        2 => (to, any::<bool>()).prop_map(move |(to, stop)| {
+            let to = to.map(agent);
+            Command::Reassign(Reassign::new(to, stop, None, reassigned.clone()).unwrap())
+        }),
+        1 => sent.prop_map(|name| {
+            Command::Reject(Reject::new("not yet".to_owned(), None).unwrap().handed_to(Some(agent(name))))
         }),
         2 => Just(Command::Take(Take { priority: None, start: taken })),
         1 => Just(Command::Resume(Feedback::new(None).unwrap())),

@@ -3,8 +3,8 @@
 use crate::machine::{Column, CommandKind, TRANSITIONS};
 use crate::session::{Measure, Scope};
 use crate::{
-    Actor, AgentId, Code, CommitId, EpicId, FieldFault, PrdSlug, Problem, RunId, TaskId, document,
-    find_nearest, run,
+    Actor, AgentId, Code, CommitId, EpicId, FieldFault, Lacks, PrdSlug, Problem, RunId, TaskId, document,
+    find_nearest, run, task::explain_lacks,
 };
 
 /// The rules say no. Expected, and changes nothing.
@@ -12,6 +12,7 @@ use crate::{
 #[allow(missing_docs, reason = "the variants are facts, and their fields say which")]
 pub enum Refusal {
     InvalidTransition { task: TaskId, column: Column, command: CommandKind },
+    NotLegal { task: TaskId, column: Column, verb: &'static str, why: String, next: String },
     Invalid { faults: Vec<FieldFault> },
     TaskNotFound { task: TaskId },
     TaskBlocked { task: TaskId, missing: Vec<(TaskId, Column)> },
@@ -25,10 +26,17 @@ pub enum Refusal {
     RunParentPaused { run: RunId, parent: RunId },
     DependencyCycle { task: TaskId, cycle: Vec<TaskId> },
     AgentNotFound { agent: AgentId, known: Vec<AgentId> },
+    AgentGone { task: TaskId, agent: AgentId, known: Vec<AgentId> },
+    SessionRunning { task: TaskId },
+    NothingSubmitted { task: TaskId },
+    ConflictLeft { task: TaskId, files: Vec<String> },
+    OffBranch { task: TaskId, branch: String },
     AgentAlreadyRunning { agent: AgentId, tasks: Vec<TaskId>, instances: u32 },
     TaskNoDiff { task: TaskId },
     ApproverNotAllowed { task: TaskId, approver: Actor, members: Vec<String> },
     ApprovalStale { task: TaskId, reviewed: CommitId, current: Option<String> },
+    ApprovalBaseGone { task: TaskId, base: CommitId, target: String },
+    NotWhole { task: TaskId, lacks: Lacks, by_policy: bool },
     WorktreeDirty { task: TaskId, files: Vec<String> },
     Forbidden { what: String, why: String },
     EpicNotFound { epic: EpicId },
@@ -44,6 +52,12 @@ impl Refusal {
     pub fn code(&self) -> Code {
         match self {
             Refusal::InvalidTransition { .. } => Code::TaskInvalidTransition,
+            Refusal::NotLegal { .. } => Code::TaskInvalidTransition,
+            Refusal::AgentGone { .. } => Code::AgentNotFound,
+            Refusal::SessionRunning { .. } => Code::TaskBusy,
+            Refusal::NothingSubmitted { .. } => Code::TaskNoDiff,
+            Refusal::ConflictLeft { .. } => Code::WorktreeMergeConflict,
+            Refusal::OffBranch { .. } => Code::WorktreeDirty,
             Refusal::Invalid { .. } => Code::ValidationError,
             Refusal::TaskNotFound { .. } => Code::TaskNotFound,
             Refusal::TaskBlocked { .. } => Code::TaskBlocked,
@@ -60,7 +74,8 @@ impl Refusal {
             Refusal::AgentAlreadyRunning { .. } => Code::AgentAlreadyRunning,
             Refusal::TaskNoDiff { .. } => Code::TaskNoDiff,
             Refusal::ApproverNotAllowed { .. } => Code::ApproverNotAllowed,
-            Refusal::ApprovalStale { .. } => Code::ApprovalStale,
+            Refusal::ApprovalStale { .. } | Refusal::ApprovalBaseGone { .. } => Code::ApprovalStale,
+            Refusal::NotWhole { lacks, .. } => lacks.code(),
             Refusal::WorktreeDirty { .. } => Code::WorktreeDirty,
             Refusal::Forbidden { .. } => Code::Forbidden,
             Refusal::EpicNotFound { .. } => Code::EpicNotFound,
@@ -78,6 +93,50 @@ impl Refusal {
             Refusal::InvalidTransition { task, column, command } => {
                 invalid_transition(*task, *column, *command)
             }
+            Refusal::NotLegal { task, column, verb, why, next } => Problem::new(
+                self.code(),
+                format!("`{verb}` was refused for task #{task}"),
+                why,
+                next,
+            )
+            .with("taskId", task.number())
+            .with("column", column.as_str())
+            .with("command", *verb),
+            Refusal::AgentGone { task, agent, known } => agent_gone(*task, agent, known),
+            Refusal::SessionRunning { task } => Problem::new(
+                self.code(),
+                format!("task #{task} is busy"),
+                "its session is under way",
+                format!("wait for it, or stop it first: `regatta task reassign {task} --stop …`"),
+            )
+            .with("taskId", task.number()),
+            Refusal::NothingSubmitted { task } => Problem::new(
+                self.code(),
+                format!("task #{task} was not submitted"),
+                "its branch has no change to review; the diff that waits for approval stays",
+                format!(
+                    "change something in its worktree and `regatta task submit {task}`, or `regatta task cancel {task}`"
+                ),
+            )
+            .with("taskId", task.number()),
+            Refusal::ConflictLeft { task, files } => Problem::new(
+                self.code(),
+                format!("task #{task} was not submitted"),
+                format!("conflict markers are left in {}", files.join(", ")),
+                format!("resolve them in its worktree (`regatta task open {task}`), then `regatta task submit {task}`"),
+            )
+            .with("taskId", task.number())
+            .with("files", files.clone()),
+            Refusal::OffBranch { task, branch } => Problem::new(
+                self.code(),
+                format!("task #{task} was not submitted"),
+                format!("its worktree is not on branch {branch}; perhaps a rebase is not finished"),
+                format!(
+                    "finish it, or check out {branch} in the worktree (`regatta task open {task}`), then \
+                     `regatta task submit {task}`"
+                ),
+            )
+            .with("taskId", task.number()),
             Refusal::Invalid { faults } => invalid(faults),
             Refusal::TaskNotFound { task } => Problem::new(
                 self.code(),
@@ -160,6 +219,8 @@ impl Refusal {
             Refusal::TaskNoDiff { task } => no_diff(*task),
             Refusal::ApproverNotAllowed { task, approver, members } => not_allowed(*task, approver, members),
             Refusal::ApprovalStale { task, reviewed, current } => stale(*task, reviewed, current.as_deref()),
+            Refusal::ApprovalBaseGone { task, base, target } => explain_base_gone(*task, base, target),
+            Refusal::NotWhole { task, lacks, by_policy } => explain_lacks(*task, lacks, *by_policy),
             Refusal::WorktreeDirty { task, files } => dirty(*task, files),
             Refusal::Forbidden { what, why } => Problem::new(
                 self.code(),
@@ -276,6 +337,22 @@ fn agent_not_found(agent: &AgentId, known: &[AgentId]) -> Problem {
         .with("known", names)
 }
 
+fn agent_gone(task: TaskId, agent: &AgentId, known: &[AgentId]) -> Problem {
+    let names: Vec<&str> = known.iter().map(AgentId::as_str).collect();
+    Problem::new(
+        Code::AgentNotFound,
+        format!("task #{task} was not sent back"),
+        format!("the config has no `[agents.{agent}]` entry"),
+        format!(
+            "send it to another agent: `regatta task reject {task} --agent NAME --reason \"…\"`, with one of: {}",
+            names.join(", ")
+        ),
+    )
+    .with("taskId", task.number())
+    .with("agentId", agent.as_str())
+    .with("known", names)
+}
+
 fn already_running(agent: &AgentId, tasks: &[TaskId], instances: u32) -> Problem {
     let named: Vec<String> = tasks.iter().map(|id| format!("#{id}")).collect();
     let ids: Vec<u32> = tasks.iter().map(|id| id.number()).collect();
@@ -348,13 +425,32 @@ fn stale(task: TaskId, reviewed: &CommitId, current: Option<&str>) -> Problem {
         format!("task #{task} was not merged"),
         format!("the diff for review leads to {}, but what you approve is {now}", reviewed.short()),
         format!(
-            "see the diff for review with `regatta task diff {task}`; if the branch moved on, \
-             `regatta task reject {task} --reason \"…\"` has the agent put it up again"
+            "`regatta task submit {task}` puts up what is there now; then see it with `regatta task diff {task}` and \
+             approve that"
         ),
     )
     .with("taskId", task.number())
     .with("reviewed", reviewed.as_str())
     .with("current", current)
+}
+
+/// Says why a diff is not merged whose base the target has lost: a merge would bring that back too.
+pub fn explain_base_gone(task: TaskId, base: &CommitId, target: &str) -> Problem {
+    Problem::new(
+        Code::ApprovalStale,
+        format!("task #{task} was not merged"),
+        format!(
+            "{target} was reset: it no longer holds {}, where the diff starts, so more would be merged than the diff shows",
+            base.short()
+        ),
+        format!(
+            "`regatta task submit {task}` puts up all that would be merged now; or restore {target}, or `regatta task \
+             cancel {task}` (the work is kept as a salvage)"
+        ),
+    )
+    .with("taskId", task.number())
+    .with("base", base.as_str())
+    .with("target", target)
 }
 
 fn dirty(task: TaskId, files: &[String]) -> Problem {
@@ -374,8 +470,9 @@ fn dirty(task: TaskId, files: &[String]) -> Problem {
         format!("task #{task} was not merged"),
         format!("{count} not committed: {named}"),
         format!(
-            "see them with `regatta task diff {task}`, then `regatta task reject {task} --reason \"…\"` to have them \
-             reviewed, or `regatta task cancel {task}` (the files are kept as a salvage)"
+            "`regatta task submit {task}` commits them and puts up the new diff; \
+             `regatta task reject {task} --reason \"…\"` leaves them to the agent, and `regatta task cancel {task}` \
+             keeps them as a salvage"
         ),
     )
     .with("taskId", task.number())

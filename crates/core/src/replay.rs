@@ -19,7 +19,7 @@ pub struct Unsound {
 pub fn replay_task<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Result<Option<Task>, Unsound> {
     let mut state = None;
     for (index, fact) in facts.into_iter().enumerate() {
-        state = Some(task::try_evolve(state, fact).ok_or(Unsound { index, kind: fact.event.kind() })?);
+        state = task::try_evolve(state, fact).ok_or(Unsound { index, kind: fact.event.kind() })?;
     }
     Ok(state)
 }
@@ -159,6 +159,9 @@ mod tests {
             "add; assign 1 alpha; settle 1; finish 1; ok 1",
             "add; assign 1 alpha; settle 1; ready 1",
             "add; assign 1 alpha; settle 1; ready 1; reject 1 no",
+            "add; assign 1 alpha; settle 1; ready 1; submit 1",
+            "add; take 1; settle 1",
+            "add; assign 1 alpha; settle 1; reassign 1 beta stop",
             "add; assign 1 alpha; settle 1; ready 1; approve 1",
             "add; assign 1 alpha; settle 1; ready 1; cancel 1",
             "add; assign 1 alpha; settle 1; ready 1; cancel 1; ok 1",
@@ -170,7 +173,7 @@ mod tests {
             situations.iter().map(|given| format!("{given}\n    {}\n", followers(given))).collect();
         expect![[r#"
             add
-                task:dependencies_set, task:queued, task:assigned
+                task:dependencies_set, task:queued, task:assigned, task:deleted
             add; assign 1 alpha
                 worktree:created, worktree:create:failed, agent:stopping
             add; assign 1 alpha; ok 1
@@ -190,9 +193,15 @@ mod tests {
             add; assign 1 alpha; settle 1; finish 1; ok 1
                 agent:paused, agent:pause:failed, agent:stopping
             add; assign 1 alpha; settle 1; ready 1
-                approval:approved, approval:approve:failed, approval:rejected, task:rejected, agent:stopping
+                task:submitted, approval:approved, approval:approve:failed, approval:rejected, task:rejected, agent:stopping
             add; assign 1 alpha; settle 1; ready 1; reject 1 no
                 agent:resumed, agent:resume:failed, agent:stopping
+            add; assign 1 alpha; settle 1; ready 1; submit 1
+                approval:requested, approval:request:failed
+            add; take 1; settle 1
+                task:completed, agent:stopping
+            add; assign 1 alpha; settle 1; reassign 1 beta stop
+                agent:stopped, agent:stop:failed
             add; assign 1 alpha; settle 1; ready 1; approve 1
                 worktree:merged, worktree:merge:failed
             add; assign 1 alpha; settle 1; ready 1; cancel 1
@@ -200,11 +209,11 @@ mod tests {
             add; assign 1 alpha; settle 1; ready 1; cancel 1; ok 1
                 worktree:salvaged, worktree:removed, worktree:remove:failed, task:cancelled
             add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1
-                task:approved, worktree:salvaged, worktree:removed, worktree:remove:failed
+                task:approved, worktree:salvaged, worktree:removed, worktree:remove:failed, task:hidden, task:unhidden
             add; assign 1 alpha; settle 1; ready 1; approve 1; ok 1; fail 1
-                worktree:salvaged, worktree:removed
+                worktree:salvaged, worktree:removed, task:hidden, task:unhidden
             add; assign 1 alpha; settle 1; ready 1; approve 1; settle 1
-                nothing
+                task:hidden, task:unhidden
         "#]]
         .assert_eq(&text);
     }

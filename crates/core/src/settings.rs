@@ -18,6 +18,8 @@ pub struct Settings {
     pub checks: Vec<String>,
     /// How often a session that broke off is tried again.
     pub retries: Retries,
+    /// How many sessions in a row a task may have, one criterion each.
+    pub sessions: u32,
     /// What sessions may use.
     pub budget: Budget,
     /// The agents there are.

@@ -160,7 +160,10 @@ fn render_tasks(facts: &[Fact<Event>]) -> String {
     let plan = replay_plan(facts);
     for id in ids {
         let own = facts.iter().filter(|fact| fact.event.task() == id);
-        let task = replay_task(own).expect("the history is sound").expect("the task was created");
+        let Some(task) = replay_task(own).expect("the history is sound") else {
+            let _ = writeln!(text, "#{id} is deleted");
+            continue;
+        };
         render_task(&mut text, &task);
         let _ = writeln!(text, "    dependents {:?}", numbers(plan.dependents(id)));
     }
@@ -204,6 +207,9 @@ fn render_task(text: &mut String, task: &Task) {
             landed.approver,
             landed.cleanup
         );
+    }
+    if task.hidden {
+        let _ = writeln!(text, "    hidden");
     }
     if let Some(error) = &task.error {
         let _ = writeln!(text, "    error {}: {}", error.code, error.message);

@@ -31,18 +31,34 @@ pub(crate) struct Closing {
     pub(crate) usage: Usage,
     pub(crate) turns: u32,
     pub(crate) agent_session: Option<String>,
+    /// Whether the agent's session that was to be resumed is gone.
+    pub(crate) agent_session_gone: bool,
 }
 
 impl Closing {
     /// Of a session that nobody saw the end of.
     pub(crate) fn lost() -> Self {
-        Closing { ending: Ending::Lost, class: None, usage: Usage::default(), turns: 0, agent_session: None }
+        Closing {
+            ending: Ending::Lost,
+            class: None,
+            usage: Usage::default(),
+            turns: 0,
+            agent_session: None,
+            agent_session_gone: false,
+        }
     }
 }
 
 /// Sets aside what a session may use, or says which budget is used up.
-pub(crate) async fn open(project: &Project, token: LeaseToken, subject: &Subject) -> Result<Opened, Error> {
-    round::take(project, &Turn { token, subject, deed: Deed::Open }).await
+///
+/// A fresh one begins a conversation of its own, though the agent could continue one.
+pub(crate) async fn open(
+    project: &Project,
+    token: LeaseToken,
+    subject: &Subject,
+    is_fresh: bool,
+) -> Result<Opened, Error> {
+    round::take(project, &Turn { token, subject, deed: Deed::Open { is_fresh } }).await
 }
 
 /// Counts what a session used, and gives back what was set aside for it.
@@ -129,7 +145,7 @@ pub(crate) async fn list_open(project: &Project, scope: Scope) -> Result<Vec<Sub
 }
 
 enum Deed {
-    Open,
+    Open { is_fresh: bool },
     Park(Park),
     Ask { question: u64, what: String, paths: Vec<String> },
     Note { what: String, answer: Leave, by: String },
@@ -162,9 +178,10 @@ impl round::Turn for Turn<'_> {
             loaded.into_iter().map(Folded::from_loaded).collect::<Result<_, _>>()?;
         let accounts: Vec<Charged<'_>> =
             scopes.iter().zip(&folded).map(|(scope, folded)| (*scope, &folded.state)).collect();
-        let resumes = find_resumable(&accounts, self.subject);
+        let is_fresh = matches!(self.deed, Deed::Open { is_fresh: true });
+        let resumes = find_resumable(&accounts, self.subject).filter(|_| !is_fresh);
         let events = match &self.deed {
-            Deed::Open => {
+            Deed::Open { .. } => {
                 let budget = &project.config().settings.budget;
                 session::open(budget, &accounts, self.subject, resumes.as_ref().map(|own| own.name.as_str()))
                     .map_err(Error::Refused)?
@@ -182,7 +199,7 @@ impl round::Turn for Turn<'_> {
                 self.subject,
                 (closing.ending, closing.class),
                 (closing.usage, closing.turns),
-                closing.agent_session.as_deref(),
+                (closing.agent_session.as_deref(), closing.agent_session_gone),
             ),
         };
         let expect = folded.iter().map(|folded| (folded.stream.clone(), folded.version)).collect();

@@ -3,15 +3,17 @@
 //! It happens by itself between two sessions when the file is too large, and whenever somebody asks for it. First the
 //! archive is written and then the file: a crash in between leaves entries in both, and loses none.
 
-use crate::core::{Actor, Event, News, TaskId};
+use crate::core::{Actor, Command, Event, Failure, News, Outcome, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::keeper;
 use crate::log::{NO_SNAPSHOT, fact_of, task_stream};
-use crate::orders;
+use crate::orders::{self, Order};
 use crate::project::Project;
 use crate::restore;
-use regatta_files::{ArchiveRequest, Archived, TaskFile, disk, find_commit_names, size};
+use regatta_files::disk::{self, Itself};
+use regatta_files::{ArchiveRequest, Archived, TaskFile, exchange, find_commit_names, size};
+use std::path::Path;
 
 /// Git is asked about so many words that look like commits; each costs two processes.
 const WORDS_ASKED_MAX: usize = 50;
@@ -39,17 +41,17 @@ pub(crate) async fn move_out(
     };
     let Some(archived) = file.archive(&request) else { return Ok(None) };
     request.commits = find_commits(project, task, &archived).await?;
-    let parent = path.parent().unwrap_or(project.root());
-    std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    clear_place(project, task, &path).await?;
     // What was archived before comes first, also when somebody deleted it.
     restore::write_archive(project, task).await?;
+    let root = keeper::archive_root(project);
     let mut moved = None;
     // Under the lock of the file, so that two processes do not both move the same entries; what a crash left in the
     // archive already is not added again.
     let change = |file: &TaskFile| match file.archive(&request) {
         Some(now) if now.archived == archived.archived => {
             crash::point("archive.before");
-            disk::append_durably(&path, now.archived.as_bytes()).map_err(Error::StateFile)?;
+            disk::append_durably(&root, &path, now.archived.as_bytes()).map_err(Error::StateFile)?;
             crash::point("archive.appended");
             moved = Some((now.first, now.last));
             let bytes = now.archived.len() as u64;
@@ -61,6 +63,33 @@ pub(crate) async fn move_out(
     keeper::edit(project, task, &Actor::Engine, change).await?;
     crash::point("archive.after");
     Ok(moved)
+}
+
+/// Returns what was moved out of the file of a task; nothing when nothing was.
+pub(crate) fn read(project: &Project, task: TaskId) -> Result<Option<String>, Error> {
+    let path = keeper::archive_path(project, task);
+    match disk::read_itself(&keeper::archive_root(project), &path).map_err(Error::StateFile)? {
+        Itself::Missing => Ok(None),
+        Itself::File(bytes, _) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Itself::Odd => {
+            let why = "it is no file, or larger than 16 MiB; links are not followed".to_owned();
+            Err(Error::StateCorrupt { path, why })
+        }
+    }
+}
+
+/// Sets aside a link, or whatever else is no file, in the place of an archive, and reports it.
+async fn clear_place(project: &Project, task: TaskId, path: &Path) -> Result<(), Error> {
+    keeper::ensure_archives(project)?;
+    let found = std::fs::symlink_metadata(path);
+    if found.as_ref().is_ok_and(std::fs::Metadata::is_file) || found.is_err() {
+        return Ok(());
+    }
+    let kept = exchange::set_aside(path, keeper::corrupt_paths(path)).map_err(Error::StateFile)?;
+    let kept = kept.display().to_string();
+    let failure = Failure::from(Error::ArchiveSetAside { task, kept: kept.clone() }.explain());
+    let order = Order::new(Some(task), &Actor::Engine);
+    orders::give(project, order, Command::Report(Outcome::FileCorrupt { kept, failure })).await.map(|_| ())
 }
 
 /// Returns the commits that the entries name, and those that were put up for review when they were written.

@@ -1,13 +1,18 @@
 //! Places where a test can have the process killed.
 //!
 //! A debug build that finds `REGATTA_CRASH_AT=<point>` in its environment ends itself with SIGKILL there, as a
-//! power cut would. A release build has none of this.
+//! power cut would. With `REGATTA_STOP_AT=<point>` it stops itself, as a closed lid would, until somebody continues it. A
+//! release build has none of this.
 
 /// Every place, so that a test can show that each is reached.
 pub const POINTS: &[&str] = &[
     "move_log.taken",
     "move_log.transcripts_moved",
     "move_log.moved",
+    "import.objects",
+    "import.refs",
+    "import.files",
+    "import.log",
     "append.before",
     "append.after",
     "write_file.before",
@@ -47,14 +52,25 @@ pub const POINTS: &[&str] = &[
     "stop_agent.after",
     "remove_worktree.before",
     "remove_worktree.salvaged",
+    "remove_worktree.moved_aside",
+    "remove_worktree.folder_removed",
+    "remove_worktree.entry_removed",
+    "remove_worktree.branch_removed",
     "remove_worktree.after",
+    "delete.before_file",
+    "delete.after_file",
 ];
 
 /// Ends the process here if a test asked for it.
 pub(crate) fn point(name: &str) {
     debug_assert!(POINTS.contains(&name), "`{name}` is not among the crash points");
     #[cfg(debug_assertions)]
-    if std::env::var("REGATTA_CRASH_AT").is_ok_and(|asked| asked == name) {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    {
+        use rustix::process::{Signal, getpid, kill_process};
+        for (variable, signal) in [("REGATTA_CRASH_AT", Signal::KILL), ("REGATTA_STOP_AT", Signal::STOP)] {
+            if std::env::var(variable).is_ok_and(|asked| asked == name) {
+                let _ = kill_process(getpid(), signal);
+            }
+        }
     }
 }

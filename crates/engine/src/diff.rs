@@ -2,6 +2,7 @@
 
 use crate::core::{Stage, TaskId};
 use crate::error::Error;
+use crate::obeyed::Obeyed;
 use crate::orders;
 use crate::project::Project;
 use regatta_git::ChangeKind;
@@ -23,6 +24,8 @@ pub struct DiffView {
     pub lines_added: u64,
     pub lines_removed: u64,
     pub files: Vec<FileView>,
+    /// Those of the changed files that the engine obeys.
+    pub obeyed_files: Vec<String>,
     /// Files in the worktree that no commit has yet.
     pub uncommitted: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +60,10 @@ pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error>
         None if is_open => repository.head_of_worktree(&place).await?,
         None => return Err(Error::NoDiff { task: id }),
     };
-    let base = orders::to_git(&worktree.base)?;
+    let base = match task.diff() {
+        Some(diff) => orders::to_git(&diff.base)?,
+        None => orders::find_base(project, worktree, &head).await?,
+    };
     let diff = repository.diff(&base, &head).await?;
     let patch = repository.patch(&base, &head, PATCH_BYTES_MAX).await?;
     let uncommitted =
@@ -69,7 +75,9 @@ pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error>
         lines_removed: file.removed,
         is_binary: file.is_binary,
     };
+    let obeyed = Obeyed::of(project.config(), project.root());
     Ok(DiffView {
+        obeyed_files: obeyed.find(diff.files.iter().map(|file| file.path.as_str())),
         task_id: id,
         base: base.to_string(),
         head: head.to_string(),

@@ -78,6 +78,10 @@ pub enum Kind {
     LeftoverFile,
     /// A folder that stood where a worktree belongs, and was moved beside it.
     LeftoverFolder,
+    /// A task file that is of no task of the project.
+    ForeignFile,
+    /// A folder of state files that is a link, or no folder.
+    StateFolder,
     /// Effects that wait for an engine.
     UnfinishedEffects,
     /// A log that does not add up.
@@ -114,10 +118,14 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     if engine::find_running(project).await?.is_none() {
         findings.extend(check_processes(project));
         findings.extend(check_sessions(project).await?);
-        findings.extend(check_left_overs(project, &tasks)?);
+        if keeper::check_folder(project).is_ok() {
+            findings.extend(check_left_overs(project, &tasks)?);
+        }
         findings.extend(check_intents(project).await?);
     }
     findings.extend(check_left_folders(project)?);
+    findings.extend(check_state_folder(project));
+    findings.extend(check_foreign_files(project, &tasks));
     findings.extend(check_locks(project).await?);
     findings.extend(check_old_logs(project).await?);
     findings.extend(check_sandbox(project).await);
@@ -364,6 +372,38 @@ fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result
     Ok(keeper::find_left_overs(project)?.into_iter().map(finding).collect())
 }
 
+/// Lists the task files of no task; `regatta up` names them when it starts.
+pub async fn find_foreign_files(project: &Project) -> Result<Vec<PathBuf>, Error> {
+    let plan = orders::load_plan(project).await?.state;
+    Ok(keeper::find_foreign(project, |task| plan.contains(task)))
+}
+
+fn check_state_folder(project: &Project) -> Option<Finding> {
+    let problem = keeper::check_folder(project).err()?.explain();
+    Some(Finding {
+        kind: Kind::StateFolder,
+        what: format!("{}: {}", problem.what, problem.why.join(": ")),
+        can_fix: false,
+        next: problem.next,
+        fixed: false,
+        is_advice: false,
+        cure: None,
+    })
+}
+
+fn check_foreign_files(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Vec<Finding> {
+    let finding = |path: PathBuf| Finding {
+        kind: Kind::ForeignFile,
+        what: format!("{} is of no task of this project", path.display()),
+        can_fix: false,
+        next: "it is left alone; move it to the project that it is of, or delete it".to_owned(),
+        fixed: false,
+        is_advice: true,
+        cure: None,
+    };
+    keeper::find_foreign(project, |task| tasks.contains_key(&task)).into_iter().map(finding).collect()
+}
+
 fn check_left_folders(project: &Project) -> Result<Vec<Finding>, Error> {
     let finding = |path: PathBuf| Finding {
         kind: Kind::LeftoverFolder,
@@ -473,11 +513,11 @@ async fn check_programs(project: &Project) -> Result<Vec<Finding>, Error> {
 async fn apply(project: &Project, token: LeaseToken, cure: &Cure) -> Result<(), Error> {
     match cure {
         Cure::Remove { branch, place, task } => {
-            remove_found(project, branch, place, *task).await?;
+            remove_found(project, token, branch, place, *task).await?;
             Ok(())
         }
         Cure::Report { task, branch, place } => {
-            let salvage = remove_found(project, branch, place, Some(*task)).await?;
+            let salvage = remove_found(project, token, branch, place, Some(*task)).await?;
             let order = Order::new(Some(*task), &Actor::Engine);
             orders::give(project, order, Command::Report(Outcome::WorktreeRemoved { salvage }))
                 .await
@@ -507,6 +547,7 @@ async fn apply(project: &Project, token: LeaseToken, cure: &Cure) -> Result<(), 
 
 async fn remove_found(
     project: &Project,
+    token: LeaseToken,
     branch: &BranchName,
     place: &std::path::Path,
     task: Option<TaskId>,
@@ -523,7 +564,7 @@ async fn remove_found(
         at: clock::now(),
         message: format!("Salvage of {branch}\n\nFound without an owner.\n"),
     };
-    set_aside_and_remove(project, &removal).await
+    set_aside_and_remove(project, token, &removal).await
 }
 
 /// Returns the worktree that a task owns by rights.
@@ -560,7 +601,7 @@ mod tests {
             day: clock::now().to_zoned(jiff::tz::TimeZone::UTC).date(),
         };
         let token = engine::take_lease(&project).await.unwrap();
-        accounts::open(&project, token, &subject).await.unwrap();
+        accounts::open(&project, token, &subject, false).await.unwrap();
         project.store().release_lease(&token).await.unwrap();
         let mut findings = examine(&project).await.unwrap();
         findings.retain(|finding| finding.kind == Kind::LostSession);

@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::log::{Folded, SNAPSHOT_FORMAT, State};
 use crate::project::Project;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An epic with its tasks, in camel case.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields are those of the contract")]
 pub struct EpicView {
@@ -26,7 +26,7 @@ pub struct EpicView {
 }
 
 /// A task of an epic.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the fields are those of the contract")]
 pub struct MemberView {
     pub id: TaskId,

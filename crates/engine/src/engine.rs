@@ -64,6 +64,7 @@ impl Engine {
 
     /// Starts the engine of a project with somebody else to play the roles of its runs.
     pub async fn start_with(project: Arc<Project>, roles: Arc<dyn Roles>) -> Result<Self, Error> {
+        keeper::check_folder(&project)?;
         project.repository().ready().await?;
         let token = take_lease(&project).await?;
         desk::sweep(&project);

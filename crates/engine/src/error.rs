@@ -63,6 +63,26 @@ pub enum Error {
         /// The engine that holds it, if that is who uses it.
         holder: Option<Box<Holder>>,
     },
+    /// An import would replace something that is there.
+    #[error("{what} is there already")]
+    StateExists {
+        /// What is in the way.
+        what: String,
+    },
+    /// A file is not a whole export.
+    #[error("{name} is not a whole export: {why}")]
+    ExportInvalid {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An export builds on commits that the repository lacks.
+    #[error("the export builds on commits that are not here")]
+    ExportForeign {
+        /// Which, as git says it.
+        missing: String,
+    },
     /// Another engine works on the project.
     #[error("another engine works on the project")]
     EngineAlreadyRunning(Box<Holder>),
@@ -135,13 +155,29 @@ pub enum Error {
         /// Why.
         error: regatta_files::EditError,
     },
-    /// A task file was no text; it was moved aside.
+    /// What stood in the place of a task file was no version of it; it was moved aside.
     #[error("the file of task #{task} was set aside")]
     FileSetAside {
         /// The task.
         task: crate::core::TaskId,
         /// Where it is now.
         kept: String,
+        /// What was wrong with it.
+        why: String,
+    },
+    /// What stood in the place of an archive was no file; it was moved aside.
+    #[error("the archive of task #{task} was set aside")]
+    ArchiveSetAside {
+        /// The task.
+        task: crate::core::TaskId,
+        /// Where it is now.
+        kept: String,
+    },
+    /// A folder of state files is a link, or no folder.
+    #[error("{} cannot hold state files", path.display())]
+    StateFolder {
+        /// The folder.
+        path: PathBuf,
     },
     /// A state file cannot be read.
     #[error("{} cannot be read", path.display())]
@@ -222,6 +258,14 @@ impl Error {
         move |source| Error::Io { action, path, source }
     }
 
+    /// Names the folder where a link, or something that is no folder, is in the way of state files.
+    pub(crate) fn of_folder(error: regatta_files::disk::Error) -> Self {
+        match regatta_files::beneath::is_in_the_way(&error) {
+            true => Error::StateFolder { path: error.path },
+            false => Error::StateFile(error),
+        }
+    }
+
     /// Tells whether it is trouble of the engine itself, which cannot go on with anything then; any other is the trouble of
     /// the task or the run that the engine was busy with.
     pub(crate) fn is_of_engine(&self) -> bool {
@@ -264,6 +308,24 @@ impl Error {
                 "the project was not made",
                 format!("{} is a bare repository, and has no worktree for a config", git_folder.display()),
                 "make one with `git worktree add`, and run `regatta init` in it",
+            ),
+            Error::StateExists { what } => Problem::new(
+                Code::StateExists,
+                "nothing was imported",
+                format!("{what} is there already, and is not what the export has"),
+                "import into a clone of the repository that has no tasks yet; to give up what is here, export it and move it away first",
+            ),
+            Error::ExportInvalid { name, why } => Problem::new(
+                Code::ExportInvalid,
+                "nothing was imported",
+                format!("{name}: {why}"),
+                "copy the file again from where it was made, or make it again with `regatta state export FILE`",
+            ),
+            Error::ExportForeign { missing } => Problem::new(
+                Code::ExportForeign,
+                "nothing was imported",
+                format!("the export builds on commits that this repository does not have: {}", missing.trim()),
+                "fetch what the other clone has (`git fetch --all`), and try again; an export is for clones of one repository",
             ),
             Error::StateInUse { path, holder } => in_use(path, holder.as_deref()),
             Error::EngineAlreadyRunning(holder) => Problem::new(
@@ -332,15 +394,32 @@ impl Error {
                 "try again",
             ),
             Error::FileEdit { task, error } => of_edit(*task, error),
-            Error::FileSetAside { task, kept } => Problem::new(
+            Error::FileSetAside { task, kept, why } => Problem::new(
                 Code::StateCorrupt,
                 format!("the file of task #{task} was not read"),
-                "it is not valid UTF-8 text",
+                why,
                 format!(
-                    "it is kept as {kept}, and was made anew from the log; take over from it what is missing"
+                    "the file was written again from the log; what was found is kept as {kept}: copy from it what is missing"
                 ),
             )
             .with("kept", kept.as_str()),
+            Error::ArchiveSetAside { task, kept } => Problem::new(
+                Code::StateCorrupt,
+                format!("the archive of task #{task} was not read"),
+                "it was a link or something else that is no file, and links are not followed",
+                format!("a new archive was begun; what was found is kept as {kept}: look where it leads, then delete it"),
+            )
+            .with("kept", kept.as_str()),
+            Error::StateFolder { path } => Problem::new(
+                Code::StateCorrupt,
+                format!("no state file is kept in {}", path.display()),
+                match std::fs::read_link(path) {
+                    Ok(target) => format!("it is a link to {}, and links are not followed", target.display()),
+                    Err(_) => "it is no folder".to_owned(),
+                },
+                "put a folder in its place, or name another place under `[paths]` in .regatta/config.toml",
+            )
+            .with("path", path.display().to_string()),
             Error::StateCorrupt { path, why } => Problem::new(
                 Code::StateCorrupt,
                 format!("{} was not understood", path.display()),

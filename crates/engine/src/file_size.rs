@@ -3,9 +3,9 @@
 //! One shape for `regatta task show` and `regatta state validate`. It only advises: what is archived by itself, and
 //! when, is the [archive](crate::archive)'s matter.
 
-use regatta_files::{TaskFile, disk, size};
+use crate::core::Task;
+use regatta_files::{TaskFile, size};
 use serde::Serialize;
-use std::path::Path;
 
 /// The size of a task file, with advice.
 #[derive(Debug, Clone, Serialize)]
@@ -32,10 +32,25 @@ pub struct SectionSize {
     pub tokens: usize,
 }
 
-/// Measures the file at a path; nothing when it cannot be read as text.
-pub(crate) fn measure_at(path: &Path, task: u32) -> Option<FileSize> {
-    let (bytes, _) = disk::read(path).ok()??;
-    TaskFile::parse_bytes(bytes).ok().map(|file| measure(&file, Some(task)))
+/// Says in a few words what to look at in the file of a task, from the log alone.
+pub(crate) fn warn(task: &Task) -> Vec<String> {
+    let memory = &task.memory;
+    let is_final = task.column().is_final();
+    let stale: Vec<String> =
+        memory.inputs.iter().filter(|input| input.stale).map(|input| format!("#{}", input.task_id)).collect();
+    let mut warnings = Vec::new();
+    if !stale.is_empty() && !is_final {
+        warnings.push(format!("input from {} is stale", stale.join(", ")));
+    }
+    let bytes = usize::try_from(memory.file_bytes).unwrap_or(usize::MAX);
+    if size::class(bytes) != size::SizeClass::Ok && !is_final {
+        warnings.push(format!("file has {} KB", bytes / 1024));
+    }
+    let sessions = usize::try_from(memory.entries).unwrap_or(usize::MAX);
+    if size::suggests_decomposition(sessions) && !is_final {
+        warnings.push(format!("{sessions} sessions"));
+    }
+    warnings
 }
 
 /// Measures a file; `task` is the number to name in commands, if it is known.

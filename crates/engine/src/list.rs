@@ -9,9 +9,11 @@
 //! is added when the list is read. A list of another format, or of a log that is older than lists are, is built from the
 //! log when it is first asked for.
 
+use crate::clock;
 use crate::core::machine::Column;
-use crate::core::{Code, EpicId, Priority, Stage, Task, TaskId};
+use crate::core::{Code, EpicId, Lacks, Priority, Stage, Task, TaskId};
 use crate::error::Error;
+use crate::file_size;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::view::{Around, Stand, UNATTENDED, outlook};
@@ -19,15 +21,15 @@ use regatta_store::{List, ListId, NewRow, Row, Seq};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The short rows, for the table. Raise its format whenever [`TaskRow::of`] says something else of the same task.
-const BOARD: ListId = ListId { name: "board", format: 1 };
+const BOARD: ListId = ListId { name: "board", format: 4 };
 /// The tasks as a whole, in the shape of their snapshots.
 const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
 /// How task files looked when they were in line with the log; see `keeper::lines`. Raise its format whenever a file has
 /// something else to say of the same tasks: then every file is looked into once.
-pub(crate) const FILES: ListId = ListId { name: "files", format: 1 };
+pub(crate) const FILES: ListId = ListId { name: "files", format: 2 };
 /// Each lost race means that the log moved while it was replayed; then the list is built another time.
 const TRIES_MAX: u32 = 3;
 
@@ -55,6 +57,20 @@ pub struct TaskRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Code>,
     pub owner: Cow<'static, str>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// When it last moved, in seconds since 1970.
+    pub since: i64,
+    /// What its diff lacks; what that means for the configured checks is added when the list is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<Lacks>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    results: Vec<(String, bool)>,
+    /// Whether a person has let the deadline pass; never kept.
+    #[serde(skip)]
+    pub overdue: bool,
     /// Its place in the queue now; never kept.
     #[serde(skip)]
     pub queue_position: Option<u32>,
@@ -78,8 +94,28 @@ impl TaskRow {
             merge_commit: landed.map(|landed| landed.commit.to_string()),
             error: task.error.as_ref().map(|error| error.code),
             owner: Cow::Owned(owner),
+            hidden: task.hidden,
+            warnings: file_size::warn(task),
+            since: task.updated_at.as_second(),
+            lacks: matches!(task.stage, Stage::WaitingApproval(_)).then(|| task.find_lacks(&[])),
+            results: if landed.is_none() { task.find_results() } else { Vec::new() },
+            overdue: false,
             queue_position: None,
         }
+    }
+
+    /// Adds what depends on the config.
+    fn judge(&mut self, checks: &[String]) {
+        let lacks = self.lacks.take().map(|lacks| lacks.with_checks(checks, &self.results));
+        self.lacks = lacks.filter(|lacks| !lacks.is_empty());
+    }
+
+    /// Marks it overdue if it has waited for a person since before `limit`.
+    fn mark(&mut self, limit: i64, unverified: &BTreeSet<TaskId>) {
+        let is_blocked =
+            self.phase == "waiting" && self.dependencies.iter().any(|on| unverified.contains(on));
+        let is_persons = self.owner == "you" || self.phase == "by_hand";
+        self.overdue = is_persons && !is_blocked && self.since < limit;
     }
 
     /// Adds what depends on the moment.
@@ -105,7 +141,15 @@ impl TaskRow {
 pub async fn list_rows(project: &Project) -> Result<Vec<TaskRow>, Error> {
     let around = Around::load(project).await?;
     let mut rows: Vec<TaskRow> = read(project, BOARD).await?;
-    rows.iter_mut().for_each(|row| row.stand(&around));
+    let config = project.config();
+    let review = i64::try_from(config.review.as_secs()).unwrap_or(i64::MAX);
+    let limit = clock::now().as_second().saturating_sub(review);
+    let unverified = rows.iter().filter(|row| row.column != Column::Verified).map(|row| row.id).collect();
+    for row in &mut rows {
+        row.stand(&around);
+        row.judge(&config.settings.checks);
+        row.mark(limit, &unverified);
+    }
     Ok(rows)
 }
 

@@ -29,6 +29,12 @@ pub async fn refresh(project: &Project, giver: &Giver, task: TaskId) -> Result<T
     Ok(kept.file)
 }
 
+/// Takes in what was written in the file of a task, if the log does not have it; a disk that refuses is reported with the
+/// task.
+pub async fn look(project: &Project, task: TaskId) -> Result<(), Error> {
+    keeper::look_in(project, task).await
+}
+
 /// Returns where the file of a task is.
 pub fn file_path(project: &Project, task: TaskId) -> PathBuf {
     keeper::file_path(project, task)

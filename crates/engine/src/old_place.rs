@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 
 const OLD_LOG: &str = "regatta.db";
 const OLD_SESSIONS: &str = "sessions";
+const MOVING: &str = "moving";
 /// Moving takes as long as copying a log of gigabytes at worst.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -167,13 +168,23 @@ fn move_file(from: &Path, to: &Path) -> Result<(), Error> {
 
 /// Waits until no other process of ours moves or replaces the log of this project.
 pub(crate) fn take_turn(location: &Location) -> Result<File, Error> {
-    std::fs::create_dir_all(&location.home).map_err(Error::io("create", &location.home))?;
-    let path = location.home.join("moving");
+    lock(&location.home, MOVING, FlockOperation::NonBlockingLockExclusive)
+}
+
+/// Waits until nobody moves or replaces the log, and keeps everybody from it; any number may open it meanwhile.
+pub(crate) fn keep_in_place(location: &Location) -> Result<File, Error> {
+    lock(&location.home, MOVING, FlockOperation::NonBlockingLockShared)
+}
+
+/// Waits for a lock of its own name in the folder of the log; it ends with the process.
+pub(crate) fn lock(home: &Path, name: &str, how: FlockOperation) -> Result<File, Error> {
+    std::fs::create_dir_all(home).map_err(Error::io("create", home))?;
+    let path = home.join(name);
     let open = File::options().create(true).truncate(false).write(true).open(&path);
     let file = open.map_err(Error::io("open", &path))?;
     let begin = Instant::now();
     loop {
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        match flock(&file, how) {
             Ok(()) => return Ok(file),
             Err(rustix::io::Errno::WOULDBLOCK) if begin.elapsed() < WAIT_MAX => {
                 std::thread::sleep(LOOK_EVERY)

@@ -8,20 +8,25 @@ use crate::core::document::Catalogue;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
-    Feedback, FieldFault, FileText, Outcome, Plan, Priority, Refusal, Reject, Review, ReviewPhase, Seen,
-    Settings, Situation, Stage, Start, Take, Task, TaskId, WorkPhase, Worktree, decide, effects,
+    Feedback, FieldFault, FileText, News, Outcome, Plan, Priority, Reassign, Refusal, Reject, Review,
+    ReviewPhase, Revise, Seen, Settings, Situation, Stage, Start, Take, Task, TaskId, WorkPhase, Worktree,
+    decide, effects,
 };
 use crate::documents;
 use crate::error::Error;
 use crate::keeper;
 use crate::list;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
+use crate::obeyed::Obeyed;
 use crate::project::Project;
+use crate::revision;
 use crate::round;
+use crate::submission;
+use regatta_files::TaskFile;
 use regatta_git::{BranchName, Signature};
 use regatta_store::{Append, CommandKey, IntentId, LeaseToken, NewRow, StreamName, Version};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 /// Who gives a command, and under which id.
@@ -31,6 +36,17 @@ pub struct Giver {
     pub actor: Actor,
     /// The command's id, if it may be given twice.
     pub command_id: Option<Uuid>,
+}
+
+/// What an approver says.
+#[derive(Debug, Clone, Default)]
+pub struct Approving {
+    /// What they have to say.
+    pub feedback: Option<String>,
+    /// The commit that they looked at.
+    pub head: Option<String>,
+    /// Whether they approve it though it is not whole.
+    pub anyway: bool,
 }
 
 /// What a command did.
@@ -107,17 +123,65 @@ pub(crate) async fn complete_as(project: &Project, order: Order<'_>) -> Result<G
     give(project, order, Command::Complete(complete)).await
 }
 
+/// Puts up what is in the worktree of a task, by whoever's hand, with everything committed.
+pub async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
+    let key = key(giver, Some(task), "submit");
+    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    let diff = submission::see(project, task, &giver.actor).await?;
+    let submit = Complete::new(diff, 1, None).map_err(invalid)?;
+    give(project, order, Command::Submit(submit)).await
+}
+
+/// Gives a task to another agent, or to the person who asks; `stop` ends a session under way first.
+pub async fn reassign(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    to: Option<AgentId>,
+    stop: bool,
+    feedback: Option<String>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("reassign {to:?} {stop} {feedback:?}"));
+    let reassign = Reassign::new(to, stop, feedback, see_start(project).await?).map_err(invalid)?;
+    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reassign(reassign)).await
+}
+
+/// Changes what a task says of itself, in the log and in its file at once.
+pub async fn edit(project: &Project, giver: &Giver, task: TaskId, revise: Revise) -> Result<(), Error> {
+    let key = key(giver, Some(task), &format!("{revise:?}"));
+    let revise = revise.checked().map_err(invalid)?;
+    let found = get_task(project, task).await?;
+    let change = |file: &TaskFile| revision::apply(&found, &revise, file);
+    keeper::edit_by(project, task, &giver.actor, key, change).await.map(|_| ())
+}
+
+/// Deletes a task that was never assigned, and its file.
+pub async fn delete(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
+    let key = key(giver, Some(task), "delete");
+    let given = give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Delete).await?;
+    keeper::discard(project, task).await?;
+    Ok(given)
+}
+
+/// Takes a verified task out of the list, or puts it back.
+pub async fn hide(project: &Project, giver: &Giver, task: TaskId, hidden: bool) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("hide {hidden}"));
+    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    give(project, order, Command::Hide { hidden }).await
+}
+
 /// Approves the diff of a task.
 pub async fn approve(
     project: &Project,
     giver: &Giver,
     task: TaskId,
-    feedback: Option<String>,
-    head: Option<String>,
+    approval: Approving,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("approve {feedback:?} {head:?}"));
+    let Approving { feedback, head, anyway } = &approval;
+    let anyway = if *anyway { " anyway" } else { "" };
+    let key = key(giver, Some(task), &format!("approve {feedback:?} {head:?}{anyway}"));
     let order = Order { key, ..Order::new(Some(task), &giver.actor) };
-    approve_as(project, order, feedback, head).await
+    approve_as(project, order, approval).await
 }
 
 /// Sends the work of a task back.
@@ -128,8 +192,20 @@ pub async fn reject(
     reason: String,
     feedback: Option<String>,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("reject {reason:?} {feedback:?}"));
-    let reject = Reject::new(reason, feedback).map_err(invalid)?;
+    reject_to(project, giver, task, reason, feedback, None).await
+}
+
+/// Sends the work of a task back, to another agent than the one that did it if one is named.
+pub async fn reject_to(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    reason: String,
+    feedback: Option<String>,
+    agent: Option<AgentId>,
+) -> Result<Given, Error> {
+    let key = key(giver, Some(task), &format!("reject {reason:?} {feedback:?} {agent:?}"));
+    let reject = Reject::new(reason, feedback).map_err(invalid)?.handed_to(agent);
     give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reject(reject)).await
 }
 
@@ -178,6 +254,22 @@ pub(crate) struct Beside {
     pub(crate) row: NewRow,
 }
 
+/// Tells whether there was a task of this number that is deleted.
+pub(crate) async fn is_deleted(project: &Project, task: TaskId) -> Result<bool, Error> {
+    let loaded = project.store().load(&log::task_stream(task), SNAPSHOT_FORMAT).await?;
+    let folded: Folded<Option<Task>> = Folded::from_loaded(loaded)?;
+    Ok(folded.version.0 > 0 && folded.state.is_none())
+}
+
+/// Tells whether there is such a task.
+pub(crate) async fn has_task(project: &Project, task: TaskId) -> Result<bool, Error> {
+    match get_task(project, task).await {
+        Ok(_) => Ok(true),
+        Err(Error::Refused(Refusal::TaskNotFound { .. })) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
 /// A command on its way to the rules.
 pub(crate) struct Order<'a> {
     pub(crate) task: Option<TaskId>,
@@ -199,12 +291,15 @@ impl<'a> Order<'a> {
 pub(crate) async fn approve_as(
     project: &Project,
     order: Order<'_>,
-    feedback: Option<String>,
-    head: Option<String>,
+    approval: Approving,
 ) -> Result<Given, Error> {
     let id = order.task.expect("an approval is for a task");
+    // A criterion that was ticked in the file a moment ago counts.
+    get_task(project, id).await?;
+    keeper::sync_or_report(project, id).await?;
     let seen = see_worktree(project, id).await?;
-    let approve = Approve::new(feedback, head, seen).map_err(invalid)?;
+    let Approving { feedback, head, anyway } = approval;
+    let approve = Approve::new(feedback, head, seen).map_err(invalid)?.anyway(anyway);
     give(project, order, Command::Approve(approve)).await
 }
 
@@ -257,7 +352,7 @@ struct Desk {
 
 impl Desk {
     async fn load(project: &Project, order: &Order<'_>, command: &Command) -> Result<Self, Error> {
-        let needs_plan = matches!(command, Command::Create(_) | Command::Depend(_));
+        let needs_plan = matches!(command, Command::Create(_) | Command::Depend(_) | Command::Delete);
         let plan = if needs_plan { Some(load_plan(project).await?) } else { None };
         let next_id = || plan.as_ref().map_or(TaskId::FIRST, |plan| plan.state.next_id());
         let id = order.task.unwrap_or_else(next_id);
@@ -268,10 +363,18 @@ impl Desk {
         let crew = Folded::from_loaded(next()?)?;
         let touches_file = matches!(command, Command::Edit(_) | Command::Report(Outcome::FileWritten { .. }));
         let file = if touches_file { Some(load_file(project, id).await?) } else { None };
-        let is_filed = matches!(command, Command::Create(create) if create.is_filed());
+        let is_filed = match command {
+            Command::Create(create) => create.is_filed(),
+            Command::Edit(edit) => {
+                edit.news.iter().any(|news| matches!(news, News::Edited { filed: Some(_), .. }))
+            }
+            _ => false,
+        };
         let catalogue = if is_filed { Some(documents::load_catalogue(project).await?) } else { None };
         let upstream = match (&task.state, command) {
-            (Some(task), Command::Assign(_) | Command::Take(_)) => load_upstream(project, task).await?,
+            (Some(task), Command::Assign(_) | Command::Take(_) | Command::Reassign(_)) => {
+                load_upstream(project, task).await?
+            }
             _ => BTreeMap::new(),
         };
         Ok(Desk { id, task, crew, plan, file, catalogue, upstream })
@@ -349,7 +452,7 @@ impl Desk {
     }
 }
 
-async fn load_plan(project: &Project) -> Result<Folded<Plan>, Error> {
+pub(crate) async fn load_plan(project: &Project) -> Result<Folded<Plan>, Error> {
     Folded::from_loaded(project.store().load(&log::plan_stream(), SNAPSHOT_FORMAT).await?)
 }
 
@@ -365,6 +468,13 @@ pub(crate) async fn load_file(project: &Project, task: TaskId) -> Result<Folded<
 /// Returns the tasks that depend on this one.
 pub(crate) async fn load_dependents(project: &Project, task: TaskId) -> Result<Vec<TaskId>, Error> {
     Ok(load_plan(project).await?.state.dependents(task))
+}
+
+/// Returns the tasks that this one depends on and that are not verified.
+pub(crate) async fn load_unverified(project: &Project, task: &Task) -> Result<BTreeSet<TaskId>, Error> {
+    let columns = load_upstream(project, task).await?;
+    let is_open = |on: &&TaskId| columns.get(on) != Some(&Column::Verified);
+    Ok(task.dependencies.iter().filter(is_open).copied().collect())
 }
 
 async fn load_upstream(project: &Project, task: &Task) -> Result<BTreeMap<TaskId, Column>, Error> {
@@ -392,7 +502,7 @@ pub(crate) async fn see_start(project: &Project) -> Result<Start, Error> {
 
 /// Looks at the work under review; at nothing when there is none, since the rule refuses before it looks at this.
 async fn see_worktree(project: &Project, id: TaskId) -> Result<Seen, Error> {
-    let nothing = Seen { head: None, dirty: Vec::new() };
+    let nothing = Seen { head: None, dirty: Vec::new(), is_base_gone: false };
     let Some(review) = find_review(project, id).await? else { return Ok(nothing) };
     match look_at(project, id, &review).await {
         // It was cancelled while we looked: the rule says so better than git does.
@@ -401,7 +511,7 @@ async fn see_worktree(project: &Project, id: TaskId) -> Result<Seen, Error> {
     }
 }
 
-async fn find_review(project: &Project, id: TaskId) -> Result<Option<Review>, Error> {
+pub(crate) async fn find_review(project: &Project, id: TaskId) -> Result<Option<Review>, Error> {
     Ok(match get_task(project, id).await?.stage {
         Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready => Some(*review),
         _ => None,
@@ -419,7 +529,40 @@ async fn look_at(project: &Project, id: TaskId, review: &Review) -> Result<Seen,
     // A status says nothing of what lies in submodules.
     let work = repository.find_submodule_work(&place, &to_git(&review.worktree.base)?).await?;
     dirty.extend(work.into_iter().map(|work| work.path));
-    Ok(Seen { head, dirty })
+    let base = to_git(&review.diff.base)?;
+    let is_base_gone = !holds(project, &review.worktree, &base).await?;
+    Ok(Seen { head, dirty, is_base_gone })
+}
+
+/// Tells whether the target of a worktree holds a commit; one that is gone altogether is left to the merge to report.
+async fn holds(
+    project: &Project,
+    worktree: &Worktree,
+    commit: &regatta_git::CommitId,
+) -> Result<bool, Error> {
+    let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
+    match project.repository().find_branch(&target).await? {
+        Some(target) => Ok(project.repository().is_ancestor(commit, &target).await?),
+        None => Ok(true),
+    }
+}
+
+/// Finds where the diff of a worktree begins: where it was made from, or what of the target was merged into it since, so
+/// that the work of others is not shown as its own. Of a target that was reset, the diff shows all that a merge would bring.
+pub(crate) async fn find_base(
+    project: &Project,
+    worktree: &Worktree,
+    head: &regatta_git::CommitId,
+) -> Result<regatta_git::CommitId, Error> {
+    let begun = to_git(&worktree.base)?;
+    let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
+    let Some(target) = project.repository().find_branch(&target).await? else { return Ok(begun) };
+    let repository = project.repository();
+    let Some(met) = repository.find_merge_base(&target, head).await? else { return Ok(begun) };
+    // Work of its own that is merged already came in from the side, and is still shown.
+    let is_of_target = !repository.is_ancestor(&begun, &target).await?
+        || repository.is_in_line(&begun, &target, &met).await?;
+    Ok(if is_of_target { met } else { begun })
 }
 
 /// Commits what is left in the worktree of a task and returns the diff from its base; an empty one when there is no
@@ -433,7 +576,7 @@ pub(crate) async fn see_work(project: &Project, id: TaskId) -> Result<Diff, Erro
     }
 }
 
-async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error> {
+pub(crate) async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error> {
     let task = get_task(project, id).await?;
     let is_open = matches!(
         &task.stage,
@@ -449,10 +592,18 @@ async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error>
     Ok(is_open.then_some(task))
 }
 
-fn empty_diff() -> Diff {
+pub(crate) fn empty_diff() -> Diff {
     let nothing: CommitId = "0".repeat(40).parse().expect("forty zeros are a commit id");
     let (base, head) = (nothing.clone(), nothing);
-    Diff { files_changed: 0, lines_added: 0, lines_removed: 0, digest: String::new(), base, head }
+    Diff {
+        files_changed: 0,
+        lines_added: 0,
+        lines_removed: 0,
+        digest: String::new(),
+        base,
+        head,
+        obeyed_files: Vec::new(),
+    }
 }
 
 /// Returns the branch of a worktree as git takes it.
@@ -462,27 +613,38 @@ pub(crate) fn branch_of(worktree: &Worktree) -> Result<BranchName, Error> {
 
 /// Commits what is left in the worktree of a task, in the name of whoever has it, and returns the diff from its base.
 pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {
+    let author = author_of(task, clock::now());
+    commit_work_as(project, task, &author, message).await
+}
+
+/// Commits what is left in the worktree of a task, and returns the diff from its base.
+pub(crate) async fn commit_work_as(
+    project: &Project,
+    task: &Task,
+    author: &Signature,
+    message: &str,
+) -> Result<Diff, Error> {
     // Another process may have cancelled it since the caller began.
     let gone = || Error::Refused(Refusal::TaskBusy { task: task.id, doing: "it has no worktree any more" });
     let worktree = task.worktree().ok_or_else(gone)?;
     let repository = project.repository();
     let place = project.place(&worktree.path);
-    let now = clock::now();
-    let (author, copied) = (author_of(task, now), &project.config().copy);
     repository
-        .commit_all(&place, copied, &author, &ourselves(now), message)
+        .commit_all(&place, &project.config().copy, author, &ourselves(author.at), message)
         .await
         .map_err(|error| name_missing(task.id, worktree, error))?;
     let head = repository.head_of_worktree(&place).await?;
-    let base = to_git(&worktree.base)?;
+    let base = find_base(project, worktree, &head).await?;
     refuse_unmergeable(project, task.id, worktree, &base, &head).await?;
     let diff = repository.diff(&base, &head).await?;
+    let obeyed = Obeyed::of(project.config(), project.root());
     Ok(Diff {
+        obeyed_files: obeyed.find(diff.files.iter().map(|file| file.path.as_str())),
         files_changed: diff.files.len() as u64,
         lines_added: diff.lines_added,
         lines_removed: diff.lines_removed,
         digest: diff.digest,
-        base: worktree.base.clone(),
+        base: from_git(&base),
         head: from_git(&head),
     })
 }
@@ -521,7 +683,7 @@ fn name_missing(task: TaskId, worktree: &Worktree, error: regatta_git::Error) ->
 }
 
 /// Returns the identity of whoever has a task: its agent, or the person who does it.
-fn author_of(task: &Task, at: jiff::Timestamp) -> Signature {
+pub(crate) fn author_of(task: &Task, at: jiff::Timestamp) -> Signature {
     match (task.agent(), &task.owner) {
         (Some(agent), _) => {
             Signature { name: agent.to_string(), email: format!("{agent}@agents.invalid"), at }

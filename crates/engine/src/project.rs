@@ -62,7 +62,10 @@ impl Project {
         let repository = Repository::find(&location.root)?;
         let repository = repository.allowing_later(&config.filters, &config.merge_drivers);
         old_place::take_over(&location)?;
+        // Nobody puts another log in its place while it is opened.
+        let turn = old_place::keep_in_place(&location)?;
         let store = SqliteStore::open(location.log(), OpenMode::Create)?;
+        drop(turn);
         let mark = mark_of(&location.root);
         let store = Arc::new(store);
         let project = Project { location, config, repository, store, mark, book: Book::default() };

@@ -1,11 +1,17 @@
 //! What an agent is told at the start of a session.
 
-use crate::core::{Resume, Task};
+use crate::core::{Resume, Settings, Task};
 use std::fmt::Write;
 use std::path::Path;
 
 /// Renders the prompt of one session.
-pub(crate) fn render(task: &Task, file: &Path, session: u32, resume: Option<&Resume>) -> String {
+pub(crate) fn render(
+    task: &Task,
+    file: &Path,
+    session: u32,
+    resume: Option<&Resume>,
+    share: Share,
+) -> String {
     let mut text = format!("# Task #{}: {}\n", task.id, task.title);
     if !task.description.is_empty() {
         let _ = write!(text, "\n{}\n", task.description.trim_end());
@@ -17,21 +23,20 @@ pub(crate) fn render(task: &Task, file: &Path, session: u32, resume: Option<&Res
             let _ = writeln!(text, "- [{mark}] {}", criterion.text);
         }
     }
-    text.push_str(&render_documents(task));
     text.push_str(&resume.map_or_else(String::new, render_resume));
     let _ = write!(
         text,
         "\n## How to work\n\n\
          This is session {session}. You are in a git worktree of your own, on the branch `task/{}`. Change files only \
          below the current folder. Commit as you go if you like: what you leave uncommitted is committed for you when \
-         you end, and the whole change is then put up for review. Do not push, switch branches or merge into another branch.\n",
+         you end. When no session follows, the whole change is put up for review. Do not push, switch branches or merge into another branch.\n",
         task.id
     );
-    text.push_str(&render_protocol(task, file));
+    text.push_str(&render_protocol(task, file, share));
     text
 }
 
-/// What came before this session, if it goes on with the work of another.
+/// What came before this session, if it continues the work of another.
 fn render_resume(resume: &Resume) -> String {
     let mut text = String::new();
     if let Some(reason) = &resume.reason {
@@ -41,7 +46,13 @@ fn render_resume(resume: &Resume) -> String {
         let _ = write!(
             text,
             "\n## The last session broke off\n\n{broke_off}\n\nWhat it did is still here: look at `git status` and \
-             `git log` before you go on.\n"
+             `git log` before you continue.\n"
+        );
+    }
+    if resume.follows {
+        text.push_str(
+            "\n## Earlier sessions\n\nThe session before this one ended well. Its commits are on your branch (`git log`), and \
+             its notes are in the progress log.\n",
         );
     }
     if let Some(feedback) = &resume.feedback {
@@ -59,25 +70,103 @@ fn render_documents(task: &Task) -> String {
     if let Some(epic) = task.epic {
         let _ = writeln!(text, "- The epic it belongs to, with its other tasks: `regatta epic show {epic}`");
     }
-    if text.is_empty() { text } else { format!("\n## What it is part of\n\n{text}") }
+    for input in &task.memory.inputs {
+        let from = input.task_id;
+        let stale = if input.stale { " (changed since this task used it)" } else { "" };
+        let _ =
+            writeln!(text, "- What task #{from} wrote for you, in full{stale}: `regatta task output {from}`");
+    }
+    if task.memory.archived.is_some() {
+        let id = task.id;
+        let _ =
+            writeln!(text, "- Sessions that are no longer in the file: `regatta task archive {id} --show`");
+    }
+    if text.is_empty() {
+        return text;
+    }
+    let tools = "The tools read_prd, read_epic, read_inputs and read_archive return the same.";
+    format!("\n## What you can read\n\n{text}\n{tools}\n")
+}
+
+/// What a role hears that may look but not write.
+pub(crate) fn render_reading(file: &Path) -> String {
+    format!(
+        "\n## What you may do\n\n\
+         The file {} says what was done on this task before. You may read it, and everything in the worktree, and run what \
+         can be run. Change no file: the worktree is read-only for you, and what you change all the same is not merged.\n",
+        file.display()
+    )
 }
 
 /// The session protocol and the rules, with the task's file and where the last session left off.
-pub(crate) fn render_protocol(task: &Task, file: &Path) -> String {
+pub(crate) fn render_protocol(task: &Task, file: &Path, share: Share) -> String {
+    let documents = render_documents(task);
     let mut text = format!(
-        "\n## Your memory\n\n\
+        "{documents}\n## Your memory\n\n\
          The file {} remembers this task between sessions. You may edit it; nothing you write there is lost.\n\n\
-         1. Read it whole, look at `git status`, and find the criteria that are not ticked.\n\
-         2. Take one of them. Read the code it is about before you change it, then change it, with tests.\n\
-         3. Tick a criterion (`- [x]`) only after you have seen that it holds. The project's checks are run after you.\n\
-         4. Before you end, append an entry to the progress log: what you did, what stood in the way, what comes next.\n\
-         5. When all criteria are ticked, write the chain output: what later tasks must know.\n\n\
+         ## Session protocol\n\n\
+         ### Phase 1: Orientation\n\
+         1. Read the file completely.\n\
+         2. Run `git status` to check the state.\n\
+         3. Review the acceptance criteria and find the unchecked ones.\n\n\
+         ### Phase 2: Implementation\n\
+         4. {}\n\
+         5. Read the relevant source files first.\n\
+         6. Implement directly (don't just suggest).\n\
+         7. Write tests to verify that it works.\n\n\
+         ### Phase 3: Handoff\n\
+         8. Check off completed criteria with `[x]`. The project's checks run after your session.\n\
+         9. Append to the progress log: what you did, any issues, next steps.\n\
+         10. If all criteria are checked, write the chain output: what later tasks must know.\n\n\
          If you have the tools of `regatta` (read_task, tick_criterion, append_progress …), they do the same as edits of the file.\n\n\
-         Change things rather than proposing changes. Do what the criteria ask and no more. Keep it simple.\n",
-        file.display()
+         ## Rules\n\n\
+         DO NOT suggest changes. IMPLEMENT them.\n\
+         DO NOT add features beyond the acceptance criteria.\n\
+         DO NOT create abstractions for single-use code.\n\
+         DO NOT assume file contents: read first.\n\n\
+         DO check off criteria only after testing.\n\
+         DO update the progress log before ending the session.\n\
+         DO keep solutions simple and direct.\n",
+        file.display(),
+        share.pick()
     );
     if let Some(last) = &task.memory.last {
         let _ = write!(text, "\nThe last entry of the log says what comes next: {}\n", last.next.trim());
     }
     text
+}
+
+/// How much of a task is a session's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// One criterion; another session follows for the next.
+    One,
+    /// All that is open, because no session follows.
+    Rest,
+    /// What the run asks for.
+    OfRun,
+}
+
+impl Share {
+    /// Says how much of a task its next session has to do.
+    pub(crate) fn of(task: &Task, settings: &Settings) -> Self {
+        let is_last = task.row.sessions + 1 >= settings.sessions;
+        if is_last { Share::Rest } else { Share::One }
+    }
+
+    fn pick(self) -> &'static str {
+        match self {
+            Share::One => {
+                "Pick ONE unchecked criterion to work on. When it holds, end the session: the next criterion has a session \
+                 of its own."
+            }
+            Share::Rest => {
+                "Pick ONE unchecked criterion to work on, then the next: no session follows this one, and the work is \
+                 then reviewed."
+            }
+            Share::OfRun => {
+                "Pick ONE unchecked criterion at a time, until the work that you were asked for is done."
+            }
+        }
+    }
 }

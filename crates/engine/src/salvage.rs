@@ -1,16 +1,22 @@
 //! Salvages: setting aside what is not merged before a worktree goes, and bringing it back.
 //!
-//! Whoever removes a worktree does it here, so that none goes without a salvage.
+//! Whoever removes a worktree does it here, so that none goes without a salvage. What goes is exactly what was salvaged, and
+//! only an engine that still holds its lease removes it: one that slept may have a successor who works there by now.
 
 use crate::core::{Salvage, Task, TaskId, Worktree};
 use crate::crash;
+use crate::engine;
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
 use jiff::Timestamp;
-use regatta_git::{BranchName, CommitId, RefName, SalvageRequest};
+use regatta_git::{BranchName, CommitId, RefName, RemovalStep, SalvageRequest};
+use regatta_store::LeaseToken;
 use serde::Serialize;
 use std::path::PathBuf;
+
+/// Whatever still writes there after so many looks does not stop by itself.
+const TRIES_MAX: u32 = 5;
 
 /// A worktree that is to be removed.
 #[derive(Debug, Clone)]
@@ -31,13 +37,36 @@ pub(crate) struct Removal {
     pub(crate) message: String,
 }
 
-/// Sets aside what is not merged, then removes the worktree with its branch.
+/// Sets aside what is not merged, then removes the worktree with its branch, for the engine that holds the lease.
 pub(crate) async fn set_aside_and_remove(
     project: &Project,
+    token: LeaseToken,
     removal: &Removal,
 ) -> Result<Option<Salvage>, Error> {
     let repository = project.repository();
-    let request = SalvageRequest {
+    let request = request_of(project, removal)?;
+    for _ in 0..TRIES_MAX {
+        let salvaged = repository.set_aside(&request).await?;
+        crash::point("remove_worktree.salvaged");
+        // In this order: no other engine can make a worktree during our turn, so a lease that is held now is held until the
+        // folder is gone. The turn is given up in between, since an engine that sleeps must not keep its successor waiting.
+        let turn = repository.take_turn().await?;
+        engine::check_lease(project, token).await?;
+        if repository.remove_salvaged(&turn, &request, &salvaged, crash_between).await? {
+            return Ok(salvaged.salvage.map(to_core));
+        }
+    }
+    Err(regatta_git::Error::WorktreeChanging { path: removal.folder.clone() }.into())
+}
+
+/// Sets aside what is not merged, and leaves the worktree as it is.
+pub(crate) async fn set_aside(project: &Project, removal: &Removal) -> Result<Option<Salvage>, Error> {
+    let request = request_of(project, removal)?;
+    Ok(project.repository().set_aside(&request).await?.salvage.map(to_core))
+}
+
+fn request_of(project: &Project, removal: &Removal) -> Result<SalvageRequest, Error> {
+    Ok(SalvageRequest {
         worktree: removal.folder.clone(),
         branch: removal.branch.clone(),
         base: removal.base.clone(),
@@ -46,11 +75,16 @@ pub(crate) async fn set_aside_and_remove(
         ignore: project.config().copy.clone(),
         author: orders::ourselves(removal.at),
         message: removal.message.clone(),
-    };
-    let salvage = repository.salvage(&request).await?;
-    crash::point("remove_worktree.salvaged");
-    repository.remove_worktree(&removal.folder, &removal.branch).await?;
-    Ok(salvage.map(to_core))
+    })
+}
+
+fn crash_between(step: RemovalStep) {
+    crash::point(match step {
+        RemovalStep::MovedAside => "remove_worktree.moved_aside",
+        RemovalStep::FolderRemoved => "remove_worktree.folder_removed",
+        RemovalStep::EntryRemoved => "remove_worktree.entry_removed",
+        RemovalStep::BranchRemoved => "remove_worktree.branch_removed",
+    });
 }
 
 /// Finds the salvages that there are of an owner's work, oldest first.

@@ -27,6 +27,8 @@ pub(crate) struct Place<'a> {
     pub(crate) task: Option<TaskId>,
     /// Program and arguments.
     pub(crate) command: &'a [String],
+    /// Whether it may change the worktree and the task's file.
+    pub(crate) writes: bool,
 }
 
 /// Whether programs run in a sandbox here.
@@ -97,14 +99,15 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
     let git = mounts.into_iter().map(|mount| Replacement {
         path: mount.path,
         by: mount.source,
-        is_writable: mount.is_writable,
+        is_writable: mount.is_writable && place.writes,
     });
     let task_states = project.place(&config.task_states);
     let drawer = match place.task {
-        Some(task) => keeper::open_drawer(project, task).await?,
+        Some(task) => Some(keeper::open_drawer(project, task).await?),
         None => None,
     };
-    let file = drawer.map(|drawer| Replacement { path: task_states.clone(), by: drawer, is_writable: true });
+    let file =
+        drawer.map(|drawer| Replacement { path: task_states.clone(), by: drawer, is_writable: place.writes });
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let given = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().map(|path| from_home(path, home.as_deref(), project.root())).collect()
@@ -125,6 +128,7 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
     hidden.extend([location.folder(), location.home.clone(), task_states, project.place(&config.worktrees)]);
     Ok(Some(Sandbox::for_work(&Workplace {
         worktree: place.folder,
+        is_worktree_writable: place.writes,
         project: project.root(),
         temporary: Some(&temporary),
         home: home.as_deref(),

@@ -1,12 +1,13 @@
 //! Tasks and agents as people and programs see them: one shape for the CLI's JSON, and later for HTTP.
 
 use crate::accounts;
+use crate::clock;
 use crate::config::Program;
 use crate::core::machine::Column;
 use crate::core::session::{Asked, Scope, Spent};
 use crate::core::{
-    AgentState, Cleanup, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Park, PrdSlug, Priority,
-    ReviewPhase, Salvage, Stage, Task, TaskId, WorkPhase, WorktreeState,
+    self, AgentId, AgentState, Cleanup, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Lacks, Park,
+    PrdSlug, Priority, ReviewPhase, Salvage, Spans, Stage, Task, TaskId, WaitsFor, WorkPhase, WorktreeState,
 };
 use crate::engine;
 use crate::error::Error;
@@ -18,9 +19,10 @@ use crate::project::Project;
 use crate::questions::list_questions;
 use crate::runs;
 use crate::sandbox;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use regatta_agents::Limits;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The phase of what nobody works on, though the log says that it is under way.
 pub(crate) const UNATTENDED: &str = "unattended";
@@ -50,6 +52,8 @@ pub struct TaskView {
     pub worktree: Option<String>,
     pub worktree_state: Option<WorktreeState>,
     pub diff: Option<Diff>,
+    /// What the diff under review lacks to be whole.
+    pub lacks: Option<Lacks>,
     pub turn_count: Option<u32>,
     pub summary: Option<String>,
     pub checks: Vec<Evidence>,
@@ -63,6 +67,8 @@ pub struct TaskView {
     /// How the agent's program is shut in; only where a task is asked for with its file, and not for scripts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
+    /// What to look at though nothing is wrong: a stale input, a file that grows too large.
+    pub warnings: Vec<String>,
     pub progress_entries: u32,
     pub inputs: Vec<InputNote>,
     pub parked: Option<Park>,
@@ -70,9 +76,14 @@ pub struct TaskView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
     pub error: Option<Failure>,
+    pub hidden: bool,
     pub owner: String,
     pub next: String,
+    pub waits_for: WaitsFor,
+    pub until: Option<Timestamp>,
     pub deadline: Option<Timestamp>,
+    /// Whether a person has let the deadline pass.
+    pub overdue: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -84,6 +95,8 @@ pub struct CriterionView {
     pub text: String,
     pub checked: bool,
     pub verified: bool,
+    /// Whether a reviewer found it met; nothing if none has judged it.
+    pub met: Option<bool>,
     pub check: Option<String>,
 }
 
@@ -105,7 +118,8 @@ pub struct AgentView {
 /// Returns one task.
 pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Error> {
     let task = orders::get_task(project, task).await?;
-    let around = Around::load(project).await?;
+    let mut around = Around::load(project).await?;
+    around.unverified = orders::load_unverified(project, &task).await?;
     let mut shown = view_with_run(project, &task, &around).await?;
     if let Some(way_on) = find_way_on(project, &task, &around).await? {
         shown.owner = "you".to_owned();
@@ -140,7 +154,8 @@ async fn find_way_on(project: &Project, task: &Task, around: &Around) -> Result<
 /// The size is that of the disk now. The answers of other verbs do without it: they rest on the log alone, so that
 /// one command given twice is answered the same.
 pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<TaskView, Error> {
-    let state_file_size = file_size::measure_at(&keeper::file_path(project, task), task.number());
+    let file = keeper::peek_text(project, task);
+    let state_file_size = file.map(|file| file_size::measure(&file, Some(task.number())));
     let spent = accounts::get_account(project, Scope::Task(task)).await?.spent;
     let view = show_task(project, task).await?;
     let sandbox = sandbox::describe(project, &orders::get_task(project, task).await?).await;
@@ -149,10 +164,13 @@ pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<Task
 
 /// Returns all tasks by number.
 pub async fn list_tasks(project: &Project) -> Result<Vec<TaskView>, Error> {
-    let around = Around::load(project).await?;
+    let mut around = Around::load(project).await?;
+    let found = list::load_tasks(project).await?;
+    let unverified = found.iter().filter(|task| task.column() != Column::Verified);
+    around.unverified = unverified.map(|task| task.id).collect();
     let mut tasks = Vec::new();
-    for task in list::load_tasks(project).await? {
-        tasks.push(view_with_run(project, &task, &around).await?);
+    for task in &found {
+        tasks.push(view_with_run(project, task, &around).await?);
     }
     Ok(tasks)
 }
@@ -203,6 +221,8 @@ pub(crate) struct Around {
     places: BTreeMap<TaskId, u32>,
     questions: Vec<(String, Asked)>,
     has_engine: bool,
+    /// Tasks that are not verified, as far as somebody depends on them.
+    unverified: BTreeSet<TaskId>,
 }
 
 /// What the moment makes of a task, whatever the log says.
@@ -222,6 +242,7 @@ impl Around {
             places: crew.in_order().iter().map(|queued| queued.task).zip(1..).collect(),
             questions: list_questions(project).await?,
             has_engine: engine::find_running(project).await?.is_some(),
+            unverified: BTreeSet::new(),
         })
     }
 
@@ -238,6 +259,16 @@ impl Around {
         }
         let question = self.find_question(task).filter(|_| phase == "running");
         question.map_or(Stand::AsLogged, |(name, asked)| Stand::Asking(name, asked))
+    }
+
+    /// Returns what a wait of the task depends on.
+    fn of(&self, task: &Task, queue_position: Option<u32>, phase: &str) -> core::Around {
+        core::Around {
+            has_engine: self.has_engine,
+            is_queued: queue_position.is_some(),
+            is_blocked: task.dependencies.iter().any(|on| self.unverified.contains(on)),
+            is_asking: phase == "asking",
+        }
     }
 
     /// Returns the question by which the session of a task waits for a person.
@@ -273,6 +304,7 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
         owner = "you".to_owned();
         next = format!("regatta agent answer {name} allow (or deny); it asks for: {}", asked.what);
     }
+    let wait = task.find_wait(around.of(task, queue_position, phase), &spans(project, task.agent()));
     TaskView {
         id: task.id,
         title: task.title.clone(),
@@ -296,6 +328,7 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
             .map(|worktree| project.place(&worktree.path).display().to_string()),
         worktree_state: task.worktree_state(),
         diff: task.diff().cloned(),
+        lacks: Some(task.find_lacks(&project.config().settings.checks)).filter(|lacks| !lacks.is_empty()),
         turn_count,
         summary,
         checks: task.proof.as_ref().map_or_else(Vec::new, |proof| proof.results.clone()),
@@ -305,14 +338,19 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
         state_file: keeper::file_path(project, task.id).display().to_string(),
         state_file_size: None,
         sandbox: None,
+        warnings: file_size::warn(task),
         progress_entries: task.memory.entries,
         inputs: task.memory.inputs.clone(),
         parked: task.find_park().cloned(),
         spent: None,
         error: task.error.clone(),
+        hidden: task.hidden,
         owner,
         next,
-        deadline: deadline(project, task).filter(|_| !is_unattended),
+        waits_for: wait.waits_for,
+        until: wait.until,
+        deadline: wait.until,
+        overdue: wait.is_overdue(clock::now()),
         created_at: task.created_at,
         updated_at: task.updated_at,
     }
@@ -323,6 +361,7 @@ fn claim(task: &Task, criterion: &Criterion) -> CriterionView {
         text: criterion.text.clone(),
         checked: criterion.checked,
         verified: task.is_verified(criterion),
+        met: task.is_met(criterion),
         check: criterion.check.clone(),
     }
 }
@@ -363,7 +402,8 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
                 "halted",
                 "you".to_owned(),
                 format!(
-                    "regatta task resume {id} tries again; or regatta task complete {id}, or regatta task cancel {id}"
+                    "regatta task resume {id} tries again (or regatta task reassign {id} --agent NAME); or regatta task \
+                     submit {id}, or regatta task cancel {id}"
                 ),
             ),
             WorkPhase::ByHand => (
@@ -372,6 +412,14 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
                 format!(
                     "work in the worktree (regatta task open {id}), then regatta task submit {id}, or regatta task cancel {id}"
                 ),
+            ),
+            WorkPhase::Handing { to } => (
+                "stopping",
+                engine(),
+                match &to.agent_id {
+                    Some(agent) => format!("stops the agent, then starts {agent}"),
+                    None => "stops the agent; the work is yours then".to_owned(),
+                },
             ),
             WorkPhase::Unwinding => ("unwinding", engine(), "removes the worktree again".to_owned()),
             WorkPhase::Stopping { .. } => {
@@ -382,7 +430,9 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
             }
         },
         Stage::WaitingApproval(review) => match &review.phase {
-            ReviewPhase::Recording => ("recording", engine(), "records the diff".to_owned()),
+            ReviewPhase::Recording | ReviewPhase::Resubmitting { .. } => {
+                ("recording", engine(), "records the diff".to_owned())
+            }
             ReviewPhase::Pausing => ("pausing", engine(), "pauses the agent".to_owned()),
             ReviewPhase::Checking => ("checking", engine(), "runs the project's checks".to_owned()),
             ReviewPhase::Ready => (
@@ -416,12 +466,21 @@ fn run_of(task: &Task) -> String {
     task.run.map_or_else(|| "?".to_owned(), |run| run.to_string())
 }
 
-/// A running session ends by its wall limit at the latest.
-fn deadline(project: &Project, task: &Task) -> Option<Timestamp> {
-    let Stage::InProgress(work) = &task.stage else { return None };
-    let (WorkPhase::Running { .. } | WorkPhase::Driven { session: Some(_), .. }) = work.phase else {
-        return None;
-    };
-    let wall = project.config().agents.get(work.agent.as_ref()?)?.limits.wall;
-    task.updated_at.checked_add(jiff::SignedDuration::try_from(wall).ok()?).ok()
+/// The longest that git and the file system may take for one thing that the engine does.
+const STEP: SignedDuration = SignedDuration::from_mins(10);
+
+/// Returns how long each kind of wait may take for a task of that agent, or for any agent's.
+pub(crate) fn spans(project: &Project, agent: Option<&AgentId>) -> Spans {
+    let config = project.config();
+    let long = |span: std::time::Duration| SignedDuration::try_from(span).unwrap_or(SignedDuration::MAX);
+    let walls = config.agents.iter().filter(|(id, _)| agent.is_none_or(|agent| agent == *id));
+    let session = walls.map(|(_, entry)| entry.limits.wall).max().unwrap_or(Limits::default().wall);
+    let count = u32::try_from(config.checks.len()).unwrap_or(u32::MAX);
+    Spans {
+        review: long(config.review),
+        session: long(session),
+        setup: long(config.setup_wall).saturating_add(STEP),
+        checks: long(config.check_wall.saturating_mul(count)).saturating_add(STEP),
+        step: STEP,
+    }
 }

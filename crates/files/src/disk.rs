@@ -2,7 +2,8 @@
 //!
 //! A finished file takes the place of the old one by a rename over it, and the folder is synced, so that this itself
 //! survives. Where what is there must not be lost unseen, see [`exchange`](crate::exchange) instead. An archive only
-//! grows. A symbolic link is followed: the file it leads to is replaced, not the link.
+//! grows. State files are read and appended to [below a known folder](crate::beneath), and no link to them is followed;
+//! what a person names is another thing: there [`read`] and [`write_atomically`] follow a link.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
+
+use crate::beneath;
 
 /// Who may read and write a file that was not there before.
 const NEW_FILE_MODE: u32 = 0o644;
@@ -78,23 +81,31 @@ pub enum Itself {
 
 /// Reads a file and its digest; returns nothing when there is no such file.
 pub fn read(path: &Path) -> Result<Option<(Vec<u8>, Digest)>, Error> {
-    match open_and_read(path, OFlags::empty()).map_err(failed("read", path))? {
+    match open_and_read(path).map_err(failed("read", path))? {
         Itself::Missing => Ok(None),
         Itself::Odd => Err(failed("read", path)(io::Error::other("it is no file, or too large"))),
         Itself::File(bytes, digest) => Ok(Some((bytes, digest))),
     }
 }
 
-/// Reads what is at a path that somebody who is not trusted can change: no link is followed, and no pipe is waited for.
-pub fn read_itself(path: &Path) -> Result<Itself, Error> {
-    open_and_read(path, OFlags::NOFOLLOW).map_err(failed("read", path))
+/// Reads what is at a path below a known folder that somebody who is not trusted can change: no link is followed, at its
+/// end or on the way, and no pipe is waited for.
+pub fn read_itself(root: &Path, path: &Path) -> Result<Itself, Error> {
+    read_opened(beneath::open(root, path, waiting_for_nobody(), 0)).map_err(failed("read", path))
 }
 
-fn open_and_read(path: &Path, flags: OFlags) -> io::Result<Itself> {
-    // Without waiting, or a pipe would be waited for until somebody writes to it.
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | flags).bits();
-    let flags = i32::try_from(flags).map_err(io::Error::other)?;
-    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+// Without waiting, or a pipe would be waited for until somebody writes to it.
+fn waiting_for_nobody() -> OFlags {
+    OFlags::NONBLOCK | OFlags::NOCTTY
+}
+
+fn open_and_read(path: &Path) -> io::Result<Itself> {
+    let flags = i32::try_from(waiting_for_nobody().bits()).map_err(io::Error::other)?;
+    read_opened(OpenOptions::new().read(true).custom_flags(flags).open(path))
+}
+
+fn read_opened(opened: io::Result<File>) -> io::Result<Itself> {
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Itself::Missing),
         // A link that is not followed, and a socket.
@@ -123,14 +134,17 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     prepare(&path, bytes)?.land(&path)
 }
 
-/// Adds bytes to the end of a file and makes sure that they are on disk.
+/// Adds bytes to the end of a file below a known folder and makes sure that they are on disk. No link is followed.
 ///
 /// What the file ends with of their beginning is not added again, so that it can be repeated after a crash: an append
 /// that was cut off half-way is completed, and one that has more to add by now adds only that.
-pub fn append_durably(path: &Path, bytes: &[u8]) -> Result<Appended, Error> {
-    let is_new = !path.exists();
-    let mut options = OpenOptions::new();
-    let mut file = options.read(true).append(true).create(true).open(path).map_err(failed("open", path))?;
+pub fn append_durably(root: &Path, path: &Path, bytes: &[u8]) -> Result<Appended, Error> {
+    let is_new = fs::symlink_metadata(path).is_err();
+    let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | waiting_for_nobody();
+    let mut file = beneath::open(root, path, flags, NEW_FILE_MODE).map_err(failed("open", path))?;
+    if !file.metadata().map_err(failed("look at", path))?.is_file() {
+        return Err(failed("append to", path)(io::Error::other("it is no file")));
+    }
     let tail = read_tail(&mut file, bytes.len()).map_err(failed("read", path))?;
     let rest = &bytes[count_overlap(&tail, bytes)..];
     file.write_all(rest).map_err(failed("append to", path))?;
@@ -195,7 +209,7 @@ pub(crate) fn find_mode(path: &Path) -> Result<u32, Error> {
 }
 
 /// Returns the file that a symbolic link leads to, or the path itself.
-pub fn follow(path: &Path) -> Result<PathBuf, Error> {
+fn follow(path: &Path) -> Result<PathBuf, Error> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(failed("follow", path)),
         _ => Ok(path.to_owned()),
@@ -268,11 +282,11 @@ mod tests {
     fn an_append_can_be_repeated() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("archive.md");
-        assert_eq!(append_durably(&path, b"one\n").unwrap(), Appended::Added);
-        assert_eq!(append_durably(&path, b"two\n").unwrap(), Appended::Added);
-        assert_eq!(append_durably(&path, b"two\n").unwrap(), Appended::AlreadyThere);
+        assert_eq!(append_durably(folder.path(), &path, b"one\n").unwrap(), Appended::Added);
+        assert_eq!(append_durably(folder.path(), &path, b"two\n").unwrap(), Appended::Added);
+        assert_eq!(append_durably(folder.path(), &path, b"two\n").unwrap(), Appended::AlreadyThere);
         assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
-        assert_eq!(append_durably(&path, b"two\nthree\n").unwrap(), Appended::Added);
+        assert_eq!(append_durably(folder.path(), &path, b"two\nthree\n").unwrap(), Appended::Added);
         assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\nthree\n");
     }
 
@@ -283,7 +297,7 @@ mod tests {
         let (before, added) = (b"### 1\n#\n".as_slice(), b"### 2\n### 2 again\n".as_slice());
         for kept in 0..=added.len() {
             fs::write(&path, [before, &added[..kept]].concat()).unwrap();
-            append_durably(&path, added).unwrap();
+            append_durably(folder.path(), &path, added).unwrap();
             assert_eq!(fs::read(&path).unwrap(), [before, added].concat(), "cut off after {kept}");
         }
     }
@@ -301,8 +315,8 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         fs::write(path("file"), b"text").unwrap();
         let text = Itself::File(b"text".to_vec(), Digest::of(b"text"));
-        assert_eq!(read_itself(&path("file")).unwrap(), text);
-        assert_eq!(read_itself(&path("missing")).unwrap(), Itself::Missing);
+        assert_eq!(read_itself(folder.path(), &path("file")).unwrap(), text);
+        assert_eq!(read_itself(folder.path(), &path("missing")).unwrap(), Itself::Missing);
         std::os::unix::fs::symlink("file", path("link")).unwrap();
         assert_eq!(read(&path("link")).unwrap().unwrap().0, b"text");
         File::create(path("large")).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
@@ -310,7 +324,7 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
         fs::create_dir(path("folder")).unwrap();
         for name in ["link", "large", "pipe", "socket", "folder"] {
-            assert_eq!(read_itself(&path(name)).unwrap(), Itself::Odd, "{name}");
+            assert_eq!(read_itself(folder.path(), &path(name)).unwrap(), Itself::Odd, "{name}");
         }
         for name in ["large", "pipe", "socket", "folder"] {
             assert!(read(&path(name)).is_err(), "{name}");

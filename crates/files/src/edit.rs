@@ -129,6 +129,28 @@ impl TaskFile {
         self.confirm(file, is_right, "a criterion")
     }
 
+    /// Brings the criteria in line with a list: those that say so already stay as they are, the others go, and what is
+    /// missing is added after the last one.
+    pub fn with_criteria(&self, criteria: &[NewCriterion]) -> Result<TaskFile, EditError> {
+        let is_wanted = |text: &str| criteria.iter().any(|wanted| wanted.text == text);
+        let mut file = self.clone();
+        for (index, found) in self.criteria().iter().enumerate().rev() {
+            if !is_wanted(&found.text)
+                && let Some(item) = self.parts.criterion_items.get(index)
+            {
+                file = file.splice(item.clone(), "");
+            }
+        }
+        for wanted in criteria {
+            if !file.criteria().iter().any(|found| found.text == wanted.text) {
+                file = file.append_criterion(wanted)?;
+            }
+        }
+        let is_right = file.criteria().len() == criteria.len()
+            && file.criteria().iter().all(|found| is_wanted(&found.text));
+        self.confirm(file, is_right, "the criteria")
+    }
+
     /// Replaces the text under `### Requirements`. Headings in it are deepened, so that they stay inside.
     pub fn with_requirements(&self, text: &str) -> Result<TaskFile, EditError> {
         let block = contain(&line::with_endings(text, "\n"), SUBSECTION_INNER_LEVEL);

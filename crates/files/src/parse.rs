@@ -420,7 +420,7 @@ fn parse_title(text: &str) -> Title {
             .strip_prefix(':')
             .or_else(|| rest[digits..].strip_prefix([' ', '\t']))
             .unwrap_or("");
-        let is_whole = rest.len() == digits || !title.is_empty();
+        let is_whole = rest.len() == digits || !title.is_empty() || rest[digits..].trim() == ":";
         (head.eq_ignore_ascii_case("Task") && is_whole)
             .then(|| Title { id: Some(id), text: title.trim().into() })
     };

@@ -46,8 +46,8 @@ pub use place::{Place, SEGMENTS_MAX, Segment};
 pub use role::{PROMPT_BYTES_MAX, PROMPT_FUEL, PromptFault, Role};
 pub use schema::{Changed, SCHEMA_FAULTS_MAX, Schema, SchemaFault, StateSchema};
 pub use step::{
-    BoardItem, Choice, Look, MapItem, Seen, StepFault, Tried, assign, board_items, choose, evaluate_text,
-    find_result, follow, inputs, map_items, prompt, step,
+    BoardItem, Choice, Finding, Look, MapItem, Seen, StepFault, Tried, assign, board_items, choose,
+    evaluate_text, find_result, findings, follow, inputs, map_items, prompt, step,
 };
 pub use trial::{Given, Trial};
 pub use workflow::{

@@ -177,6 +177,10 @@ pub enum NodeKind {
         input: Vec<(Named, Expression)>,
         /// The key of the task in whose worktree it works.
         task: Option<Expression>,
+        /// Whether it may change files.
+        writes: bool,
+        /// What it found of each criterion of the task, a list of `criterion` and `met`; sees the output.
+        findings: Option<Expression>,
     },
     /// A child run per item.
     Map {

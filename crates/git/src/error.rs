@@ -36,6 +36,23 @@ pub enum Error {
         /// The folder that was asked about.
         path: PathBuf,
     },
+    /// Files in a worktree kept changing while it was to be removed.
+    #[error("files in {} keep changing; a program still works there", path.display())]
+    WorktreeChanging {
+        /// The worktree.
+        path: PathBuf,
+    },
+    /// A file that is to be copied is a link that leads out of the project.
+    #[error(
+        "`{path}` of `[worktree] copy` is a link to {}, out of the worktree; put a file in its place, or take it off the list",
+        target.display()
+    )]
+    LinkRefused {
+        /// The file, from the root.
+        path: String,
+        /// Where the link leads.
+        target: PathBuf,
+    },
     /// A submodule of a worktree uses objects of another repository, which must not come into this one.
     #[error(
         "the submodule in {} has objects outside of its git folder; `git repack -a -d` there and delete objects/info/alternates",

@@ -6,6 +6,7 @@
 //! Every call is sealed: no user configuration, no hooks, no prompts, a limit on time and on output; see
 //! `command`. Start reading at [`Repository`].
 
+mod bundle;
 mod change;
 mod checkout;
 mod command;
@@ -42,8 +43,8 @@ pub use error::Error;
 pub use merge::{MergeOutcome, MergeRequest, MergeStep};
 pub use name::{BranchName, CommitId, NameError, RefName, RelativePath};
 pub use repository::Repository;
-pub use salvage::{Salvage, SalvageRequest};
+pub use salvage::{Salvage, SalvageRequest, Salvaged};
 pub use signature::Signature;
 pub use stand_in::Mount;
 pub use submodules::{KeptModule, SubmoduleWork};
-pub use worktree::WorktreeEntry;
+pub use worktree::{RemovalStep, Turn, WorktreeEntry};

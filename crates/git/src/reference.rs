@@ -84,6 +84,13 @@ impl Repository {
         }
     }
 
+    /// Tells whether a commit is among those that a line of work went through by itself, not by merging another.
+    pub async fn is_in_line(&self, from: &CommitId, to: &CommitId, commit: &CommitId) -> Result<bool, Error> {
+        let words = ["rev-list", "--first-parent", to.as_str(), &format!("^{from}")];
+        let listed = self.git().args(words).success().await?;
+        Ok(listed.stdout.split(|byte| *byte == b'\n').any(|line| line == commit.as_str().as_bytes()))
+    }
+
     /// Lists the branches whose name begins with the prefix, in the order of their names.
     pub async fn list_branches(&self, prefix: &str) -> Result<Vec<(BranchName, CommitId)>, Error> {
         let refs = self.list_refs("refs/heads/").await?;

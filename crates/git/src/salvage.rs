@@ -48,55 +48,93 @@ pub struct Salvage {
     pub commit: CommitId,
 }
 
+/// What came of a salvage, and the worktree as it was then: while it is still so, removing it loses nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Salvaged {
+    /// What was kept; nothing when all of it was merged.
+    pub salvage: Option<Salvage>,
+    found: Found,
+}
+
+/// A worktree as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Found {
+    is_there: bool,
+    head: Option<CommitId>,
+    branch_head: Option<CommitId>,
+    uncommitted: Option<String>,
+    modules: Vec<KeptModule>,
+}
+
 impl Repository {
     /// Keeps uncommitted and unmerged work of a worktree; nothing when there is none.
     ///
     /// May be repeated: the same state and the same signature give the ref that is already there.
     pub async fn salvage(&self, request: &SalvageRequest) -> Result<Option<Salvage>, Error> {
+        Ok(self.set_aside(request).await?.salvage)
+    }
+
+    /// Keeps what is not merged, like [`Self::salvage`], and says what was looked at, so that just that can be removed.
+    pub async fn set_aside(&self, request: &SalvageRequest) -> Result<Salvaged, Error> {
         let serial = self.serialise().await?;
+        let found = self.look_through(&serial, request).await?;
+        let mut tips: Vec<CommitId> = found.head.iter().cloned().collect();
+        if let Some(branch_head) = &found.branch_head
+            && !self.is_reachable(branch_head, found.head.as_ref()).await?
+        {
+            // The worktree stood elsewhere, for example in the middle of a rebase: both lines are kept.
+            tips.push(branch_head.clone());
+        }
+        let commit = match (&found.uncommitted, &found.modules) {
+            (Some(tree), modules) => Some(self.commit_with(request, tree, tips, modules).await?),
+            (None, modules) if modules.is_empty() => self.unmerged(request, tips).await?,
+            (None, modules) => {
+                if let Some(salvage) = self.find_holding(request, &tips, modules).await? {
+                    return Ok(Salvaged { salvage: Some(salvage), found });
+                }
+                let tips = if tips.is_empty() { vec![request.base.clone()] } else { tips };
+                let tree = self.tree_of(&tips[0]).await?;
+                Some(self.commit_with(request, &tree, tips, modules).await?)
+            }
+        };
+        let salvage = match commit {
+            Some(commit) => Some(self.keep(&serial, &request.prefix, commit).await?),
+            None => None,
+        };
+        Ok(Salvaged { salvage, found })
+    }
+
+    /// Tells whether a worktree is still what was salvaged of it.
+    pub(crate) async fn is_as_salvaged(
+        &self,
+        serial: &Serial,
+        request: &SalvageRequest,
+        salvaged: &Salvaged,
+    ) -> Result<bool, Error> {
+        Ok(self.look_through(serial, request).await? == salvaged.found)
+    }
+
+    /// Looks at all that there is of a worktree.
+    async fn look_through(&self, serial: &Serial, request: &SalvageRequest) -> Result<Found, Error> {
         let entry = self.find_location(&settle(&request.worktree)?)?;
         if let Some(location) = &entry {
             // What cannot be taken in, because an agent has spoiled it, must not keep the files from being kept.
-            let _ = self.take_in_held(&serial, location).await;
+            let _ = self.take_in_held(serial, location).await;
         }
         let branch_head = self.find_branch(&request.branch).await?;
         let (location, head) = self.find_remains(request, branch_head.as_ref()).await?;
-        let mut tips: Vec<CommitId> = head.iter().cloned().collect();
-        if let Some(branch_head) = branch_head
-            && !self.is_reachable(&branch_head, head.as_ref()).await?
-        {
-            // The worktree stood elsewhere, for example in the middle of a rebase: both lines are kept.
-            tips.push(branch_head);
-        }
         let uncommitted = match &location {
-            Some(location) => {
-                self.uncommitted_tree(&serial, location, head.as_ref(), &request.ignore).await?
-            }
+            Some(location) => self.uncommitted_tree(serial, location, head.as_ref(), &request.ignore).await?,
             None => None,
         };
         let modules = match entry {
             Some(entry) => {
                 let entry = self.seal(entry).await?;
-                self.keep_modules(&serial, &entry, &request.base, &request.author).await?
+                self.keep_modules(serial, &entry, &request.base, &request.author).await?
             }
             None => Vec::new(),
         };
-        let commit = match uncommitted {
-            Some(tree) => Some(self.commit_with(request, &tree, tips, &modules).await?),
-            None if modules.is_empty() => self.unmerged(request, tips).await?,
-            None => {
-                if let Some(salvage) = self.find_holding(request, &tips, &modules).await? {
-                    return Ok(Some(salvage));
-                }
-                let tips = if tips.is_empty() { vec![request.base.clone()] } else { tips };
-                let tree = self.tree_of(&tips[0]).await?;
-                Some(self.commit_with(request, &tree, tips, &modules).await?)
-            }
-        };
-        match commit {
-            Some(commit) => self.keep(&serial, &request.prefix, commit).await.map(Some),
-            None => Ok(None),
-        }
+        Ok(Found { is_there: location.is_some(), head, branch_head, uncommitted, modules })
     }
 
     /// Keeps a commit that no branch holds any more; a salvage that holds it already is returned.

@@ -60,6 +60,52 @@ pub(crate) struct Nothing {}
 
 impl Argument for Nothing {}
 
+/// Reads what earlier tasks say.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReadInputs {
+    /// The number of one task whose whole chain output you want; without it, you get those of all tasks that yours depends
+    /// on, long ones cut.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub from: Option<u32>,
+    /// The number of your own task; it may be left out, and another one is refused.
+    #[serde(default)]
+    pub task_id: Option<u32>,
+}
+
+impl Argument for ReadInputs {}
+
+/// Reads a requirements document.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadPrd {
+    /// Its slug; without it, that of your task.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = NAME_CHARACTERS_MAX))]
+    pub slug: Option<String>,
+}
+
+impl Argument for ReadPrd {
+    fn check(&self, faults: &mut Faults) {
+        if let Some(slug) = &self.slug {
+            faults.length("slug", slug, 1, NAME_CHARACTERS_MAX);
+        }
+    }
+}
+
+/// Reads an epic.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReadEpic {
+    /// Its number; without it, that of your task.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub epic_id: Option<u32>,
+}
+
+impl Argument for ReadEpic {}
+
 /// Ticks or unticks a criterion.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -104,9 +150,10 @@ pub struct AppendProgress {
     #[schemars(length(min = 1, max = PROGRESS_CHARACTERS_MAX))]
     pub did: String,
     /// What stood in the way; leave it out if nothing did.
-    #[serde(default)]
+    // Sessions that began with an older version know it by its old name.
+    #[serde(default, alias = "obstacles")]
     #[schemars(length(max = PROGRESS_CHARACTERS_MAX))]
-    pub obstacles: Option<String>,
+    pub issues: Option<String>,
     /// What the next session must do first.
     #[schemars(length(min = 1, max = PROGRESS_CHARACTERS_MAX))]
     pub next: String,
@@ -118,7 +165,7 @@ pub struct AppendProgress {
 impl Argument for AppendProgress {
     fn check(&self, faults: &mut Faults) {
         faults.length("did", self.did.trim(), 1, PROGRESS_CHARACTERS_MAX);
-        faults.length("obstacles", self.obstacles.as_deref().unwrap_or_default(), 0, PROGRESS_CHARACTERS_MAX);
+        faults.length("issues", self.issues.as_deref().unwrap_or_default(), 0, PROGRESS_CHARACTERS_MAX);
         faults.length("next", self.next.trim(), 1, PROGRESS_CHARACTERS_MAX);
     }
 }

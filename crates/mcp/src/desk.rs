@@ -47,6 +47,18 @@ pub trait Desk: Send + Sync + 'static {
     /// Reads what the tasks before it have to say.
     fn read_inputs(&self) -> impl Future<Output = Result<InputsAnswer, Fault>> + Send;
 
+    /// Reads the whole chain output of one task: the object that `regatta task output --json` prints.
+    fn read_output(&self, task: u32) -> impl Future<Output = Result<Value, Fault>> + Send;
+
+    /// Reads a requirements document, or the task's own: the object that `regatta prd show --json` prints.
+    fn read_prd(&self, slug: Option<String>) -> impl Future<Output = Result<Value, Fault>> + Send;
+
+    /// Reads an epic, or the task's own: the object that `regatta epic show --json` prints.
+    fn read_epic(&self, epic: Option<u32>) -> impl Future<Output = Result<Value, Fault>> + Send;
+
+    /// Reads the sessions that were moved out of the task's file: the object that `regatta task archive --show --json` prints.
+    fn read_archive(&self) -> impl Future<Output = Result<Value, Fault>> + Send;
+
     /// Ticks or unticks a criterion.
     fn tick_criterion(&self, tick: TickCriterion) -> impl Future<Output = Result<TaskAnswer, Fault>> + Send;
 

@@ -19,7 +19,8 @@ pub use answer::{
     OutputAnswer, ProgressAnswer, ResultAnswer, SentAnswer, Signal, SignalsAnswer, TaskAnswer,
 };
 pub use argument::{
-    AppendProgress, ReadMessages, SendMessage, SubmitResult, TickCriterion, Which, WriteChainOutput,
+    AppendProgress, ReadEpic, ReadInputs, ReadMessages, ReadPrd, SendMessage, SubmitResult, TickCriterion,
+    Which, WriteChainOutput,
 };
 pub use desk::{Desk, Refused};
 pub use fault::{Fault, FieldFault};

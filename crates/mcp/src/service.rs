@@ -4,8 +4,8 @@
 //! left to what is none of ours: a method that MCP does not have.
 
 use crate::argument::{
-    AppendProgress, Argument, Faults, Nothing, OfTask, ReadMessages, SendMessage, SubmitResult,
-    TickCriterion, WriteChainOutput,
+    AppendProgress, Argument, Faults, Nothing, OfTask, ReadEpic, ReadInputs, ReadMessages, ReadPrd,
+    SendMessage, SubmitResult, TickCriterion, WriteChainOutput,
 };
 use crate::desk::{Desk, Refused};
 use crate::fault::{Fault, FieldFault};
@@ -57,8 +57,23 @@ impl<D: Desk> Service<D> {
                 desk.read_task().await.map(render)
             }
             "read_inputs" => {
+                let which: ReadInputs = self.parse(tool, arguments).await?;
+                match which.from {
+                    Some(from) => desk.read_output(from).await,
+                    None => desk.read_inputs().await.map(render),
+                }
+            }
+            "read_prd" => {
+                let which: ReadPrd = self.parse(tool, arguments).await?;
+                desk.read_prd(which.slug).await
+            }
+            "read_epic" => {
+                let which: ReadEpic = self.parse(tool, arguments).await?;
+                desk.read_epic(which.epic_id).await
+            }
+            "read_archive" => {
                 self.parse::<OfTask>(tool, arguments).await?;
-                desk.read_inputs().await.map(render)
+                desk.read_archive().await
             }
             "tick_criterion" => {
                 let tick: TickCriterion = self.parse(tool, arguments).await?;

@@ -1,8 +1,8 @@
 //! The tools as a client lists them: names, descriptions, schemas and hints.
 
 use crate::argument::{
-    AppendProgress, Argument, Nothing, OfTask, ReadMessages, SendMessage, SubmitResult, TickCriterion,
-    WriteChainOutput,
+    AppendProgress, Argument, Nothing, OfTask, ReadEpic, ReadInputs, ReadMessages, ReadPrd, SendMessage,
+    SubmitResult, TickCriterion, WriteChainOutput,
 };
 use rmcp::handler::server::tool::schema_for_input;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -12,6 +12,9 @@ use std::sync::Arc;
 pub const NAMES: &[&str] = &[
     "read_task",
     "read_inputs",
+    "read_prd",
+    "read_epic",
+    "read_archive",
     "tick_criterion",
     "append_progress",
     "write_chain_output",
@@ -41,11 +44,29 @@ pub fn list_tools() -> Vec<Tool> {
              shown, where its file is, and what the last session left for you. Begin with this.",
             Touch::Reads,
         ),
-        tool::<OfTask>(
+        tool::<ReadInputs>(
             "read_inputs",
             "Read what earlier tasks say",
             "Returns what the tasks that yours depends on have written for you. `stale` means that it changed since \
              your task began.",
+            Touch::Reads,
+        ),
+        tool::<ReadPrd>(
+            "read_prd",
+            "Read the requirements document",
+            "Returns the whole requirements document that your task was made for, or another by its slug.",
+            Touch::Reads,
+        ),
+        tool::<ReadEpic>(
+            "read_epic",
+            "Read the epic",
+            "Returns the epic that your task belongs to, with its other tasks, or another by its number.",
+            Touch::Reads,
+        ),
+        tool::<OfTask>(
+            "read_archive",
+            "Read archived sessions",
+            "Returns the sessions that were moved out of your task's progress log because its file was too large.",
             Touch::Reads,
         ),
         tool::<TickCriterion>(

@@ -108,9 +108,12 @@ async fn every_tool_has_a_schema_and_says_what_it_touches() {
     }
     expect![[r#"
         read_task: reads true, repeats true, fields ["taskId"], required null
-        read_inputs: reads true, repeats true, fields ["taskId"], required null
+        read_inputs: reads true, repeats true, fields ["from", "taskId"], required null
+        read_prd: reads true, repeats true, fields ["slug"], required null
+        read_epic: reads true, repeats true, fields ["epicId"], required null
+        read_archive: reads true, repeats true, fields ["taskId"], required null
         tick_criterion: reads false, repeats true, fields ["criterion", "checked", "taskId"], required ["criterion"]
-        append_progress: reads false, repeats false, fields ["did", "obstacles", "next", "taskId"], required ["did","next"]
+        append_progress: reads false, repeats false, fields ["did", "issues", "next", "taskId"], required ["did","next"]
         write_chain_output: reads false, repeats true, fields ["text", "taskId"], required ["text"]
         send_message: reads false, repeats false, fields ["to", "body", "kind", "subject", "data", "replyTo", "taskId"], required ["to","body"]
         read_messages: reads false, repeats true, fields ["includeRead", "limit"], required null
@@ -127,6 +130,12 @@ async fn each_verb_reaches_the_desk_and_is_answered() {
         &[
             ("read_task", json!({})),
             ("read_inputs", json!({ "taskId": 7 })),
+            ("read_inputs", json!({ "from": 3 })),
+            ("read_prd", json!({})),
+            ("read_prd", json!({ "slug": "dates" })),
+            ("read_epic", json!({ "epicId": 2 })),
+            ("read_archive", json!({})),
+            ("append_progress", json!({ "did": "- it", "issues": "- that", "next": "more" })),
             ("tick_criterion", json!({ "criterion": 1 })),
             ("tick_criterion", json!({ "criterion": "It reads dates", "checked": false })),
             ("append_progress", json!({ "did": "- read", "next": "write" })),
@@ -137,13 +146,31 @@ async fn each_verb_reaches_the_desk_and_is_answered() {
             ("submit_result", json!({ "result": [1, null] })),
             ("submit_result", json!({ "result": { "bad": true } })),
         ],
-        expect![[r#"
+        expect![[r##"
             > read_task {}
               desk: read_task
               answer: {"taskId":7,"title":"Add a parser","description":"Reads dates.","criteria":[{"index":1,"text":"It reads dates","checked":false,"verified":false,"check":"test"}],"evidence":[{"check":"test","passed":false,"commit":"0123456789","tail":"1 failed"}],"branch":"task/7","file":"task-7-state.md","session":1,"runId":null,"role":null,"progressEntries":0,"next":null,"rejectionCount":0}
             > read_inputs {"taskId":7}
               desk: read_inputs
               answer: {"inputs":[{"taskId":3,"title":"The grammar","summary":"There is a grammar.","output":"There is a grammar.\n\nSee grammar.md.","isCut":false,"stale":true}]}
+            > read_inputs {"from":3}
+              desk: output of 3
+              answer: {"taskId":3,"output":"There is a grammar.","summary":"There is a grammar."}
+            > read_prd {}
+              desk: prd None
+              answer: {"slug":"dates","text":"# Dates\n"}
+            > read_prd {"slug":"dates"}
+              desk: prd Some("dates")
+              answer: {"slug":"dates","text":"# Dates\n"}
+            > read_epic {"epicId":2}
+              desk: epic Some(2)
+              answer: {"id":2,"title":"Time","tasks":[]}
+            > read_archive {}
+              desk: archive
+              answer: {"taskId":7,"text":null}
+            > append_progress {"did":"- it","issues":"- that","next":"more"}
+              desk: progress "- it" Some("- that") "more"
+              answer: {"entry":1}
             > tick_criterion {"criterion":1}
               desk: tick Index(1) true
               answer: {"taskId":7,"title":"Add a parser","description":"Reads dates.","criteria":[{"index":1,"text":"It reads dates","checked":false,"verified":false,"check":"test"}],"evidence":[{"check":"test","passed":false,"commit":"0123456789","tail":"1 failed"}],"branch":"task/7","file":"task-7-state.md","session":1,"runId":null,"role":null,"progressEntries":0,"next":null,"rejectionCount":0}
@@ -171,7 +198,7 @@ async fn each_verb_reaches_the_desk_and_is_answered() {
             > submit_result {"result":{"bad":true}}
               desk: result {"bad":true}
               error: {"error":{"code":"VALIDATION_ERROR","message":"`code` is missing","hint":"go on without it","details":{}}}
-        "#]],
+        "##]],
     )
     .await;
 }

@@ -239,22 +239,32 @@ impl Conversation {
             return self.give_up(Verdict::new(FailureClass::InvalidOutput, &said), heard);
         }
         self.can_load = answer.agent_capabilities.load_session;
-        let servers: Vec<McpServer> = self.subject.tools.iter().map(server_entry).collect();
-        let cwd = self.subject.cwd.clone();
         match self.subject.resume.clone() {
-            None => {
-                let request = NewSessionRequest::new(cwd).mcp_servers(servers);
-                self.request(Stage::NewSession, &request, heard)
-            }
-            Some(_) if !self.can_load => {
-                self.give_up(Verdict::crash("the agent cannot take up a session again"), heard)
-            }
+            None => self.new_session(heard),
+            Some(_) if !self.can_load => self.start_afresh(heard),
             Some(id) => {
                 self.session = SessionId::new(id);
-                let request = LoadSessionRequest::new(self.session.clone(), cwd).mcp_servers(servers);
+                let request = LoadSessionRequest::new(self.session.clone(), self.subject.cwd.clone())
+                    .mcp_servers(self.servers());
                 self.request(Stage::LoadSession, &request, heard)
             }
         }
+    }
+
+    fn new_session(&mut self, heard: &mut Heard) -> Vec<Act> {
+        let request = NewSessionRequest::new(self.subject.cwd.clone()).mcp_servers(self.servers());
+        self.request(Stage::NewSession, &request, heard)
+    }
+
+    /// The session that was to be resumed is gone. The prompt says all that is needed, so a new one does as well.
+    fn start_afresh(&mut self, heard: &mut Heard) -> Vec<Act> {
+        heard.lose_session();
+        self.subject.resume = None;
+        self.new_session(heard)
+    }
+
+    fn servers(&self) -> Vec<McpServer> {
+        self.subject.tools.iter().map(server_entry).collect()
     }
 
     /// The session is open; `answer` is the one that said so, with the options that were read of it.
@@ -294,10 +304,7 @@ impl Conversation {
         let said =
             [Some(error.message.as_str()), details].into_iter().flatten().collect::<Vec<_>>().join(": ");
         match self.stage {
-            Stage::LoadSession => {
-                heard.lose_session();
-                heard.fail(&format!("the agent's session is gone: {said}"));
-            }
+            Stage::LoadSession => return self.start_afresh(heard),
             Stage::SetModel => {
                 heard.fail_as(Verdict::new(FailureClass::Refused, &format!("the model: {said}")))
             }

@@ -246,10 +246,11 @@ async fn close(seat: Seat, ending: Ending, watched: &Watched, limits: &Limits) -
             conclude(judge(&exited, limits), None, &heard, &tail, Timestamp::now())
         }
     };
-    let Told { mut message, session, turns, usage } = heard.into_told();
+    let Told { mut message, session, is_session_gone, turns, usage } = heard.into_told();
     let text = String::from_utf8_lossy(message.read().0).into_owned();
     let result = recorder.find_result_in(message).await;
-    let closing = Closing { outcome, turns, usage, agent_session: session, message: Some(text) };
+    let closing =
+        Closing { outcome, turns, usage, agent_session: session, is_session_gone, message: Some(text) };
     recorder.finish(closing, result).await
 }
 

@@ -11,8 +11,10 @@ use super::{Replacement, Sandbox};
 /// Where an agent works, and what is around it.
 #[derive(Debug, Clone)]
 pub struct Workplace<'a> {
-    /// The folder it works in; writable.
+    /// The folder it works in.
     pub worktree: &'a Path,
+    /// Whether it may change that.
+    pub is_worktree_writable: bool,
     /// The project whose files it may read.
     pub project: &'a Path,
     /// A folder on disk that it sees as `/tmp` and `/var/tmp`; without it, those are kept in memory.
@@ -46,7 +48,8 @@ impl Sandbox {
             replaced: place.replaced.clone(),
             has_network: place.has_network,
         };
-        sandbox.writable.push(place.worktree.to_owned());
+        let own = if place.is_worktree_writable { &mut sandbox.writable } else { &mut sandbox.read_only };
+        own.push(place.worktree.to_owned());
         if let Some(temporary) = place.temporary {
             for path in ["/tmp", "/var/tmp"] {
                 let by = temporary.to_owned();
@@ -114,6 +117,7 @@ mod tests {
         let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
         Sandbox::for_work(&Workplace {
             worktree: Path::new("/p/.state/w"),
+            is_worktree_writable: true,
             project: Path::new("/p"),
             home: Some(Path::new("/h")),
             writable: writable.iter().map(PathBuf::from).collect(),

@@ -11,7 +11,7 @@ use crate::screen::{BOLD, CYAN, DIM, GREEN, Screen, YELLOW};
 use clap::Args;
 use comfy_table::{Table, presets};
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::orders::{self, Giver};
+use regatta_engine::orders::{self, Approving, Giver};
 use regatta_engine::{
     Error, Helm, Journal, Project, SampleTask, TaskView, add_sample_tasks, create_sample,
     create_speckit_sample, list_tasks,
@@ -185,7 +185,8 @@ impl Show {
             if !asked.is_past(&self.progress, &self.project).await? {
                 let given = match decision {
                     Decision::Approve | Decision::Later => {
-                        orders::approve(&self.project, &self.giver, task, None, asked.head()).await
+                        let approval = Approving { feedback: None, head: asked.head(), anyway: true };
+                        orders::approve(&self.project, &self.giver, task, approval).await
                     }
                     Decision::Reject(reason) => {
                         orders::reject(&self.project, &self.giver, task, reason, None).await

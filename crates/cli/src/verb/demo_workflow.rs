@@ -40,7 +40,8 @@ async fn begin(project: &Project, workflow: &str, prd: &str) -> Result<RunId, Er
     let workflow = runs::find_workflow(Some(project), workflow)?;
     let input = json!({ "prd": prd, "title": find_title(prd).unwrap_or_default() });
     let giver = crate::identity::giver(None);
-    runs::create(project, &giver, NewRun { workflow, level: None, input, board: true, tape: None }).await
+    runs::create(project, &giver, NewRun { workflow, prd: None, level: None, input, board: true, tape: None })
+        .await
 }
 
 async fn finish(screen: Screen, project: &Project, run: RunId, started: Instant) -> Result<Exit, Problem> {

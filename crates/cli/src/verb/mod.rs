@@ -19,6 +19,7 @@ mod person;
 pub(crate) mod prd;
 pub(crate) mod run;
 pub(crate) mod state;
+mod state_file;
 pub(crate) mod task;
 mod text_file;
 pub(crate) mod up;

@@ -1,9 +1,10 @@
 //! The person at the terminal: asked for approvals and answers while something waits for them.
 
 use crate::progress::Progress;
-use crate::screen::{CYAN, YELLOW, clean};
-use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{Error, Project, show_diff};
+use crate::screen::{CYAN, RED, YELLOW, clean};
+use regatta_engine::core::{Lacks, Problem, TaskId};
+use regatta_engine::{Error, Project, show_diff, show_task};
+use rustix::termios::{QueueSelector, tcflush};
 use std::io::Write;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +16,7 @@ pub(crate) struct Person {
 
 /// What they say about a diff.
 pub(crate) enum Decision {
-    /// Merge it.
+    /// Merge it, knowing what it lacks.
     Approve,
     /// Send it back, with the reason.
     Reject(String),
@@ -48,19 +49,27 @@ impl Person {
         task: TaskId,
     ) -> Result<Decision, Problem> {
         let view = show_diff(project, task).await.map_err(|error| error.explain())?;
+        let lacks =
+            show_task(project, task).await.map_err(|error| error.explain())?.lacks.unwrap_or_default();
         let size = format!("waits for your approval: +{} -{}", view.lines_added, view.lines_removed);
         progress.print(&format!("{CYAN}#{task:<3}{CYAN:#} {YELLOW}{size}{YELLOW:#}"));
+        warn(progress, &lacks);
         progress.pause();
-        let choices = if self.may_leave {
-            "approve? [y]es, [d]iff, [n]o, [l]ater "
-        } else {
-            "approve? [Y]es, [d]iff, [n]o "
+        let agreement = Agreement::to(&lacks);
+        let choices = match (self.may_leave, agreement) {
+            (true, Agreement::Yes) => "approve? [y]es, [d]iff, [n]o, [l]ater ".to_owned(),
+            (false, Agreement::Yes) => "approve? [Y]es, [d]iff, [n]o ".to_owned(),
+            (true, Agreement::Word) => format!("approve? type `{WORD}`, or [d]iff, [n]o, [l]ater "),
+            (false, Agreement::Word) => format!("approve? type `{WORD}`, or [d]iff, [n]o "),
         };
         let decision = loop {
-            let Some(answer) = self.question(progress, choices).await? else { break self.silence() };
+            let Some(answer) = self.question(progress, &choices).await? else {
+                break self.silence(agreement);
+            };
             match answer.to_lowercase().as_str() {
-                "" if !self.may_leave => break Decision::Approve,
-                "y" | "yes" => break Decision::Approve,
+                "" if !self.may_leave && agreement == Agreement::Yes => break Decision::Approve,
+                "y" | "yes" if agreement == Agreement::Yes => break Decision::Approve,
+                WORD => break Decision::Approve,
                 "d" | "diff" => progress.print(&clean(view.patch.as_deref().unwrap_or_default())),
                 "l" | "later" if self.may_leave => break Decision::Later,
                 "n" | "no" => {
@@ -89,12 +98,35 @@ impl Person {
     }
 
     /// The end of the input says what the person would not mind: the demo goes on, and nothing else is approved.
-    fn silence(&self) -> Decision {
-        if self.may_leave { Decision::Later } else { Decision::Approve }
+    fn silence(&self, agreement: Agreement) -> Decision {
+        let agrees = !self.may_leave && agreement == Agreement::Yes;
+        if agrees { Decision::Approve } else { Decision::Later }
+    }
+
+    /// Asks whether a diff that is not whole is approved all the same.
+    pub(crate) async fn confirm(
+        &self,
+        progress: &Progress,
+        task: TaskId,
+        lacks: &Lacks,
+    ) -> Result<bool, Problem> {
+        progress.print(&format!("{CYAN}#{task:<3}{CYAN:#} {YELLOW}is not whole{YELLOW:#}"));
+        warn(progress, lacks);
+        let (text, agreement) = match Agreement::to(lacks) {
+            Agreement::Yes => ("approve it anyway? [y]es, [n]o ".to_owned(), Agreement::Yes),
+            Agreement::Word => (format!("approve it anyway? type `{WORD}`, or [n]o "), Agreement::Word),
+        };
+        let answer = self.question(progress, &text).await?.unwrap_or_default().to_lowercase();
+        Ok(match agreement {
+            Agreement::Yes => ["y", "yes", WORD].contains(&answer.as_str()),
+            Agreement::Word => answer == WORD,
+        })
     }
 
     /// Asks for a line; nothing at the end of the input. An interruption ends the wait for it.
     async fn question(&self, progress: &Progress, text: &str) -> Result<Option<String>, Problem> {
+        // What was typed before the question is no answer to it.
+        let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
         let _ = write!(anstream::stderr(), "     {YELLOW}{text}{YELLOW:#}");
         let _ = std::io::stderr().flush();
         let answer = tokio::task::spawn_blocking(|| {
@@ -109,6 +141,30 @@ impl Person {
                 Err(Error::WaitEnded { why: "it was interrupted", task: None }.explain())
             }
         }
+    }
+}
+
+/// The word that a person types where `y` could slip out.
+const WORD: &str = "approve";
+
+/// What a person has to type to agree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Agreement {
+    Yes,
+    Word,
+}
+
+impl Agreement {
+    /// A change of what the engine obeys takes more than a key.
+    fn to(lacks: &Lacks) -> Self {
+        if lacks.obeyed_files.is_empty() { Agreement::Yes } else { Agreement::Word }
+    }
+}
+
+/// Says what a diff lacks, above the question.
+fn warn(progress: &Progress, lacks: &Lacks) {
+    for sentence in lacks.sentences() {
+        progress.print(&format!("     {RED}{}{RED:#}", clean(&sentence)));
     }
 }
 

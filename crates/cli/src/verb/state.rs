@@ -1,5 +1,6 @@
 //! `regatta state …`.
 
+use super::state_file;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
@@ -7,7 +8,7 @@ use clap::Subcommand;
 use regatta_engine::core::Problem;
 use regatta_engine::{Understood, understand};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The verbs of state files.
 #[derive(Subcommand)]
@@ -19,16 +20,40 @@ pub(crate) enum State {
         /// The task file.
         file: PathBuf,
     },
+    /// Write the log and all that belongs to it into one file
+    ///
+    /// The file holds the log, transcripts, task files and archives, review and salvage refs, and the branches of tasks in
+    /// work. Uncommitted files in worktrees are not in it, nor are the config and workflows, which are meant for git. An
+    /// engine may be running.
+    Export {
+        /// The file to write; `-` for stdout
+        file: PathBuf,
+    },
+    /// Take over what `state export` wrote in another clone of this repository
+    ///
+    /// Everything is checked first, and nothing changes if something is wrong. A project that has a log of its own is left
+    /// as it is.
+    Import {
+        /// The file to read; `-` for stdin
+        file: PathBuf,
+    },
 }
 
 impl State {
-    pub(crate) fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let State::Validate { file } = self;
-        let path = place.folder()?.join(file);
-        let understood = understand(&path).map_err(|error| error.explain())?;
-        place.screen.data(&understood, render);
-        Ok(if understood.is_valid { Exit::Done } else { Exit::Failed })
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        match self {
+            State::Validate { file } => validate(place, &file),
+            State::Export { file } => state_file::export(place, &file).await,
+            State::Import { file } => state_file::import(place, &file).await,
+        }
     }
+}
+
+fn validate(place: &Place, file: &Path) -> Result<Exit, Problem> {
+    let path = place.folder()?.join(file);
+    let understood = understand(&path).map_err(|error| error.explain())?;
+    place.screen.data(&understood, render);
+    Ok(if understood.is_valid { Exit::Done } else { Exit::Failed })
 }
 
 fn render(read: &Understood) -> String {

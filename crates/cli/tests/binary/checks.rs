@@ -34,7 +34,9 @@ fn a_policy_does_not_approve_what_the_checks_refuse() {
     let error = project.refusal(&["task", "assign", "1", "--agent", "worker"]);
     assert_eq!(error["code"], "CHECKS_FAILED");
     assert_eq!(field(&project, "1", "column"), "waiting_approval");
-    assert_eq!(project.json(&["task", "approve", "1"])["column"], "verified", "a person may");
+    assert_eq!(project.refusal(&["task", "approve", "1"])["code"], "CHECKS_FAILED");
+    let approved = project.json(&["task", "approve", "1", "--anyway"]);
+    assert_eq!(approved["column"], "verified", "a person may");
 }
 
 #[test]

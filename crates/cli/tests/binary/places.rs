@@ -109,7 +109,8 @@ fn a_clean_while_an_engine_runs() {
     project.json(&["task", "approve", "1"]);
     assert_eq!(field(&project, "1", "column"), "verified");
     drop(up);
-    assert_eq!(project.run(&["doctor"]).code, Some(0));
+    let doctor = project.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(0), "{doctor:?}");
 }
 
 #[test]

@@ -71,14 +71,14 @@ step = [
 const REVIEWER: &str = r#"
 [[session]]
 item = "T002"
-step = [{ result = { taskId = "T002", approved = false, issues = [{ severity = "major", description = "it is too short" }] } }]
+step = [{ result = { taskId = "T002", approved = false, issues = [{ severity = "major", description = "it is too short" }], criteriaResults = [{ criterion = "${item}.txt is there", met = false }] } }]
 
 [[session]]
 item = "T002"
-step = [{ result = { taskId = "T002", approved = true, issues = [] } }]
+step = [{ result = { taskId = "T002", approved = true, issues = [], criteriaResults = [{ criterion = "${item}.txt is there", met = true }] } }]
 
 [[session]]
-step = [{ result = { taskId = "${item}", approved = true, issues = [] } }]
+step = [{ result = { taskId = "${item}", approved = true, issues = [], criteriaResults = [{ criterion = "${item}.txt is there", met = true }] } }]
 "#;
 
 /// A coder that says that it has begun, and goes on when the test lets it; its first draft is not good enough.

@@ -79,8 +79,10 @@ fn every_kind_of_edit_becomes_its_event_with_who_made_it() {
 
 #[test]
 fn the_edits_of_an_agent_are_its_own_and_those_of_a_verb_the_users() {
-    let project =
-        with_shell("cp \"$REGATTA_PROJECT/../edited.md\" \"$REGATTA_TASK_FILE\"; echo work > work.txt", "");
+    let project = with_shell(
+        "cp \"$REGATTA_PROJECT/../edited.md\" \"$REGATTA_TASK_FILE\"; echo work > work.txt",
+        "[limits]\nsessions = 1\n",
+    );
     let text = [
         "task",
         "add",
@@ -141,7 +143,7 @@ fn what_two_sides_wrote_in_one_place_is_kept_visibly() {
 fn the_prompt_says_what_is_open_and_what_comes_next() {
     let project = with_shell(
         "cat > prompt-$REGATTA_SESSION_NUMBER.txt; cp \"$REGATTA_PROJECT/../edited.md\" \"$REGATTA_TASK_FILE\"",
-        "",
+        "[limits]\nsessions = 1\n",
     );
     project.json(&["task", "add", "a task", "--criterion", "it works", "--criterion", "it is nice"]);
     let text =

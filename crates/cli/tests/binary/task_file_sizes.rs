@@ -44,6 +44,7 @@ fn what_is_said_of_a_file() {
     let text = with_entries(&read(&project), &entries);
     std::fs::write(path(&project), &text).expect("the file can be written");
     transcript.run(&["task", "show", "1"]);
+    let text = read(&project);
     let size = field(&project, "1", "stateFileSize");
     let sum = |key: &str| {
         let sections = size["sections"].as_array().expect("sections are a list").iter();

@@ -5,7 +5,7 @@ use crate::crash_files;
 use crate::invariants;
 use crate::scenario::{
     ALL, APPROVE, ASSIGN, ASSIGN_PROGRAM, CANCEL, CANCEL_BROKEN, CANCEL_HANGING, CHECK, COMPLETE,
-    COMPLETE_HANGING, REJECT, Scenario, until_hanging,
+    COMPLETE_HANGING, REASSIGN, REJECT, SUBMIT, Scenario, until_hanging,
 };
 use crate::world::{Event, SIGKILL, World};
 use regatta_engine::CRASH_POINTS;
@@ -15,15 +15,23 @@ use std::os::unix::process::ExitStatusExt;
 /// Given to every command that is crashed, so that it can be given again.
 const COMMAND_ID: &str = "0192f0c4-7a50-7c3e-8f10-000000000001";
 
-/// A point that is behind a repeated chain: the merge has landed, and the repetition finds that.
-const PASSED_ONCE: &str = "merge_branch.ref_committed";
+/// Points that are behind a repeated chain: the merge has landed, or the folder is gone, and the repetition finds that.
+const PASSED_ONCE: &[&str] = &["merge_branch.ref_committed", "remove_worktree.moved_aside"];
 
 /// Points that only runs of workflows pass; the tests of the binary crash those.
 const OF_RUNS: &[&str] =
     &["charge.waiting", "perform_node.played", "release_task.before", "release_task.after"];
 
 /// Points of verbs that take no task further; the tests of the binary crash those.
-const OF_PLACES: &[&str] = &["move_log.taken", "move_log.transcripts_moved", "move_log.moved"];
+const OF_PLACES: &[&str] = &[
+    "move_log.taken",
+    "move_log.transcripts_moved",
+    "move_log.moved",
+    "import.objects",
+    "import.refs",
+    "import.files",
+    "import.log",
+];
 
 /// What had been acknowledged when a process was killed.
 pub(crate) struct Witness {
@@ -74,7 +82,7 @@ fn run(scenario: &Scenario, point: &str, checkout: Checkout, crashes: usize, rec
     let mut witnesses = Vec::new();
     for crash in 0..crashes {
         let outcome = world.crash_at(point, &command);
-        let is_passed = crash > 0 && point == PASSED_ONCE;
+        let is_passed = crash > 0 && PASSED_ONCE.contains(&point);
         assert!(outcome.signal == Some(SIGKILL) || is_passed, "{point} was not reached: {outcome:?}");
         checkout.check_not_mixed(&world, &picture);
         witnesses.push(Witness::take(&world));
@@ -123,6 +131,16 @@ fn assign_to_a_program() {
 fn check() {
     crash_everywhere(&CHECK, Checkout::Edited);
     crash_twice_everywhere(&CHECK, Checkout::Clean);
+}
+
+#[test]
+fn submit() {
+    crash_everywhere(&SUBMIT, Checkout::Edited);
+}
+
+#[test]
+fn reassign() {
+    crash_everywhere(&REASSIGN, Checkout::Clean);
 }
 
 #[test]
@@ -221,7 +239,8 @@ fn cancel_a_session_while_its_engine_dies() {
 fn every_point_is_passed_by_a_case() {
     let of_tasks = ALL.iter().flat_map(|scenario| scenario.points);
     let of_files = crash_files::ALL.iter().flat_map(|scenario| scenario.points);
-    let passed: BTreeSet<&str> = of_tasks.chain(of_files).copied().collect();
+    let of_deletion = crash_files::DELETE_POINTS.iter();
+    let passed: BTreeSet<&str> = of_tasks.chain(of_files).chain(of_deletion).copied().collect();
     let known: BTreeSet<&str> = CRASH_POINTS
         .iter()
         .copied()

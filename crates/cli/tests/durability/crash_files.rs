@@ -138,6 +138,31 @@ fn crash_everywhere(scenario: &FileScenario) {
     }
 }
 
+/// The points of a deletion that come after the log has it.
+pub(crate) const DELETE_POINTS: [&str; 2] = ["delete.before_file", "delete.after_file"];
+
+/// The task is gone once the log says so; its file goes with the next engine.
+#[test]
+fn delete() {
+    for point in ["append.before", "append.after", DELETE_POINTS[0], DELETE_POINTS[1]] {
+        let world = World::new("");
+        world.add("medium");
+        world.add("medium");
+        let path = TaskFile::of(&world).path().to_owned();
+        let crashed = world.crash_at(point, &["task", "delete", "1"]);
+        assert_eq!(crashed.signal, Some(SIGKILL), "{point} was not reached: {crashed:?}");
+        if point == "append.before" {
+            world.done(&["task", "delete", "1"]);
+        }
+        let up = world.up();
+        until("the file is gone", || !path.exists());
+        up.stop();
+        assert_eq!(world.project.refusal(&["task", "show", "1"])["code"], "TASK_NOT_FOUND");
+        assert_eq!(count(&world, "task:deleted"), 1, "{point}");
+        world.done(&["task", "show", "2"]);
+    }
+}
+
 #[test]
 fn progress() {
     crash_everywhere(&PROGRESS);

@@ -107,6 +107,82 @@ fn an_engine_that_slept_past_its_lease_does_no_harm() {
     invariants::check(&world);
 }
 
+/// The engine sleeps after it kept a salvage and before it removes the worktree. Its successor removes it, and the task is
+/// assigned again: the same folder and the same branch, with other work in it.
+#[test]
+fn an_engine_that_slept_over_a_removal_does_not_remove_its_successors_worktree() {
+    let world = World::new("");
+    world.add("medium");
+    world.done(&["task", "assign", "1", "--agent", "writer"]);
+    let mut command = world.project.command(&["task", "cancel", "1"]);
+    command.env("REGATTA_STOP_AT", "remove_worktree.salvaged");
+    let mut sleeper = command.spawn().expect("it can be started");
+    until("the engine sleeps", || is_stopped(sleeper.id()));
+    let worktree = world.project.path().join(".regatta/worktrees/task-1");
+    assert!(worktree.is_dir(), "it sleeps before the removal");
+    // It takes over when the lease has run out.
+    world.add("medium");
+    let successor = world.project.start(&["task", "assign", "2", "--agent", "gated"]);
+    world.let_go();
+    let outcome = successor.wait();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(world.task(1)["column"], "backlog");
+    std::fs::remove_file(world.project.path().join(".regatta/go")).expect("the gate can be closed");
+    let up = world.up();
+    world.done(&["task", "assign", "1", "--agent", "gated", "--no-wait"]);
+    world.until_phase(1, "running");
+    std::fs::write(worktree.join("of-the-successor.txt"), "work\n").expect("it can be written");
+    let head = world.project.repo.git(&["rev-parse", "task/1"]);
+    let pid = rustix::process::Pid::from_raw(i32::try_from(sleeper.id()).expect("a pid")).expect("a pid");
+    rustix::process::kill_process(pid, Signal::CONT).expect("it can be continued");
+    assert_eq!(sleeper.wait().expect("it ends").code(), Some(1), "it has lost its lease");
+    let text = std::fs::read_to_string(worktree.join("of-the-successor.txt"));
+    assert_eq!(text.expect("the work is there"), "work\n");
+    assert_eq!(world.project.repo.git(&["rev-parse", "task/1"]), head);
+    world.let_go();
+    world.until_rest(1);
+    up.stop();
+    assert_eq!(world.task(1)["phase"], "ready");
+    invariants::check(&world);
+}
+
+/// What is written into a worktree between its salvage and its removal is salvaged too.
+#[test]
+fn what_was_written_after_the_salvage_is_salvaged_as_well() {
+    let world = World::new("");
+    world.add("medium");
+    world.done(&["task", "assign", "1", "--agent", "writer"]);
+    let mut command = world.project.command(&["task", "cancel", "1"]);
+    command.env("REGATTA_STOP_AT", "remove_worktree.salvaged");
+    let mut sleeper = command.spawn().expect("it can be started");
+    until("the engine sleeps", || is_stopped(sleeper.id()));
+    let worktree = world.project.path().join(".regatta/worktrees/task-1");
+    std::fs::write(worktree.join("late.txt"), "late\n").expect("it can be written");
+    let pid = rustix::process::Pid::from_raw(i32::try_from(sleeper.id()).expect("a pid")).expect("a pid");
+    // It stops at the same place again, because it salvages again.
+    rustix::process::kill_process(pid, Signal::CONT).expect("it can be continued");
+    until("it is done, or sleeps again", || {
+        if is_stopped(sleeper.id()) {
+            rustix::process::kill_process(pid, Signal::CONT).expect("it can be continued");
+        }
+        sleeper.try_wait().expect("it can be asked").is_some()
+    });
+    assert!(!worktree.exists());
+    let refs = world.project.repo.git(&["for-each-ref", "--format=%(refname)", "refs/regatta/salvage/1"]);
+    let has_late = |name: &str| {
+        let files = world.project.repo.git(&["ls-tree", "-r", "--name-only", name]);
+        files.lines().any(|file| file == "late.txt")
+    };
+    assert!(refs.lines().any(has_late), "{refs}");
+    // The first salvage stays too, though the log names only the one that has everything.
+    assert_eq!(world.project.run(&["doctor"]).code, Some(0));
+}
+
+fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+}
+
 #[test]
 fn a_set_up_that_outlived_its_engine_is_ended_before_the_next() {
     let world = World::furnished("", "[worktree]\nsetup = 'sh ../../scripts/setup.sh'\n");

@@ -91,6 +91,31 @@ pub(crate) const COMPLETE: Scenario = Scenario {
 pub(crate) const COMPLETE_HANGING: Scenario =
     Scenario { prepare: prepare_hanging, story: &[STARTED, COMPLETED], ..COMPLETE };
 
+/// A person changed something after the completion.
+pub(crate) const SUBMIT: Scenario = Scenario {
+    tables: "",
+    prepare: |world| {
+        prepare_review(world);
+        let late = world.project.path().join(".regatta/worktrees/task-1/late.txt");
+        std::fs::write(late, "late\n").expect("the worktree is there");
+    },
+    command: &["task", "submit", "1"],
+    points: &[APPEND[0], APPEND[1], "record_diff.before", "record_diff.after"],
+    story: &[STARTED, COMPLETED, &["task:submitted", "approval:requested"]],
+    column: "waiting_approval",
+    kept: ("task/1", "late.txt"),
+};
+
+pub(crate) const REASSIGN: Scenario = Scenario {
+    tables: "",
+    prepare: prepare_broken,
+    command: &["task", "reassign", "1", "--agent", "writer"],
+    points: &[APPEND[0], APPEND[1], "run_session.before", "run_session.started", "run_session.after"],
+    story: &[STARTED, FAILED, &["task:reassigned", "agent:resumed"], COMPLETED],
+    column: "waiting_approval",
+    kept: ("task/1", "work-1.txt"),
+};
+
 pub(crate) const REJECT: Scenario = Scenario {
     tables: "",
     prepare: prepare_review,
@@ -129,6 +154,10 @@ pub(crate) const APPROVE: Scenario = Scenario {
         "merge_branch.after",
         "remove_worktree.before",
         "remove_worktree.salvaged",
+        "remove_worktree.moved_aside",
+        "remove_worktree.folder_removed",
+        "remove_worktree.entry_removed",
+        "remove_worktree.branch_removed",
         "remove_worktree.after",
     ],
     story: &[STARTED, COMPLETED, APPROVED],
@@ -147,6 +176,10 @@ pub(crate) const CANCEL: Scenario = Scenario {
         "stop_agent.after",
         "remove_worktree.before",
         "remove_worktree.salvaged",
+        "remove_worktree.moved_aside",
+        "remove_worktree.folder_removed",
+        "remove_worktree.entry_removed",
+        "remove_worktree.branch_removed",
         "remove_worktree.after",
     ],
     story: &[STARTED, COMPLETED, CANCELLED],
@@ -171,7 +204,9 @@ pub(crate) const CANCEL_HANGING: Scenario = Scenario {
 };
 
 /// All of them, to show that together they pass every point.
-pub(crate) const ALL: [&Scenario; 10] = [
+pub(crate) const ALL: [&Scenario; 12] = [
+    &SUBMIT,
+    &REASSIGN,
     &ASSIGN,
     &ASSIGN_PROGRAM,
     &CHECK,

@@ -92,10 +92,6 @@ fn what_is_no_file_in_the_place_of_the_task_file_is_set_aside() {
         "ln -s \"$REGATTA_PROJECT/README.md\" \"$REGATTA_TASK_FILE\"",
     ];
     for (walls, plant) in walls().into_iter().flat_map(|walls| planted.map(|plant| (walls, plant))) {
-        // Without a sandbox it could write there itself, and a person's link is followed.
-        if walls == Walls::None && plant.starts_with("ln") {
-            continue;
-        }
         let attack =
             Attack::new(walls, &format!("rm \"$REGATTA_TASK_FILE\"; {plant}; echo work > work.txt"), "");
         let said = attack.run();

@@ -3,7 +3,7 @@
 use super::board::{find_item_faults, find_items_in};
 use super::step::{end, enter, get_node};
 use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, Taping, failure, nesting};
-use crate::{CommitId, FieldFault, Refusal, RunId, TaskId};
+use crate::{CommitId, FieldFault, PrdSlug, Refusal, RunId, TaskId};
 use regatta_flow::{Given, StepFault, Trial};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub struct Order {
     pub within: Vec<String>,
     /// The level; the workflow's own if none is given.
     pub level: Option<u32>,
+    /// The PRD that it begins with.
+    pub prd: Option<PrdSlug>,
     /// What it is given.
     pub input: Value,
     /// Whether its items, and those of its children, become tasks on the board.
@@ -40,8 +42,8 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
     let begun = enter_first(situation, level, order.parent.is_some(), &mut state, &mut input);
     let (next, ending) = begun.map_err(|fault| cannot_begin(&fault))?;
     let board = order.board && workflow.board.is_some();
-    if board && matches!(next, Next::Perform { item: Some(_), .. }) {
-        check_items(situation, &mut state, &mut input)?;
+    if matches!(next, Next::Perform { item: Some(_), .. }) {
+        check_items(situation, board, &mut state, &mut input)?;
     }
     let plan = Begin {
         workflow: workflow.name.clone(),
@@ -51,6 +53,7 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
         board,
         board_below: order.board && !board,
         tape: order.tape,
+        prd: order.prd,
         input,
         state,
         feedback: Value::Null,
@@ -108,6 +111,7 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         board: from.board,
         board_below: from.board_below,
         tape: None,
+        prd: from.prd.clone(),
         input: from.input.clone(),
         state: from.state.clone(),
         feedback: from.feedback.clone(),
@@ -165,12 +169,17 @@ fn enter_first(
     first
 }
 
-/// Makes sure that the items with which the run begins can be tasks.
-fn check_items(situation: Situation<'_>, state: &mut Value, input: &mut Value) -> Result<(), Refusal> {
+/// Makes sure that the items with which the run begins have keys of their own, and on the board can be tasks.
+fn check_items(
+    situation: Situation<'_>,
+    board: bool,
+    state: &mut Value,
+    input: &mut Value,
+) -> Result<(), Refusal> {
     let mut given = Given { input: std::mem::take(input), output: Value::Null, feedback: Value::Null };
     let items = find_items_in(situation, state, &mut given);
     *input = given.input;
-    let faults = find_item_faults(&items.map_err(|fault| cannot_begin(&fault))?);
+    let faults = find_item_faults(&items.map_err(|fault| cannot_begin(&fault))?, board);
     match faults.is_empty() {
         true => Ok(()),
         false => Err(invalid("workflow", format!("cannot begin: {}", faults.join("; ")))),

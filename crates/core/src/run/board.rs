@@ -39,8 +39,8 @@ pub fn task_of(item: &BoardItem, dependencies: BTreeSet<TaskId>) -> Result<Creat
     Create::new(join_lines(&item.title), item.description.clone(), criteria, dependencies, priority)
 }
 
-/// Says what keeps items from being tasks, a line each.
-pub(super) fn find_item_faults(items: &[BoardItem]) -> Vec<String> {
+/// Says what is wrong with items, a line each: two with one key, and on the board what keeps them from being tasks.
+pub(super) fn find_item_faults(items: &[BoardItem], board: bool) -> Vec<String> {
     let mut keys = BTreeSet::new();
     let mut faults = Vec::new();
     for item in items {
@@ -48,7 +48,8 @@ pub(super) fn find_item_faults(items: &[BoardItem]) -> Vec<String> {
         if !keys.insert(key) {
             faults.push(format!("two items have the key `{key}`"));
         }
-        for FieldFault { field, problem } in task_of(item, BTreeSet::new()).err().unwrap_or_default() {
+        let as_task = if board { task_of(item, BTreeSet::new()).err() } else { None };
+        for FieldFault { field, problem } in as_task.unwrap_or_default() {
             faults.push(format!("item `{key}`: `{field}` {problem}"));
         }
     }
@@ -62,18 +63,24 @@ pub(super) fn find_faults_after(
     events: &[Event],
 ) -> Result<Vec<String>, StepFault> {
     let Some(stepped @ Event::RunStepped { next, .. }) = events.first() else { return Ok(Vec::new()) };
-    if !is_to_publish(run, next) {
+    if !brings_items(run, next) {
         return Ok(Vec::new());
     }
     let fact = Fact { at: run.updated_at, actor: Actor::Engine, event: stepped.clone() };
     let Some(mut after) = Run::evolve(Some(run.clone()), &fact) else { return Ok(Vec::new()) };
-    Ok(find_item_faults(&find_board_items(situation, &mut after)?))
+    Ok(find_item_faults(&find_board_items(situation, &mut after)?, run.board))
 }
 
-/// Tells whether the items go on the board before the run can do what is next.
-fn is_to_publish(run: &Run, next: &Next) -> bool {
+/// Tells whether what is next is done for an item that was not there before. Without a board it is told of the first item
+/// only, so that a long queue is looked through once.
+fn brings_items(run: &Run, next: &Next) -> bool {
     let Next::Perform { item: Some(item), .. } = next else { return false };
-    run.board && !run.tasks.contains_key(item)
+    let is_known = if run.board {
+        run.tasks.contains_key(item)
+    } else {
+        run.visits.values().any(|items| items.keys().any(|key| !key.is_empty()))
+    };
+    !is_known
 }
 
 /// A task's title and criteria are one line each, whatever an agent wrote.

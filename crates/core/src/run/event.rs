@@ -3,7 +3,7 @@
 //! A step is one event: what the node returned, what was assigned, which edges were looked at and what they saw, and
 //! where the run goes next. Whoever folds it needs neither the workflow nor an expression.
 
-use crate::{AgentId, CommitId, Failure, RunId, TaskId};
+use crate::{AgentId, CommitId, Failure, PrdSlug, RunId, TaskId};
 use regatta_flow::{EdgeId, NodeName, Patch, Tried};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -126,6 +126,9 @@ pub struct Begin {
     /// The tape that it is recorded on, or played from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tape: Option<Taping>,
+    /// The PRD that it began with; its tasks are linked to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prd: Option<PrdSlug>,
     /// What it is given.
     pub input: Value,
     /// The state.

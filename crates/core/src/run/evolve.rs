@@ -262,6 +262,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         board: plan.board,
         board_below: plan.board_below,
         tape: plan.tape.clone(),
+        prd: plan.prd.clone(),
         state: plan.state.clone(),
         input: plan.input.clone(),
         feedback: plan.feedback.clone(),

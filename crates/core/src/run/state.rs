@@ -1,7 +1,7 @@
 //! A run: where it stands, its state, and what it has counted.
 
 use super::{Counts, Fork, Mapping, Next, Parent, Taping};
-use crate::{CommitId, Failure, RunId, TaskId};
+use crate::{CommitId, Failure, PrdSlug, RunId, TaskId};
 use jiff::Timestamp;
 use regatta_flow::{EdgeId, NodeName};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub struct Run {
     /// The tape that it is recorded on, or played from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tape: Option<Taping>,
+    /// The PRD that it began with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prd: Option<PrdSlug>,
     /// Its state.
     pub state: Value,
     /// What it was given.

@@ -139,7 +139,10 @@ impl Account {
                     self.questions.remove(&subject.name_question(*question));
                 }
             }
-            Event::SessionClosed { subject, usage, agent_session, .. } => {
+            Event::SessionClosed { subject, usage, agent_session, agent_session_gone, .. } => {
+                if *agent_session_gone {
+                    self.resumable.remove(&subject.seat());
+                }
                 self.held.remove(&subject.session);
                 self.parked.remove(&subject.session);
                 self.questions.retain(|_, asked| asked.subject.session != subject.session);

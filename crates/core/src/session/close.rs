@@ -9,14 +9,22 @@ pub fn close(
     subject: &Subject,
     ending: (Ending, Option<FailureClass>),
     (usage, turns): (Usage, u32),
-    agent_session: Option<&str>,
+    (agent_session, agent_session_gone): (Option<&str>, bool),
 ) -> Vec<Event> {
     if find_reserved(accounts, subject).is_none() {
         return Vec::new();
     }
     let (ending, class) = ending;
     let agent_session = agent_session.map(str::to_owned);
-    vec![Event::SessionClosed { subject: subject.clone(), ending, class, usage, turns, agent_session }]
+    vec![Event::SessionClosed {
+        subject: subject.clone(),
+        ending,
+        class,
+        usage,
+        turns,
+        agent_session,
+        agent_session_gone,
+    }]
 }
 
 #[cfg(test)]
@@ -51,7 +59,7 @@ mod tests {
         fn close(&mut self, subject: &Subject, usage: Usage) -> usize {
             let accounts = self.charged(subject);
             let ending = (Ending::Finished, None);
-            let events = close(&borrow(&accounts), subject, ending, (usage, 1), Some("own"));
+            let events = close(&borrow(&accounts), subject, ending, (usage, 1), (Some("own"), false));
             self.fold(&events);
             events.len()
         }
@@ -189,6 +197,7 @@ mod tests {
             usage,
             turns: 0,
             agent_session: None,
+            agent_session_gone: false,
         };
         assert_eq!(found(&told(account, 20, closed), 9), None);
     }

@@ -84,6 +84,8 @@ pub enum Event {
         turns: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_session: Option<String>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        agent_session_gone: bool,
     },
 }
 

@@ -17,19 +17,25 @@ pub(crate) fn approve(
     }
     check_approver(settings, task, approver)?;
     check_is_current(task, review, approve)?;
+    let lacks = task.find_lacks(&settings.checks);
+    if !lacks.is_empty() && !approve.anyway {
+        let by_policy = matches!(approver, Actor::Policy(_));
+        return Err(Refusal::NotWhole { task: task.id, lacks, by_policy });
+    }
     Ok(vec![Event::ApprovalApproved {
         task_id: task.id,
         approver: approver.to_string(),
         feedback: approve.feedback.clone(),
         diff: review.diff.digest.clone(),
         head: review.diff.head.clone(),
+        overrode: Some(lacks).filter(|lacks| !lacks.is_empty()),
     }])
 }
 
 pub(super) fn check_is_ready(task: &Task, review: &Review) -> Result<(), Refusal> {
     let doing = match review.phase {
         ReviewPhase::Ready => return Ok(()),
-        ReviewPhase::Recording => "its diff is being recorded",
+        ReviewPhase::Recording | ReviewPhase::Resubmitting { .. } => "its diff is being recorded",
         ReviewPhase::Pausing => "its agent is being paused",
         ReviewPhase::Checking => "the project's checks are being run",
         ReviewPhase::Merging { .. } => "it is approved and being merged",
@@ -64,6 +70,10 @@ fn check_is_current(task: &Task, review: &Review, approve: &Approve) -> Result<(
     }
     if approve.seen.head.as_ref() != Some(reviewed) {
         return stale(approve.seen.head.as_ref().map(|head| head.short().to_owned()));
+    }
+    if approve.seen.is_base_gone {
+        let (base, target) = (review.diff.base.clone(), review.worktree.target.clone());
+        return Err(Refusal::ApprovalBaseGone { task: task.id, base, target });
     }
     Ok(())
 }
@@ -205,7 +215,7 @@ mod tests {
                 > approve 1 head 9999999
                 error[APPROVAL_STALE]: task #1 was not merged
                   why:  the diff for review leads to 0000001000, but what you approve is 9999999
-                  next: see the diff for review with `regatta task diff 1`; if the branch moved on, `regatta task reject 1 --reason "…"` has the agent put it up again
+                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
                 > approve 1 head 0000001
                 [approval:approved] -> merge_branch
                 #1 waiting_approval/merging, alpha paused
@@ -217,17 +227,21 @@ mod tests {
     fn a_branch_that_moved_or_is_gone_is_stale() {
         check(
             "add; assign 1 alpha; settle 1; ready 1",
-            "approve 1 moved; approve 1 gone",
+            "approve 1 moved; approve 1 gone; approve 1 baseless",
             expect![[r#"
-            > approve 1 moved
-            error[APPROVAL_STALE]: task #1 was not merged
-              why:  the diff for review leads to 0000001000, but what you approve is 0000999000
-              next: see the diff for review with `regatta task diff 1`; if the branch moved on, `regatta task reject 1 --reason "…"` has the agent put it up again
-            > approve 1 gone
-            error[APPROVAL_STALE]: task #1 was not merged
-              why:  the diff for review leads to 0000001000, but what you approve is gone
-              next: see the diff for review with `regatta task diff 1`; if the branch moved on, `regatta task reject 1 --reason "…"` has the agent put it up again
-        "#]],
+                > approve 1 moved
+                error[APPROVAL_STALE]: task #1 was not merged
+                  why:  the diff for review leads to 0000001000, but what you approve is 0000999000
+                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
+                > approve 1 gone
+                error[APPROVAL_STALE]: task #1 was not merged
+                  why:  the diff for review leads to 0000001000, but what you approve is gone
+                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
+                > approve 1 baseless
+                error[APPROVAL_STALE]: task #1 was not merged
+                  why:  main was reset: it no longer holds 0000000000, where the diff starts, so more would be merged than the diff shows
+                  next: `regatta task submit 1` puts up all that would be merged now; or restore main, or `regatta task cancel 1` (the work is kept as a salvage)
+            "#]],
         );
     }
 
@@ -240,11 +254,11 @@ mod tests {
                 > approve 1 dirty a.txt
                 error[WORKTREE_DIRTY]: task #1 was not merged
                   why:  1 file in its worktree is not committed: a.txt
-                  next: see them with `regatta task diff 1`, then `regatta task reject 1 --reason "…"` to have them reviewed, or `regatta task cancel 1` (the files are kept as a salvage)
+                  next: `regatta task submit 1` commits them and puts up the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent, and `regatta task cancel 1` keeps them as a salvage
                 > approve 1 dirty a,b,c,d,e,f
                 error[WORKTREE_DIRTY]: task #1 was not merged
                   why:  6 files in its worktree are not committed: a, b, c, d, e, …
-                  next: see them with `regatta task diff 1`, then `regatta task reject 1 --reason "…"` to have them reviewed, or `regatta task cancel 1` (the files are kept as a salvage)
+                  next: `regatta task submit 1` commits them and puts up the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent, and `regatta task cancel 1` keeps them as a salvage
             "#]],
         );
     }

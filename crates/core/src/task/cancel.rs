@@ -19,6 +19,7 @@ pub(crate) fn cancel(task: &Task, cancel: &Cancel) -> Result<Vec<Event>, Refusal
             task_id: task.id,
             agent_id: agent.clone(),
             reason: cancel.reason.clone(),
+            handover: None,
         }]),
     }
 }
@@ -32,6 +33,7 @@ fn busy_work(phase: &WorkPhase) -> Option<&'static str> {
         | WorkPhase::Parked { .. }
         | WorkPhase::Halted
         | WorkPhase::ByHand => None,
+        WorkPhase::Handing { .. } => Some("its agent is being stopped, because it was reassigned"),
         WorkPhase::Unwinding => Some("its agent could not be started, and its worktree is being removed"),
         WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => Some("it is being cancelled already"),
     }
@@ -40,6 +42,7 @@ fn busy_work(phase: &WorkPhase) -> Option<&'static str> {
 fn busy_review(phase: &ReviewPhase) -> Option<&'static str> {
     match phase {
         ReviewPhase::Recording | ReviewPhase::Pausing | ReviewPhase::Checking | ReviewPhase::Ready => None,
+        ReviewPhase::Resubmitting { .. } => Some("its new diff is being recorded"),
         ReviewPhase::Merging { .. } => Some("it is approved and being merged"),
         ReviewPhase::Stopping { .. } | ReviewPhase::Removing { .. } => Some("it is being cancelled already"),
     }

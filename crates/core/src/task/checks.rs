@@ -2,25 +2,12 @@
 //!
 //! Agents claim, the engine checks. The evidence stands beside the claims, and a policy does not pass over it.
 
-use super::{Evidence, Failure, Review, Task};
-use crate::{Approval, Code, CommitId, Event, Problem};
+use super::{Evidence, Task};
+use crate::{CommitId, Event};
 
-/// Returns the facts of checks that were run. A policy does not approve what they refuse; a person may.
-pub(super) fn checked(task: &Task, review: &Review, commit: &CommitId, results: &[Evidence]) -> Vec<Event> {
-    let task_id = task.id;
-    let mut facts = vec![Event::ChecksRan { task_id, commit: commit.clone(), results: results.to_vec() }];
-    let failed: Vec<&str> =
-        results.iter().filter(|evidence| !evidence.passed).map(|evidence| evidence.name.as_str()).collect();
-    if review.approval == Approval::Auto && !failed.is_empty() {
-        let problem = Problem::new(
-            Code::ChecksFailed,
-            format!("task #{task_id} was not approved by the policy"),
-            format!("these checks failed: {}", failed.join(", ")),
-            format!("see `regatta task show {task_id}`, then approve it yourself, or reject it"),
-        );
-        facts.push(Event::ApprovalApproveFailed { task_id, error: Failure::from(problem) });
-    }
-    facts
+/// Returns the fact of checks that were run. What they mean for an approval says `whole`.
+pub(super) fn checked(task: &Task, commit: &CommitId, results: &[Evidence]) -> Event {
+    Event::ChecksRan { task_id: task.id, commit: commit.clone(), results: results.to_vec() }
 }
 
 #[cfg(test)]
@@ -60,13 +47,14 @@ mod tests {
             &format!("checks broken; {PAUSED}; ok 1"),
             "ok 1; approve 1",
             expect![[r#"
-            > ok 1
-            [checks:ran]
-            #1 waiting_approval/ready, alpha paused
-            > approve 1
-            [approval:approved] -> merge_branch
-            #1 waiting_approval/merging, alpha paused
-        "#]],
+                > ok 1
+                [checks:ran]
+                #1 waiting_approval/ready, alpha paused
+                > approve 1
+                error[CHECKS_FAILED]: task #1 was not approved
+                  why:  these checks failed: broken
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+            "#]],
         );
     }
 
@@ -88,13 +76,14 @@ mod tests {
             &format!("auto; checks test,broken; {PAUSED}; ok 1"),
             "ok 1; approve 1",
             expect![[r#"
-            > ok 1
-            [checks:ran, approval:approve:failed]
-            #1 waiting_approval/ready, alpha paused, error CHECKS_FAILED
-            > approve 1
-            [approval:approved] -> merge_branch
-            #1 waiting_approval/merging, alpha paused
-        "#]],
+                > ok 1
+                [checks:ran] -> approve_by_policy
+                #1 waiting_approval/ready, alpha paused
+                > approve 1
+                error[CHECKS_FAILED]: task #1 was not approved
+                  why:  these checks failed: broken
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+            "#]],
         );
     }
 
@@ -104,13 +93,14 @@ mod tests {
             &format!("checks test; {PAUSED}; ok 1"),
             "fail 1; approve 1",
             expect![[r#"
-            > fail 1
-            [checks:run:failed]
-            #1 waiting_approval/ready, alpha paused, error CHECKS_FAILED
-            > approve 1
-            [approval:approved] -> merge_branch
-            #1 waiting_approval/merging, alpha paused
-        "#]],
+                > fail 1
+                [checks:run:failed]
+                #1 waiting_approval/ready, alpha paused, error CHECKS_FAILED
+                > approve 1
+                error[CHECKS_FAILED]: task #1 was not approved
+                  why:  these checks did not run at this commit: test
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+            "#]],
         );
     }
 

@@ -150,13 +150,13 @@ fn an_agent_that_does_not_resume_leaves_the_decision_open() {
         expect![[r#"
             > fail 1
             [agent:resume:failed]
-            #1 waiting_approval/ready, alpha paused, rejected 1, error AGENT_START_FAILED
+            #1 waiting_approval/ready, alpha paused, error AGENT_START_FAILED
             > reject 1 again
             [approval:rejected, task:rejected] -> run_session
-            #1 in_progress/starting, alpha starting, rejected 2
+            #1 in_progress/starting, alpha starting, rejected 1
             > settle 1
             [agent:resumed]
-            #1 in_progress/running, alpha running, rejected 2
+            #1 in_progress/running, alpha running, rejected 1
         "#]],
     );
 }

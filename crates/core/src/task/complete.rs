@@ -15,6 +15,7 @@ pub(crate) fn complete(settings: &Settings, task: &Task, complete: &Complete) ->
         WorkPhase::Driven { session: Some(_), .. } => Some("a run works on it"),
         WorkPhase::Preparing => Some("its worktree is being made"),
         WorkPhase::Starting { .. } => Some("its agent is being started"),
+        WorkPhase::Handing { .. } => Some("its agent is being stopped, because it was reassigned"),
         WorkPhase::Unwinding => Some("its agent could not be started, and its worktree is being removed"),
         WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => Some("it is being cancelled"),
     };
@@ -25,7 +26,8 @@ pub(crate) fn complete(settings: &Settings, task: &Task, complete: &Complete) ->
         return Err(Refusal::TaskNoDiff { task: task.id });
     }
     let Complete { diff, turn_count, summary } = complete;
-    Ok(vec![Event::completed(task.id, diff, *turn_count, summary.clone(), settings)])
+    let open = task.open_criteria().into_iter().map(str::to_owned).collect();
+    Ok(vec![Event::completed(task.id, diff, *turn_count, summary.clone(), settings, open)])
 }
 
 #[cfg(test)]

@@ -23,6 +23,15 @@ pub(super) fn driven(
         (Some(session), Outcome::RoleEnded { session: ended }) if session == *ended => {
             Event::AgentPaused { task_id, agent_id: agent.clone(), reason: "step_done".to_owned() }
         }
+        // A role that may not write did so; the task's own work goes on without that.
+        (Some(session), Outcome::RoleWrote { session: wrote, salvage }) if session == *wrote => {
+            Event::WorktreeSalvaged {
+                task_id,
+                salvage: salvage.clone(),
+                agent_id: Some(agent.clone()),
+                session: Some(session),
+            }
+        }
         (Some(session), Outcome::RoleBroke { session: ended, breakdown }) if session == *ended => {
             let parked = broke(settings, task, agent, session, breakdown);
             match parked.first() {
@@ -118,6 +127,28 @@ mod tests {
                 [agent:paused]
                 #1 in_progress/driven, alpha paused
                 > report 1 role_ended 1
+                []
+                #1 in_progress/driven, alpha paused
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_a_role_that_may_not_write_changed_is_kept_and_reported() {
+        check(
+            "add; assign 1 alpha run; settle 1; report 1 role_started 1 alpha",
+            "report 1 role_wrote 2; report 1 role_wrote 1; report 1 role_ended 1; report 1 role_wrote 1",
+            expect![[r#"
+                > report 1 role_wrote 2
+                []
+                #1 in_progress/driven, alpha running
+                > report 1 role_wrote 1
+                [worktree:salvaged]
+                #1 in_progress/driven, alpha running
+                > report 1 role_ended 1
+                [agent:paused]
+                #1 in_progress/driven, alpha paused
+                > report 1 role_wrote 1
                 []
                 #1 in_progress/driven, alpha paused
             "#]],

@@ -5,7 +5,7 @@
 
 use super::state::{Review, Task, Work};
 use super::{
-    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewPhase,
+    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewPhase, Row,
     Stage, Told, WorkPhase, Worktree,
 };
 use crate::{AgentId, CriterionNote, Event, Fact};
@@ -23,9 +23,9 @@ impl Task {
     }
 }
 
-/// Folds one fact into the task, or returns `None` when the task cannot carry it.
-pub(crate) fn try_evolve(mut task: Option<Task>, fact: &Fact) -> Option<Task> {
-    if fold(&mut task, fact) { task } else { None }
+/// Folds one fact into the task, or returns `None` when the task cannot carry it. A deleted task is none any more.
+pub(crate) fn try_evolve(mut task: Option<Task>, fact: &Fact) -> Option<Option<Task>> {
+    fold(&mut task, fact).then_some(task)
 }
 
 /// Folds one fact into the task; a task that cannot carry it stays as it is, and that is said.
@@ -34,6 +34,12 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
         (none @ None, Event::TaskCreated { .. }) => {
             *none = created(fact);
             return none.is_some();
+        }
+        (some @ Some(_), Event::TaskDeleted { task_id }) => {
+            let may_go = |task: &mut Task| {
+                task.id == *task_id && task.attempts == 0 && matches!(task.stage, Stage::Backlog)
+            };
+            return some.take_if(may_go).is_some();
         }
         (Some(task), event) if task.id == event.task() => task,
         _ => return false,
@@ -45,10 +51,13 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
         Event::TaskQueued { priority, .. } if matches!(task.stage, Stage::Backlog) => {
             task.priority = *priority
         }
-        Event::WorktreeSalvaged { salvage, .. } if is_removing(&task.stage) => {
+        Event::WorktreeSalvaged { salvage, .. } if is_removing(&task.stage) || is_driven(&task.stage) => {
             task.salvages.push(salvage.clone())
         }
         Event::ApprovalRejected { .. } if is_ready(&task.stage) => {}
+        Event::TaskHidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = true,
+        Event::TaskUnhidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = false,
+        Event::CriteriaJudged { findings, .. } => task.findings = Some(findings.clone()),
         event if event.is_note() => {}
         event if remember(task, event) => {}
         event if advance(task, event) => {}
@@ -64,7 +73,10 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
 fn remember(task: &mut Task, event: &Event) -> bool {
     let memory = &mut task.memory;
     match event {
-        Event::CriterionChecked { index, .. } => mark(&mut task.criteria, *index, true),
+        Event::CriterionChecked { index, .. } => {
+            task.row.ticked = true;
+            mark(&mut task.criteria, *index, true);
+        }
         Event::CriterionUnchecked { index, .. } => mark(&mut task.criteria, *index, false),
         Event::CriteriaSet { criteria, .. } => {
             let criterion = |note: &CriterionNote| Criterion {
@@ -72,6 +84,11 @@ fn remember(task: &mut Task, event: &Event) -> bool {
                 checked: note.checked,
                 check: note.check.clone(),
             };
+            let is_new = |note: &&CriterionNote| {
+                note.checked && !task.criteria.iter().any(|known| known.checked && known.text == note.text)
+            };
+            let is_ticked = criteria.iter().any(|note| is_new(&note));
+            task.row.ticked |= is_ticked;
             task.criteria = criteria.iter().map(criterion).collect();
         }
         Event::ProgressLogged { entry, .. } => {
@@ -82,7 +99,7 @@ fn remember(task: &mut Task, event: &Event) -> bool {
             memory.output = Some(OutputNote { digest: digest.clone(), summary: summary.clone() });
         }
         Event::OutputRemoved { .. } => memory.output = None,
-        Event::TaskEdited { title, description, priority, .. } => {
+        Event::TaskEdited { title, description, priority, filed, .. } => {
             if let Some(title) = title {
                 task.title.clone_from(title);
             }
@@ -90,6 +107,10 @@ fn remember(task: &mut Task, event: &Event) -> bool {
                 task.description.clone_from(description);
             }
             task.priority = priority.unwrap_or(task.priority);
+            if let Some(filed) = filed {
+                task.epic = filed.epic_id;
+                task.prd.clone_from(&filed.prd);
+            }
         }
         Event::RequirementsEdited { text, .. } => task.description.clone_from(text),
         Event::InputsEmbedded { inputs, .. } => memory.inputs.clone_from(inputs),
@@ -98,7 +119,11 @@ fn remember(task: &mut Task, event: &Event) -> bool {
         Event::FileCorrupt { error, .. } | Event::FileWriteFailed { error, .. } => {
             task.error = Some(error.clone());
         }
-        Event::FileChanged { .. } | Event::FileWritten { .. } => {}
+        Event::FileChanged { splice, .. } => {
+            let gone = splice.end.saturating_sub(splice.start);
+            memory.file_bytes = memory.file_bytes.saturating_sub(gone) + splice.text.len() as u64;
+        }
+        Event::FileWritten { .. } => {}
         _ => return false,
     }
     true
@@ -118,6 +143,10 @@ fn is_removing(stage: &Stage) -> bool {
         Stage::WaitingApproval(review) => matches!(review.phase, ReviewPhase::Removing { .. }),
         Stage::Verified(landed) => landed.cleanup != Cleanup::Done,
     }
+}
+
+fn is_driven(stage: &Stage) -> bool {
+    matches!(stage, Stage::InProgress(work) if matches!(work.phase, WorkPhase::Driven { .. }))
 }
 
 fn is_ready(stage: &Stage) -> bool {
@@ -143,6 +172,7 @@ fn created(fact: &Fact) -> Option<Task> {
         updated_at: fact.at,
         rejection_count: 0,
         retries: 0,
+        row: Row::default(),
         told: None,
         attempts: 0,
         sessions: 0,
@@ -151,7 +181,9 @@ fn created(fact: &Fact) -> Option<Task> {
         memory: Memory::default(),
         run: None,
         owner: None,
+        findings: None,
         proof: None,
+        hidden: false,
         error: None,
         stage: Stage::Backlog,
     })
@@ -201,6 +233,7 @@ fn from_backlog(task: &mut Task, event: &Event) -> Step {
     };
     task.run = *run_id;
     task.owner.clone_from(owner);
+    task.row = Row::default();
     task.attempts = *attempt;
     task.priority = *priority;
     let worktree =
@@ -253,9 +286,16 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
         {
             if work.phase == Phase::Halted {
                 task.retries = 0;
+                task.row.sessions = 0;
             }
             task.sessions = *session;
             (Phase::Starting { session: *session, rejection: None, woken: true }, ErrorChange::Keep)
+        }
+        (Phase::Running { .. }, Event::AgentContinued { session, .. }) if *session == task.sessions + 1 => {
+            task.sessions = *session;
+            task.retries = 0;
+            task.row = Row { sessions: task.row.sessions + 1, ticked: false };
+            (Phase::Starting { session: *session, rejection: None, woken: true }, ErrorChange::Clear)
         }
         (Phase::Starting { session, woken: true, .. }, Event::AgentResumed { session: started, .. })
             if session == started =>
@@ -299,7 +339,14 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
         (Phase::Starting { rejection: None, woken: false, .. }, Event::AgentStartFailed { error, .. }) => {
             (Phase::Unwinding, ErrorChange::Set(error.clone()))
         }
-        (Phase::Starting { rejection: Some(rejection), .. }, Event::AgentResumeFailed { error, .. }) => {
+        (
+            Phase::Starting { rejection: Some(rejection), .. },
+            Event::AgentResumeFailed { error, rejection_count, .. },
+        ) => {
+            if let Some(count) = rejection_count {
+                task.rejection_count = *count;
+                task.told = None;
+            }
             let review = Box::new(rejection.review.clone());
             return Ok((Stage::WaitingApproval(review), ErrorChange::Set(error.clone())));
         }
@@ -318,6 +365,30 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
             return completed(task, work, event);
         }
         (
+            Phase::Parked { .. } | Phase::Halted | Phase::ByHand,
+            Event::TaskReassigned { agent_id, owner, session, .. },
+        ) if reassigns_soundly(task, agent_id.as_ref(), *session) => {
+            work.agent.clone_from(agent_id);
+            if owner.is_some() {
+                task.owner.clone_from(owner);
+            }
+            task.retries = 0;
+            match session {
+                Some(session) => {
+                    task.sessions = *session;
+                    (Phase::Starting { session: *session, rejection: None, woken: true }, ErrorChange::Keep)
+                }
+                None => (Phase::ByHand, ErrorChange::Clear),
+            }
+        }
+        (Phase::Starting { .. } | Phase::Running { .. }, Event::AgentStopping { handover: Some(to), .. }) => {
+            (Phase::Handing { to: Box::new(to.clone()) }, ErrorChange::Clear)
+        }
+        (Phase::Handing { .. }, Event::AgentStopped { .. }) => (Phase::Halted, ErrorChange::Keep),
+        (Phase::Handing { .. }, Event::AgentStopFailed { error, .. }) => {
+            (Phase::Halted, ErrorChange::Set(error.clone()))
+        }
+        (
             Phase::Preparing
             | Phase::Starting { .. }
             | Phase::Running { .. }
@@ -325,7 +396,7 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
             | Phase::Parked { .. }
             | Phase::Halted
             | Phase::ByHand,
-            Event::AgentStopping { reason, .. },
+            Event::AgentStopping { reason, handover: None, .. },
         ) => {
             let session = match work.phase {
                 Phase::Running { session } => Some(session),
@@ -359,11 +430,13 @@ fn completed(task: &mut Task, work: Box<Work>, event: &Event) -> Step {
     let Event::TaskCompleted { diff, base, head, turn_count, summary, approval, .. } = event else {
         return Err(Stage::InProgress(work));
     };
-    let Event::TaskCompleted { files_changed, lines_added, lines_removed, checks, .. } = event else {
+    let Event::TaskCompleted { files_changed, lines_added, lines_removed, checks, obeyed_files, .. } = event
+    else {
         return Err(Stage::InProgress(work));
     };
     task.completions += 1;
     task.retries = 0;
+    task.row = Row::default();
     task.told = None;
     let diff = Diff {
         files_changed: *files_changed,
@@ -372,6 +445,7 @@ fn completed(task: &mut Task, work: Box<Work>, event: &Event) -> Step {
         digest: diff.clone(),
         base: base.clone(),
         head: head.clone(),
+        obeyed_files: obeyed_files.clone(),
     };
     let Work { agent, worktree, .. } = *work;
     let review = Review {
@@ -425,23 +499,39 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
             let landed = landed(*review, commit.clone(), approver);
             return Ok((Stage::Verified(Box::new(landed)), ErrorChange::Clear));
         }
-        (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, .. }) => {
+        (Phase::Ready, Event::TaskSubmitted { .. }) => return Ok(submitted(task, review, event)),
+        (Phase::Resubmitting { .. }, Event::ApprovalRequested { .. }) => {
+            (after_recording(&review), ErrorChange::Keep)
+        }
+        (Phase::Resubmitting { before }, Event::ApprovalRequestFailed { error, .. }) => {
+            return Ok((Stage::WaitingApproval(before.clone()), ErrorChange::Set(error.clone())));
+        }
+        (Phase::Ready, Event::TaskReassigned { agent_id, owner, session: None, .. }) => {
+            review.agent.clone_from(agent_id);
+            if owner.is_some() {
+                task.owner.clone_from(owner);
+            }
+            (Phase::Ready, ErrorChange::Keep)
+        }
+        (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, agent_id, .. }) => {
             task.rejection_count = *rejection_count;
+            task.row = Row::default();
             task.told = Some(Told { reason: reason.clone(), feedback: feedback.clone() });
             if task.run.is_some() {
                 let words = [Some(reason.clone()), feedback.clone()];
                 return handed_back(*review, words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
             }
-            if review.agent.is_none() {
+            let agent = agent_id.clone().or_else(|| review.agent.clone());
+            if agent.is_none() {
                 let work = Work { agent: None, worktree: review.worktree, phase: WorkPhase::ByHand };
                 return Ok((Stage::InProgress(Box::new(work)), ErrorChange::Clear));
             }
             task.sessions += 1;
-            return rejected(task.sessions, reason.clone(), *review);
+            return rejected(task.sessions, agent, reason.clone(), *review);
         }
         (
             Phase::Recording | Phase::Pausing | Phase::Checking | Phase::Ready,
-            Event::AgentStopping { reason, .. },
+            Event::AgentStopping { reason, handover: None, .. },
         ) => (Phase::Stopping { reason: reason.clone() }, ErrorChange::Clear),
         (Phase::Stopping { reason }, Event::AgentStopped { .. }) => {
             (Phase::Removing { reason: reason.clone() }, ErrorChange::Keep)
@@ -485,8 +575,48 @@ fn handed_back(review: Review, feedback: String) -> Step {
     Ok((Stage::InProgress(Box::new(work)), ErrorChange::Clear))
 }
 
-fn rejected(session: u32, reason: String, review: Review) -> Step {
-    let agent = review.agent.clone();
+/// A new diff takes the place of the one that was ready.
+fn submitted(task: &mut Task, mut review: Box<Review>, event: &Event) -> (Stage, ErrorChange) {
+    let before = review.clone();
+    if let Event::TaskSubmitted {
+        diff,
+        base,
+        head,
+        files_changed,
+        lines_added,
+        lines_removed,
+        approval,
+        checks,
+        obeyed_files,
+        ..
+    } = event
+    {
+        task.completions += 1;
+        review.diff = Diff {
+            files_changed: *files_changed,
+            lines_added: *lines_added,
+            lines_removed: *lines_removed,
+            digest: diff.clone(),
+            base: base.clone(),
+            head: head.clone(),
+            obeyed_files: obeyed_files.clone(),
+        };
+        review.approval = *approval;
+        review.checks.clone_from(checks);
+        review.phase = ReviewPhase::Resubmitting { before };
+    }
+    (Stage::WaitingApproval(review), ErrorChange::Clear)
+}
+
+/// An agent gets the next session, and a person none.
+fn reassigns_soundly(task: &Task, agent: Option<&AgentId>, session: Option<u32>) -> bool {
+    match session {
+        Some(session) => agent.is_some() && session == task.sessions + 1,
+        None => agent.is_none(),
+    }
+}
+
+fn rejected(session: u32, agent: Option<AgentId>, reason: String, review: Review) -> Step {
     let worktree = review.worktree.clone();
     let rejection = Some(Box::new(Rejection { reason, review }));
     let phase = WorkPhase::Starting { session, rejection, woken: false };

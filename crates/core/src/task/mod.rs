@@ -10,34 +10,52 @@ mod checks;
 mod compensation;
 mod complete;
 mod create;
+mod delete;
 mod depend;
 mod driven;
+mod edit;
 mod evolve;
+mod findings;
+mod follow;
+mod hide;
 mod moved_refs;
 mod outcome;
 mod park;
+mod reassign;
 mod refused;
 mod reject;
 mod release;
 mod state;
+mod submit;
 mod take;
+mod whole;
 
 pub(crate) use approve::approve;
 pub(crate) use assign::assign;
 pub(crate) use cancel::cancel;
 pub(crate) use complete::complete;
 pub(crate) use create::create;
+pub(crate) use delete::delete;
 pub(crate) use depend::depend;
+pub(crate) use edit::check_edit;
 pub(crate) use evolve::try_evolve;
+pub use findings::{Finding, Findings};
+pub(crate) use hide::hide;
 pub(crate) use moved_refs::note_moved_refs;
 pub use moved_refs::{MovedRef, MovedRefs};
 pub(crate) use outcome::report;
 pub use park::find_next_try;
 pub(crate) use park::resume;
+pub use reassign::Handover;
+pub(crate) use reassign::reassign;
 pub(crate) use refused::{note_refused, one_line};
 pub(crate) use reject::reject;
 pub use state::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
-    Rejection, Review, ReviewPhase, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree, WorktreeState,
+    Rejection, Review, ReviewPhase, Row, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree,
+    WorktreeState,
 };
+pub(crate) use submit::submit;
 pub(crate) use take::take;
+pub use whole::Lacks;
+pub(crate) use whole::explain as explain_lacks;

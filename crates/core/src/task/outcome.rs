@@ -5,9 +5,11 @@
 
 use super::checks::checked;
 use super::driven::driven;
+use super::findings::judged;
+use super::follow::finished;
 use super::park::{broke, wait_over};
 use super::release::release;
-use super::{Cleanup, Failure, Rejection, Review, ReviewPhase, Stage, Task, Work, WorkPhase, complete};
+use super::{Cleanup, Failure, Rejection, Review, ReviewPhase, Stage, Task, Work, WorkPhase};
 use crate::{AgentId, CheckoutNote, Code, Event, Outcome, Problem, SessionEnd, Settings, TaskId};
 
 /// Returns the facts that the outcome adds.
@@ -15,8 +17,11 @@ pub(crate) fn report(settings: &Settings, task: &Task, outcome: &Outcome) -> Vec
     if let Some(fact) = of_file(task.id, outcome) {
         return vec![fact];
     }
+    if let Outcome::CriteriaJudged(findings) = outcome {
+        return judged(task, findings);
+    }
     if let Outcome::RunOver { run, end } = outcome {
-        return release(settings, task, *run, end).unwrap_or_default();
+        return release(task, *run, end).unwrap_or_default();
     }
     let facts = match &task.stage {
         Stage::Backlog => None,
@@ -62,6 +67,12 @@ fn of_work(settings: &Settings, task: &Task, work: &Work, outcome: &Outcome) -> 
         }
         (WorkPhase::Preparing, Outcome::WorktreeNotCreated(error)) => {
             vec![Event::WorktreeCreateFailed { task_id, error: error.clone() }]
+        }
+        (WorkPhase::Handing { to }, Outcome::AgentStopped) => {
+            vec![Event::AgentStopped { task_id, agent_id: agent_id() }, to.given(task, work.agent.clone())]
+        }
+        (WorkPhase::Handing { .. }, Outcome::AgentNotStopped(error)) => {
+            vec![Event::AgentStopFailed { task_id, agent_id: agent_id(), error: error.clone() }]
         }
         (WorkPhase::Stopping { .. }, Outcome::AgentStopped) => {
             vec![Event::AgentStopped { task_id, agent_id: agent_id() }]
@@ -131,7 +142,8 @@ fn starting(
             Event::AgentStartFailed { task_id, agent_id, session, error: failure.clone() }
         }
         (Outcome::SessionNotStarted { session: started, failure }, Some(_)) if *started == session => {
-            Event::AgentResumeFailed { task_id, agent_id, session, error: failure.clone() }
+            let rejection_count = Some(task.rejection_count.saturating_sub(1));
+            Event::AgentResumeFailed { task_id, agent_id, session, error: failure.clone(), rejection_count }
         }
         _ => return None,
     };
@@ -148,9 +160,7 @@ fn session_ended(
     let task_id = task.id;
     let failed = |error| vec![Event::AgentSessionFailed { task_id, agent_id: agent.clone(), session, error }];
     match end {
-        SessionEnd::Finished(finished) => complete(settings, task, finished).unwrap_or_else(|refusal| {
-            vec![Event::TaskCompleteFailed { task_id, error: Failure::from(refusal.explain()) }]
-        }),
+        SessionEnd::Finished(complete) => finished(settings, task, agent, complete),
         SessionEnd::Broken(breakdown) => broke(settings, task, agent, session, breakdown),
         SessionEnd::Failed(error) => failed(error.clone()),
         SessionEnd::Stopped => failed(stopped(task_id, session)),
@@ -174,10 +184,10 @@ fn of_review(task: &Task, review: &Review, outcome: &Outcome) -> Option<Vec<Even
     let agent_id = || review.agent.clone();
     let branch = &review.worktree.branch;
     let event = match (&review.phase, outcome) {
-        (ReviewPhase::Recording, Outcome::DiffRecorded) => {
+        (ReviewPhase::Recording | ReviewPhase::Resubmitting { .. }, Outcome::DiffRecorded) => {
             Event::ApprovalRequested { task_id, diff: review.diff.digest.clone() }
         }
-        (ReviewPhase::Recording, Outcome::DiffNotRecorded(error)) => {
+        (ReviewPhase::Recording | ReviewPhase::Resubmitting { .. }, Outcome::DiffNotRecorded(error)) => {
             Event::ApprovalRequestFailed { task_id, error: error.clone() }
         }
         (ReviewPhase::Pausing, Outcome::AgentPaused) => {
@@ -187,9 +197,7 @@ fn of_review(task: &Task, review: &Review, outcome: &Outcome) -> Option<Vec<Even
         (ReviewPhase::Pausing, Outcome::AgentNotPaused(error)) => {
             Event::AgentPauseFailed { task_id, agent_id: agent_id()?, error: error.clone() }
         }
-        (ReviewPhase::Checking, Outcome::ChecksRan { commit, results }) => {
-            return Some(checked(task, review, commit, results));
-        }
+        (ReviewPhase::Checking, Outcome::ChecksRan { commit, results }) => checked(task, commit, results),
         (ReviewPhase::Checking, Outcome::ChecksNotRun(error)) => {
             Event::ChecksRunFailed { task_id, error: error.clone() }
         }
@@ -246,7 +254,8 @@ fn removed(task: &Task, branch: &str, outcome: &Outcome) -> Option<Vec<Event>> {
     let branch = branch.to_owned();
     match outcome {
         Outcome::WorktreeRemoved { salvage } => {
-            let salvaged = salvage.clone().map(|salvage| Event::WorktreeSalvaged { task_id, salvage });
+            let kept = |salvage| Event::WorktreeSalvaged { task_id, salvage, agent_id: None, session: None };
+            let salvaged = salvage.clone().map(kept);
             Some(salvaged.into_iter().chain([Event::WorktreeRemoved { task_id, branch }]).collect())
         }
         Outcome::WorktreeNotRemoved(error) => {

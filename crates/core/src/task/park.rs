@@ -79,11 +79,22 @@ pub(crate) fn resume(task: &Task, feedback: Option<&str>) -> Result<Vec<Event>, 
             let woken = work.agent.iter().map(|agent| woken(task, agent, feedback.map(str::to_owned)));
             return Ok(woken.collect());
         }
-        WorkPhase::ByHand => return Err(Refusal::NothingToResume { task: task.id, column: task.column() }),
+        WorkPhase::ByHand => {
+            let why = "a person works on it, and there is no session to resume".to_owned();
+            let next = format!("`regatta task reassign {} --agent NAME` gives it to an agent", task.id);
+            return Err(Refusal::NotLegal {
+                task: task.id,
+                column: task.column(),
+                verb: "resume",
+                why,
+                next,
+            });
+        }
         WorkPhase::Running { .. } => "its session is under way",
         WorkPhase::Driven { .. } => "a run works on it",
         WorkPhase::Preparing => "its worktree is being made",
         WorkPhase::Starting { .. } => "its agent is being started",
+        WorkPhase::Handing { .. } => "its agent is being stopped, because it was reassigned",
         WorkPhase::Unwinding => "its agent could not be started, and its worktree is being removed",
         WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => "it is being cancelled",
     };

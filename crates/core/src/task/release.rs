@@ -1,47 +1,46 @@
-//! A run that is over lets go of its task: what it leaves is treated as what a session leaves.
+//! A run that is over lets go of its task, and leaves it to a person with the reason.
 //!
-//! A run that has completed puts the work up for approval, and one that ended badly leaves it to a person, with the
-//! reason. Work that is under review stays there; when it is sent back, the agent goes on with it by itself.
+//! What the run did not submit is never put up for approval: nobody reviewed it, and a policy could merge it. Work that is
+//! under review stays there; when it is sent back, the agent continues with it alone.
 
-use super::{Failure, Stage, Task, WorkPhase, complete};
-use crate::{Code, Event, Problem, RunEnd, RunId, Settings, TaskId};
+use super::{Failure, Stage, Task, WorkPhase};
+use crate::{Code, Event, Problem, RunEnd, RunId, TaskId};
 
 /// Returns the facts that the end of a run adds, if the task is still the run's.
-pub(super) fn release(settings: &Settings, task: &Task, run: RunId, end: &RunEnd) -> Option<Vec<Event>> {
+pub(super) fn release(task: &Task, run: RunId, end: &RunEnd) -> Option<Vec<Event>> {
     if task.run != Some(run) {
         return None;
     }
-    let released = |error| Event::TaskReleased { task_id: task.id, run_id: run, error };
+    let released = |error| Some(vec![Event::TaskReleased { task_id: task.id, run_id: run, error }]);
     let work = match &task.stage {
         Stage::InProgress(work) => work,
-        Stage::WaitingApproval(_) => return Some(vec![released(None)]),
+        Stage::WaitingApproval(_) => return released(None),
         Stage::Backlog | Stage::Verified(_) => return None,
     };
     match (&work.phase, end) {
-        (WorkPhase::Driven { .. }, RunEnd::Failed(error)) => Some(vec![released(Some(error.clone()))]),
-        (WorkPhase::Driven { feedback: Some(_), .. }, RunEnd::Completed(_)) => {
-            Some(vec![released(Some(sent_back(task.id, run)))])
+        (WorkPhase::Driven { .. }, RunEnd::Failed(error)) => released(Some(error.clone())),
+        (WorkPhase::Driven { feedback, .. }, RunEnd::Completed) => {
+            released(Some(not_submitted(task.id, run, feedback.is_some())))
         }
-        (WorkPhase::Driven { .. }, RunEnd::Completed(finished)) => {
-            Some(match complete(settings, task, finished) {
-                Ok(completed) => [released(None)].into_iter().chain(completed).collect(),
-                Err(refusal) => vec![released(Some(Failure::from(refusal.explain())))],
-            })
-        }
-        (WorkPhase::Halted | WorkPhase::Stopping { .. } | WorkPhase::Removing { .. }, _) => {
-            Some(vec![released(None)])
-        }
+        (WorkPhase::Halted | WorkPhase::Stopping { .. } | WorkPhase::Removing { .. }, _) => released(None),
         _ => None,
     }
 }
 
-/// Work that a person sent back is not put up again as it is.
-fn sent_back(task: TaskId, run: RunId) -> Failure {
+fn not_submitted(task: TaskId, run: RunId, is_sent_back: bool) -> Failure {
+    let why = if is_sent_back {
+        "its work was sent back, and the run completed without working on it again"
+    } else {
+        "the run completed without submitting its work, so nobody has reviewed it"
+    };
     Failure::from(Problem::new(
-        Code::RunFailed,
+        Code::TaskNotSubmitted,
         format!("run {run} has left task #{task}"),
-        "its work was sent back, and the run completed without going on with it",
-        format!("`regatta task complete {task}` puts it up again, `regatta task cancel {task}` gives it up"),
+        why,
+        format!(
+            "look at `regatta task diff {task}`, then `regatta task complete {task}` puts it up for approval, `regatta task \
+             resume {task}` lets its agent continue, or `regatta task cancel {task}` gives it up"
+        ),
     ))
 }
 
@@ -54,21 +53,21 @@ mod tests {
         "add; assign 1 alpha run; settle 1; report 1 role_started 1 alpha; report 1 role_ended 1";
 
     #[test]
-    fn a_run_that_completed_puts_its_work_up_for_approval() {
+    fn a_run_that_completed_without_submitting_leaves_its_task_in_progress_whatever_the_policy() {
         check(
-            DRIVEN,
+            &format!("auto; {DRIVEN}"),
             "report 1 run_completed 1; report 1 run_completed 1; settle 1",
             expect![[r#"
-            > report 1 run_completed 1
-            [task:released, task:completed] -> record_diff
-            #1 waiting_approval/recording, alpha paused
-            > report 1 run_completed 1
-            []
-            #1 waiting_approval/recording, alpha paused
-            > settle 1
-            [approval:requested, agent:paused] -> pause_agent
-            #1 waiting_approval/ready, alpha paused
-        "#]],
+                > report 1 run_completed 1
+                [task:released]
+                #1 in_progress/halted, alpha error, error TASK_NOT_SUBMITTED
+                > report 1 run_completed 1
+                []
+                #1 in_progress/halted, alpha error, error TASK_NOT_SUBMITTED
+                > settle 1
+                []
+                #1 in_progress/halted, alpha error, error TASK_NOT_SUBMITTED
+            "#]],
         );
     }
 
@@ -76,11 +75,14 @@ mod tests {
     fn what_is_sent_back_after_the_run_is_the_agents_own() {
         check(
             DRIVEN,
-            "report 1 run_completed 1; settle 1; reject 1 not yet; settle 1; finish 1; settle 1; approve 1; settle 1",
+            "report 1 run_completed 1; complete 1; settle 1; reject 1 not yet; settle 1; finish 1; settle 1",
             expect![[r#"
                 > report 1 run_completed 1
-                [task:released, task:completed] -> record_diff
-                #1 waiting_approval/recording, alpha paused
+                [task:released]
+                #1 in_progress/halted, alpha error, error TASK_NOT_SUBMITTED
+                > complete 1
+                [task:completed] -> record_diff
+                #1 waiting_approval/recording, alpha error
                 > settle 1
                 [approval:requested, agent:paused] -> pause_agent
                 #1 waiting_approval/ready, alpha paused
@@ -96,32 +98,7 @@ mod tests {
                 > settle 1
                 [approval:requested, agent:paused] -> pause_agent
                 #1 waiting_approval/ready, alpha paused, rejected 1
-                > approve 1
-                [approval:approved] -> merge_branch
-                #1 waiting_approval/merging, alpha paused, rejected 1
-                > settle 1
-                [worktree:merged, task:approved, worktree:removed] -> remove_worktree
-                #1 verified/cleanupdone, rejected 1
             "#]],
-        );
-    }
-
-    #[test]
-    fn a_run_that_completed_without_a_change_leaves_the_task_in_progress() {
-        check(
-            DRIVEN,
-            "report 1 run_completed 0; cancel 1; settle 1",
-            expect![[r#"
-            > report 1 run_completed 0
-            [task:released]
-            #1 in_progress/halted, alpha error, error TASK_NO_DIFF
-            > cancel 1
-            [agent:stopping] -> stop_agent
-            #1 in_progress/stopping, alpha error
-            > settle 1
-            [agent:stopped, worktree:salvaged, worktree:removed, task:cancelled] -> remove_worktree
-            #1 backlog
-        "#]],
         );
     }
 
@@ -168,10 +145,10 @@ mod tests {
             killed,
             "report 1 run_completed 1",
             expect![[r#"
-            > report 1 run_completed 1
-            [task:released]
-            #1 in_progress/halted, alpha error, error TASK_BUSY
-        "#]],
+                > report 1 run_completed 1
+                [task:released]
+                #1 in_progress/halted, alpha error, error TASK_NOT_SUBMITTED
+            "#]],
         );
     }
 
@@ -223,7 +200,7 @@ mod tests {
             expect![[r#"
                 > report 1 run_completed 1
                 [task:released]
-                #1 in_progress/halted, alpha error, rejected 1, error RUN_FAILED
+                #1 in_progress/halted, alpha error, rejected 1, error TASK_NOT_SUBMITTED
                 > complete 1
                 [task:completed] -> record_diff
                 #1 waiting_approval/recording, alpha error, rejected 1

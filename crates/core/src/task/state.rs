@@ -2,6 +2,8 @@
 //!
 //! [`Stage`] is an enum of situations, each with just the data it needs. The board's column is read off it.
 
+use super::Findings;
+use super::Handover;
 use crate::machine::Column;
 use crate::{
     AgentId, AgentState, Approval, Code, CommitId, EpicId, FailureClass, InputNote, PrdSlug, Problem,
@@ -46,6 +48,9 @@ pub struct Task {
     /// How often in a row its sessions broke off and were tried again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u32,
+    /// The sessions that follow one another by themselves.
+    #[serde(default, skip_serializing_if = "Row::is_new")]
+    pub row: Row,
     /// What the reviewer of its last diff said, until the next one is put up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<Told>,
@@ -60,12 +65,27 @@ pub struct Task {
     /// The person who does the work, if no agent does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// What a reviewer found of its criteria last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Findings>,
     /// What the project's checks said at the newest commit that they were run at.
     pub proof: Option<Proof>,
+    /// Whether it is left out of the list.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
     /// What went wrong last, until something goes right.
     pub error: Option<Failure>,
     /// Where it stands.
     pub stage: Stage,
+}
+
+/// Sessions in a row, each of which ticked something while criteria were open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// How many there were before the one under way.
+    pub sessions: u32,
+    /// Whether a criterion was ticked since the one under way began.
+    pub ticked: bool,
 }
 
 /// Where a task stands. What a stage holds is boxed, so that going from one to the next moves a pointer.
@@ -149,6 +169,11 @@ pub enum WorkPhase {
     Halted,
     /// A person does the work; there is no session.
     ByHand,
+    /// Reassigned: the agent is being stopped first.
+    Handing {
+        /// Who has it then.
+        to: Box<Handover>,
+    },
     /// The agent could not be started; its worktree is being removed.
     Unwinding,
     /// Cancelled: the agent is being stopped.
@@ -223,6 +248,11 @@ pub struct Review {
 pub enum ReviewPhase {
     /// The diff is being recorded.
     Recording,
+    /// A new diff is being recorded in place of the one that was ready.
+    Resubmitting {
+        /// The review to return to if that fails.
+        before: Box<Review>,
+    },
     /// The agent is being paused.
     Pausing,
     /// The project's checks are being run.
@@ -326,6 +356,9 @@ pub struct Memory {
     pub output: Option<OutputNote>,
     /// The outputs of upstream tasks that stand in its file.
     pub inputs: Vec<InputNote>,
+    /// How large its file is.
+    #[serde(default)]
+    pub file_bytes: u64,
     /// The newest entry that is in the archive.
     pub archived: Option<u32>,
     /// How many conflicts its file has kept.
@@ -382,6 +415,9 @@ pub struct Diff {
     pub base: CommitId,
     /// The commit it leads to.
     pub head: CommitId,
+    /// The changed files that the engine obeys, such as its config.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub obeyed_files: Vec<String>,
 }
 
 /// Work that was set aside before its worktree was removed.
@@ -406,6 +442,12 @@ pub struct Failure {
     /// What a program may want to know.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
+}
+
+impl Row {
+    fn is_new(&self) -> bool {
+        *self == Row::default()
+    }
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -504,6 +546,7 @@ impl Task {
                 WorkPhase::Preparing | WorkPhase::Starting { .. } => AgentState::Starting,
                 WorkPhase::Running { .. }
                 | WorkPhase::Driven { session: Some(_), .. }
+                | WorkPhase::Handing { .. }
                 | WorkPhase::Stopping { session: Some(_), .. } => AgentState::Running,
                 WorkPhase::Driven { session: None, .. } | WorkPhase::Parked { .. } => AgentState::Paused,
                 _ => AgentState::Error,
@@ -541,6 +584,12 @@ impl Task {
         let (Some(name), Some(proof)) = (&criterion.check, &self.proof) else { return false };
         let is_current = self.diff().is_some_and(|diff| diff.head == proof.commit);
         is_current && proof.results.iter().any(|evidence| evidence.name == *name && evidence.passed)
+    }
+
+    /// Returns the criteria that nobody claims to hold.
+    pub fn open_criteria(&self) -> Vec<&str> {
+        let open = self.criteria.iter().filter(|criterion| !criterion.checked);
+        open.map(|criterion| criterion.text.as_str()).collect()
     }
 
     /// Tells whether a command is still being carried out, other than a session.

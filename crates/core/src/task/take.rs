@@ -163,26 +163,26 @@ mod tests {
             "add; take 1; settle 1; complete 1",
             "fail 1; resume 1; complete 1; settle 1; cancel 1; settle 1",
             expect![[r#"
-            > fail 1
-            [approval:request:failed]
-            #1 in_progress/byhand, error GIT_FAILED
-            > resume 1
-            error[TASK_INVALID_TRANSITION]: task #1 was not resumed
-              why:  it is in in_progress, and only work that is in progress can go on
-              next: see `regatta task show 1`
-            > complete 1
-            [task:completed] -> record_diff
-            #1 waiting_approval/recording
-            > settle 1
-            [approval:requested]
-            #1 waiting_approval/ready
-            > cancel 1
-            [agent:stopping] -> stop_agent
-            #1 waiting_approval/stopping
-            > settle 1
-            [agent:stopped, worktree:salvaged, worktree:removed, task:cancelled] -> remove_worktree
-            #1 backlog
-        "#]],
+                > fail 1
+                [approval:request:failed]
+                #1 in_progress/byhand, error GIT_FAILED
+                > resume 1
+                error[TASK_INVALID_TRANSITION]: `resume` was refused for task #1
+                  why:  a person works on it, and there is no session to resume
+                  next: `regatta task reassign 1 --agent NAME` gives it to an agent
+                > complete 1
+                [task:completed] -> record_diff
+                #1 waiting_approval/recording
+                > settle 1
+                [approval:requested]
+                #1 waiting_approval/ready
+                > cancel 1
+                [agent:stopping] -> stop_agent
+                #1 waiting_approval/stopping
+                > settle 1
+                [agent:stopped, worktree:salvaged, worktree:removed, task:cancelled] -> remove_worktree
+                #1 backlog
+            "#]],
         );
     }
 

@@ -80,6 +80,7 @@ fn begin() -> Begin {
         board: true,
         board_below: true,
         tape: Some(Taping::Record("/tape".into())),
+        prd: "user-auth".parse().ok(),
         input: json!({ "prd": "Text" }),
         state: json!({ "tasks": [] }),
         feedback: json!({ "text": "Yes" }),

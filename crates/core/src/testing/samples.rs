@@ -3,8 +3,8 @@
 use crate::session::Budget;
 use crate::{
     Actor, AgentId, Approval, Breakdown, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId,
-    Event, Evidence, Failure, FailureClass, InputNote, MovedRef, Origin, Priority, Problem, ProgressNote,
-    Retries, RunId, Salvage, Settings, Splice, TaskId,
+    Event, Evidence, Failure, FailureClass, Filed, Finding, Findings, InputNote, Lacks, MovedRef, Origin,
+    Priority, Problem, ProgressNote, Retries, RunId, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,15 @@ pub(crate) fn commit(number: u32) -> CommitId {
 
 pub(crate) fn diff(files_changed: u64, head: CommitId) -> Diff {
     let digest = format!("sha256:{}", head.short());
-    Diff { files_changed, lines_added: 10 * files_changed, lines_removed: 1, digest, base: commit(0), head }
+    Diff {
+        files_changed,
+        lines_added: 10 * files_changed,
+        lines_removed: 1,
+        digest,
+        base: commit(0),
+        head,
+        obeyed_files: Vec::new(),
+    }
 }
 
 pub(crate) fn complete(files_changed: u64, head: CommitId) -> Complete {
@@ -63,17 +71,22 @@ pub(crate) fn progress(number: u32) -> ProgressNote {
     }
 }
 
-fn completed(task_id: TaskId) -> Event {
-    let settings = Settings {
+fn settings() -> Settings {
+    Settings {
         max_concurrent_agents: 1,
         approval: Approval::Person,
         members: Vec::new(),
         checks: vec!["test".to_owned()],
         retries: Retries::default(),
+        sessions: 8,
         budget: Budget::default(),
         agents: BTreeMap::new(),
-    };
-    Event::completed(task_id, &diff(2, commit(1)), 3, Some("Done".into()), &settings)
+    }
+}
+
+fn completed(task_id: TaskId) -> Event {
+    let diff = Diff { obeyed_files: vec![".regatta/config.toml".to_owned()], ..diff(2, commit(1)) };
+    Event::completed(task_id, &diff, 3, Some("Done".into()), &settings(), vec!["It is fast".into()])
 }
 
 /// One of each kind of event, in the order of [`Event::KINDS`].
@@ -99,6 +112,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             title: Some("Another title".into()),
             description: Some("More text".into()),
             priority: Some(Priority::Low),
+            filed: Some(Filed { epic_id: EpicId::new(3).ok(), prd: "user-auth".parse().ok() }),
         },
         Event::TaskQueued {
             task_id,
@@ -122,6 +136,14 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             from: Some(commit(2)),
             owner: None,
         },
+        Event::TaskReassigned {
+            task_id,
+            agent_id: Some(agent("beta")),
+            owner: None,
+            from: Some(agent_id.clone()),
+            session: Some(session),
+            feedback: Some("Go on".into()),
+        },
         Event::WorktreeCreated { task_id, branch: branch.clone(), path: "trees/task-7".into() },
         Event::WorktreeCreateFailed { task_id, error: error.clone() },
         Event::AgentAssigned { task_id, agent_id: agent_id.clone(), session },
@@ -129,6 +151,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::AgentSessionFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
         completed(task_id),
         Event::TaskCompleteFailed { task_id, error: error.clone() },
+        Event::submitted(task_id, &self::diff(2, commit(2)), &settings()),
         Event::TaskReleased { task_id, run_id: RunId::FIRST, error: Some(error.clone()) },
         Event::ApprovalRequested { task_id, diff: diff.clone() },
         Event::ApprovalRequestFailed { task_id, error: error.clone() },
@@ -146,6 +169,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             feedback: Some("Good".into()),
             diff,
             head: commit(1),
+            overrode: Some(Lacks { open_criteria: vec!["It works".into()], ..Lacks::default() }),
         },
         Event::ApprovalApproveFailed { task_id, error: error.clone() },
         Event::WorktreeMerged {
@@ -165,9 +189,16 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             reason: reason.clone(),
             feedback: Some("More".into()),
             rejection_count: 1,
+            agent_id: Some(agent("beta")),
         },
         Event::AgentResumed { task_id, agent_id: agent_id.clone(), session, feedback: reason.clone() },
-        Event::AgentResumeFailed { task_id, agent_id: agent_id.clone(), session, error: error.clone() },
+        Event::AgentResumeFailed {
+            task_id,
+            agent_id: agent_id.clone(),
+            session,
+            error: error.clone(),
+            rejection_count: Some(0),
+        },
         Event::AgentParked {
             task_id,
             agent_id: agent_id.clone(),
@@ -178,7 +209,13 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             error: error.clone(),
         },
         Event::AgentWoken { task_id, agent_id: agent_id.clone(), session, feedback: Some("Go on".into()) },
-        Event::AgentStopping { task_id, agent_id: Some(agent_id.clone()), reason: Some(reason.clone()) },
+        Event::AgentContinued { task_id, agent_id: agent_id.clone(), session, open: 1, limit: 8 },
+        Event::AgentStopping {
+            task_id,
+            agent_id: Some(agent_id.clone()),
+            reason: Some(reason.clone()),
+            handover: None,
+        },
         Event::AgentStopped { task_id, agent_id: Some(agent_id.clone()) },
         Event::AgentStopFailed { task_id, agent_id: Some(agent_id.clone()), error: error.clone() },
         Event::AgentRefused {
@@ -200,6 +237,8 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::WorktreeSalvaged {
             task_id,
             salvage: Salvage { name: "refs/regatta/salvage/7/1".into(), commit: commit(3) },
+            agent_id: Some(agent("judge")),
+            session: Some(session),
         },
         Event::WorktreeRemoved { task_id, branch: branch.clone() },
         Event::WorktreeRemoveFailed { task_id, branch, error: error.clone() },
@@ -224,6 +263,14 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
                 check: Some("test".into()),
             }],
         },
+        Event::CriteriaJudged {
+            task_id,
+            findings: Findings {
+                agent_id: agent("judge"),
+                commit: commit(1),
+                results: vec![Finding { criterion: "It works".into(), met: true }],
+            },
+        },
         Event::ProgressLogged { task_id, entry: progress(1) },
         Event::OutputWritten { task_id, digest: "01".into(), summary: "There is a file".into() },
         Event::OutputRemoved { task_id },
@@ -238,5 +285,8 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             }],
         },
         Event::TaskCancelled { task_id, reason: Some(reason) },
+        Event::TaskHidden { task_id },
+        Event::TaskUnhidden { task_id },
+        Event::TaskDeleted { task_id },
     ]
 }

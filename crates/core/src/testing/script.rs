@@ -1,24 +1,27 @@
 //! Text in, text out: a few lines of commands, and what came of each.
 //!
 //! ```text
-//! add [PRIORITY] [on ID,ID]      assign ID AGENT [PRIORITY]     complete ID [empty]
+//! add [PRIORITY] [on ID,ID] [criteria N]   tick ID NUMBER   sessions N
+//! assign ID AGENT [PRIORITY]     complete ID [empty]
 //! depend ID [+ID]… [-ID]…        reject ID REASON               cancel ID [REASON]
-//! take ID
-//! approve ID [by ACTOR] [head HEX] [dirty FILE,FILE] [moved|gone]
+//! take ID                        reassign ID AGENT|me [stop]    submit ID [empty]
+//! reject ID to:AGENT REASON      delete ID                      hide ID | unhide ID
+//! approve ID [by ACTOR] [head HEX] [dirty FILE,FILE] [moved|gone|baseless] [anyway]
 //! ok ID | fail ID                the oldest open effect of the task goes well, or badly
 //! finish ID | break ID | idle ID | halt ID   its session ends well, badly, with no change, or is stopped
 //! settle ID                      everything goes well until only sessions are under way
 //! ready ID                       its session ends well, and everything after it goes well
 //! report ID OUTCOME [SESSION]    an outcome that nobody may be waiting for
 //! queue                          the queue in order, and which task is next
-//! limit N | instances AGENT N | members NAME,NAME | auto | checks NAME,NAME (one called `broken` fails)
+//! obeyed FILE,FILE              what every diff changes from now on that the engine obeys
+//! forget AGENT | limit N | instances AGENT N | members NAME,NAME | auto | checks NAME,NAME (one called `broken` fails)
 //! ```
 
 use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
-    Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, Code, Command, Create, Depend,
-    FailureClass, Feedback, Outcome, Priority, Problem, Refusal, Reject, RunEnd, RunId, SessionEnd, Stage,
-    Start, Take, Task, TaskId,
+    Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, Code, Command, Create, Depend, Edit,
+    FailureClass, Feedback, News, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd, RunId,
+    Salvage, SessionEnd, Stage, Start, Take, Task, TaskId,
 };
 use expect_test::Expect;
 use std::collections::BTreeSet;
@@ -67,12 +70,19 @@ impl World {
                 let settings = AgentSettings { instances: count.parse().unwrap() };
                 world.settings.agents.insert(agent(name), settings);
             }),
+            ["forget", name] => self.set(|world| {
+                world.settings.agents.remove(&agent(name));
+            }),
             ["members", names] => {
                 self.set(|world| world.settings.members = names.split(',').map(str::to_owned).collect())
             }
+            ["sessions", count] => self.set(|world| world.settings.sessions = count.parse().unwrap()),
             ["retries", count] => self.set(|world| world.settings.retries.count = count.parse().unwrap()),
             ["checks", names] => {
                 self.set(|world| world.settings.checks = names.split(',').map(str::to_owned).collect())
+            }
+            ["obeyed", names] => {
+                self.set(|world| world.obeyed = names.split(',').map(str::to_owned).collect())
             }
             ["auto"] => self.set(|world| world.settings.approval = Approval::Auto),
             ["queue"] => self.render_queue(),
@@ -88,6 +98,13 @@ impl World {
 
     fn verb(&mut self, verb: &str, task: TaskId, rest: &[&str]) -> String {
         match verb {
+            "tick" => {
+                let number: u32 = rest[0].parse().unwrap();
+                let text = format!("Criterion {number} holds");
+                let news = vec![News::CriterionChecked { index: number - 1, text }];
+                let edit = Edit { base: None, steps: Vec::new(), news };
+                self.command(task, &Actor::Unknown, Command::Edit(edit))
+            }
             "depend" => self.command(task, &user(), Command::Depend(parse_depend(rest))),
             "assign" => self.command(task, &user(), parse_assign(rest)),
             "take" => self.command(task, &user(), Command::Take(Take { priority: None, start: start() })),
@@ -100,9 +117,25 @@ impl World {
                 let (actor, approve) = self.parse_approve(task, rest);
                 self.command(task, &actor, Command::Approve(approve))
             }
+            "submit" => {
+                let files = u64::from(rest.first() != Some(&"empty"));
+                let head = commit(self.tasks.get(&task).map_or(0, |task| task.completions) + 1);
+                self.command(task, &user(), Command::Submit(complete(files, head)))
+            }
+            "reassign" => {
+                let to = rest.first().filter(|name| **name != "me").map(|name| agent(name));
+                let stop = rest.contains(&"stop");
+                let reassign = Reassign::new(to, stop, Some("see the note".to_owned()), start()).unwrap();
+                self.command(task, &user(), Command::Reassign(reassign))
+            }
+            "delete" => self.command(task, &user(), Command::Delete),
+            "hide" => self.command(task, &user(), Command::Hide { hidden: true }),
+            "unhide" => self.command(task, &user(), Command::Hide { hidden: false }),
             "reject" => {
+                let to = rest.first().and_then(|word| word.strip_prefix("to:"));
+                let rest = if to.is_some() { &rest[1..] } else { rest };
                 let reject = Reject::new(rest.join(" "), Some("see the note".to_owned())).unwrap();
-                self.command(task, &user(), Command::Reject(reject))
+                self.command(task, &user(), Command::Reject(reject.handed_to(to.map(agent))))
             }
             "cancel" => {
                 let reason = (!rest.is_empty()).then(|| rest.join(" "));
@@ -164,7 +197,7 @@ impl World {
     }
 
     fn parse_approve(&self, task: TaskId, words: &[&str]) -> (Actor, Approve) {
-        let (mut actor, mut head, mut seen) = (user(), None, self.seen(task));
+        let (mut actor, mut head, mut seen, mut anyway) = (user(), None, self.seen(task), false);
         let mut words = words.iter().copied();
         while let Some(word) = words.next() {
             let mut value = || words.next().expect("a value follows");
@@ -174,10 +207,12 @@ impl World {
                 "dirty" => seen.dirty = value().split(',').map(str::to_owned).collect(),
                 "moved" => seen.head = Some(commit(0x999)),
                 "gone" => seen.head = None,
+                "baseless" => seen.is_base_gone = true,
+                "anyway" => anyway = true,
                 _ => panic!("`{word}` is not a part of an approval"),
             }
         }
-        (actor, Approve::new(None, head, seen).unwrap())
+        (actor, Approve::new(None, head, seen).unwrap().anyway(anyway))
     }
 
     fn render(&self, id: TaskId, steps: &[Step]) -> String {
@@ -193,7 +228,8 @@ impl World {
         if !effects.is_empty() {
             text.push_str(&format!(" -> {}", effects.join(", ")));
         }
-        format!("{text}\n{}\n", self.describe(&self.tasks[&id]))
+        let task = self.tasks.get(&id).map_or_else(|| format!("#{id} is gone"), |task| self.describe(task));
+        format!("{text}\n{task}\n")
     }
 
     fn describe(&self, task: &Task) -> String {
@@ -210,6 +246,9 @@ impl World {
         }
         if let Some(berth) = self.crew.berths.get(&task.id) {
             text.push_str(&format!(", {} {}", berth.agent, format!("{:?}", berth.state).to_lowercase()));
+        }
+        if task.hidden {
+            text.push_str(", hidden");
         }
         if task.rejection_count > 0 {
             text.push_str(&format!(", rejected {}", task.rejection_count));
@@ -267,7 +306,10 @@ fn parse_create(words: &[&str]) -> Create {
     let priority = words.iter().find_map(|word| find_priority(word)).unwrap_or_default();
     let on = words.iter().position(|word| *word == "on");
     let dependencies = on.map_or(BTreeSet::new(), |index| parse_ids(words[index + 1]));
-    Create::new("A task".to_owned(), String::new(), Vec::new(), dependencies, priority).unwrap()
+    let count =
+        words.iter().position(|word| *word == "criteria").map_or(0, |at| words[at + 1].parse().unwrap());
+    let criteria = (1..=count).map(|number: u32| format!("Criterion {number} holds")).collect();
+    Create::new("A task".to_owned(), String::new(), criteria, dependencies, priority).unwrap()
 }
 
 fn parse_depend(words: &[&str]) -> Depend {
@@ -315,14 +357,15 @@ fn parse_outcome(words: &[&str]) -> Outcome {
         }
         "wait_over" => Outcome::WaitOver { session },
         "role_broke" => Outcome::RoleBroke { session, breakdown: breakdown(FailureClass::Network) },
+        "role_wrote" => {
+            let salvage = Salvage { name: "refs/regatta/salvage/1/1".to_owned(), commit: commit(0xdef) };
+            Outcome::RoleWrote { session, salvage }
+        }
         "role_ended" => Outcome::RoleEnded { session },
         "run_failed" => {
             Outcome::RunOver { run: RunId::FIRST, end: RunEnd::Failed(failure(Code::RunStopped)) }
         }
-        "run_completed" => {
-            let end = RunEnd::Completed(complete(u64::from(session > 0), commit(session)));
-            Outcome::RunOver { run: RunId::FIRST, end }
-        }
+        "run_completed" => Outcome::RunOver { run: RunId::FIRST, end: RunEnd::Completed },
         "session_stopped" => Outcome::SessionEnded { session, end: SessionEnd::Stopped },
         "diff_recorded" => Outcome::DiffRecorded,
         "diff_not_recorded" => Outcome::DiffNotRecorded(failure(Code::GitFailed)),

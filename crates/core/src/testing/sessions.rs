@@ -53,6 +53,7 @@ pub(crate) fn session_samples() -> Vec<Event> {
             usage,
             turns: 3,
             agent_session: Some("own-1".to_owned()),
+            agent_session_gone: true,
         },
     ]
 }

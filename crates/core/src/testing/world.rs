@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) settings: Settings,
     pub(crate) facts: Vec<Fact>,
     pub(crate) open: Vec<Open>,
+    /// What every diff changes of what the engine obeys.
+    pub(crate) obeyed: Vec<String>,
     seconds: i64,
 }
 
@@ -55,6 +57,7 @@ impl World {
             members: Vec::new(),
             checks: Vec::new(),
             retries: Retries::default(),
+            sessions: 8,
             budget: Budget::default(),
             agents: BTreeMap::from(agents),
         };
@@ -66,6 +69,7 @@ impl World {
             settings,
             facts: Vec::new(),
             open: Vec::new(),
+            obeyed: Vec::new(),
             seconds: NEW_YEAR,
         }
     }
@@ -95,10 +99,11 @@ impl World {
         let at = Timestamp::from_second(self.seconds).unwrap();
         let fact = Fact { at, actor: actor.clone(), event: event.clone() };
         let id = event.task();
-        let task = Task::evolve(self.tasks.remove(&id), &fact).expect("an event of a task that exists");
+        let task = Task::evolve(self.tasks.remove(&id), &fact);
         self.crew = std::mem::take(&mut self.crew).evolve(&fact);
         self.plan = std::mem::take(&mut self.plan).evolve(&fact);
         self.facts.push(fact);
+        let task = task?;
         let asked = effects(&task, event);
         self.tasks.insert(id, task);
         asked
@@ -185,7 +190,7 @@ impl World {
     /// Returns what a look at the worktree shows when nobody touched it since.
     pub(crate) fn seen(&self, id: TaskId) -> Seen {
         let diff = self.tasks.get(&id).and_then(Task::diff);
-        Seen { head: diff.map(|diff| diff.head.clone()), dirty: Vec::new() }
+        Seen { head: diff.map(|diff| diff.head.clone()), dirty: Vec::new(), is_base_gone: false }
     }
 
     fn success(&self, effect: &Effect, started: bool) -> Outcome {
@@ -193,7 +198,9 @@ impl World {
         match effect {
             Effect::CreateWorktree { .. } => Outcome::WorktreeCreated,
             Effect::RunSession { session, .. } if started => {
-                let end = SessionEnd::Finished(complete(1, commit(*session)));
+                let mut finished = complete(1, commit(*session));
+                finished.diff.obeyed_files.clone_from(&self.obeyed);
+                let end = SessionEnd::Finished(finished);
                 Outcome::SessionEnded { session: *session, end }
             }
             Effect::RunSession { session, .. } => Outcome::SessionStarted { session: *session },

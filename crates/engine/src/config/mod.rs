@@ -25,6 +25,13 @@ const SETUP_WALL_DEFAULT: Duration = Duration::from_secs(600);
 /// Longer than most suites that are run before a merge.
 const CHECK_WALL_DEFAULT: Duration = Duration::from_secs(1_800);
 
+/// A task of medium size has so many sessions.
+const SESSIONS_DEFAULT: u32 = 8;
+/// A task may have so many criteria, and each a session.
+const SESSIONS_MAX: u32 = 100;
+/// A week, so that a holiday or two does not make everything overdue.
+const REVIEW_DEFAULT: Duration = Duration::from_secs(7 * 24 * 3_600);
+
 /// What fails so often in a row does not mend itself.
 const RETRIES_MAX: u32 = 100;
 
@@ -57,6 +64,8 @@ pub struct Config {
     pub checks: BTreeMap<String, Vec<String>>,
     /// How long one check may take.
     pub check_wall: Duration,
+    /// How long a person may take before something that waits for them is overdue.
+    pub review: Duration,
     /// The folder of task files, from the project's root unless absolute.
     pub task_states: PathBuf,
     /// The folder of archives, from the project's root unless absolute.
@@ -216,14 +225,25 @@ struct RawGeneralLimits {
     grace: Option<String>,
     turns: Option<u32>,
     check_wall: Option<String>,
+    review: Option<String>,
     retries: Option<u32>,
     retry_pause: Option<String>,
+    sessions: Option<u32>,
 }
 
 impl RawGeneralLimits {
     fn of_sessions(&self) -> RawLimits {
         let (wall, silence, grace) = (self.wall.clone(), self.silence.clone(), self.grace.clone());
         RawLimits { wall, silence, grace, turns: self.turns, tokens: None, cost: None }
+    }
+
+    fn sessions(&self) -> Result<u32, Fault> {
+        let count = self.sessions.unwrap_or(SESSIONS_DEFAULT);
+        if !(1..=SESSIONS_MAX).contains(&count) {
+            let message = format!("`limits.sessions` must be 1 to {SESSIONS_MAX}, not {count}");
+            return Err(fault("sessions", message));
+        }
+        Ok(count)
     }
 
     fn retries(&self) -> Result<Retries, Fault> {
@@ -354,6 +374,7 @@ impl Raw {
             approval: self.project.approval,
             checks: checks.keys().cloned().collect(),
             retries: self.limits.retries()?,
+            sessions: self.limits.sessions()?,
             budget: self.budget.check()?,
             members: self.project.members.clone(),
             agents: agents
@@ -377,6 +398,7 @@ impl Raw {
             archives: self.paths.archives,
             checks,
             check_wall: span("check_wall", self.limits.check_wall.as_deref(), CHECK_WALL_DEFAULT)?,
+            review: span("review", self.limits.review.as_deref(), REVIEW_DEFAULT)?,
         })
     }
 
@@ -430,7 +452,7 @@ fn limits(own: &RawLimits, defaults: &RawLimits) -> Result<Limits, Fault> {
     })
 }
 
-/// Reads `90s`, `10m`, `2h` or `500ms`.
+/// Reads `90s`, `10m`, `2h`, `7d` or `500ms`.
 fn span(key: &str, text: Option<&str>, standard: Duration) -> Result<Duration, Fault> {
     let Some(text) = text else { return Ok(standard) };
     let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
@@ -440,6 +462,7 @@ fn span(key: &str, text: Option<&str>, standard: Duration) -> Result<Duration, F
         "s" => Some(1_000),
         "m" => Some(60_000),
         "h" => Some(3_600_000),
+        "d" => Some(86_400_000),
         _ => None,
     };
     let product = number.zip(milliseconds).and_then(|(number, unit)| number.checked_mul(unit));
@@ -447,7 +470,7 @@ fn span(key: &str, text: Option<&str>, standard: Duration) -> Result<Duration, F
         Some(product) if product > 0 => Ok(Duration::from_millis(product)),
         _ => Err(fault(
             key,
-            format!("`{key}` must be a time such as `500ms`, `90s`, `10m` or `2h`, not `{text}`"),
+            format!("`{key}` must be a time such as `500ms`, `90s`, `10m`, `2h` or `7d`, not `{text}`"),
         )),
     }
 }

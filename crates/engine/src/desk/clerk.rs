@@ -7,12 +7,15 @@ use super::answers::{fault_from, fault_of, message_answer, note_of, refusal_of, 
 use super::{OfRun, Opening, Subject, budget, signals};
 use crate::core::message::{Draft, Party};
 use crate::core::run::Command as RunCommand;
-use crate::core::{Actor, Code, Command, MessageId, Problem, Refused as Noted, TaskId, find_nearest};
+use crate::core::{
+    Actor, Code, Command, EpicId, Id, MessageId, Problem, Refused as Noted, TaskId, find_nearest,
+};
 use crate::error::Error;
 use crate::memory::{self, Progress};
 use crate::messages::{self, MessageView};
 use crate::orders::{self, Order};
 use crate::project::Project;
+use crate::reading;
 use crate::runs::{self, Seat, Terms};
 use regatta_agents::{Limits, Usage, check_report};
 use regatta_files::TaskFile;
@@ -260,6 +263,20 @@ fn find_criterion(file: &TaskFile, text: &str) -> Result<usize, Fault> {
     })
 }
 
+fn wrong(field: &'static str, problem: &str) -> Fault {
+    let problem = format!("is wrong: {problem}");
+    fault_of(&orders::invalid(vec![crate::core::FieldFault { field, problem }]))
+}
+
+fn filed_under_none(what: &str) -> Fault {
+    fault_from(&Problem::new(
+        Code::ValidationError,
+        format!("no {what} was read"),
+        format!("your task belongs to no {what}"),
+        format!("name the {what} that you want"),
+    ))
+}
+
 fn too_many(what: &str, max: u32) -> Fault {
     let why = format!("this session has sent {max}, and more are a loop rather than work");
     let next = "go on with the work; what is still to be said belongs in the progress log";
@@ -295,6 +312,43 @@ impl Desk for Clerk {
         self.inputs(task).await.map_err(|error| fault_of(&error))
     }
 
+    async fn read_output(&self, task: u32) -> Result<Value, Fault> {
+        self.check_open()?;
+        let task = TaskId::new(task).map_err(|bad| wrong("from", &bad.to_string()))?;
+        reading::output(&self.project, &self.subject.giver(), task).await.map_err(|error| fault_of(&error))
+    }
+
+    async fn read_prd(&self, slug: Option<String>) -> Result<Value, Fault> {
+        self.check_open()?;
+        let slug = match slug {
+            Some(slug) => slug.parse().map_err(|bad: Id| wrong("slug", &bad.to_string()))?,
+            None => {
+                let task = self.own_task()?;
+                let task = orders::get_task(&self.project, task).await.map_err(|error| fault_of(&error))?;
+                task.prd.ok_or_else(|| filed_under_none("PRD"))?
+            }
+        };
+        reading::prd(&self.project, &slug).await.map_err(|error| fault_of(&error))
+    }
+
+    async fn read_epic(&self, epic: Option<u32>) -> Result<Value, Fault> {
+        self.check_open()?;
+        let epic = match epic {
+            Some(epic) => EpicId::new(epic).map_err(|bad| wrong("epicId", &bad.to_string()))?,
+            None => {
+                let task = self.own_task()?;
+                let task = orders::get_task(&self.project, task).await.map_err(|error| fault_of(&error))?;
+                task.epic.ok_or_else(|| filed_under_none("epic"))?
+            }
+        };
+        reading::epic(&self.project, epic).await.map_err(|error| fault_of(&error))
+    }
+
+    async fn read_archive(&self) -> Result<Value, Fault> {
+        let task = self.own_task()?;
+        reading::archive(&self.project, task).map_err(|error| fault_of(&error))
+    }
+
     async fn tick_criterion(&self, tick: TickCriterion) -> Result<TaskAnswer, Fault> {
         let task = self.own_task()?;
         self.tick(task, &tick).await
@@ -302,8 +356,7 @@ impl Desk for Clerk {
 
     async fn append_progress(&self, entry: AppendProgress) -> Result<ProgressAnswer, Fault> {
         let task = self.own_task()?;
-        let issues =
-            entry.obstacles.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "None".to_owned());
+        let issues = entry.issues.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "None".to_owned());
         let progress = Progress { did: entry.did, issues, next: entry.next };
         let logged = memory::log_in_session(&self.project, &self.subject.giver(), task, &progress).await;
         let file = logged.map_err(|error| fault_of(&error))?;

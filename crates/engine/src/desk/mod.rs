@@ -23,7 +23,7 @@ mod token;
 pub use join::{Joined, join, join_streams};
 pub use place::FOLDER_VARIABLE;
 pub(crate) use place::sweep;
-pub use report::report_refused;
+pub use report::{call, report_refused};
 pub(crate) use signals::is_called_off;
 pub(crate) use subject::{OfRun, Subject};
 
@@ -69,6 +69,7 @@ pub(crate) struct OpenDesk {
 pub(crate) fn open(opening: Opening<'_>) -> Result<OpenDesk, Error> {
     let place = place::Place::make(opening.project, opening.session, opening.mark)?;
     let token = place.keep_token()?;
+    place.offer_program()?;
     let listener = place.listen()?;
     let clerk = Arc::new(Clerk::new(opening));
     let stop = CancellationToken::new();
@@ -91,10 +92,12 @@ impl OpenDesk {
     pub(crate) fn names(&self) -> Vec<(String, String)> {
         let command = self.command();
         let words = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
-        vec![
+        let mut names = vec![
             (FOLDER_VARIABLE.to_owned(), self.private().display().to_string()),
             (place::COMMAND_VARIABLE.to_owned(), words),
-        ]
+        ];
+        names.extend(self.place.find_path().map(|path| ("PATH".to_owned(), path)));
+        names
     }
 
     /// Takes down what the session has used so far, for an agent that asks what is left.

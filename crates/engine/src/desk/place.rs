@@ -22,6 +22,8 @@ pub(super) const COMMAND_VARIABLE: &str = "REGATTA_MCP_COMMAND";
 
 const SOCKET: &str = "desk.sock";
 const TOKEN: &str = "token";
+const PROGRAMS: &str = "bin";
+const PROGRAM: &str = "regatta";
 /// The smallest limit of the systems that we know, without the zero at the end.
 const SOCKET_PATH_BYTES_MAX: usize = 103;
 const ONLY_OWNER_FOLDER: u32 = 0o700;
@@ -58,6 +60,22 @@ impl Place {
             .and_then(|mut file| writeln!(file, "{}", token.as_str()))
             .map_err(Error::io("write", &path))?;
         Ok(token)
+    }
+
+    /// Puts this program where the session finds it by its name, so that the commands which prompts name can be typed.
+    pub(super) fn offer_program(&self) -> Result<(), Error> {
+        let folder = self.folder.join(PROGRAMS);
+        std::fs::create_dir(&folder).map_err(Error::io("create", &folder))?;
+        let link = folder.join(PROGRAM);
+        let program = std::env::current_exe().map_err(Error::io("find the program for", &link))?;
+        std::os::unix::fs::symlink(program, &link).map_err(Error::io("create", &link))
+    }
+
+    /// Returns the search path of the session, unless the folder cannot be a part of one.
+    pub(super) fn find_path(&self) -> Option<String> {
+        let given = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(self.folder.join(PROGRAMS)).chain(std::env::split_paths(&given));
+        std::env::join_paths(folders).ok()?.into_string().ok()
     }
 
     /// Listens on the socket of the folder.

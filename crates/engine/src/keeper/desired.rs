@@ -9,12 +9,15 @@ use crate::project::Project;
 use regatta_files::{NewChainInput, NewCriterion, NewEpic, NewPrd, NewTaskFile, TaskFile, render_new};
 use serde_json::{Value, json};
 
+/// Stands in the place of an upstream task's output until there is one; one line in parentheses is a placeholder.
+const NO_OUTPUT: &str = "(No chain output yet)";
+
 /// Writes the first version of a task's file.
-pub(super) fn render(task: &Task) -> TaskFile {
-    render_new(&new_file(task))
+pub(super) fn render(project: &Project, task: &Task) -> TaskFile {
+    render_new(&new_file(project, task))
 }
 
-fn new_file(task: &Task) -> NewTaskFile {
+fn new_file(project: &Project, task: &Task) -> NewTaskFile {
     let criterion = |criterion: &crate::core::Criterion| NewCriterion {
         text: criterion.text.clone(),
         checked: criterion.checked,
@@ -27,6 +30,7 @@ fn new_file(task: &Task) -> NewTaskFile {
         requirements: task.description.clone(),
         criteria: task.criteria.iter().map(criterion).collect(),
         dependencies: task.dependencies.iter().map(|on| on.number()).collect(),
+        repository: project.root().file_name().map(|name| name.to_string_lossy().into_owned()),
         ..NewTaskFile::default()
     }
 }
@@ -34,7 +38,7 @@ fn new_file(task: &Task) -> NewTaskFile {
 /// Names epic and PRD in a file that is just being made; later the lines are whoever's who edits them.
 async fn with_documents(project: &Project, task: &Task, file: &TaskFile) -> Result<TaskFile, Error> {
     let is_filed = task.epic.is_some() || task.prd.is_some();
-    let mut new = new_file(task);
+    let mut new = new_file(project, task);
     if !is_filed || file.text() != render_new(&new).text() {
         return Ok(file.clone());
     }
@@ -71,7 +75,8 @@ pub(super) async fn bring_in_line(
         }
     }
     let (inputs, notes) = inputs(project, task).await?;
-    if (notes != task.memory.inputs || !notes.is_empty())
+    let is_told_of_none = wanted.chain_inputs().iter().any(|entry| entry.summary == NO_OUTPUT);
+    if (notes != task.memory.inputs || !inputs.is_empty() || is_told_of_none)
         && let Ok(file) = wanted.with_chain_inputs(&inputs)
     {
         wanted = file;
@@ -108,7 +113,16 @@ async fn inputs(project: &Project, task: &Task) -> Result<(Vec<NewChainInput>, V
     let (mut inputs, mut notes) = (Vec::new(), Vec::new());
     for on in &task.dependencies {
         let upstream = orders::get_task(project, *on).await?;
-        let Some(output) = &upstream.memory.output else { continue };
+        let Some(output) = &upstream.memory.output else {
+            inputs.push(NewChainInput {
+                task: on.number(),
+                title: upstream.title.clone(),
+                summary: NO_OUTPUT.to_owned(),
+                link: None,
+                stale: false,
+            });
+            continue;
+        };
         let used = task.memory.inputs.iter().find(|note| note.task_id == *on);
         let is_stale = has_begun && used.is_some_and(|note| note.digest != output.digest);
         let fresh = (&output.digest, &output.summary);

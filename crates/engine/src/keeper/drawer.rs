@@ -18,23 +18,23 @@ use crate::core::TaskId;
 use crate::error::Error;
 use crate::orders;
 use crate::project::Project;
-use regatta_files::{disk, exchange};
+use regatta_files::exchange;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Moves the file of a task into its drawer; returns the drawer, or nothing if somebody made the file a link to elsewhere.
-pub(crate) async fn open(project: &Project, task: TaskId) -> Result<Option<PathBuf>, Error> {
+/// Moves the file of a task into its drawer, and returns the drawer. A link to elsewhere goes there too, as it is: the next
+/// look sets it aside.
+pub(crate) async fn open(project: &Project, task: TaskId) -> Result<PathBuf, Error> {
     let _lock = lock::take(project, task).await?;
-    let path = file_path(project, task);
-    if path.is_symlink() && place::drawer_of_link(&path) != Some(task) {
-        return Ok(None);
-    }
     let drawer = drawer_path(project, task);
+    if std::fs::symlink_metadata(&drawer).is_ok_and(|found| !found.is_dir()) {
+        exchange::set_aside(&drawer, place::left_drawers(&drawer)).map_err(Error::StateFile)?;
+    }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&drawer);
     made.map_err(Error::io("create", &drawer))?;
     settle(project, task).await?;
-    Ok(Some(drawer))
+    Ok(drawer)
 }
 
 /// Moves the file of a task back to its place, and removes what else its agent left in the drawer.
@@ -57,7 +57,7 @@ pub(crate) async fn close(project: &Project, task: TaskId) -> Result<(), Error> 
     if is_file(&inside) {
         std::fs::rename(&inside, &path).map_err(Error::io("move back", &path))?;
     } else {
-        // The next look makes the file anew from the log.
+        // The next look writes the file again from the log.
         std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
     }
     // Under another name, since an agent can leave what cannot be removed.
@@ -71,7 +71,7 @@ pub(crate) async fn close(project: &Project, task: TaskId) -> Result<(), Error> 
 pub(super) async fn settle(project: &Project, task: TaskId) -> Result<PathBuf, Error> {
     let (path, drawer) = (file_path(project, task), drawer_path(project, task));
     if !is_folder(&drawer) {
-        return disk::follow(&path).map_err(Error::StateFile);
+        return Ok(path);
     }
     let inside = inside(&drawer, &path);
     if place::drawer_of_link(&path) == Some(task) {
@@ -97,7 +97,7 @@ pub(super) fn peek(project: &Project, task: TaskId) -> PathBuf {
     } else if is_folder(&drawer) {
         inside(&drawer, &path)
     } else {
-        disk::follow(&path).unwrap_or(path)
+        path
     }
 }
 

@@ -4,14 +4,14 @@
 //!   a version that the log knows, or nothing      removed once nobody has it open
 //!   another text, and its base is known           merged like any other edit, then removed as above
 //!   another text, and its base is not known       kept beside the task file, and said so
-//!   no text                                       set aside as corrupt, and said so
+//!   no text, or what is left of one               set aside as corrupt, and said so
 //! ```
 //!
 //! All of this happens under the lock of the task file: what a living process of ours is about to use is left alone.
 
 use super::place::{self, Base, Left};
 use super::settled::{self, Look, Whole};
-use super::{confirm, set_aside, take_edit};
+use super::{Aside, confirm, set_aside, take_edit};
 use crate::core::{Actor, Command, Edit, Event, FileText, FileVersion, News, Origin, Task, TaskId};
 use crate::crash;
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::log::{self, NO_SNAPSHOT};
 use crate::orders::{self, Order};
 use crate::project::Project;
 use regatta_files::disk::{self, Itself};
-use regatta_files::{TaskFile, exchange};
+use regatta_files::{TaskFile, exchange, find_damage};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -53,23 +53,20 @@ pub(crate) fn find_all(project: &Project) -> Result<Vec<LeftOver>, Error> {
     let folder = place::folder(project);
     let mut paths = exchange::list(&folder.join("any")).map_err(Error::StateFile)?;
     for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        paths.extend(find_through(&entry));
+        paths.extend(find_in_drawer(&entry));
     }
     paths.sort();
     paths.dedup();
     let left_over = |path: PathBuf| {
-        let task = place::task_of_left(&path).or_else(|| find_owner(&path));
+        let task = place::task_of_left(&path).or_else(|| find_owner(&place::root(project), &path));
         LeftOver { path, task }
     };
     Ok(paths.into_iter().map(left_over).collect())
 }
 
-/// Lists what was displaced where a link leads to, and what is of its own task in a drawer.
-fn find_through(entry: &std::fs::DirEntry) -> Vec<PathBuf> {
+/// Lists what is of its own task in a drawer.
+fn find_in_drawer(entry: &std::fs::DirEntry) -> Vec<PathBuf> {
     let (path, kind) = (entry.path(), entry.file_type());
-    if kind.as_ref().is_ok_and(std::fs::FileType::is_symlink) && place::drawer_of_link(&path).is_none() {
-        return disk::follow(&path).and_then(|target| exchange::list(&target)).unwrap_or_default();
-    }
     let drawer = entry.file_name().to_str().and_then(place::task_of_drawer);
     let Some(task) = drawer.filter(|_| kind.is_ok_and(|kind| kind.is_dir())) else { return Vec::new() };
     let mut found = exchange::list(&path.join("any")).unwrap_or_default();
@@ -96,7 +93,7 @@ pub(super) async fn take_in(
 ) -> Result<Taken, Error> {
     let mut is_any_open = false;
     let lefts = exchange::list(path).map_err(Error::StateFile)?;
-    if let Some(written) = find_written(task.id, text, &lefts)? {
+    if let Some(written) = find_written(&place::root(project), task.id, text, &lefts)? {
         confirm(project, task.id, written).await?;
         return Ok(Taken::Something);
     }
@@ -112,7 +109,7 @@ pub(super) async fn take_in(
                 continue;
             }
             Some(Left::Displaced { task: owner, base }) if owner == task.id => Some(base),
-            Some(Left::Unnamed) if find_owner(&left) == Some(task.id) => None,
+            Some(Left::Unnamed) if find_owner(&place::root(project), &left) == Some(task.id) => None,
             _ => continue,
         };
         let desk = Desk { project, task, text, left: &left, base };
@@ -128,7 +125,12 @@ pub(super) async fn take_in(
 ///
 /// What is on the disk by now was then made on that version, and not on the one that the log takes to be there. It is
 /// known by what was displaced: before the exchange, the file of that name holds the newest version itself.
-fn find_written<'a>(task: TaskId, text: &'a FileText, lefts: &[PathBuf]) -> Result<Option<&'a str>, Error> {
+fn find_written<'a>(
+    root: &Path,
+    task: TaskId,
+    text: &'a FileText,
+    lefts: &[PathBuf],
+) -> Result<Option<&'a str>, Error> {
     let (Some(newest), on_disk) = (&text.newest, text.on_disk.as_ref()) else { return Ok(None) };
     if on_disk.is_some_and(|version| version.digest == newest.digest) {
         return Ok(None);
@@ -139,7 +141,7 @@ fn find_written<'a>(task: TaskId, text: &'a FileText, lefts: &[PathBuf]) -> Resu
         if place::parse_left(left) != Some(Left::displaced(task, base)) {
             continue;
         }
-        match disk::read_itself(left).map_err(Error::StateFile)? {
+        match disk::read_itself(root, left).map_err(Error::StateFile)? {
             Itself::File(_, digest) if digest.as_str() == newest.digest => return Ok(None),
             found => is_displaced |= matches!(found, Itself::File(..)),
         }
@@ -160,24 +162,30 @@ impl Desk<'_> {
     async fn look(&self, until: Instant) -> Result<Taken, Error> {
         let nothing = |is_open: bool| Ok(Taken::Nothing { is_any_open: is_open });
         wait_for_openings(self.left).await;
-        let whole = match settled::read(self.left, until, |digest| self.is_known(digest)).await? {
+        // Nobody opens it again, so what it lacks does not come later.
+        let root = place::root(self.project);
+        let file = settled::Watched { root: &root, path: self.left, before: "" };
+        let whole = match file.read(until, |digest| self.is_known(digest)).await? {
             Look::Missing => return nothing(false),
             Look::Unfinished => return nothing(true),
-            Look::Odd => return self.set_aside().await,
+            Look::Odd => return self.set_aside(Aside::NoFile).await,
             Look::Whole(whole) => whole,
         };
         if self.is_known(&whole.digest) || whole.bytes.is_empty() {
             return self.dispose(&whole);
         }
         let Ok(theirs) = std::str::from_utf8(&whole.bytes) else {
-            return self.set_aside().await;
+            return self.set_aside(Aside::NoText).await;
         };
         let history =
             History::read(self.project, self.task.id, &whole.digest, theirs, self.base.as_ref()).await?;
         match history.base {
             // A version of ours that was cut off has a name of its own, except under the old names.
             _ if history.is_version || (self.base.is_none() && history.is_beginning) => self.dispose(&whole),
-            Some(base) => self.merge(&base, theirs, &whole).await,
+            Some(base) => match find_damage(&TaskFile::parse(base.as_str()), &TaskFile::parse(theirs)) {
+                Some(damage) => self.set_aside(Aside::Damaged(damage)).await,
+                None => self.merge(&base, theirs, &whole).await,
+            },
             None => self.keep().await,
         }
     }
@@ -190,8 +198,8 @@ impl Desk<'_> {
             || self.base.as_ref().is_some_and(|base| base.is(digest))
     }
 
-    async fn set_aside(&self) -> Result<Taken, Error> {
-        set_aside(self.project, self.task.id, self.left).await?;
+    async fn set_aside(&self, why: Aside) -> Result<Taken, Error> {
+        set_aside(self.project, self.task.id, self.left, why).await?;
         Ok(Taken::Something)
     }
 
@@ -283,8 +291,8 @@ async fn wait_for_openings(path: &Path) {
 }
 
 /// Returns the task that a file says it is of.
-fn find_owner(path: &Path) -> Option<TaskId> {
-    let Ok(Itself::File(bytes, _)) = disk::read_itself(path) else { return None };
+fn find_owner(root: &Path, path: &Path) -> Option<TaskId> {
+    let Ok(Itself::File(bytes, _)) = disk::read_itself(root, path) else { return None };
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     let number = TaskFile::parse(String::from_utf8_lossy(head)).title()?.id?;
     TaskId::new(number).ok()
@@ -328,14 +336,15 @@ mod tests {
             std::fs::write(folder.path().join(&name), text).unwrap();
             folder.path().join(name)
         };
-        let written = |lefts: &[PathBuf]| find_written(task, &text, lefts).unwrap().map(str::to_owned);
+        let root = folder.path();
+        let written = |lefts: &[PathBuf]| find_written(root, task, &text, lefts).unwrap().map(str::to_owned);
         assert_eq!(written(&[]), None);
         assert_eq!(written(&[leave("a", "two")]), None, "not exchanged yet");
         assert_eq!(written(&[leave("a", "one")]), Some(digest_of(b"two")));
         assert_eq!(written(&[leave("a", "one, edited")]), Some(digest_of(b"two")));
         assert_eq!(written(&[leave("a", "one"), leave("b", "two")]), None, "about to be put in its place");
         let confirmed = FileText { newest: text.newest.clone(), on_disk: text.newest.clone() };
-        assert_eq!(find_written(task, &confirmed, &[leave("a", "one")]).unwrap(), None);
+        assert_eq!(find_written(root, task, &confirmed, &[leave("a", "one")]).unwrap(), None);
     }
 
     #[test]

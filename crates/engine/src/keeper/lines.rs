@@ -6,7 +6,7 @@
 //! nothing else. A line that is missing costs a look, and nothing more.
 
 use super::settled::Stamp;
-use super::{desired, drawer, file_path};
+use super::{desired, drawer, file_path, place};
 use crate::core::TaskId;
 use crate::error::Error;
 use crate::list::{self, FILES, Mark};
@@ -43,7 +43,7 @@ pub(super) async fn find(project: &Project, task: TaskId) -> Result<Option<Line>
     let Some(newest) = text.newest.as_ref().filter(|newest| text.on_disk.as_ref() == Some(newest)) else {
         return Ok(None);
     };
-    if !has_digest(&drawer::peek(project, task), &newest.digest)? {
+    if !has_digest(project, &drawer::peek(project, task), &newest.digest)? {
         return Ok(None);
     }
     let found = orders::get_task(project, task).await?;
@@ -65,7 +65,7 @@ pub(super) fn of_written(
     (version, base): (Version, Seq),
 ) -> Option<Beside> {
     let stamp = stamp_of(project, task)?;
-    has_digest(path, digest).ok()?.then(|| {
+    has_digest(project, path, digest).ok()?.then(|| {
         let line = Line { stamp, base: base.0, is_own: true };
         Beside { version, row: row_of(task, &line) }
     })
@@ -75,8 +75,8 @@ fn stamp_of(project: &Project, task: TaskId) -> Option<Stamp> {
     std::fs::metadata(file_path(project, task)).ok().map(|metadata| Stamp::of(&metadata))
 }
 
-fn has_digest(path: &Path, digest: &str) -> Result<bool, Error> {
-    let found = disk::read_itself(path).map_err(Error::StateFile)?;
+fn has_digest(project: &Project, path: &Path, digest: &str) -> Result<bool, Error> {
+    let found = disk::read_itself(&place::root(project), path).map_err(Error::StateFile)?;
     Ok(matches!(found, Itself::File(_, found) if found.as_str() == digest))
 }
 

@@ -2,12 +2,13 @@
 //!
 //! Editors and agents do not know of it; it only keeps two processes of ours from taking each other's writes for edits.
 
-use super::place::guard_path;
+use super::place::{ensure_folder, guard_path};
 use crate::core::TaskId;
 use crate::error::Error;
 use crate::project::Project;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
 /// A sync takes milliseconds; whoever holds a file for so long hangs.
@@ -37,10 +38,13 @@ pub(super) async fn take(project: &Project, task: TaskId) -> Result<Lock, Error>
 /// Takes the lock of a task file, unless another process of ours has it.
 pub(super) fn try_take(project: &Project, task: TaskId) -> Result<Option<Lock>, Error> {
     let path = guard_path(project, task);
+    ensure_folder(project)?;
     let folder = path.parent().unwrap_or(project.root());
     std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-    let open = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = open.map_err(Error::io("open", &path))?;
+    let mut options = File::options();
+    let flags = i32::try_from(OFlags::NOFOLLOW.bits()).expect("the flag is a small bit");
+    options.create(true).truncate(false).write(true).custom_flags(flags);
+    let file = options.open(&path).map_err(Error::io("open", &path))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(Lock { _file: file })),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),

@@ -11,6 +11,7 @@
 //! docs/design/001-task-files.md.
 
 mod desired;
+mod discard;
 mod drawer;
 mod left_over;
 mod lines;
@@ -22,10 +23,11 @@ mod reports;
 mod settled;
 mod watch;
 
+pub(crate) use discard::discard;
 pub(crate) use drawer::{close as close_drawer, open as open_drawer};
 pub(crate) use left_over::{LeftOver, keep_unowned};
 pub(crate) use news::{BY_ENGINE, between as news_between};
-pub(crate) use place::{archive_path, file_path};
+pub(crate) use place::{archive_path, archive_root, corrupt_paths, ensure_archives, file_path};
 pub(crate) use watch::watch;
 
 use crate::core::{
@@ -37,10 +39,10 @@ use crate::error::Error;
 use crate::orders::{self, Beside, Order};
 use crate::project::Project;
 use left_over::Taken;
-use regatta_files::{TaskFile, disk, exchange, merge};
-use regatta_store::{Seq, Version};
+use regatta_files::{Damage, TaskFile, disk, exchange, find_damage, merge};
+use regatta_store::{CommandKey, Seq, Version};
 use settled::{Look, Whole};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Each round means that somebody wrote meanwhile; so many in a row are a loop, not work.
@@ -73,9 +75,47 @@ pub(crate) fn find_left_overs(project: &Project) -> Result<Vec<LeftOver>, Error>
     Ok(found)
 }
 
+/// Refuses a folder of task files that leads elsewhere.
+pub(crate) fn check_folder(project: &Project) -> Result<(), Error> {
+    place::ensure_folder(project)
+}
+
+/// Lists the task files of this project's folder that are of none of its tasks.
+pub(crate) fn find_foreign(project: &Project, is_known: impl Fn(TaskId) -> bool) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(place::folder(project)).into_iter().flatten().flatten();
+    let is_foreign = |entry: &std::fs::DirEntry| {
+        let task = entry.file_name().to_str().and_then(place::task_of_file);
+        task.is_some_and(|task| !is_known(task))
+    };
+    let mut found: Vec<PathBuf> = entries.filter(is_foreign).map(|entry| entry.path()).collect();
+    found.sort();
+    found
+}
+
+/// Reads the file of a task as it is on the disk, without changing anything; nothing when it is no text.
+pub(crate) fn peek_text(project: &Project, task: TaskId) -> Option<TaskFile> {
+    match disk::read_itself(&place::root(project), &drawer::peek(project, task)).ok()? {
+        disk::Itself::File(bytes, _) => TaskFile::parse_bytes(bytes).ok(),
+        disk::Itself::Missing | disk::Itself::Odd => None,
+    }
+}
+
 /// Reads what others changed, and writes what the engine has to say.
 pub(crate) async fn sync(project: &Project, task: TaskId, editor: &Actor) -> Result<Kept, Error> {
     edit(project, task, editor, |file| Ok((file.clone(), Vec::new()))).await
+}
+
+/// Takes in what is on the disk, if the log does not know it; a file that it knows costs one read.
+pub(crate) async fn look_in(project: &Project, task: TaskId) -> Result<(), Error> {
+    orders::get_task(project, task).await?;
+    let text = orders::load_file(project, task).await?.state;
+    let found = disk::read_itself(&place::root(project), &drawer::peek(project, task));
+    if let Ok(disk::Itself::File(_, digest)) = &found
+        && text.on_disk.as_ref().is_some_and(|version| version.digest == digest.as_str())
+    {
+        return Ok(());
+    }
+    sync_or_report(project, task).await
 }
 
 /// Brings the file in line; a disk that refuses is reported with the task, and stops nothing else.
@@ -104,11 +144,22 @@ pub(crate) async fn edit(
     editor: &Actor,
     change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
 ) -> Result<Kept, Error> {
+    edit_by(project, task, editor, None, change).await
+}
+
+/// Does what [`edit`] does for a command that has an id: given twice, the change is made once.
+pub(crate) async fn edit_by(
+    project: &Project,
+    task: TaskId,
+    editor: &Actor,
+    key: Option<CommandKey>,
+    change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
+) -> Result<Kept, Error> {
     let before = orders::get_task(project, task).await?.memory.output;
-    let kept = edit_one(project, task, editor, change).await?;
+    let kept = edit_one(project, task, editor, key, change).await?;
     if orders::get_task(project, task).await?.memory.output != before {
         for dependent in orders::load_dependents(project, task).await? {
-            edit_one(project, dependent, &Actor::Engine, |file| Ok((file.clone(), Vec::new()))).await?;
+            edit_one(project, dependent, &Actor::Engine, None, |file| Ok((file.clone(), Vec::new()))).await?;
         }
     }
     Ok(kept)
@@ -118,6 +169,7 @@ async fn edit_one(
     project: &Project,
     task: TaskId,
     editor: &Actor,
+    key: Option<CommandKey>,
     mut change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
 ) -> Result<Kept, Error> {
     let _lock = lock::take(project, task).await?;
@@ -131,7 +183,7 @@ async fn edit_one(
         let until = (round < ROUNDS_PATIENT).then_some(until);
         let Some(seen) = look(project, &found, &text, &path, until).await? else { continue };
         let newest = text.newest.as_ref().map(|version| TaskFile::parse(version.text.clone()));
-        let base = newest.unwrap_or_else(|| desired::render(&found));
+        let base = newest.unwrap_or_else(|| desired::render(project, &found));
         let (mut wanted, mut news) = desired::bring_in_line(project, &found, &base).await?;
         if !is_changed {
             let (changed, more) = change(&wanted)?;
@@ -141,7 +193,8 @@ async fn edit_one(
         let is_new = text.newest.as_ref().is_none_or(|newest| newest.text != wanted.text());
         if is_new || !news.is_empty() {
             let steps = [(wanted.text(), Origin::Engine)];
-            is_changed = record(project, task, &text, &steps, news, editor).await? || is_changed;
+            let order = Order { key: key.clone().filter(|_| !is_changed), ..Order::new(Some(task), editor) };
+            is_changed = record(project, order, &text, &steps, news).await? || is_changed;
             continue;
         }
         is_changed = true;
@@ -178,9 +231,11 @@ async fn look(
     };
     let beside = left_over::take_in(project, task, text, path, until).await?;
     let Taken::Nothing { is_any_open } = beside else { return Ok(None) };
-    let on_disk = settled::read_unless_known(path, until, |digest| is_current(text, digest)).await?;
+    let (root, before) = (place::root(project), before(text));
+    let file = settled::Watched { root: &root, path, before };
+    let on_disk = file.read_unless_known(until, |digest| is_current(text, digest)).await?;
     if on_disk == Look::Odd {
-        set_aside(project, task.id, path).await?;
+        set_aside(project, task.id, path, Aside::NoFile).await?;
         return Ok(None);
     }
     if let Look::Whole(whole) = &on_disk
@@ -190,6 +245,12 @@ async fn look(
     }
     let is_settled = !is_any_open && on_disk != Look::Unfinished;
     Ok(Some(Surroundings { is_there: on_disk != Look::Missing, is_settled }))
+}
+
+/// Returns the version that an edit was made on.
+fn before(text: &FileText) -> &str {
+    let known = text.on_disk.as_ref().or(text.newest.as_ref());
+    known.map_or("", |version| version.text.as_str())
 }
 
 /// Tells whether this is the newest version, or the one known to be on the disk.
@@ -213,11 +274,21 @@ async fn take_in(
         confirm(project, task.id, &whole.digest).await?;
         return Ok(true);
     }
-    let base = text.on_disk.as_ref().map_or("", |version| version.text.as_str());
-    match std::str::from_utf8(&whole.bytes) {
-        Ok(theirs) => take_edit(project, task, text, base, theirs, Origin::Edit).await?,
-        Err(_) => set_aside(project, task.id, path).await?,
+    let Ok(theirs) = std::str::from_utf8(&whole.bytes) else {
+        set_aside(project, task.id, path, Aside::NoText).await?;
+        return Ok(true);
+    };
+    // What was there before the task's first version is nobody's edit of it.
+    let damage = match text.newest {
+        Some(_) => find_damage(&TaskFile::parse(before(text)), &TaskFile::parse(theirs)),
+        None => Some(Damage::Foreign),
+    };
+    if let Some(damage) = damage {
+        set_aside(project, task.id, path, Aside::Damaged(damage)).await?;
+        return Ok(true);
     }
+    let base = text.on_disk.as_ref().map_or("", |version| version.text.as_str());
+    take_edit(project, task, text, base, theirs, Origin::Edit).await?;
     Ok(true)
 }
 
@@ -239,7 +310,8 @@ async fn take_edit(
         news.extend(merged.conflicts.iter().map(kept));
         steps.push((&merged.text, Origin::Engine));
     }
-    record(project, task.id, text, &steps, news, &editor_of(task)).await.map(|_| ())
+    let editor = editor_of(task);
+    record(project, Order::new(Some(task.id), &editor), text, &steps, news).await.map(|_| ())
 }
 
 /// A change found while an agent works on the task is taken for the agent's.
@@ -253,11 +325,10 @@ fn editor_of(task: &Task) -> Actor {
 /// Records versions of the file; says whether they are in the log, and not another that came first.
 async fn record(
     project: &Project,
-    task: TaskId,
+    order: Order<'_>,
     text: &FileText,
     versions: &[(&str, Origin)],
     news: Vec<News>,
-    editor: &Actor,
 ) -> Result<bool, Error> {
     let mut before = text.newest.as_ref().map_or("", |version| version.text.as_str());
     let mut steps = Vec::new();
@@ -267,9 +338,7 @@ async fn record(
         before = version;
     }
     let base = text.newest.as_ref().map(|version| version.digest.clone());
-    match orders::give(project, Order::new(Some(task), editor), Command::Edit(Edit { base, steps, news }))
-        .await
-    {
+    match orders::give(project, order, Command::Edit(Edit { base, steps, news })).await {
         Ok(_) => Ok(true),
         Err(Error::FileMoved { .. }) => Ok(false),
         Err(other) => Err(other),
@@ -323,12 +392,42 @@ async fn confirm_with(
     orders::give(project, order, Command::Report(outcome)).await.map(|_| ())
 }
 
-/// Moves aside what is no text, so that nothing is lost, under a name that shows which task file it was.
-async fn set_aside(project: &Project, task: TaskId, path: &Path) -> Result<(), Error> {
+/// Why something in the place of a task file is no version of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aside {
+    /// It is no file, or too large for one.
+    NoFile,
+    /// It is no text.
+    NoText,
+    /// It is what is left of one, or another's.
+    Damaged(Damage),
+}
+
+impl Aside {
+    fn explain(self, path: &Path) -> String {
+        match self {
+            Aside::NoFile if path.is_symlink() => {
+                let target = std::fs::read_link(path).unwrap_or_default();
+                return format!("it was a link to {}, which was not followed", target.display());
+            }
+            Aside::NoFile => "it was no file, or larger than 16 MiB",
+            Aside::NoText => "it is not valid UTF-8 text",
+            Aside::Damaged(Damage::Empty) => "it was emptied",
+            Aside::Damaged(Damage::Cut) => "its last sections are missing",
+            Aside::Damaged(Damage::Unlike) => "it has none of the sections of a task file",
+            Aside::Damaged(Damage::Foreign) => "it is the file of another task or project",
+        }
+        .to_owned()
+    }
+}
+
+/// Moves aside what is no version of the file, so that nothing is lost, under a name that shows which task file it was.
+async fn set_aside(project: &Project, task: TaskId, path: &Path, aside: Aside) -> Result<(), Error> {
+    let why = aside.explain(path);
     let names = place::corrupt_paths(&place::beside(project, task, path));
     let kept = exchange::set_aside(path, names).map_err(Error::StateFile)?;
     let shown = kept.display().to_string();
-    let failure = Failure::from(Error::FileSetAside { task, kept: shown.clone() }.explain());
+    let failure = Failure::from(Error::FileSetAside { task, kept: shown.clone(), why }.explain());
     let outcome = Outcome::FileCorrupt { kept: shown, failure };
     orders::give(project, Order::new(Some(task), &Actor::Engine), Command::Report(outcome)).await.map(|_| ())
 }

@@ -1,9 +1,11 @@
 //! Where task files and what belongs to them are, and what the names beside them say.
 
 use crate::core::TaskId;
+use crate::error::Error;
 use crate::project::Project;
+use regatta_files::beneath;
 use regatta_files::exchange::{NAME_ENDS, UNFINISHED};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// So many characters of a digest tell versions of one file apart.
 const BASE_CHARACTERS: usize = 16;
@@ -15,6 +17,34 @@ const ASIDE_MAX: u32 = 100_000;
 /// Returns the folder of the task files.
 pub(super) fn folder(project: &Project) -> PathBuf {
     project.place(&project.config().task_states)
+}
+
+/// Returns the folder below which no link is followed on the way to the task files.
+pub(super) fn root(project: &Project) -> PathBuf {
+    known_root(project, &project.config().task_states)
+}
+
+/// Returns the folder below which no link is followed on the way to the archives.
+pub(crate) fn archive_root(project: &Project) -> PathBuf {
+    known_root(project, &project.config().archives)
+}
+
+/// The project, or the folder around a place that the config has elsewhere: how one gets there is the user's choice.
+fn known_root(project: &Project, configured: &Path) -> PathBuf {
+    let is_below = configured.components().all(|part| matches!(part, Component::Normal(_)));
+    let place = project.place(configured);
+    if is_below { project.root().to_owned() } else { place.parent().unwrap_or(&place).to_owned() }
+}
+
+/// Makes the folder of the task files; a link in its place is refused.
+pub(super) fn ensure_folder(project: &Project) -> Result<(), Error> {
+    beneath::ensure_folder(&root(project), &folder(project)).map_err(Error::of_folder)
+}
+
+/// Makes the folder of the archives; a link in its place is refused.
+pub(crate) fn ensure_archives(project: &Project) -> Result<(), Error> {
+    let folder = project.place(&project.config().archives);
+    beneath::ensure_folder(&archive_root(project), &folder).map_err(Error::of_folder)
 }
 
 /// Returns where the file of a task is.
@@ -73,9 +103,14 @@ pub(crate) fn archive_path(project: &Project, task: TaskId) -> PathBuf {
     project.place(&project.config().archives).join(format!("task-{task}-archive.md"))
 }
 
-/// Returns the names under which a file that is no text is set aside.
-pub(super) fn corrupt_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+/// Returns the names under which a file is set aside that cannot be what it should be.
+pub(crate) fn corrupt_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     aside(path, "corrupt")
+}
+
+/// Returns the names under which an edit of the file of a deleted task is kept.
+pub(super) fn deleted_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    aside(path, "deleted")
 }
 
 /// Returns the names under which a version is kept that could not be merged.

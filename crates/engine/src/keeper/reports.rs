@@ -7,6 +7,7 @@ use super::looks::Report;
 use super::place;
 use notify::event::{AccessKind, AccessMode, ModifyKind, RenameMode};
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use regatta_files::beneath;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ const WAITING_MAX: usize = 256;
 
 /// The reports about one folder; none come until it is watched.
 pub(super) struct Reports {
+    root: PathBuf,
     folder: PathBuf,
     watched: Option<Watched>,
     sender: mpsc::Sender<Report>,
@@ -32,16 +34,18 @@ struct Watched {
 }
 
 impl Reports {
-    pub(super) fn new(folder: PathBuf) -> Self {
+    /// Reports about a folder below one that is known.
+    pub(super) fn new(root: PathBuf, folder: PathBuf) -> Self {
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
-        Reports { folder, watched: None, sender, receiver, is_lost: Arc::default() }
+        Reports { root, folder, watched: None, sender, receiver, is_lost: Arc::default() }
     }
 
     /// Makes sure that the folder of this name is watched, and the drawers in it; where the system has no more watches to
     /// give, none is.
     pub(super) fn ensure_watched(&mut self) {
-        let _ = std::fs::create_dir_all(&self.folder);
-        let identity = std::fs::metadata(&self.folder).ok().map(|found| (found.dev(), found.ino()));
+        let _ = beneath::ensure_folder(&self.root, &self.folder);
+        let found = std::fs::symlink_metadata(&self.folder).ok().filter(std::fs::Metadata::is_dir);
+        let identity = found.map(|found| (found.dev(), found.ino()));
         if self.watched.as_ref().map(|watched| watched.identity) != identity || identity.is_none() {
             self.watched = identity.and_then(|identity| {
                 let watcher = self.start().ok()?;
@@ -182,7 +186,7 @@ mod tests {
     async fn the_system_reports_writes_renames_and_another_folder() {
         let outside = tempfile::tempdir().unwrap();
         let folder = outside.path().join("task-states");
-        let mut reports = Reports::new(folder.clone());
+        let mut reports = Reports::new(outside.path().to_owned(), folder.clone());
         reports.ensure_watched();
         std::fs::write(folder.join("task-1-state.md"), b"one").unwrap();
         wait_for(&mut reports, Report::Finished(TaskId::FIRST)).await;

@@ -2,11 +2,13 @@
 //!
 //! An editor that truncates and writes has the file open meanwhile. So a file is whole when nobody has it open for
 //! writing and it did not change while it was read. One that is kept open for long counts as whole when it has not
-//! changed for a while; an empty one waits as long, because the text may come with the next opening.
+//! changed for a while. One that is empty or lacks its end is looked at as long, because the rest may come with the next
+//! opening, and is never judged while somebody has it open.
 
 use crate::error::Error;
 use regatta_files::disk::{self, Itself};
 use regatta_files::writers::{self, Writers};
+use regatta_files::{TaskFile, find_damage};
 use serde::{Deserialize, Serialize};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -67,43 +69,60 @@ impl Stamp {
     }
 }
 
-/// Reads a file at once if it is known, which is the rule, and otherwise like [`read`].
-pub(super) async fn read_unless_known(
-    path: &Path,
-    until: Instant,
-    is_known: impl Fn(&str) -> bool,
-) -> Result<Look, Error> {
-    match disk::read_itself(path).map_err(Error::StateFile)? {
-        Itself::Missing => Ok(Look::Missing),
-        Itself::Odd => Ok(Look::Odd),
-        Itself::File(bytes, digest) if is_known(digest.as_str()) => {
-            Ok(Look::Whole(Whole { bytes, digest: digest.as_str().to_owned(), is_open: false }))
-        }
-        Itself::File(..) => read(path, until, is_known).await,
-    }
+/// A file that is looked at, below a known folder.
+pub(super) struct Watched<'a> {
+    /// The folder below which no link is followed.
+    pub(super) root: &'a Path,
+    /// The file.
+    pub(super) path: &'a Path,
+    /// The version before; what is only left of it may still be completed.
+    pub(super) before: &'a str,
 }
 
-/// Reads a file once it is whole, or is known, waiting for that until the given moment.
-pub(super) async fn read(
-    path: &Path,
-    until: Instant,
-    is_known: impl Fn(&str) -> bool,
-) -> Result<Look, Error> {
-    loop {
-        let look = look(path, &is_known).await?;
-        if look != Look::Unfinished || Instant::now() >= until {
-            return Ok(look);
+impl Watched<'_> {
+    /// Reads the file at once if it is known, which is the rule, and otherwise like [`Watched::read`].
+    pub(super) async fn read_unless_known(
+        &self,
+        until: Instant,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Result<Look, Error> {
+        match disk::read_itself(self.root, self.path).map_err(Error::StateFile)? {
+            Itself::Missing => Ok(Look::Missing),
+            Itself::Odd => Ok(Look::Odd),
+            Itself::File(bytes, digest) if is_known(digest.as_str()) => {
+                Ok(Look::Whole(Whole { bytes, digest: digest.as_str().to_owned(), is_open: false }))
+            }
+            Itself::File(..) => self.read(until, is_known).await,
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+    }
+
+    /// Reads the file once it is whole, or is known, waiting for that until the given moment.
+    pub(super) async fn read(&self, until: Instant, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
+        loop {
+            let look = look(self, &is_known).await?;
+            if look != Look::Unfinished || Instant::now() >= until {
+                return Ok(look);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Tells whether these bytes may be what is there between the truncation of a file and the writing of it.
+    fn may_be_half(&self, bytes: &[u8]) -> bool {
+        let before = TaskFile::parse(self.before);
+        bytes.is_empty()
+            || std::str::from_utf8(bytes)
+                .is_ok_and(|now| find_damage(&before, &TaskFile::parse(now)).is_some())
     }
 }
 
 /// Who writes is asked before the file is read: what is read after the last writer has gone is final. The file must not
 /// have changed since before that was asked, or somebody may have begun to write right after.
-async fn look(path: &Path, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
+async fn look(file: &Watched<'_>, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
+    let path = file.path;
     let Ok(before) = std::fs::symlink_metadata(path) else { return Ok(Look::Missing) };
     let writers = find_writers(path).await;
-    let (bytes, digest) = match disk::read_itself(path).map_err(Error::StateFile)? {
+    let (bytes, digest) = match disk::read_itself(file.root, path).map_err(Error::StateFile)? {
         Itself::Missing => return Ok(Look::Missing),
         Itself::Odd => return Ok(Look::Odd),
         Itself::File(bytes, digest) => (bytes, digest),
@@ -112,9 +131,13 @@ async fn look(path: &Path, is_known: impl Fn(&str) -> bool) -> Result<Look, Erro
     let is_same = std::fs::symlink_metadata(path).is_ok_and(|after| Stamp::of(&after) == Stamp::of(&before));
     let age = before.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
     let is_steady = is_same && age.is_some_and(|age| age >= STEADY_AFTER);
-    let is_done = is_same && writers == Writers::Nobody && !bytes.is_empty();
+    let is_done = is_same && writers == Writers::Nobody;
     let is_open = writers == Writers::Somebody || (writers == Writers::Unknown && !is_steady);
-    if is_known(&digest) || is_done || is_steady {
+    let is_whole = match file.may_be_half(&bytes) {
+        true => is_steady && writers != Writers::Somebody,
+        false => is_done || is_steady,
+    };
+    if is_known(&digest) || is_whole {
         return Ok(Look::Whole(Whole { bytes, digest, is_open }));
     }
     Ok(Look::Unfinished)
@@ -134,8 +157,16 @@ mod tests {
     use std::io::Write;
 
     fn at_once(path: &Path, is_known: bool) -> Look {
+        made_on("", path, is_known)
+    }
+
+    fn made_on(before: &str, path: &Path, is_known: bool) -> Look {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(look(path, |_| is_known)).unwrap()
+        runtime.block_on(look(&watched(before, path), |_| is_known)).unwrap()
+    }
+
+    fn watched<'a>(before: &'a str, path: &'a Path) -> Watched<'a> {
+        Watched { root: path.parent().unwrap(), path, before }
     }
 
     fn whole(look: Look) -> Option<(Vec<u8>, bool)> {
@@ -179,20 +210,36 @@ mod tests {
         assert_eq!(at_once(&path, false), Look::Unfinished);
     }
 
+    #[test]
+    fn a_file_without_its_end_waits_as_long_and_for_whoever_has_it_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        let before = "# Task #1: A\n\n## 3. Progress Log\n\n(none)\n\n## 4. Chain Output\n\n(none)\n";
+        std::fs::write(&path, &before[..20]).unwrap();
+        assert_eq!(made_on(before, &path, false), Look::Unfinished, "the rest may come");
+        let editor = File::options().append(true).open(&path).unwrap();
+        make_old(&editor);
+        assert_eq!(made_on(before, &path, false), Look::Unfinished, "somebody has it open");
+        drop(editor);
+        let left = Some((before.as_bytes()[..20].to_vec(), false));
+        until("it is judged as it is", || whole(made_on(before, &path, false)) == left);
+    }
+
     #[tokio::test]
     async fn a_reader_waits_for_the_writer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.md");
         let mut editor = File::create(&path).unwrap();
         editor.write_all(b"half").unwrap();
-        assert_eq!(read(&path, Instant::now(), |_| false).await.unwrap(), Look::Unfinished);
+        let file = watched("", &path);
+        assert_eq!(file.read(Instant::now(), |_| false).await.unwrap(), Look::Unfinished);
         let far = Instant::now() + Duration::from_secs(60);
         let write = async {
             tokio::task::yield_now().await;
             editor.write_all(b" and half").unwrap();
             drop(editor);
         };
-        let (look, ()) = tokio::join!(read(&path, far, |_| false), write);
+        let (look, ()) = tokio::join!(file.read(far, |_| false), write);
         assert_eq!(whole(look.unwrap()).map(|(bytes, _)| bytes), Some(b"half and half".to_vec()));
     }
 }

@@ -9,7 +9,7 @@ use super::lines::{self, Known, Line, Lines};
 use super::looks::{Found, Looks, Step};
 use super::reports::Reports;
 use super::settled::Stamp;
-use super::{drawer, file_path, left_over, place, sync};
+use super::{discard, drawer, left_over, place, sync};
 use crate::core::{Actor, Refusal, TaskId};
 use crate::error::Error;
 use crate::list;
@@ -34,7 +34,7 @@ pub(crate) async fn watch(project: Arc<Project>) {
     let folder = place::folder(&project);
     // With their archives, which no folder of task files tells of.
     let _ = restore::write_missing(&project).await;
-    let mut reports = Reports::new(folder.clone());
+    let mut reports = Reports::new(place::root(&project), folder.clone());
     let mut looks = Looks::new(Instant::now());
     let mut lines = Lines::default();
     let _ = list::ensure(&project).await;
@@ -107,12 +107,20 @@ enum Taken {
 /// At the first look so is the file of a task at rest: a crash may have come between a step and its file. Of a task
 /// that is under way, the steps themselves see to the file.
 async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<Taken, Error> {
+    // The file of no task is reported by the doctor, and left alone; that of a deleted one goes.
+    if !orders::has_task(project, found.task).await? {
+        if orders::is_deleted(project, found.task).await? {
+            discard(project, found.task).await?;
+        }
+        return Ok(Taken::Settled(None));
+    }
     if !found.has_left_over {
         if let Some(line) = lines::find(project, found.task).await? {
             return Ok(Taken::Settled(Some(line)));
         }
         let text = orders::load_file(project, found.task).await?.state;
-        let on_disk = disk::read_itself(&drawer::peek(project, found.task)).map_err(Error::StateFile)?;
+        let peek = drawer::peek(project, found.task);
+        let on_disk = disk::read_itself(&place::root(project), &peek).map_err(Error::StateFile)?;
         let digest = match on_disk {
             Itself::File(_, digest) => Some(digest.as_str().to_owned()),
             Itself::Missing | Itself::Odd => None,
@@ -134,9 +142,9 @@ async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<Take
 
 /// Looks at one task.
 fn find(project: &Project, task: TaskId) -> Found {
-    let path = file_path(project, task);
-    let stamp = std::fs::metadata(&path).ok().map(|metadata| Stamp::of(&metadata));
-    let left = regatta_files::exchange::list(&drawer::peek(project, task)).unwrap_or_default();
+    let path = drawer::peek(project, task);
+    let stamp = std::fs::symlink_metadata(&path).ok().map(|metadata| Stamp::of(&metadata));
+    let left = regatta_files::exchange::list(&path).unwrap_or_default();
     let has_left_over = left.iter().any(|path| place::task_of_left(path) == Some(task));
     Found { task, stamp, has_left_over }
 }
@@ -144,6 +152,10 @@ fn find(project: &Project, task: TaskId) -> Found {
 /// Looks at the whole folder, with one look at each file and no more where nothing is left over.
 fn scan(project: &Project, folder: &Path) -> Vec<Found> {
     let mut found: BTreeMap<TaskId, Found> = BTreeMap::new();
+    // A folder that is a link is refused where a file is to be kept in it.
+    if !std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
+        return Vec::new();
+    }
     let mut may_have_more = false;
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -154,7 +166,7 @@ fn scan(project: &Project, folder: &Path) -> Vec<Found> {
         let mut metadata = entry.metadata();
         if metadata.as_ref().is_ok_and(std::fs::Metadata::is_symlink) {
             may_have_more = true;
-            metadata = std::fs::metadata(entry.path());
+            metadata = std::fs::symlink_metadata(drawer::peek(project, task));
         }
         let stamp = metadata.ok().map(|metadata| Stamp::of(&metadata));
         found.insert(task, Found { task, stamp, has_left_over: false });
@@ -205,7 +217,7 @@ mod tests {
         }
 
         fn path(&self, task: u32) -> std::path::PathBuf {
-            file_path(&self.project, TaskId::new(task).unwrap())
+            super::super::file_path(&self.project, TaskId::new(task).unwrap())
         }
 
         /// Ticks the criterion in the file, which keeps its size.

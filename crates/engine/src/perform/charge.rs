@@ -30,6 +30,7 @@ pub(crate) struct Charge {
     _place: Place,
     /// What it was told.
     pub(crate) opened: Opened,
+    is_session_gone: bool,
 }
 
 /// What came of opening one.
@@ -56,6 +57,8 @@ pub(crate) struct Purpose<'a> {
     pub(crate) above: Vec<RunId>,
     pub(crate) role: Option<&'a str>,
     pub(crate) number: u32,
+    /// Whether the agent begins a conversation of its own, though it could continue one.
+    pub(crate) is_fresh: bool,
 }
 
 /// Waits for a place, and opens a session in it. When nothing is left of a budget but what others have set aside, it waits
@@ -82,8 +85,11 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
         // Waiting may have taken longer than the lease lasts.
         engine::check_lease(&work.project, work.token).await?;
         let seen = store.head().await?;
-        let error = match accounts::open(&work.project, work.token, &subject).await {
-            Ok(opened) => return Ok(Opening::Open(Charge { subject, _place: place, opened })),
+        let error = match accounts::open(&work.project, work.token, &subject, purpose.is_fresh).await {
+            Ok(opened) => {
+                let is_session_gone = false;
+                return Ok(Opening::Open(Charge { subject, _place: place, opened, is_session_gone }));
+            }
             Err(error @ Error::Refused(_)) => error,
             Err(other) => return Err(other),
         };
@@ -155,6 +161,17 @@ impl Charge {
         &self.subject
     }
 
+    /// Takes note that the agent's session that was to be resumed is gone; says whether the session should start again
+    /// without it.
+    pub(crate) fn starts_afresh(&mut self, ended: &Ended) -> bool {
+        let is_lost = ended.is_session_gone && ended.agent_session.is_none();
+        if !is_lost || !matches!(ended.outcome, Outcome::Failed(_)) {
+            return false;
+        }
+        self.is_session_gone = true;
+        self.opened.resumes.take().is_some()
+    }
+
     /// Narrows limits to what was set aside.
     pub(crate) fn narrow(&self, limits: &mut Limits) {
         limits.wall = limits.wall.min(self.wall());
@@ -207,6 +224,8 @@ impl Charge {
             },
             turns: ended.turns,
             agent_session: ended.agent_session.clone(),
+            // One that started afresh has found out before.
+            agent_session_gone: ended.is_session_gone || self.is_session_gone,
         };
         accounts::close(&work.project, work.token, &self.subject, closing).await
     }
@@ -274,7 +293,7 @@ tokens = 1000
         let (agent, control) = ("worker".parse().unwrap(), Control::new());
         let purpose = |mark, run| {
             let (run, above) = (Some(run), Vec::new());
-            Purpose { mark, agent: &agent, task: None, run, above, role: None, number: 1 }
+            Purpose { mark, agent: &agent, task: None, run, above, role: None, number: 1, is_fresh: false }
         };
         let open_first = async || {
             let opened = open(&work, purpose("first.", first), &control).await.unwrap();
@@ -297,7 +316,7 @@ tokens = 1000
         let create = async || {
             let workflow = runs::find_workflow(None, "speckit").unwrap();
             let input = json!({ "prd": "Make it so.", "title": "So" });
-            let new = NewRun { workflow, level: None, input, board: false, tape: None };
+            let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
             runs::create(&project, &giver, new).await.unwrap()
         };
         let runs = (create().await, create().await);

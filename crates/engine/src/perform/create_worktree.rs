@@ -3,6 +3,7 @@
 use super::{Control, Work, leftovers};
 use crate::core::{Code, CommitId, Failure, Outcome, Problem, TaskId};
 use crate::crash;
+use crate::engine;
 use crate::error::{Error, chain};
 use crate::orders;
 use crate::worktree_place;
@@ -68,10 +69,17 @@ async fn make(
         other => return other,
     };
     // Nothing has been worked on in it yet, so it goes as if it had never been.
-    if let Err(error) = repository.remove_worktree(place, branch).await {
+    if let Err(error) = remove_again(work, place, branch).await {
         problem.why.push(format!("and it could not be removed again: {error}"));
     }
     Err(Unmade::Failed(problem))
+}
+
+/// Removes it, unless this engine slept through its set-up and another has taken over, who may be at work there.
+async fn remove_again(work: &Work, place: &Path, branch: &BranchName) -> Result<(), Error> {
+    let turn = work.project.repository().take_turn().await?;
+    engine::check_lease(&work.project, work.token).await?;
+    Ok(work.project.repository().remove_in_turn(&turn, place, branch).await?)
 }
 
 async fn set_up(work: &Work, task: TaskId, place: &Path, control: &Control) -> Result<(), Unmade> {

@@ -120,8 +120,9 @@ fn conflict(task: TaskId, target: &str, files: &[String]) -> Problem {
         format!("task #{task} was not merged"),
         format!("it conflicts with {target} in {}", files.join(", ")),
         format!(
-            "`regatta task reject {task} --reason \"merge {target} into your branch and resolve the conflict\"` has the \
-             agent do it, or `regatta task cancel {task}` (the work is kept as a salvage)"
+            "`regatta task reject {task} --reason \"merge {target} into your branch and resolve the conflict\"` leaves it \
+             to the agent; or run `git merge {target}` in the worktree (`regatta task open {task}`), resolve it, and \
+             `regatta task submit {task}`"
         ),
     )
     .with("taskId", task.number())

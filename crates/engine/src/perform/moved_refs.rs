@@ -106,7 +106,15 @@ mod tests {
 
     fn diff() -> Diff {
         let (base, head) = (commit('1'), commit('2'));
-        Diff { files_changed: 1, lines_added: 1, lines_removed: 0, digest: String::new(), base, head }
+        Diff {
+            files_changed: 1,
+            lines_added: 1,
+            lines_removed: 0,
+            digest: String::new(),
+            base,
+            head,
+            obeyed_files: Vec::new(),
+        }
     }
 
     fn at_work() -> Stage {

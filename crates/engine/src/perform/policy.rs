@@ -3,7 +3,7 @@
 use super::Work;
 use crate::core::{Actor, CommitId, Failure, Outcome, TaskId};
 use crate::error::Error;
-use crate::orders::{self, Order};
+use crate::orders::{self, Approving, Order};
 use crate::runs;
 
 pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Result<(), Error> {
@@ -21,7 +21,10 @@ pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Resul
         settings,
         ..Order::new(Some(task), &policy)
     };
-    match orders::approve_as(&work.project, order, None, Some(head.to_string())).await {
+    // What a tape says was decided by a person when it was recorded, whole or not.
+    let anyway = order.settings.is_some();
+    let approval = Approving { feedback: None, head: Some(head.to_string()), anyway };
+    match orders::approve_as(&work.project, order, approval).await {
         Ok(_) | Err(Error::Store(regatta_store::Error::IntentSettled { .. })) => Ok(()),
         Err(error) if error.is_of_engine() => Err(error),
         // The rules say no, or git does: a person decides.

@@ -8,7 +8,6 @@ use crate::keeper;
 use crate::orders;
 use crate::project::Project;
 use crate::salvage::{Removal, find_reviewed, find_salvages, set_aside_and_remove, set_commit_aside};
-use jiff::Timestamp;
 use regatta_git::BranchName;
 
 /// Where the worktree is and what it came from.
@@ -21,7 +20,7 @@ pub(super) struct Place {
 
 pub(super) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<(), Error> {
     crash::point("remove_worktree.before");
-    let outcome = match remove(&work.project, work.at, task, place).await {
+    let outcome = match remove(work, task, place).await {
         Ok(salvage) => Outcome::WorktreeRemoved { salvage },
         Err(Error::Git(error)) => Outcome::WorktreeNotRemoved(explain(task, &error)),
         Err(other) => return Err(other),
@@ -33,12 +32,8 @@ pub(super) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<
     work.keep_file(task).await
 }
 
-async fn remove(
-    project: &Project,
-    at: Timestamp,
-    task: TaskId,
-    place: &Place,
-) -> Result<Option<Salvage>, Error> {
+async fn remove(work: &Work, task: TaskId, place: &Place) -> Result<Option<Salvage>, Error> {
+    let (project, at) = (&*work.project, work.at);
     let folder = project.place(&place.path);
     let was_there = folder.exists();
     let removal = Removal {
@@ -51,7 +46,7 @@ async fn remove(
         message: format!("Salvage of task #{task}\n\nWhat was not merged when its worktree was removed.\n"),
     };
     let had_branch = project.repository().find_branch(&removal.branch).await?.is_some();
-    match set_aside_and_remove(project, &removal).await? {
+    match set_aside_and_remove(project, work.token, &removal).await? {
         None if !was_there => match find_unreported(project, task).await? {
             None if !had_branch => keep_reviewed(project, task, &removal).await,
             found => Ok(found),

@@ -109,7 +109,7 @@ async fn enclose(
     let private = sandbox::make_private(&work.project, id, id)?;
     sandbox::enclose(
         &work.project,
-        &sandbox::Place { folder, branch, private: &private, task: None, command },
+        &sandbox::Place { folder, branch, private: &private, task: None, command, writes: true },
     )
     .await
 }

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::keeper;
 use crate::orders;
 use crate::project::Project;
-use crate::prompt;
+use crate::prompt::{self, Share};
 use regatta_agents::{Ended, FailureClass, Outcome as Ending, ResultIs, StopReason};
 use std::collections::BTreeMap;
 
@@ -47,8 +47,9 @@ pub(super) async fn perform(
         above: Vec::new(),
         role: None,
         number: session,
+        is_fresh: resume.is_some_and(|resume| resume.follows),
     };
-    let charge = match charge::open(work, purpose, control).await? {
+    let mut charge = match charge::open(work, purpose, control).await? {
         Opening::Open(charge) => charge,
         Opening::Refused(failure) => return work.settle(task, not_started(failure)).await,
         Opening::Stopped(reason) => return leave(work, task, session, reason).await,
@@ -57,20 +58,26 @@ pub(super) async fn perform(
     session_entry::archive_if_due(work, task).await?;
     let found = orders::get_task(&work.project, task).await?;
     let start = session_entry::find_start(&work.project, &found).await;
-    let running = match begin(work, &found, agent, session, resume, &charge).await {
-        Ok(Some(running)) => running,
-        Ok(None) => {
-            charge.abandon(work).await?;
-            return leave(work, task, session, StopReason::Cancelled).await;
-        }
-        Err(problem) => {
-            charge.abandon(work).await?;
-            return work.settle(task, not_started(Failure::from(*problem))).await;
+    let mut ended = loop {
+        let running = match begin(work, &found, agent, session, resume, &charge).await {
+            Ok(Some(running)) => running,
+            Ok(None) => {
+                charge.abandon(work).await?;
+                return leave(work, task, session, StopReason::Cancelled).await;
+            }
+            Err(problem) => {
+                charge.abandon(work).await?;
+                return work.settle(task, not_started(Failure::from(*problem))).await;
+            }
+        };
+        work.note(task, Outcome::SessionStarted { session }).await?;
+        crash::point("run_session.started");
+        let ended = sessions::watch(&work.project, running, control).await;
+        // The prompt says all that is needed, so a new session of the agent does as well.
+        if !charge.starts_afresh(&ended) {
+            break ended;
         }
     };
-    work.note(task, Outcome::SessionStarted { session }).await?;
-    crash::point("run_session.started");
-    let mut ended = sessions::watch(&work.project, running, control).await;
     if let Some(entry) = work.project.config().agents.get(agent) {
         charge.judge(&entry.limits, &mut ended);
     }
@@ -136,7 +143,14 @@ async fn begin(
         result_is: ResultIs::Report,
         folder: project.place(&worktree.path),
         branch: orders::branch_of(worktree).map_err(|error| Box::new(error.explain()))?,
-        prompt: prompt::render(task, &keeper::file_path(project, task.id), session, resume),
+        writes: true,
+        prompt: prompt::render(
+            task,
+            &keeper::file_path(project, task.id),
+            session,
+            resume,
+            Share::of(task, &project.config().settings),
+        ),
         transcript: project.transcript(task.id, session),
         own: sessions::names_of_task(project, task, agent, session),
         variables: variables(task, session),

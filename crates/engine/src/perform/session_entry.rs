@@ -6,7 +6,9 @@
 
 use super::Work;
 use crate::archive;
-use crate::core::{Actor, Breakdown, Evidence, Outcome, SessionEnd, Task, TaskId};
+use crate::core::{
+    Actor, Breakdown, Code, Complete, Evidence, Outcome, RunId, SessionEnd, Settings, Task, TaskId,
+};
 use crate::error::Error;
 use crate::keeper;
 use crate::memory::{self, Progress};
@@ -22,6 +24,8 @@ const FILES_MAX: usize = 20;
 /// A line of the log is read by people.
 const LINE_CHARACTERS_MAX: usize = 200;
 
+const NONE: &str = "None";
+const REVIEW: &str = "Review";
 const CHECKS: &str = "- Checks: ";
 const FAILED_CHECK: &str = "- Check ";
 
@@ -55,7 +59,8 @@ pub(crate) async fn remember(
     if after.memory.entries <= before.memory.entries {
         let seen = look(project, &after, start, end).await;
         let checks: Vec<&str> = project.config().checks.keys().map(String::as_str).collect();
-        let progress = render(session, seen.as_ref(), ending, end, &checks);
+        let outlook = Outlook::of(&after, &project.config().settings);
+        let progress = render(session, seen.as_ref(), ending, (end, &outlook), &checks);
         let logged = memory::log_for_agent(project, before.id, &progress).await;
         keeper::report(project, before.id, logged).await?;
     }
@@ -101,27 +106,67 @@ async fn look(project: &Project, task: &Task, start: Option<&CommitId>, end: &Se
     })
 }
 
-fn render(session: u32, seen: Option<&Seen>, ending: &Ending, end: &SessionEnd, checks: &[&str]) -> Progress {
-    let (how, checks_said, issues, next) = match end {
-        SessionEnd::Finished(_) if checks.is_empty() => {
-            ("ended well", "none are configured".to_owned(), "None".to_owned(), "Review")
+/// What comes after a session, as the rules will say.
+struct Outlook<'a> {
+    open: Vec<&'a str>,
+    has_follower: bool,
+    run: Option<RunId>,
+}
+
+impl<'a> Outlook<'a> {
+    fn of(task: &'a Task, settings: &Settings) -> Self {
+        let has_follower = task.run.is_none() && task.has_follower(settings);
+        Outlook { open: task.open_criteria(), has_follower, run: task.run }
+    }
+
+    /// Returns issues and next step of a session that ended well.
+    fn after(&self, complete: &Complete) -> (String, String) {
+        let open = on_one_line(&self.open.join("; "));
+        match (self.run, self.open.first()) {
+            (Some(run), _) => (NONE.to_owned(), format!("Run {run} continues with its next step")),
+            (None, Some(first)) if self.has_follower => {
+                (NONE.to_owned(), format!("Work on the next criterion: {}", on_one_line(first)))
+            }
+            _ if complete.diff().is_empty() => (
+                format!("- {}: the branch has no change, so there is nothing to review", Code::TaskNoDiff),
+                "Change something in the worktree, or cancel the task".to_owned(),
+            ),
+            (None, Some(_)) => {
+                (format!("- Not ticked: {open}"), format!("{REVIEW}, with criteria that are not ticked"))
+            }
+            (None, None) => (NONE.to_owned(), REVIEW.to_owned()),
         }
-        SessionEnd::Finished(_) => (
-            "ended well",
-            format!("{}; they run after the session", checks.join(", ")),
-            "None".to_owned(),
-            "Review",
-        ),
+    }
+}
+
+fn render(
+    session: u32,
+    seen: Option<&Seen>,
+    ending: &Ending,
+    (end, outlook): (&SessionEnd, &Outlook<'_>),
+    checks: &[&str],
+) -> Progress {
+    let not_run = || "not run".to_owned();
+    let (how, checks_said, (issues, next)) = match end {
+        SessionEnd::Finished(complete) => {
+            let checks_said = match (outlook.run.is_some() || outlook.has_follower, checks) {
+                (_, []) => "none are configured".to_owned(),
+                (true, _) => "not run yet".to_owned(),
+                (false, _) if complete.diff().is_empty() => not_run(),
+                (false, _) => format!("{}; they run after the session", checks.join(", ")),
+            };
+            let how = if complete.diff().is_empty() { "ended without a change" } else { "ended well" };
+            (how, checks_said, outlook.after(complete))
+        }
         SessionEnd::Broken(Breakdown { failure, .. }) | SessionEnd::Failed(failure) => {
             let why = format!("- {}: {}", failure.code, on_one_line(&failure.message));
-            ("ended badly", "not run".to_owned(), why, "See the transcript")
+            let next = failure.hint.split_whitespace().collect::<Vec<_>>().join(" ");
+            ("ended badly", not_run(), (why, next))
         }
-        SessionEnd::Stopped => (
-            "was stopped",
-            "not run".to_owned(),
-            "None".to_owned(),
-            "Go on with the criteria that are not ticked",
-        ),
+        SessionEnd::Stopped => {
+            let why = "- The session was stopped before it finished".to_owned();
+            ("was stopped", not_run(), (why, "Continue with the criteria that are not ticked".to_owned()))
+        }
     };
     let exit = match ending {
         Ending::Finished => "finished without an error".to_owned(),
@@ -137,7 +182,7 @@ fn render(session: u32, seen: Option<&Seen>, ending: &Ending, end: &SessionEnd, 
     }
     did.push(format!("- Exit: {exit}"));
     did.push(format!("{CHECKS}{checks_said}"));
-    Progress { did: did.join("\n"), issues, next: next.to_owned() }
+    Progress { did: did.join("\n"), issues, next }
 }
 
 fn render_size(seen: Option<&Seen>) -> String {
@@ -176,12 +221,15 @@ fn with_checks(file: &TaskFile, outcome: &Outcome) -> TaskFile {
         _ => ("not run".to_owned(), Vec::new()),
     };
     let kept = |text: &str, own: &str| -> Vec<String> {
-        text.lines().filter(|line| !line.starts_with(own) && *line != "None").map(str::to_owned).collect()
+        text.lines().filter(|line| !line.starts_with(own) && *line != NONE).map(str::to_owned).collect()
     };
     let mut did = kept(&session.did, CHECKS);
     did.push(format!("{CHECKS}{said}"));
     session.did = did.join("\n");
     let mut issues = kept(&session.issues, FAILED_CHECK);
+    if !failed.is_empty() && session.next.starts_with(REVIEW) {
+        session.next = "Fix what the checks found, or reject it".to_owned();
+    }
     issues.extend(failed.into_iter().map(render_failed));
     session.issues = issues.join("\n");
     file.with_last_session(&session).unwrap_or_else(|_| file.clone())
@@ -213,7 +261,7 @@ fn on_one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{Code, Complete, Diff, Failure, Problem};
+    use crate::core::{Diff, Failure, Problem};
     use regatta_agents::StopReason;
     use regatta_files::NewSession;
 
@@ -228,11 +276,24 @@ mod tests {
         }
     }
 
+    const ALL_TICKED: Outlook<'static> = Outlook { open: Vec::new(), has_follower: false, run: None };
+
     fn finished() -> SessionEnd {
+        finished_with(1)
+    }
+
+    fn finished_with(files_changed: u64) -> SessionEnd {
         let commit: crate::core::CommitId = "0".repeat(40).parse().unwrap();
         let (base, head) = (commit.clone(), commit);
-        let diff =
-            Diff { files_changed: 1, lines_added: 5, lines_removed: 1, digest: String::new(), base, head };
+        let diff = Diff {
+            files_changed,
+            lines_added: 5,
+            lines_removed: 1,
+            digest: String::new(),
+            base,
+            head,
+            obeyed_files: Vec::new(),
+        };
         SessionEnd::Finished(Complete::new(diff, 1, None).unwrap())
     }
 
@@ -263,7 +324,7 @@ mod tests {
     #[test]
     fn an_entry_says_what_was_seen_and_then_what_the_checks_said() {
         let seen = seen(&["src/a.rs", "odd`\nname"], &[]);
-        let entry = render(3, Some(&seen), &Ending::Finished, &finished(), &["lint", "test"]);
+        let entry = render(3, Some(&seen), &Ending::Finished, (&finished(), &ALL_TICKED), &["lint", "test"]);
         let file = log_of(&entry);
         assert_eq!(
             file.text(),
@@ -302,7 +363,7 @@ mod tests {
              - Check lint failed with exit 4: is too long\n\
              - Check test was ended: is too long\n\
              \n\
-             **Next:** Review\n"
+             **Next:** Fix what the checks found, or reject it\n"
         );
         let again = with_checks(&checked, &ran(&[("lint", Some(0))]));
         assert!(again.text().contains("- Checks: lint passed\n\n**Issues:** None\n"), "{}", again.text());
@@ -314,8 +375,13 @@ mod tests {
     fn a_session_that_ended_badly_says_why() {
         let problem = Problem::new(Code::AgentSessionFailed, "session 1 ended badly", "crash", "read it");
         let end = SessionEnd::Failed(Failure::from(problem));
-        let entry =
-            render(1, Some(&seen(&[], &["half.txt"])), &Ending::Stopped(StopReason::Paused), &end, &[]);
+        let entry = render(
+            1,
+            Some(&seen(&[], &["half.txt"])),
+            &Ending::Stopped(StopReason::Paused),
+            (&end, &ALL_TICKED),
+            &[],
+        );
         assert_eq!(
             entry.did,
             "\
@@ -329,6 +395,7 @@ mod tests {
             "{}",
             entry.issues
         );
+        assert_eq!(entry.next, "read it");
         let checked = with_checks(&log_of(&entry), &ran(&[("lint", Some(1))]));
         assert!(
             checked.text().contains("- AGENT_SESSION_FAILED: "),
@@ -339,11 +406,37 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_next_is_what_will_come() {
+        let told = |files, open: &[&'static str], has_follower, run: Option<u32>| {
+            let outlook =
+                Outlook { open: open.to_vec(), has_follower, run: run.and_then(|run| RunId::new(run).ok()) };
+            let entry = render(1, None, &Ending::Finished, (&finished_with(files), &outlook), &["test"]);
+            let checks = entry.did.lines().last().unwrap().strip_prefix(CHECKS).unwrap().to_owned();
+            [checks, entry.issues, entry.next]
+        };
+        let run = "test; they run after the session";
+        assert_eq!(told(1, &[], false, None), [run, "None", "Review"]);
+        let open = [run, "- Not ticked: It is dry", "Review, with criteria that are not ticked"];
+        assert_eq!(told(1, &["It is dry"], false, None), open);
+        let follows = ["not run yet", "None", "Work on the next criterion: It is dry"];
+        assert_eq!(told(1, &["It is dry", "It is red"], true, None), follows);
+        assert_eq!(told(0, &["It is dry", "It is red"], true, None), follows);
+        let nothing = [
+            "not run",
+            "- TASK_NO_DIFF: the branch has no change, so there is nothing to review",
+            "Change something in the worktree, or cancel the task",
+        ];
+        assert_eq!(told(0, &[], false, None), nothing);
+        let driven = ["not run yet", "None", "Run 3 continues with its next step"];
+        assert_eq!(told(1, &["It is dry"], false, Some(3)), driven);
+    }
+
+    #[test]
     fn many_files_and_long_lines_are_bounded() {
         let names: Vec<String> = (0..50).map(|number| format!("file-{number}")).collect();
         assert!(render_files(&names).ends_with("`file-19` and 30 more"));
         assert_eq!(on_one_line(&"é".repeat(500)).chars().count(), LINE_CHARACTERS_MAX + 1);
-        let unknown = render(1, None, &Ending::Finished, &finished(), &[]);
+        let unknown = render(1, None, &Ending::Finished, (&finished(), &ALL_TICKED), &[]);
         assert!(
             unknown.did.contains("what it changed is not known")
                 && unknown.did.contains("none are configured")
@@ -352,7 +445,8 @@ mod tests {
 
     #[test]
     fn an_entry_that_somebody_changed_is_left_alone() {
-        let entry = render(1, Some(&seen(&["a"], &[])), &Ending::Finished, &finished(), &["lint"]);
+        let entry =
+            render(1, Some(&seen(&["a"], &[])), &Ending::Finished, (&finished(), &ALL_TICKED), &["lint"]);
         let text = log_of(&entry).text().to_owned();
         for changed in [
             text.replace("**Next:** Review\n", "**Next:** Review\n\nand my own words\n"),

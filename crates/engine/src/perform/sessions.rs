@@ -36,6 +36,8 @@ pub(crate) struct Request<'a> {
     pub(crate) folder: PathBuf,
     /// The branch of that worktree.
     pub(crate) branch: BranchName,
+    /// Whether it may change the worktree.
+    pub(crate) writes: bool,
     /// What it is told.
     pub(crate) prompt: String,
     /// Where the transcript is kept.
@@ -69,7 +71,12 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
     };
     let Some(entry) = project.config().agents.get(agent) else {
         let why = format!("the config has no `[agents.{agent}]` entry any more");
-        let next = "choose another with `regatta agent list`, or add the entry again";
+        let next = match request.speaks_for.task {
+            Some(task) => format!(
+                "give it to another: `regatta task reassign {task} --agent NAME`, or add the entry again"
+            ),
+            None => "choose another with `regatta agent list`, or add the entry again".to_owned(),
+        };
         return Err(Box::new(Problem::new(Code::AgentNotFound, what, why, next)));
     };
     if !request.folder.is_dir() {
@@ -188,7 +195,14 @@ async fn enclose(
     let (folder, branch) = (request.folder.as_path(), &request.branch);
     sandbox::enclose(
         project,
-        &sandbox::Place { folder, branch, private, task: request.speaks_for.task, command },
+        &sandbox::Place {
+            folder,
+            branch,
+            private,
+            task: request.speaks_for.task,
+            command,
+            writes: request.writes,
+        },
     )
     .await
 }

@@ -11,6 +11,7 @@ mod difference;
 mod drive;
 mod family;
 mod files;
+mod findings;
 mod fork_point;
 pub(crate) mod orders;
 mod outlook;

@@ -7,7 +7,7 @@ use super::seat::{self, Seat, Terms};
 use super::tape;
 use crate::clock;
 use crate::core::run::{self, Command, Event, Hold, Index, Order, Parent, Run, Situation, Taping};
-use crate::core::{Actor, Fact, FieldFault, Refusal, RunId};
+use crate::core::{Actor, Fact, FieldFault, PrdSlug, Refusal, RunId};
 use crate::crash;
 use crate::error::Error;
 use crate::log::{self, Folded, NO_SNAPSHOT, SNAPSHOT_FORMAT};
@@ -27,6 +27,8 @@ pub struct NewRun {
     pub workflow: Listed,
     /// The level; the workflow's own if none is given.
     pub level: Option<u32>,
+    /// The PRD that it begins with; its tasks are linked to it.
+    pub prd: Option<PrdSlug>,
     /// What it is given.
     pub input: Value,
     /// Whether its items, and those of its children, become tasks on the board.
@@ -44,13 +46,14 @@ pub async fn create(project: &Project, giver: &Giver, new: NewRun) -> Result<Run
 /// Begins several runs in one append.
 pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> Result<Vec<RunId>, Error> {
     let mut plans = Vec::new();
-    for NewRun { workflow, level, input, board, tape } in new {
+    for NewRun { workflow, level, prd, input, board, tape } in new {
         let definition = project.book().compile(&workflow.address(), &workflow.folder)?;
         let digest = workflow.folder.digest();
         let order = Order {
             digest,
             within: Vec::new(),
             level,
+            prd,
             input,
             board,
             tape,
@@ -286,6 +289,7 @@ pub(super) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
         digest: parent.digest.clone(),
         within,
         level: None,
+        prd: parent.prd.clone(),
         input: item.input.clone(),
         board: parent.wants_board(),
         tape: parent.tape.clone(),
@@ -342,6 +346,7 @@ mod tests {
             digest: "00".to_owned(),
             within: Vec::new(),
             level: None,
+            prd: None,
             input: serde_json::json!({}),
             board: false,
             tape: None,

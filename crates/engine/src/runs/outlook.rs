@@ -5,11 +5,12 @@
 //! way only while an engine runs: without one the move is a person's, and the phase is `unattended`. Whose turn it is
 //! says the core ([`Run::turn`]); here what that means is looked up and put into words.
 
+use super::agents::find_park;
 use super::family::find_above;
 use super::orders::get_run;
 use super::taped_task;
 use crate::core::run::{Effect, Hold, Phase, Run, Turn, waits_for_person};
-use crate::core::{Code, Failure, ReviewPhase, RunId, Stage, Task, TaskId};
+use crate::core::{Around, Code, Failure, ReviewPhase, RunId, Stage, Task, TaskId, Wait, WaitsFor};
 use crate::error::Error;
 use crate::log;
 use crate::orders;
@@ -24,6 +25,7 @@ pub(super) struct Outlook {
     pub(super) owner: &'static str,
     pub(super) next: String,
     pub(super) error: Option<Failure>,
+    pub(super) wait: Wait,
 }
 
 /// Whose move it is, with the move.
@@ -36,23 +38,29 @@ enum Move {
 /// Looks at a run, and at the task or the children that it waits for.
 pub(super) async fn look(project: &Project, run: &Run, has_engine: bool) -> Result<Outlook, Error> {
     let (next_move, error) = find_move(project, run).await?;
+    let around = Around { has_engine, ..Around::default() };
+    let is_persons = matches!(next_move, Move::Person(_));
+    let wait = match find_park(project, run).await? {
+        Some(park) if has_engine => Wait { waits_for: WaitsFor::Clock, until: Some(park.until) },
+        _ => run.find_wait(is_persons, around, &view::spans(project, None)),
+    };
     Ok(match next_move {
         Move::Engine(_) if !has_engine && run.is_parent_paused => {
             let above = find_paused_above(project, run.clone()).await?.id;
             let next = format!("run {above}, which waits for it, is paused: regatta run --resume {above}");
-            Outlook { phase: UNATTENDED, owner: "you", next, error }
+            Outlook { phase: UNATTENDED, owner: "you", next, error, wait }
         }
         Move::Engine(_) if !has_engine && run.may_be_put_off() => {
             let next = format!("it is paused before this step: regatta run --resume {}", run.id);
-            Outlook { phase: UNATTENDED, owner: "you", next, error }
+            Outlook { phase: UNATTENDED, owner: "you", next, error, wait }
         }
         Move::Engine(_) if !has_engine => {
             let next = format!("nobody works on it: {}", take_up(run));
-            Outlook { phase: UNATTENDED, owner: "you", next, error }
+            Outlook { phase: UNATTENDED, owner: "you", next, error, wait }
         }
-        Move::Engine(next) => Outlook { phase: phase_of(run), owner: "engine", next, error },
-        Move::Person(next) => Outlook { phase: phase_of(run), owner: "you", next, error },
-        Move::Nobody(next) => Outlook { phase: phase_of(run), owner: "nobody", next, error },
+        Move::Engine(next) => Outlook { phase: phase_of(run), owner: "engine", next, error, wait },
+        Move::Person(next) => Outlook { phase: phase_of(run), owner: "you", next, error, wait },
+        Move::Nobody(next) => Outlook { phase: phase_of(run), owner: "nobody", next, error, wait },
     })
 }
 

@@ -6,7 +6,7 @@ use crate::core::{AgentId, CommitId, Failure};
 use crate::perform::{Control, Work};
 use crate::project::Project;
 use regatta_agents::StopReason;
-use regatta_flow::{Node, Workflow};
+use regatta_flow::{Node, NodeKind, Workflow};
 use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
@@ -30,6 +30,11 @@ pub struct Ask<'a> {
 }
 
 impl Ask<'_> {
+    /// Tells whether the role may change files.
+    pub(super) fn writes(&self) -> bool {
+        !matches!(self.node.kind, NodeKind::Agent { writes: false, .. })
+    }
+
     /// Tells whether the answer is on a tape, so that no agent is needed.
     pub(super) fn is_replay(&self) -> bool {
         matches!(self.run.tape, Some(Taping::Replay(_)))

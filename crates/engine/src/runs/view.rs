@@ -4,8 +4,9 @@ use super::agents::find_park;
 use super::orders::{get_run, load_facts, load_index};
 use super::outlook::{Outlook, look};
 use super::steps::{StepView, find_steps};
+use crate::clock;
 use crate::core::run::{Child, Next, Phase, Run, Status};
-use crate::core::{Failure, Park, RunId, TaskId};
+use crate::core::{Failure, Park, RunId, TaskId, WaitsFor};
 use crate::engine;
 use crate::error::Error;
 use crate::project::Project;
@@ -49,6 +50,14 @@ pub struct RunView {
     pub owner: &'static str,
     /// What happens next, or what to do.
     pub next: String,
+    /// Who or what makes that happen.
+    pub waits_for: WaitsFor,
+    /// Until when at the latest.
+    pub until: Option<Timestamp>,
+    /// The same; a person who lets it pass is overdue.
+    pub deadline: Option<Timestamp>,
+    /// Whether a person has let the deadline pass.
+    pub overdue: bool,
     /// The state.
     pub state: Value,
     /// What it was given.
@@ -133,6 +142,10 @@ fn view_of(run: &Run, outlook: Outlook) -> RunView {
         error: outlook.error,
         owner: outlook.owner,
         next: outlook.next,
+        waits_for: outlook.wait.waits_for,
+        until: outlook.wait.until,
+        deadline: outlook.wait.until,
+        overdue: outlook.wait.is_overdue(clock::now()),
         state: run.state.clone(),
         input: run.input.clone(),
         taken: run.taken.clone(),

@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 
 #[tokio::test]
 async fn what_an_agent_does_at_its_desk_is_in_the_file_and_in_the_log() {
-    let mut world = World::new().await;
+    let mut world = World::with("[limits]\nsessions = 1\n").await;
     let task = world.add("Add a parser", &["It reads dates", "It is documented"], &[]).await;
     world.assign(task).await;
     let mut client = Client::begin(&world.folder().await).await.unwrap();

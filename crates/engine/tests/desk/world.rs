@@ -65,7 +65,7 @@ step = [
 
 const REVIEWER: &str = r#"
 [[session]]
-step = [{ result = { taskId = "${item}", approved = true, issues = [] } }]
+step = [{ result = { taskId = "${item}", approved = true, issues = [], criteriaResults = [{ criterion = "${item}.txt is there", met = true }] } }]
 "#;
 
 /// A project with an engine at work.

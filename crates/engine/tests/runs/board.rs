@@ -3,7 +3,7 @@
 use crate::support::{CODER, REVIEWER, World, first_task, giver, is_empty, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Hold, Phase, Status};
-use regatta_engine::orders;
+use regatta_engine::orders::{self, Approving};
 use regatta_engine::runs;
 use serde_json::json;
 
@@ -44,7 +44,9 @@ async fn a_person_merges_or_sends_back() {
     assert_eq!(found.state["currentAttempts"], 3, "the coder worked once more");
     let prompt = std::fs::read_to_string(world.project.transcript(task, 4)).unwrap();
     assert!(prompt.contains("about T001"), "the coder is told: {prompt}");
-    orders::approve(&world.project, &giver(), task, None, None).await.unwrap();
+    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+        .await
+        .unwrap();
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(found.state["metrics"]["tasksCompleted"], 1);
@@ -66,7 +68,9 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     runs::resume(&world.project, &giver(), run).await.unwrap();
     assert!(matches!(world.rest(run).await.phase, Phase::Landing { .. }));
     runs::pause(&world.project, &giver(), run).await.unwrap();
-    orders::approve(&world.project, &giver(), task, None, None).await.unwrap();
+    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+        .await
+        .unwrap();
     let carried = world.carry_task(task).await;
     assert_eq!(carried.task.column(), Column::Verified, "{carried:?}");
     let paused = carried.run.unwrap();
@@ -79,7 +83,14 @@ async fn a_paused_run_ends_with_its_last_merge() {
     let run = world.begin(prd(), None).await;
     world.rest(run).await;
     runs::pause(&world.project, &giver(), run).await.unwrap();
-    orders::approve(&world.project, &giver(), first_task(), None, None).await.unwrap();
+    orders::approve(
+        &world.project,
+        &giver(),
+        first_task(),
+        Approving { anyway: true, ..Approving::default() },
+    )
+    .await
+    .unwrap();
     let carried = world.carry_task(first_task()).await;
     assert_eq!((carried.task.column(), carried.run), (Column::Verified, None));
     assert_eq!(runs::get_run(&world.project, run).await.unwrap().status(), Status::Completed);

@@ -50,7 +50,16 @@ async fn begin(world: &World, child: &str, keys: &[&str], board: bool) -> RunId 
     }
     let workflow = runs::find_workflow(Some(&world.project), "family").unwrap();
     let items: Vec<Value> = keys.iter().map(|key| json!({ "key": key })).collect();
-    world.create(NewRun { workflow, level: None, input: json!({ "items": items }), board, tape: None }).await
+    world
+        .create(NewRun {
+            workflow,
+            prd: None,
+            level: None,
+            input: json!({ "items": items }),
+            board,
+            tape: None,
+        })
+        .await
 }
 
 fn completed(key: &str) -> Value {

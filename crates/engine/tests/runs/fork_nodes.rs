@@ -4,7 +4,7 @@ use crate::support::{World, first_task, giver};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Hold, Phase, Run, Status};
 use regatta_engine::core::{Code, Failure, RunId, Stage, Task, TaskId, WorkPhase};
-use regatta_engine::orders;
+use regatta_engine::orders::{self, Approving};
 use regatta_engine::runs::{self, NewRun};
 use regatta_testkit::wait::until_async;
 use serde_json::json;
@@ -55,7 +55,7 @@ async fn world(checks: &str) -> (World, RunId) {
         world.repo.write(&format!(".regatta/workflows/guarded/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "guarded").unwrap();
-    let new = NewRun { workflow, level: None, input: json!({}), board: true, tape: None };
+    let new = NewRun { workflow, prd: None, level: None, input: json!({}), board: true, tape: None };
     let run = world.create(new).await;
     (world, run)
 }
@@ -92,7 +92,9 @@ async fn assert_lands(world: &World, run: &Run) {
     let Phase::Landing { task, .. } = landing.phase else { panic!("{landing:?}") };
     assert_ne!(task, first_task());
     assert_eq!(get_task(world, task).await.diff().map(|diff| diff.files_changed), Some(1));
-    orders::approve(&world.project, &giver(), task, None, None).await.unwrap();
+    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+        .await
+        .unwrap();
     world.rest_task(task).await;
     assert_eq!(world.rest(run.id).await.status(), Status::Completed);
     assert_eq!(world.shown("one.txt"), "work of run 1");

@@ -3,7 +3,8 @@
 use crate::support::{REVIEWER, World, first_task, giver, prd};
 use regatta_engine::core::run::{Phase, Run, Status};
 use regatta_engine::core::{RunId, Task, TaskId};
-use regatta_engine::{orders, runs};
+use regatta_engine::orders::{self, Approving};
+use regatta_engine::runs;
 
 /// Writes one file in its first session, and the other in its second.
 const IN_TWO_PARTS: &str = r#"
@@ -37,7 +38,9 @@ async fn fork(world: &World, run: RunId, step: u64) -> (Run, Task) {
 }
 
 async fn merge(world: &World, task: TaskId) {
-    orders::approve(&world.project, &giver(), task, None, None).await.unwrap();
+    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+        .await
+        .unwrap();
     world.rest_task(task).await;
 }
 

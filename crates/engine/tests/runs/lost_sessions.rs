@@ -43,7 +43,9 @@ impl Office {
 
     async fn begin(&self, agent: &str) -> RunId {
         let workflow = runs::find_workflow(Some(&self.world.project), &format!("by-{agent}")).unwrap();
-        self.world.create(NewRun { workflow, level: None, input: json!({}), board: false, tape: None }).await
+        self.world
+            .create(NewRun { workflow, prd: None, level: None, input: json!({}), board: false, tape: None })
+            .await
     }
 
     /// Has an engine work until so many sessions are under way, and then leave at once.

@@ -4,7 +4,8 @@ use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::Phase;
 use regatta_engine::core::{Code, Create, Priority, Task};
-use regatta_engine::{examine, list_salvages, orders};
+use regatta_engine::orders::{self, Approving};
+use regatta_engine::{examine, list_salvages};
 use std::collections::BTreeSet;
 
 const HAND: &str = "[[session]]\nstep = [{ write = { path = 'work.txt', text = 'work' } }]\n";
@@ -44,7 +45,14 @@ async fn a_run_that_waits_for_a_person_is_in_order() {
     let findings = examine(&world.project).await.unwrap();
     assert!(findings.is_empty(), "{findings:?}");
 
-    orders::approve(&world.project, &giver(), first_task(), None, None).await.unwrap();
+    orders::approve(
+        &world.project,
+        &giver(),
+        first_task(),
+        Approving { anyway: true, ..Approving::default() },
+    )
+    .await
+    .unwrap();
     let waiting = advice(&world).await;
     assert!(waiting.contains("`regatta up`"), "it is the engine's move now: {waiting}");
 }

@@ -4,7 +4,7 @@ use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
 use regatta_agents::StopReason;
 use regatta_engine::core::run::Status;
 use regatta_engine::core::{Code, RunId};
-use regatta_engine::orders;
+use regatta_engine::orders::{self, Approving};
 use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
 use regatta_engine::{Helm, show_task};
 use serde_json::json;
@@ -92,7 +92,7 @@ async fn begin_checking(world: &World, checks: &str, board: bool) -> RunId {
         world.repo.write(&format!(".regatta/workflows/checking/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "checking").unwrap();
-    world.create(NewRun { workflow, level: None, input: json!({}), board, tape: None }).await
+    world.create(NewRun { workflow, prd: None, level: None, input: json!({}), board, tape: None }).await
 }
 
 #[tokio::test]
@@ -134,7 +134,9 @@ async fn an_approved_task_says_how_its_run_goes_on() {
     let sent_back = show_task(&world.project, task).await.unwrap();
     assert_eq!(sent_back.next, "regatta run --resume 1, or regatta up, since no engine runs");
     world.rest(run).await;
-    orders::approve(&world.project, &giver(), task, None, None).await.unwrap();
+    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+        .await
+        .unwrap();
     assert_eq!(outlook(&show(&world, run).await), UNATTENDED, "the merge is the engine's");
     assert_eq!(world.rest(run).await.status(), Status::Completed);
     let merged = show_task(&world.project, task).await.unwrap();
@@ -147,7 +149,9 @@ async fn a_merged_task_says_what_its_run_lacks() {
     let run = world.begin(prd(), None).await;
     world.rest(run).await;
     let task = first_task();
-    orders::approve(&world.project, &giver(), task, None, None).await.unwrap();
+    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+        .await
+        .unwrap();
     let mut engine = SlowEngine::start(&world).await;
     engine.helm.rest(task, &mut |_| {}).await.unwrap();
     engine.leave().await;
@@ -179,7 +183,14 @@ async fn a_run_shows_that_its_task_conflicts_with_the_target() {
     world.rest(run).await;
     world.repo.write("T001.txt", "another\n");
     world.repo.commit("another file of that name");
-    orders::approve(&world.project, &giver(), first_task(), None, None).await.unwrap();
+    orders::approve(
+        &world.project,
+        &giver(),
+        first_task(),
+        Approving { anyway: true, ..Approving::default() },
+    )
+    .await
+    .unwrap();
     world.rest_task(first_task()).await;
     let waiting = show(&world, run).await;
     let error = waiting.error.clone().expect("the task has an error");

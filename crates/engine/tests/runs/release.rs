@@ -4,8 +4,9 @@ use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Run, Status};
 use regatta_engine::core::{Code, RunId, Task};
+use regatta_engine::examine;
+use regatta_engine::orders::{self, Approving};
 use regatta_engine::runs::{self, NewRun};
-use regatta_engine::{examine, orders};
 use regatta_testkit::wait::until_async;
 use serde_json::json;
 
@@ -48,7 +49,7 @@ async fn begin(world: &World) -> RunId {
         world.repo.write(&format!(".regatta/workflows/plain/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "plain").unwrap();
-    world.create(NewRun { workflow, level: None, input: json!({}), board: true, tape: None }).await
+    world.create(NewRun { workflow, prd: None, level: None, input: json!({}), board: true, tape: None }).await
 }
 
 async fn answer(world: &World, run: &Run, approved: bool) -> (Run, Task) {
@@ -58,13 +59,21 @@ async fn answer(world: &World, run: &Run, approved: bool) -> (Run, Task) {
 }
 
 #[tokio::test]
-async fn what_a_completed_run_leaves_is_put_up_for_approval() {
-    let (world, run) = asked(WRITES, "person").await;
+async fn what_a_completed_run_did_not_submit_is_a_persons() {
+    let (world, run) = asked(WRITES, "auto").await;
     let (run, task) = answer(&world, &run, true).await;
-    assert_eq!((run.status(), task.column(), task.run), (Status::Completed, Column::WaitingApproval, None));
-    assert_eq!(task.diff().map(|diff| diff.files_changed), Some(1));
+    assert_eq!((run.status(), task.column(), task.run), (Status::Completed, Column::InProgress, None));
+    assert_eq!(task.error.map(|error| error.code), Some(Code::TaskNotSubmitted));
+    orders::complete(&world.project, &giver(), first_task()).await.unwrap();
     world.rest_task(first_task()).await;
-    orders::approve(&world.project, &giver(), first_task(), None, None).await.unwrap();
+    orders::approve(
+        &world.project,
+        &giver(),
+        first_task(),
+        Approving { anyway: true, ..Approving::default() },
+    )
+    .await
+    .unwrap();
     assert_eq!(world.rest_task(first_task()).await.column(), Column::Verified);
     assert_eq!(world.shown("work.txt"), "work");
     assert!(examine(&world.project).await.unwrap().is_empty());
@@ -75,7 +84,7 @@ async fn a_completed_run_that_changed_nothing_says_so_on_its_task() {
     let (world, run) = asked("[[session]]\nstep = [{ result = {} }]\n", "auto").await;
     let (run, task) = answer(&world, &run, true).await;
     assert_eq!((run.status(), task.column(), task.run), (Status::Completed, Column::InProgress, None));
-    assert_eq!(task.error.map(|error| error.code), Some(Code::TaskNoDiff));
+    assert_eq!(task.error.map(|error| error.code), Some(Code::TaskNotSubmitted));
     orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
     assert_eq!(world.rest_task(first_task()).await.column(), Column::Backlog);
 }

@@ -77,7 +77,9 @@ async fn a_step_that_was_paused_or_stopped_before_an_engine_came_is_not_begun() 
 
 async fn begin(world: &World) -> RunId {
     let workflow = runs::find_workflow(Some(&world.project), "plain").unwrap();
-    world.create(NewRun { workflow, level: None, input: json!({}), board: false, tape: None }).await
+    world
+        .create(NewRun { workflow, prd: None, level: None, input: json!({}), board: false, tape: None })
+        .await
 }
 
 fn code_of(run: &Run) -> Option<Code> {

@@ -3,7 +3,7 @@
 use crate::support::{CODER, REVIEWER, World, giver, prd};
 use regatta_engine::core::RunId;
 use regatta_engine::core::run::{Phase, Run, Status, Taping};
-use regatta_engine::orders;
+use regatta_engine::orders::{self, Approving};
 use regatta_engine::runs::{self, AgentRoles, Tape};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,13 @@ async fn record_with_a_person(world: &World) -> String {
             let more = Some("Say what it is for.".to_owned());
             orders::reject(&world.project, &giver(), task, "It lacks a title.".to_owned(), more).await
         } else {
-            orders::approve(&world.project, &giver(), task, None, None).await
+            orders::approve(
+                &world.project,
+                &giver(),
+                task,
+                Approving { anyway: true, ..Approving::default() },
+            )
+            .await
         };
         given.unwrap();
         world.rest_task(task).await;

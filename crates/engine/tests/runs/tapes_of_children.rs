@@ -157,7 +157,7 @@ fn nested(leaf: &str) -> Vec<(&'static str, &str)> {
 async fn begin(world: &World, tape: Taping, items: Value) -> RunId {
     let workflow = runs::find_workflow(Some(&world.project), "fan").unwrap();
     let (input, tape) = (json!({ "items": items }), Some(tape));
-    world.create(NewRun { workflow, level: None, input, board: true, tape }).await
+    world.create(NewRun { workflow, prd: None, level: None, input, board: true, tape }).await
 }
 
 fn new_tape(world: &World) -> String {

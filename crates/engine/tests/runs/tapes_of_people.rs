@@ -85,7 +85,7 @@ impl Stand {
     async fn begin(&self, tape: Taping, board: bool) -> RunId {
         let workflow = runs::find_workflow(Some(&self.world.project), self.name).unwrap();
         let input = json!({ "items": [{ "id": "a" }, { "id": "b" }] });
-        self.world.create(NewRun { workflow, level: None, input, board, tape: Some(tape) }).await
+        self.world.create(NewRun { workflow, prd: None, level: None, input, board, tape: Some(tape) }).await
     }
 
     /// Begins to record a run, and waits until it rests.

@@ -45,6 +45,9 @@ pub(super) fn all_expressions<'w>(workflow: &'w Workflow) -> Vec<Usage<'w>> {
             add(Sees::Key(items), vec![key]);
             add(Sees::Item(items), depends.iter().collect());
         }
+        if let NodeKind::Agent { findings, .. } = &node.kind {
+            add(Sees::OutputOf(number), findings.iter().collect());
+        }
         add(Sees::OutputOf(number), of_set(&node.set));
     }
     for edge in &workflow.edges {

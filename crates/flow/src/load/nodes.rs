@@ -13,7 +13,7 @@ use crate::workflow::{Assignment, EndStatus, Named, Node, NodeKind};
 
 /// Each kind with its keys.
 const KINDS: &[(&str, &[&str])] = &[
-    ("agent", &["kind", "role", "input", "task", "set"]),
+    ("agent", &["kind", "role", "input", "task", "writes", "findings", "set"]),
     ("map", &["kind", "workflow", "items", "key", "depends", "max_parallel", "set"]),
     ("approval", &["kind", "question", "set"]),
     ("check", &["kind", "checks", "task", "set"]),
@@ -101,7 +101,9 @@ fn read_agent(node: &Section<'_>) -> Option<NodeKind> {
     let role = node.needed_text("role").and_then(|text| read_name(node.reader, &text));
     let input = read_inputs(node);
     let task = node.expression("task");
-    Some(NodeKind::Agent { role: role?, input, task })
+    let writes = node.boolean("writes").unwrap_or(true);
+    let findings = node.expression("findings");
+    Some(NodeKind::Agent { role: role?, input, task, writes, findings })
 }
 
 fn read_inputs(node: &Section<'_>) -> Vec<(Named, Expression)> {

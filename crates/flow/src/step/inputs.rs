@@ -1,7 +1,8 @@
-//! What a role is given: the inputs of its node, and the prompt made from them.
+//! What a role is given, the inputs of its node and the prompt made from them; and what it found of the criteria.
 
 use serde_json::{Map, Value};
 
+use crate::step::items::evaluate_list;
 use crate::step::{Look, StepFault};
 use crate::workflow::{Node, NodeKind, Workflow};
 
@@ -12,6 +13,25 @@ pub fn inputs(look: &Look<'_>, node: &Node) -> Result<Map<String, Value>, StepFa
         .iter()
         .map(|(name, expression)| Ok((name.name.clone(), look.evaluate(expression)?.unwrap_or_default())))
         .collect()
+}
+
+/// What a role found of one criterion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The criterion, in the role's words.
+    pub criterion: String,
+    /// Whether it is met.
+    pub met: bool,
+}
+
+/// Evaluates what an agent node found of the criteria. What is no finding is left out; other kinds have none.
+pub fn findings(look: &Look<'_>, node: &Node) -> Result<Vec<Finding>, StepFault> {
+    let NodeKind::Agent { findings: Some(findings), .. } = &node.kind else { return Ok(Vec::new()) };
+    let finding = |value: Value| {
+        let criterion = value.get("criterion")?.as_str()?.to_owned();
+        Some(Finding { criterion, met: value.get("met")?.as_bool()? })
+    };
+    Ok(evaluate_list(look, findings)?.into_iter().filter_map(finding).collect())
 }
 
 /// Makes the prompt of a role.

@@ -20,7 +20,7 @@ pub use board::{BoardItem, board_items};
 pub use choose::{Choice, choose};
 pub use evaluate::{evaluate_text, find_result};
 pub use fault::StepFault;
-pub use inputs::{inputs, prompt};
+pub use inputs::{Finding, findings, inputs, prompt};
 pub use items::{MapItem, map_items};
 pub use look::Look;
 pub use seen::{Seen, Tried};

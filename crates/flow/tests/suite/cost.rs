@@ -80,6 +80,6 @@ fn ten_thousand_tasks_can_be_planned_and_published() {
     assert_eq!((items[7].key.as_str(), items[7].priority.as_deref()), ("T00007", Some("high")));
     assert_eq!(
         serde_json::to_string(&trial.end()).unwrap(),
-        r#"[[["tasks"],null,["tasks"]],[["currentTaskIndex"],0]]"#
+        r#"[[["tasks"],null,["tasks"]],[["currentTaskIndex"],0],[["tasks",0,"status"],"in_progress"]]"#
     );
 }

@@ -1,12 +1,13 @@
 //! Giving a worktree the files that git does not track, such as a local settings file.
 //!
-//! Only regular files are copied, only where nothing stands yet, and no symlink is followed on either side: a
-//! committed symlink in the worktree could otherwise lead the copy out of it.
+//! Files are copied only where nothing stands yet, and no symlink is followed on either side: a committed symlink in the
+//! worktree could otherwise lead the copy out of it. A symlink is copied as one if it leads to a place in the project,
+//! and refused if it leads elsewhere: what is there would otherwise be handed to an agent.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::OFlags;
 
@@ -40,8 +41,17 @@ impl Repository {
 }
 
 fn copy(root: &Path, target: &Path, file: &RelativePath) -> Result<bool, Error> {
-    let Some(source) = find_plain(root, file) else { return Ok(false) };
+    let found = find_plain(root, file)?;
+    let Some(found) = found else { return Ok(false) };
     let Some(place) = prepare_place(target, file)? else { return Ok(false) };
+    let source = match found {
+        Found::File(source) => source,
+        Found::Link(link) => {
+            return std::os::unix::fs::symlink(link, &place)
+                .map(|()| true)
+                .map_err(Error::io("create", &place));
+        }
+    };
     let read = OpenOptions::new().read(true).custom_flags(no_follow()).open(&source);
     let mut input = read.map_err(Error::io("read", &source))?;
     let mode = input.metadata().map_err(Error::io("read", &source))?.permissions().mode() & 0o777;
@@ -56,19 +66,48 @@ fn copy(root: &Path, target: &Path, file: &RelativePath) -> Result<bool, Error> 
     Ok(true)
 }
 
-/// Returns the file when it and all folders above it are what they seem to be.
-fn find_plain(root: &Path, file: &RelativePath) -> Option<PathBuf> {
+/// What is to be copied.
+enum Found {
+    File(PathBuf),
+    /// A symlink with this target.
+    Link(PathBuf),
+}
+
+/// Returns the file when it and all folders above it are what they seem to be; nothing when there is none.
+fn find_plain(root: &Path, file: &RelativePath) -> Result<Option<Found>, Error> {
     let mut place = root.to_path_buf();
     let mut parts = file.as_str().split('/').peekable();
     while let Some(part) = parts.next() {
         place.push(part);
-        let found = place.symlink_metadata().ok()?;
-        let is_as_expected = if parts.peek().is_some() { found.is_dir() } else { found.is_file() };
-        if !is_as_expected {
-            return None;
+        let Ok(found) = place.symlink_metadata() else { return Ok(None) };
+        let is_last = parts.peek().is_none();
+        if found.is_symlink() {
+            let target = std::fs::read_link(&place).map_err(Error::io("read", &place))?;
+            let is_inside = is_last && stays_inside(file, &target);
+            return match is_inside {
+                true => Ok(Some(Found::Link(target))),
+                false => Err(Error::LinkRefused { path: file.as_str().to_owned(), target }),
+            };
+        }
+        if !(if is_last { found.is_file() } else { found.is_dir() }) {
+            return Ok(None);
         }
     }
-    Some(place)
+    Ok(Some(Found::File(place)))
+}
+
+/// Tells whether a symlink leads from its place to one below the same root, and never above it on the way.
+fn stays_inside(file: &RelativePath, target: &Path) -> bool {
+    let mut depth = file.as_str().split('/').count() - 1;
+    for part in target.components() {
+        match part {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return false,
+        }
+    }
+    true
 }
 
 /// Makes the folders above the file; nothing when the file, or something else in its way, is there already.

@@ -108,7 +108,7 @@ impl Repository {
     }
 
     /// Writes the files of a worktree's commit, and then its index.
-    async fn fill(&self, serial: &Serial, path: &Path) -> Result<(), Error> {
+    pub(crate) async fn fill(&self, serial: &Serial, path: &Path) -> Result<(), Error> {
         let location = self.seal(self.get_location(path)?).await?;
         let read = location.git().args(["read-tree", "--reset", "-u", "HEAD"]);
         read.time_max(CHECKOUT_TIME_MAX).holding(serial)?.success().await.map(drop)

@@ -8,5 +8,7 @@ mod ensure;
 mod journal;
 mod list;
 mod remove;
+mod restore;
 
 pub use list::WorktreeEntry;
+pub use remove::{RemovalStep, Turn};

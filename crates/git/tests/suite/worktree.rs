@@ -160,16 +160,32 @@ async fn files_are_copied_only_where_nothing_stands() {
     world.disk.write(".env", "SECRET=1");
     std::fs::set_permissions(world.disk.path().join(".env"), PermissionsExt::from_mode(0o640)).unwrap();
     world.disk.write("local/deep/settings", "x");
-    symlink("/etc/hostname", world.disk.path().join("link")).unwrap();
-    symlink("local", world.disk.path().join("behind")).unwrap();
-    let files =
-        paths(&[".env", "local/deep/settings", "link", "behind/deep/settings", "missing", "README.md"]);
+    symlink("local/deep", world.disk.path().join("link")).unwrap();
+    let files = paths(&[".env", "local/deep/settings", "link", "missing", "README.md"]);
 
     let copied = world.repository.copy_into(&files, &path).await.expect("a copy");
-    assert_eq!(copied, paths(&[".env", "local/deep/settings"]));
+    assert_eq!(copied, paths(&[".env", "local/deep/settings", "link"]));
+    assert_eq!(std::fs::read_link(path.join("link")).unwrap(), Path::new("local/deep"));
     assert_eq!(std::fs::read_to_string(path.join(".env")).unwrap(), "SECRET=1");
     assert_eq!(path.join(".env").metadata().unwrap().permissions().mode() & 0o777, 0o640);
     assert_eq!(world.repository.copy_into(&files, &path).await.expect("a copy"), []);
+}
+
+#[tokio::test]
+async fn a_link_that_leads_out_of_the_project_is_not_copied() {
+    let world = World::new().await;
+    let path = world.worktree("one").await;
+    world.disk.write("local/deep/settings", "x");
+    let link = |target: &str, name: &str| symlink(target, world.disk.path().join(name)).unwrap();
+    link("/etc/hostname", "absolute");
+    link("../outside", "above");
+    link("local/../../outside", "around");
+    link("local", "behind");
+    for name in ["absolute", "above", "around", "behind/deep/settings"] {
+        let refused = world.repository.copy_into(&paths(&[name]), &path).await;
+        assert!(matches!(refused, Err(Error::LinkRefused { .. })), "{name}: {refused:?}");
+        assert!(path.join(name).symlink_metadata().is_err(), "{name}");
+    }
 }
 
 #[tokio::test]

@@ -81,13 +81,33 @@ impl Desk for SampleDesk {
         Ok(InputsAnswer { inputs: vec![input] })
     }
 
+    async fn read_output(&self, task: u32) -> Result<Value, Fault> {
+        self.note(format!("output of {task}"));
+        Ok(json!({ "taskId": task, "output": "There is a grammar.", "summary": "There is a grammar." }))
+    }
+
+    async fn read_prd(&self, slug: Option<String>) -> Result<Value, Fault> {
+        self.note(format!("prd {slug:?}"));
+        Ok(json!({ "slug": "dates", "text": "# Dates\n" }))
+    }
+
+    async fn read_epic(&self, epic: Option<u32>) -> Result<Value, Fault> {
+        self.note(format!("epic {epic:?}"));
+        Ok(json!({ "id": 2, "title": "Time", "tasks": [] }))
+    }
+
+    async fn read_archive(&self) -> Result<Value, Fault> {
+        self.note("archive".to_owned());
+        Ok(json!({ "taskId": TASK, "text": null }))
+    }
+
     async fn tick_criterion(&self, tick: TickCriterion) -> Result<TaskAnswer, Fault> {
         self.note(format!("tick {:?} {}", tick.criterion, tick.checked));
         Ok(self.task_answer())
     }
 
     async fn append_progress(&self, entry: AppendProgress) -> Result<ProgressAnswer, Fault> {
-        self.note(format!("progress {:?} {:?} {:?}", entry.did, entry.obstacles, entry.next));
+        self.note(format!("progress {:?} {:?} {:?}", entry.did, entry.issues, entry.next));
         Ok(ProgressAnswer { entry: 1 })
     }
 

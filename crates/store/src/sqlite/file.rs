@@ -14,7 +14,7 @@ use crate::{Error, Lease, Recorded, Seq};
 
 use super::failure::{Failure, Place};
 use super::open::{check_exists, check_header, is_busy, open_reader};
-use super::{leases, load};
+use super::{leases, load, schema};
 
 /// A verb that only looks is done by then.
 const WAIT_MAX: Duration = Duration::from_secs(3);
@@ -46,6 +46,16 @@ impl DatabaseFile {
         check_header(&place)?;
         let connection = open(&place).map_err(|failure| place.explain("open", failure))?;
         Ok(DatabaseFile { connection, place })
+    }
+
+    /// Refuses a database whose tables are not exactly those of its schema: a stranger's could have triggers that act on
+    /// whatever is written.
+    pub fn check_tables(&self) -> Result<(), Error> {
+        let same = schema::has_own_tables_only(&self.connection);
+        match same.map_err(|failure| self.place.explain("read its tables", failure))? {
+            true => Ok(()),
+            false => Err(Error::NotOurs { path: self.place.path.clone() }),
+        }
     }
 
     /// Returns the place of its last event.
@@ -155,5 +165,20 @@ mod tests {
             assert_eq!(store.head().await.unwrap(), Seq(0));
             store.verify().await.unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn a_database_with_more_than_its_own_tables_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.db");
+        drop(SqliteStore::open(&path, OpenMode::Create).unwrap());
+        DatabaseFile::take(&path).unwrap().check_tables().unwrap();
+        let hostile = Connection::open(&path).unwrap();
+        hostile
+            .execute_batch("CREATE TRIGGER t AFTER INSERT ON leases BEGIN DELETE FROM events; END")
+            .unwrap();
+        drop(hostile);
+        let refused = DatabaseFile::take(&path).unwrap().check_tables();
+        assert!(matches!(refused, Err(Error::NotOurs { .. })), "{refused:?}");
     }
 }

@@ -54,6 +54,24 @@ fn identify(connection: &Connection, place: &Place) -> Result<u32, Failure> {
     Err(Error::NotOurs { path: path() }.into())
 }
 
+/// Tells whether a database has the tables of its schema, and nothing else.
+pub(super) fn has_own_tables_only(connection: &Connection) -> Result<bool, Failure> {
+    let version = pragma(connection, "user_version")? as usize;
+    let Some(steps) = STEPS.get(..version) else { return Ok(false) };
+    let fresh = Connection::open_in_memory()?;
+    for step in steps {
+        fresh.execute_batch(step)?;
+    }
+    Ok(list_tables(&fresh)? == list_tables(connection)?)
+}
+
+fn list_tables(connection: &Connection) -> Result<Vec<(String, String, String)>, rusqlite::Error> {
+    let mut list =
+        connection.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY name")?;
+    let rows = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    rows.collect()
+}
+
 /// Reads the version of the schema as the transaction sees it; made for asking often.
 pub(super) fn schema_version(connection: &Connection) -> Result<u32, rusqlite::Error> {
     let mut version = connection.prepare_cached("PRAGMA user_version")?;

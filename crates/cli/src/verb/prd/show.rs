@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, clean};
 use clap::Args;
 use regatta_engine::core::{PrdSlug, Problem};
-use regatta_engine::{Project, show_prd};
+use regatta_engine::{Project, reading, show_prd};
+use serde_json::json;
 
 /// Prints the text of a PRD as it is.
 #[derive(Args)]
@@ -18,11 +19,16 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let project = place.open().await?;
-        let view = show_prd(&project, &self.prd).await.map_err(|error| error.explain())?;
-        match &view.text {
+        let prd = match place.ask_desk("read_prd", json!({ "slug": self.prd })).await? {
+            Some(prd) => prd,
+            None => {
+                let project = place.open().await?;
+                reading::prd(&project, &self.prd).await.map_err(|error| error.explain())?
+            }
+        };
+        match prd["text"].as_str() {
             Some(text) if !place.screen.is_json() => place.screen.verbatim(text),
-            _ => place.screen.data(&view, |_| String::new()),
+            _ => place.screen.data(&prd, |_| String::new()),
         }
         Ok(Exit::Done)
     }

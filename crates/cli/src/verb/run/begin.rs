@@ -49,13 +49,13 @@ impl Begin {
         warn(place.screen, &workflow);
         let reel = self.tape.open(place)?;
         let head = reel.as_ref().and_then(Reel::head);
-        let input = match head.filter(|_| self.input.is_empty()) {
-            Some(head) => head.input.clone(),
+        let (input, prd) = match head.filter(|_| self.input.is_empty()) {
+            Some(head) => (head.input.clone(), None),
             None => self.input.read(place, &project).await?,
         };
         let level = self.level.or(head.map(|head| head.level));
         let board = !self.no_board && head.is_none_or(|head| head.board);
-        let new = NewRun { workflow, level, input, board, tape: None };
+        let new = NewRun { workflow, level, prd, input, board, tape: None };
         if let Some(reel) = reel {
             return reel.run(place, project, new).await;
         }

@@ -9,7 +9,7 @@ use crate::verb::carry::interruption;
 use crate::verb::person::{Decision, Person};
 use regatta_engine::core::run::{Mapping, Phase, Run, waits_for_person};
 use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
-use regatta_engine::orders::{self, Giver};
+use regatta_engine::orders::{self, Approving, Giver};
 use regatta_engine::runs::{self, TapeHead};
 use regatta_engine::{Error, Helm, Project};
 use std::sync::Arc;
@@ -213,7 +213,9 @@ impl Foreground {
         }
         let given = match decision {
             Decision::Approve => {
-                orders::approve(&self.project, &self.giver, task, None, asked.head()).await.map(|_| ())
+                // The prompt said what the diff lacks.
+                let approval = Approving { feedback: None, head: asked.head(), anyway: true };
+                orders::approve(&self.project, &self.giver, task, approval).await.map(|_| ())
             }
             Decision::Reject(reason) => {
                 orders::reject(&self.project, &self.giver, task, reason, None).await.map(|_| ())

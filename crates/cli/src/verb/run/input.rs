@@ -61,20 +61,27 @@ impl Input {
         Problem { next: next.to_owned(), ..problem }
     }
 
-    pub(super) async fn read(&self, place: &Place, project: &Project) -> Result<Value, Problem> {
+    /// Reads the input, and the PRD that it was taken from, if it was one.
+    pub(super) async fn read(
+        &self,
+        place: &Place,
+        project: &Project,
+    ) -> Result<(Value, Option<PrdSlug>), Problem> {
         let mut fields = self.read_document(place)?;
+        let mut found = None;
         if let Some(prd) = &self.prd {
-            let (text, title) = self.read_prd(place, project, prd).await?;
+            let (text, title, slug) = self.read_prd(place, project, prd).await?;
             refuse_if_blank(&text)?;
             fields.insert("prd".to_owned(), text.into());
             fields.insert("title".to_owned(), title.into());
+            found = slug;
         } else if let Some(title) = &self.title {
             fields.insert("title".to_owned(), title.clone().into());
         }
         for (key, value) in &self.set {
             set(&mut fields, key, value.clone())?;
         }
-        Ok(Value::Object(fields))
+        Ok((Value::Object(fields), found))
     }
 
     fn read_document(&self, place: &Place) -> Result<Map<String, Value>, Problem> {
@@ -87,24 +94,24 @@ impl Input {
         }
     }
 
-    /// Reads the document, with what it is called. A file comes before a PRD of the same name.
+    /// Reads the document, with what it is called and its slug if it is a PRD. A file comes before a PRD of the same name.
     async fn read_prd(
         &self,
         place: &Place,
         project: &Project,
         prd: &str,
-    ) -> Result<(String, String), Problem> {
+    ) -> Result<(String, String, Option<PrdSlug>), Problem> {
         let is_file = prd == "-" || place.folder()?.join(prd).is_file();
         if !is_file && let Ok(slug) = prd.parse::<PrdSlug>() {
             let found = documents::get_prd(project, &slug).await.map_err(|error| error.explain())?;
-            return Ok((found.text, self.title.clone().unwrap_or(found.title)));
+            return Ok((found.text, self.title.clone().unwrap_or(found.title), Some(slug)));
         }
         let file: TextFile = prd.parse().unwrap_or_else(|never| match never {});
         let text = file.read(place)?;
         let stem = file.stem();
         let found = self.title.as_deref().or_else(|| find_title(&text)).or(stem.as_deref());
         let title = found.unwrap_or(UNTITLED).to_owned();
-        Ok((text, title))
+        Ok((text, title, None))
     }
 }
 

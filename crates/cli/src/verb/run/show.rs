@@ -121,6 +121,10 @@ fn render(run: &RunView) -> String {
         field("question", question.clone());
     }
     if run.error.is_none() {
+        if let Some(deadline) = run.deadline {
+            let mark = if run.overdue { " (overdue)" } else { "" };
+            field("deadline", format!("{deadline}{mark}"));
+        }
         field("next", next_of(run));
     }
     text

@@ -6,20 +6,46 @@ use crate::exit::Exit;
 use crate::screen::{DIM, GREEN};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::memory;
+use regatta_engine::{memory, reading};
+use serde_json::json;
 
 /// Moves all but the last five entries of a task's progress log to its archive.
 ///
-/// It happens by itself when the file is over 75 KB. No byte is lost: the archive has them, and the file a summary.
+/// It happens automatically when the file is over 75 KB. No byte is lost: the archive has them, and the file a summary.
 #[derive(Args)]
 pub(crate) struct Archive {
     /// The task's number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
+    /// Print what was archived, and move nothing.
+    #[arg(long)]
+    show: bool,
 }
 
 impl Archive {
+    async fn show(&self, place: &Place) -> Result<Exit, Problem> {
+        let shown = match place.ask_desk("read_archive", json!({ "taskId": self.task })).await? {
+            Some(shown) => shown,
+            None => {
+                let project = place.open().await?;
+                let explain = |error: regatta_engine::Error| error.explain();
+                reading::check_task(&project, self.task).await.map_err(explain)?;
+                reading::archive(&project, self.task).map_err(explain)?
+            }
+        };
+        match shown["text"].as_str() {
+            Some(text) if !place.screen.is_json() => place.screen.verbatim(text),
+            _ => place
+                .screen
+                .data(&shown, |_| format!("{DIM}nothing of task #{} is archived{DIM:#}\n", self.task)),
+        }
+        Ok(Exit::Done)
+    }
+
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        if self.show {
+            return self.show(place).await;
+        }
         let project = place.open().await?;
         let giver = crate::identity::giver(None);
         let moved = memory::archive(&project, &giver, self.task).await.map_err(|error| error.explain())?;

@@ -33,6 +33,14 @@ impl Diff {
 
 fn render(view: &DiffView) -> String {
     let mut text = String::new();
+    for path in &view.obeyed_files {
+        text.push_str(&format!("{RED}obeyed by Regatta{RED:#}  {}\n", one_line(path)));
+    }
+    if !view.obeyed_files.is_empty() {
+        text.push_str(&format!(
+            "{DIM}these files change what Regatta itself does; read them first{DIM:#}\n\n"
+        ));
+    }
     for file in &view.files {
         let lines = format!("+{} -{}", file.lines_added, file.lines_removed);
         text.push_str(&format!("{DIM}{:<9}{DIM:#} {lines:>12}  {}\n", file.status, one_line(&file.path)));

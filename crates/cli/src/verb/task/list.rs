@@ -4,37 +4,104 @@ use crate::arguments::Place;
 use crate::columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, clean};
+use crate::verb::epic::epic_id;
 use clap::Args;
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::{Priority, Problem, TaskId};
-use regatta_engine::{Error, TaskRow, list_rows, list_tasks};
+use regatta_engine::core::{EpicId, Lacks, Priority, Problem, TaskId};
+use regatta_engine::{Error, Filter, Row, TaskRow, TaskView, list_rows, list_tasks};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-/// Lists the tasks.
+/// List the tasks.
 #[derive(Args)]
-pub(crate) struct List {}
+pub(crate) struct List {
+    /// Only tasks in this column: backlog, in_progress, waiting_approval or verified.
+    #[arg(long, value_name = "NAME", value_parser = column)]
+    column: Option<Column>,
+    /// Only tasks of this agent.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Only tasks of this epic.
+    #[arg(long, value_name = "ID", value_parser = epic_id)]
+    epic: Option<EpicId>,
+    /// Only tasks with these words in the title or the description.
+    #[arg(long, value_name = "WORDS")]
+    text: Option<String>,
+    /// Hidden tasks too.
+    #[arg(long)]
+    all: bool,
+}
 
 impl List {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let explain = |error: Error| error.explain();
         let project = place.open().await?;
+        let Self { column, agent, epic, text, all } = self;
+        let filter = Filter { column, agent, epic, text, all };
         if place.screen.is_json() {
-            place.screen.data(&list_tasks(&project).await.map_err(explain)?, |_| String::new());
+            let tasks = list_tasks(&project).await.map_err(explain)?;
+            let asked: Vec<&TaskView> = tasks.iter().filter(|task| filter.admits(row_of(task))).collect();
+            place.screen.data(&asked, |_| String::new());
             return Ok(Exit::Done);
         }
-        let tasks = list_rows(&project).await.map_err(explain)?;
-        if tasks.is_empty() {
-            let hint = format!("{DIM}no tasks yet; add one with `regatta task add \"…\"`{DIM:#}\n");
-            place.screen.data(&(), |()| hint);
+        // The short rows have no description, so words are looked for in the tasks themselves.
+        let found: Option<BTreeSet<TaskId>> = match &filter.text {
+            None => None,
+            Some(_) => {
+                let tasks = list_tasks(&project).await.map_err(explain)?;
+                Some(tasks.iter().filter(|task| filter.admits(row_of(task))).map(|task| task.id).collect())
+            }
+        };
+        let rows = list_rows(&project).await.map_err(explain)?;
+        let is_asked = |row: &&TaskRow| match &found {
+            Some(found) => found.contains(&row.id),
+            None => filter.admits(short_row_of(row)),
+        };
+        let asked: Vec<&TaskRow> = rows.iter().filter(is_asked).collect();
+        let hint = if rows.is_empty() {
+            "no tasks yet; add one with `regatta task add \"…\"`"
         } else {
-            place.screen.plain(&render(&tasks));
+            "no such tasks; `regatta task list --all` shows all"
+        };
+        if asked.is_empty() {
+            place.screen.data(&(), |()| format!("{DIM}{hint}{DIM:#}\n"));
+        } else {
+            place.screen.plain(&render(&asked, &rows));
         }
         Ok(Exit::Done)
     }
 }
 
-fn render(tasks: &[TaskRow]) -> String {
-    let lines: Vec<[Cow<'_, str>; 6]> = tasks.iter().map(|task| line(task, tasks)).collect();
+fn column(text: &str) -> Result<Column, String> {
+    let found = Column::ALL.into_iter().find(|column| column.as_str() == text);
+    let names = || Column::ALL.map(Column::as_str).join(", ");
+    found.ok_or_else(|| format!("there is no column `{text}`; choose one of: {}", names()))
+}
+
+fn row_of(task: &TaskView) -> Row<'_> {
+    Row {
+        column: task.column,
+        agent: task.agent_id.as_deref(),
+        epic: task.epic_id,
+        title: &task.title,
+        description: &task.description,
+        hidden: task.hidden,
+    }
+}
+
+fn short_row_of(task: &TaskRow) -> Row<'_> {
+    Row {
+        column: task.column,
+        agent: task.agent_id.as_deref(),
+        epic: task.epic_id,
+        title: &task.title,
+        description: "",
+        hidden: task.hidden,
+    }
+}
+
+fn render(asked: &[&TaskRow], tasks: &[TaskRow]) -> String {
+    let lines: Vec<[Cow<'_, str>; 6]> = asked.iter().map(|task| line(task, tasks)).collect();
     columns::render(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], &lines)
 }
 
@@ -45,7 +112,7 @@ fn line<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> [Cow<'a, str>; 6] {
         name_of_priority(task.priority).into(),
         task.agent_id.as_deref().unwrap_or("-").into(),
         clean(&task.title).into(),
-        note(task, tasks),
+        with_warnings(with_mark(task, note(task, tasks)), &task.warnings),
     ]
 }
 
@@ -66,15 +133,34 @@ fn name_of_priority(priority: Priority) -> &'static str {
     }
 }
 
+fn with_warnings<'a>(note: Cow<'a, str>, warnings: &[String]) -> Cow<'a, str> {
+    if warnings.is_empty() {
+        return note;
+    }
+    let warnings = warnings.join("; ");
+    if note.is_empty() { warnings.into() } else { format!("{note}; {warnings}").into() }
+}
+
+/// Puts the word for a deadline that passed before the note.
+fn with_mark<'a>(task: &TaskRow, note: Cow<'a, str>) -> Cow<'a, str> {
+    match (task.overdue, note.is_empty()) {
+        (false, _) => note,
+        (true, true) => "overdue".into(),
+        (true, false) => format!("overdue: {note}").into(),
+    }
+}
+
 fn note<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> Cow<'a, str> {
     if let Some(error) = &task.error {
-        return error.to_string().into();
+        return with_lacks(task, error.to_string()).into();
     }
     if let Some(place) = task.queue_position {
         return format!("queued, number {place}").into();
     }
     match (&*task.phase, task.lines) {
-        ("ready", Some((added, removed))) => format!("+{added} -{removed}, waits for you").into(),
+        ("ready", Some((added, removed))) => {
+            with_lacks(task, format!("+{added} -{removed}, waits for you")).into()
+        }
         ("done", _) => task
             .merge_commit
             .as_deref()
@@ -96,4 +182,10 @@ fn note<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> Cow<'a, str> {
 fn is_open(id: TaskId, tasks: &[TaskRow]) -> bool {
     let found = tasks.binary_search_by_key(&id, |task| task.id);
     found.is_ok_and(|index| tasks[index].column != Column::Verified)
+}
+
+/// Adds to a note what the diff lacks, in a few words.
+fn with_lacks(task: &TaskRow, note: String) -> String {
+    let lacks = task.lacks.iter().flat_map(Lacks::summary).map(|word| clean(&word));
+    std::iter::once(note).chain(lacks).collect::<Vec<_>>().join("; ")
 }

@@ -7,15 +7,21 @@ mod assign;
 mod cancel;
 mod complete;
 mod criteria;
+mod delete;
 mod depends;
 mod diff;
+mod edit;
+mod hide;
 mod list;
+mod open;
 mod output;
 mod progress;
+mod reassign;
 mod reject;
 mod resume;
 mod salvage;
 pub(crate) mod show;
+mod submit;
 
 use crate::arguments::Place;
 use crate::exit::Exit;
@@ -30,11 +36,17 @@ pub(crate) enum Task {
     List(list::List),
     Show(show::Show),
     Assign(assign::Assign),
+    Reassign(reassign::Reassign),
+    Submit(submit::Submit),
     Complete(complete::Complete),
     Approve(approve::Approve),
     Reject(reject::Reject),
     Resume(resume::Resume),
     Cancel(cancel::Cancel),
+    Edit(edit::Edit),
+    Delete(delete::Delete),
+    Hide(hide::Hide),
+    Open(open::Open),
     Depends(depends::Depends),
     Salvage(salvage::Salvage),
     Diff(diff::Diff),
@@ -51,11 +63,17 @@ impl Task {
             Task::List(verb) => verb.run(place).await,
             Task::Show(verb) => verb.run(place).await,
             Task::Assign(verb) => verb.run(place).await,
+            Task::Reassign(verb) => verb.run(place).await,
+            Task::Submit(verb) => verb.run(place).await,
             Task::Complete(verb) => verb.run(place).await,
             Task::Approve(verb) => verb.run(place).await,
             Task::Reject(verb) => verb.run(place).await,
             Task::Resume(verb) => verb.run(place).await,
             Task::Cancel(verb) => verb.run(place).await,
+            Task::Edit(verb) => verb.run(place).await,
+            Task::Delete(verb) => verb.run(place).await,
+            Task::Hide(verb) => verb.run(place).await,
+            Task::Open(verb) => verb.run(place).await,
             Task::Depends(verb) => verb.run(place).await,
             Task::Salvage(verb) => verb.run(place).await,
             Task::Diff(verb) => verb.run(place).await,
@@ -68,7 +86,7 @@ impl Task {
 }
 
 /// Reads a task number as people write it.
-fn task_id(text: &str) -> Result<TaskId, String> {
+pub(crate) fn task_id(text: &str) -> Result<TaskId, String> {
     text.parse().map_err(|error: regatta_engine::core::Id| error.to_string())
 }
 

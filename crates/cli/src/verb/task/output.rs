@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::screen::{DIM, clean};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::memory;
+use regatta_engine::reading;
+use serde_json::json;
 
 /// Shows what a task has to say to the tasks that depend on it.
 #[derive(Args)]
@@ -18,14 +19,15 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let project = place.open().await?;
-        let giver = crate::identity::giver(None);
-        let file = memory::refresh(&project, &giver, self.task).await.map_err(|error| error.explain())?;
-        let output = file.chain_output().map(str::to_owned);
-        let shown = serde_json::json!({
-            "taskId": self.task, "output": output, "summary": file.summary_of_output(),
-        });
-        place.screen.data(&shown, |_| match &output {
+        let shown = match place.ask_desk("read_inputs", json!({ "from": self.task })).await? {
+            Some(shown) => shown,
+            None => {
+                let project = place.open().await?;
+                let giver = crate::identity::giver(None);
+                reading::output(&project, &giver, self.task).await.map_err(|error| error.explain())?
+            }
+        };
+        place.screen.data(&shown, |shown| match shown["output"].as_str() {
             Some(output) => format!("{}\n", clean(output)),
             None => format!("{DIM}task #{} has written no output yet{DIM:#}\n", self.task),
         });

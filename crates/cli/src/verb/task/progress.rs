@@ -14,13 +14,13 @@ pub(crate) struct Progress {
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
     /// What was done.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     did: String,
     /// What stood in the way.
-    #[arg(long, value_name = "TEXT", default_value = "None")]
+    #[arg(long, value_name = "TEXT", default_value = "None", allow_hyphen_values = true)]
     issues: String,
     /// What comes next.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     next: String,
 }
 

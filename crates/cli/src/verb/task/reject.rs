@@ -1,6 +1,6 @@
 //! `regatta task reject`.
 
-use super::task_id;
+use super::{agent_id, task_id};
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::carry::{Begin, Manner};
@@ -8,7 +8,7 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
 
-/// Sends the work of a task back to its agent, and waits for its session to end.
+/// Send the work of a task back to its agent, or to another, and wait for its session to end.
 #[derive(Args)]
 pub(crate) struct Reject {
     /// The task's number.
@@ -20,15 +20,22 @@ pub(crate) struct Reject {
     /// What the agent shall do about it, at most 5000 characters.
     #[arg(long, value_name = "TEXT")]
     feedback: Option<String>,
+    /// Send it to this agent and not to the one that did the work.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     #[command(flatten)]
     manner: Manner,
 }
 
 impl Reject {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let title = format!("#{} goes back to its agent", self.task);
+        let agent = self.agent.as_deref().map(agent_id).transpose()?;
+        let title = match &agent {
+            Some(agent) => format!("#{} goes to {agent}", self.task),
+            None => format!("#{} goes back to its agent", self.task),
+        };
         let order = async |project: &_, giver: &_| {
-            orders::reject(project, giver, self.task, self.reason, self.feedback).await
+            orders::reject_to(project, giver, self.task, self.reason, self.feedback, agent).await
         };
         self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }

@@ -7,9 +7,9 @@ use crate::screen::{BOLD, CYAN, DIM, RED, clean};
 use crate::verb::cost::{render_cost, render_time};
 use clap::Args;
 use regatta_engine::core::session::Spent;
-use regatta_engine::core::{Evidence, Problem, TaskId};
+use regatta_engine::core::{Evidence, Lacks, Problem, TaskId};
 use regatta_engine::{
-    CriterionView, FileSize, Project, SectionSize, TaskView, show_task, show_task_with_file,
+    CriterionView, FileSize, Project, SectionSize, TaskView, memory, show_task, show_task_with_file,
 };
 use std::fmt::Write;
 
@@ -24,10 +24,16 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
+        look_at_file(&project, self.task).await?;
         let view = show_task_with_file(&project, self.task).await.map_err(|error| error.explain())?;
         place.screen.data(&view, |view| render(view, &show_file(view)));
         Ok(Exit::Done)
     }
+}
+
+/// Takes in what was written in the task's file. A disk that refuses is said with the task.
+async fn look_at_file(project: &Project, task: TaskId) -> Result<(), Problem> {
+    memory::look(project, task).await.map_err(|error| error.explain())
 }
 
 /// Prints a task as another verb left it, without its file.
@@ -73,6 +79,9 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
             ),
         );
     }
+    for sentence in task.lacks.iter().flat_map(Lacks::sentences) {
+        field("not whole", sentence);
+    }
     if let Some(summary) = &task.summary {
         field("summary", summary.clone());
     }
@@ -103,6 +112,9 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
     for (name, value) in file {
         field(name, value.clone());
     }
+    for warning in &task.warnings {
+        field("warning", warning.clone());
+    }
     if let Some(spent) = &task.spent {
         field("used", show_spent(spent));
     }
@@ -110,7 +122,8 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
         field("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
     }
     if let Some(deadline) = task.deadline {
-        field("deadline", deadline.to_string());
+        let mark = if task.overdue { " (overdue)" } else { "" };
+        field("deadline", format!("{deadline}{mark}"));
     }
     field("next", format!("{}: {}", task.owner, task.next));
     if let Some(error) = &task.error {
@@ -174,7 +187,12 @@ fn show_criterion(criterion: &CriterionView) -> String {
         (Some(check), false) => format!(" (not verified by `{check}`)"),
         (None, _) => String::new(),
     };
-    format!("[{mark}] {}{proof}", criterion.text)
+    let found = match criterion.met {
+        Some(true) => " (found met by the reviewer)",
+        Some(false) => " (found NOT met by the reviewer)",
+        None => "",
+    };
+    format!("[{mark}] {}{proof}{found}", criterion.text)
 }
 
 fn show_evidence(evidence: &Evidence) -> String {

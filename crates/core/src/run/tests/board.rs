@@ -481,11 +481,11 @@ fn items_that_cannot_be_tasks_are_an_output_that_does_not_fit() {
         "begin",
         "spec T001,T001",
         expect![[r#"
-        > spec T001,T001
-          run:stepped 1 spec -[spec-to-coder]-> perform coder T001
-          ! perform_node step 2
-          = running, step 2 coder T001: performing
-    "#]],
+            > spec T001,T001
+              run:output_refused 1 asked 1: two items have the key `T001`
+              ! perform_node step 1 asked 1
+              = running, step 1 spec: performing, asked 1
+        "#]],
     );
     check(
         &speckit(),

@@ -44,7 +44,7 @@ impl Model {
             goes_on,
             node: "coder",
             task: 0,
-            statuses: vec!["pending"; tasks],
+            statuses: (0..tasks).map(|task| if task == 0 { "in_progress" } else { "pending" }).collect(),
             attempts_of: vec![0; tasks],
             retries: 0,
             rejections: 0,
@@ -94,6 +94,7 @@ impl Model {
 
     fn turn_to_next(&mut self) {
         self.task += 1;
+        self.statuses[self.task] = "in_progress";
         (self.retries, self.rejections, self.attempts_now) = (0, 0, 0);
         self.node = "coder";
     }

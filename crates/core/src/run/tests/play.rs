@@ -43,6 +43,7 @@ impl Play {
             digest: example.workflow.digest(),
             within: Vec::new(),
             level: None,
+            prd: None,
             input: example.input.clone(),
             board: false,
             tape: None,

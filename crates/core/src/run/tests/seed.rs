@@ -81,12 +81,14 @@ fn the_states_before_and_after_each_agent() {
     shows(&play, json!({ "tasks": [], "currentTaskIndex": 0 }));
 
     give(&mut play, &spec());
+    // The design prints `pending` for the task that comes next; it is `in_progress` as soon as the coder is at work on it.
     let pending = |id: &str, title: &str| json!({ "id": id, "title": title, "status": "pending" });
+    let current = |id: &str, title: &str| json!({ "id": id, "title": title, "status": "in_progress" });
     shows(
         &play,
         json!({
             "tasks": [
-                pending("T001", "Validate email"), pending("T002", "Hash password"), pending("T003", "Create session"),
+                current("T001", "Validate email"), pending("T002", "Hash password"), pending("T003", "Create session"),
             ],
             "currentTaskIndex": 0,
         }),
@@ -111,7 +113,8 @@ fn the_states_before_and_after_each_agent() {
     assert_eq!(play.run.state["tasks"][0]["status"], "review");
     assert_eq!(play.run.node.as_str(), "reviewer", "coder-to-reviewer");
 
-    give(&mut play, &json!({ "taskId": "T001", "approved": true, "issues": [] }));
+    let results = json!([{ "criterion": "It holds", "met": true }]);
+    give(&mut play, &json!({ "taskId": "T001", "approved": true, "issues": [], "criteriaResults": results }));
     shows(
         &play,
         json!({
@@ -121,7 +124,7 @@ fn the_states_before_and_after_each_agent() {
         }),
     );
     assert_eq!(play.run.state["tasks"][0]["status"], "complete");
-    assert_eq!(play.run.state["tasks"][1]["status"], "pending");
+    assert_eq!(play.run.state["tasks"][1]["status"], "in_progress");
     assert_eq!(play.run.node.as_str(), "coder", "next-task");
 }
 

@@ -141,6 +141,7 @@ async fn try_alone(
         result_is: ResultIs::Answer,
         folder: folder.to_owned(),
         branch: branch.clone(),
+        writes: ask.writes(),
         prompt: ask.prompt.clone(),
         transcript: transcript.to_owned(),
         own: names_of_run(ask),
@@ -217,5 +218,5 @@ async fn clear_away(
         at: work.at,
         message: format!("Salvage of run {}, step {}\n", run.id, run.step),
     };
-    set_aside_and_remove(&work.project, &removal).await.map(|_| ())
+    set_aside_and_remove(&work.project, work.token, &removal).await.map(|_| ())
 }

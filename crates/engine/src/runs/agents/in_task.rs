@@ -1,18 +1,19 @@
 //! A role that works in the worktree of a task.
 
 use super::{
-    Act, AgentRoles, Try, abandon, answer, begin, finish, names_of_run, open, record, subject_of, variables,
+    Act, AgentRoles, Try, abandon, answer, begin, finish, names_of_run, open, read_only, record, subject_of,
+    variables,
 };
 use crate::core::{AgentId, Complete, Failure, Outcome, SessionEnd, Stage, TaskId, WorkPhase};
 use crate::error::Error;
 use crate::keeper;
 use crate::orders;
 use crate::perform::{session_entry, sessions};
-use crate::prompt;
+use crate::prompt::{self, Share};
 use crate::runs::drive::{Drive, Driven};
 use crate::runs::roles::{Ask, Played};
 use crate::runs::{cancelled, replay_branch, trouble};
-use regatta_agents::{ResultIs, StopReason};
+use regatta_agents::{Outcome as Ending, ResultIs, StopReason};
 use serde_json::Value;
 
 /// Plays in the worktree of a task, again and again while it breaks off for a reason that passes.
@@ -39,14 +40,15 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         Driven::Ready(task) => *task,
         Driven::Not(other) => return played(other),
     };
-    let number = match &task.stage {
+    // An engine before this one was killed over it.
+    let repeated = match &task.stage {
         Stage::InProgress(work) => match work.phase {
-            // An engine before this one was killed over it.
-            WorkPhase::Driven { session: Some(session), .. } => session,
-            _ => task.sessions + 1,
+            WorkPhase::Driven { session, .. } => session,
+            _ => None,
         },
-        _ => task.sessions + 1,
+        _ => None,
     };
+    let number = repeated.unwrap_or(task.sessions + 1);
     let worktree = task.worktree().expect("a task that a run drives has a worktree");
     let folder = project.place(&worktree.path);
     let mark = project.session_mark(id, number);
@@ -57,8 +59,24 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     };
     work.keep_file(id).await?;
     session_entry::archive_if_due(work, id).await?;
-    let start = session_entry::find_start(project, &task).await;
+    let start = if ask.writes() {
+        session_entry::find_start(project, &task).await
+    } else {
+        match read_only::find_start(ask, &task, repeated.is_some()).await {
+            Ok(start) => Some(start),
+            Err(error) => {
+                abandon(work, charge.as_ref()).await?;
+                return played(Played::Failed(trouble::of_run(ask.run, error)?));
+            }
+        }
+    };
     let transcript = project.transcript(id, number);
+    let file = keeper::file_path(project, id);
+    let protocol = if ask.writes() {
+        prompt::render_protocol(&task, &file, Share::OfRun)
+    } else {
+        prompt::render_reading(&file)
+    };
     let request = sessions::Request {
         mark,
         agent,
@@ -69,7 +87,8 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         result_is: ResultIs::Answer,
         folder: folder.clone(),
         branch: orders::branch_of(worktree)?,
-        prompt: format!("{}{}", ask.prompt, prompt::render_protocol(&task, &keeper::file_path(project, id))),
+        writes: ask.writes(),
+        prompt: format!("{}{}", ask.prompt, protocol),
         transcript: transcript.clone(),
         own: [names_of_run(ask), sessions::names_of_task(project, &task, agent, number)].concat(),
         variables: variables(ask, Some(&task)),
@@ -101,7 +120,15 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         }
     };
     let (ending, broke) = (acted.ending.clone(), acted.broke.clone());
-    let (mut answered, end) = match answer(acted) {
+    let is_left = ending == Ending::Stopped(StopReason::Shutdown);
+    if let (false, false, Some(start)) = (ask.writes(), is_left, &start)
+        && let Err(error) = read_only::undo(ask, worktree, (&task, number), start).await
+    {
+        let failure = trouble::of_run(ask.run, error)?;
+        work.note(id, Outcome::RoleEnded { session: number }).await?;
+        return played(Played::Failed(failure));
+    }
+    let (mut answered, mut end) = match answer(acted) {
         left @ (Played::PutOff | Played::Stopped(StopReason::Shutdown)) => return played(left),
         Played::Returned(output) | Played::Committed(output, _) => commit(ask, id, number, output).await?,
         Played::Failed(failure) => (Played::Failed(failure.clone()), SessionEnd::Failed(failure)),
@@ -110,7 +137,8 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     if let Played::Committed(output, _) = &answered
         && let Some(failure) = record(ask, output, (&worktree.base, start.as_ref()), &folder).await?
     {
-        answered = Played::Failed(failure);
+        answered = Played::Failed(failure.clone());
+        end = SessionEnd::Failed(failure);
     }
     session_entry::remember(work, &task, number, start.as_ref(), (&ending, &end)).await?;
     let Some(breakdown) = broke else {

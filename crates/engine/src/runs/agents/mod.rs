@@ -7,6 +7,7 @@
 mod alone;
 mod in_task;
 pub(super) mod left;
+mod read_only;
 
 use super::difference::Difference;
 use super::family;
@@ -212,7 +213,7 @@ async fn open(
     }
     let (run, role) = (Some(ask.run.id), Some(ask.role));
     let above = family::find_above(ask.project, ask.run).await?;
-    let purpose = Purpose { mark, agent, task, run, above, role, number };
+    let purpose = Purpose { mark, agent, task, run, above, role, number, is_fresh: false };
     Ok(match charge::open(ask.work, purpose, ask.control).await? {
         Opening::Open(charge) => Ok(Some(charge)),
         Opening::Refused(failure) => Err(Played::Failed(failure)),

@@ -6,6 +6,7 @@
 use super::super::agents::left;
 use super::super::cancelled;
 use super::super::drive::{self, Drive, Driven};
+use super::super::findings;
 use super::super::roles::{Ask, Played, Roles};
 use super::super::seat::{self, Seat, Terms};
 use super::super::trouble;
@@ -97,6 +98,9 @@ async fn play(
         Some(Kind::Checks(names)) => check(work, seat, &names, control).await?,
         None => Played::Failed(gone(seat.run().id, &mend::find_command(work, seat.run()).await?)),
     };
+    if let Played::Committed(output, head) = &played {
+        findings::note(work, seat, output, head).await?;
+    }
     Ok(match played {
         Played::Returned(output) => Some(Command::Performed { step, asks, output, head: None }),
         Played::Committed(output, head) => Some(Command::Performed { step, asks, output, head: Some(head) }),

@@ -9,7 +9,10 @@ use crate::clock;
 use crate::core::document::Catalogue;
 use crate::core::machine::Column;
 use crate::core::run::{self, Command, Phase, find_board_items, task_of};
-use crate::core::{Actor, Code, Crew, Event, Fact, Failure, Plan, RunId, Situation, Task, TaskId, decide};
+use crate::core::{
+    Actor, Code, Crew, Event, Fact, Failure, Plan, PrdSlug, RunId, Situation, Task, TaskId, decide,
+};
+use crate::documents;
 use crate::error::Error;
 use crate::keeper;
 use crate::list;
@@ -55,7 +58,7 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
                 TakenUp::Leaving => continue,
             }
         }
-        let mut board = Board::open(work).await?;
+        let mut board = Board::open(work, seat.run().prd.clone()).await?;
         let tasks = match board.add_all(&items, &seat.run().tasks) {
             Ok(tasks) => tasks,
             Err(error) => {
@@ -127,17 +130,23 @@ fn find_items(seat: &mut Seat) -> Result<Vec<BoardItem>, Box<Failure>> {
 /// New tasks on their way into the log.
 struct Board<'a> {
     work: &'a Work,
+    /// The PRD that the tasks are filed under, and what is known of PRDs.
+    prd: Option<PrdSlug>,
+    catalogue: Folded<Catalogue>,
     plan: Folded<Plan>,
     plan_version: Version,
     append: Append,
 }
 
 impl<'a> Board<'a> {
-    async fn open(work: &'a Work) -> Result<Self, Error> {
+    async fn open(work: &'a Work, prd: Option<PrdSlug>) -> Result<Self, Error> {
         let loaded = work.project.store().load(&log::plan_stream(), SNAPSHOT_FORMAT).await?;
         let plan: Folded<Plan> = Folded::from_loaded(loaded)?;
         let plan_version = plan.version;
-        Ok(Board { work, plan, plan_version, append: Append::default() })
+        let catalogue = documents::load_catalogue(&work.project).await?;
+        // One that is not there is no reason to keep the tasks from the board.
+        let prd = prd.filter(|prd| catalogue.state.prds.contains_key(prd));
+        Ok(Board { work, prd, catalogue, plan, plan_version, append: Append::default() })
     }
 
     /// Makes a task of each item, in their order; what an item depends on must come before it, or be there.
@@ -158,12 +167,13 @@ impl<'a> Board<'a> {
 
     fn add(&mut self, item: &BoardItem, dependencies: BTreeSet<TaskId>) -> Result<TaskId, Error> {
         let create = task_of(item, dependencies).map_err(orders::invalid)?;
+        let create = create.filed_under(None, self.prd.clone());
         let id = self.plan.state.next_id();
         let situation = Situation {
             task: None,
             crew: &Crew::default(),
             plan: &self.plan.state,
-            catalogue: &Catalogue::default(),
+            catalogue: &self.catalogue.state,
             upstream: &BTreeMap::<TaskId, Column>::new(),
             settings: &self.work.project.config().settings,
         };

@@ -1,9 +1,9 @@
 //! Lets go of a task when its run is over, or gives it up.
 //!
-//! What a completed run leaves is committed and put up for approval; otherwise the task is left to a person with the
-//! reason. The rules decide which; this looks at the worktree, and ends what a killed engine left running in it.
+//! What the run did not submit is left to a person with the reason, in the worktree as it is. This ends what a killed
+//! engine left running in it.
 
-use crate::core::{Complete, Failure, Outcome, RunEnd, RunId, Stage, Task, TaskId, WorkPhase};
+use crate::core::{Failure, Outcome, RunEnd, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::crash;
 use crate::error::Error;
 use crate::orders;
@@ -25,7 +25,7 @@ pub(super) async fn perform(
     let end = match (end_session(work, &found).await, error) {
         (Err(failure), _) => RunEnd::Failed(failure),
         (Ok(()), Some(error)) => RunEnd::Failed(error),
-        (Ok(()), None) => finish(work, task).await?,
+        (Ok(()), None) => RunEnd::Completed,
     };
     work.settle(task, Outcome::RunOver { run, end }).await?;
     crash::point("release_task.after");
@@ -55,14 +55,4 @@ async fn end_session(work: &Work, task: &Task) -> Result<(), Failure> {
     let Stage::InProgress(found) = &task.stage else { return Ok(()) };
     let WorkPhase::Driven { session: Some(session), .. } = found.phase else { return Ok(()) };
     stop_agent::end(&work.project, task.id, session, None, StopReason::Cancelled).await
-}
-
-/// Commits what is in the worktree; what cannot be committed is left to a person.
-async fn finish(work: &Work, task: TaskId) -> Result<RunEnd, Error> {
-    let seen = orders::see_work(&work.project, task).await;
-    match seen.and_then(|diff| Complete::new(diff, 1, None).map_err(orders::invalid)) {
-        Ok(complete) => Ok(RunEnd::Completed(complete)),
-        Err(error) if error.is_of_engine() => Err(error),
-        Err(error) => Ok(RunEnd::Failed(Failure::from(error.explain()))),
-    }
 }

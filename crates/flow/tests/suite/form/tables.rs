@@ -18,9 +18,9 @@ fn keys() {
         "role = \"worker\"",
         "role = \"worker\"\ncolour = \"red\"",
         expect![[r#"
-        workflow.toml:7:1: error[unknown-key]: agent node `work` has no key `colour` (its keys are `kind`, `role`, `input`, `task` and `set`)
-          | colour
-    "#]],
+            workflow.toml:7:1: error[unknown-key]: agent node `work` has no key `colour` (its keys are `kind`, `role`, `input`, `task`, `writes`, `findings` and `set`)
+              | colour
+        "#]],
     );
     check_toml(
         "kind = \"end\"",

@@ -1,0 +1,34 @@
+//! `regatta task delete`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::orders;
+use serde_json::json;
+use uuid::Uuid;
+
+/// Delete a task of the backlog that was never assigned and that no other depends on.
+///
+/// Its file goes too, and its number is not used again.
+#[derive(Args)]
+pub(crate) struct Delete {
+    /// Task number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// Command ID: given twice, the command is carried out once and answered the same.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Delete {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let giver = crate::identity::giver(self.command_id);
+        orders::delete(&project, &giver, self.task).await.map_err(|error| error.explain())?;
+        let done = json!({ "id": self.task, "deleted": true });
+        place.screen.data(&done, |_| format!("task #{} is deleted\n", self.task));
+        Ok(Exit::Done)
+    }
+}

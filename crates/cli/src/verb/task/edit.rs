@@ -1,0 +1,69 @@
+//! `regatta task edit`.
+
+use super::{priority, task_id};
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::epic::epic_id;
+use crate::verb::prd::prd_slug;
+use clap::Args;
+use regatta_engine::core::{EpicId, PrdSlug, Problem, Revise, TaskId};
+use regatta_engine::orders;
+use uuid::Uuid;
+
+/// Change the title, the description, the criteria, the priority, the epic or the PRD of a task.
+///
+/// The task's file changes with it. What is not named stays; `regatta task depends` changes dependencies.
+#[derive(Args)]
+pub(crate) struct Edit {
+    /// Task number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// New title.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// New description.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    description: Option<String>,
+    /// Criterion of the new list; may be given several times. Those that are there already keep their ticks.
+    #[arg(long = "criterion", value_name = "TEXT", allow_hyphen_values = true)]
+    criteria: Vec<String>,
+    /// Remove all criteria.
+    #[arg(long, conflicts_with = "criteria")]
+    no_criteria: bool,
+    /// New priority: high, medium or low.
+    #[arg(long)]
+    priority: Option<String>,
+    /// Epic that it belongs to.
+    #[arg(long, value_name = "ID", value_parser = epic_id)]
+    epic: Option<EpicId>,
+    /// Take it out of its epic.
+    #[arg(long, conflicts_with = "epic")]
+    no_epic: bool,
+    /// PRD that it is made for.
+    #[arg(long, value_name = "SLUG", value_parser = prd_slug)]
+    prd: Option<PrdSlug>,
+    /// Take it off its PRD.
+    #[arg(long, conflicts_with = "prd")]
+    no_prd: bool,
+    /// Command ID: given twice, the command is carried out once and answered the same.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Edit {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let named = self.no_criteria || !self.criteria.is_empty();
+        let revise = Revise {
+            title: self.title,
+            description: self.description,
+            criteria: named.then_some(self.criteria),
+            priority: self.priority.as_deref().map(priority).transpose()?,
+            epic: if self.no_epic { Some(None) } else { self.epic.map(Some) },
+            prd: if self.no_prd { Some(None) } else { self.prd.map(Some) },
+        };
+        let project = place.open().await?;
+        let giver = crate::identity::giver(self.command_id);
+        orders::edit(&project, &giver, self.task, revise).await.map_err(|error| error.explain())?;
+        super::show::print(place, &project, self.task).await
+    }
+}

@@ -1,0 +1,43 @@
+//! `regatta task hide`.
+
+use super::{bad_field, task_id};
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::{orders, show_task};
+use uuid::Uuid;
+
+/// Take verified tasks out of the list; `task list --all` still shows them.
+#[derive(Args)]
+pub(crate) struct Hide {
+    /// Task numbers.
+    #[arg(value_name = "ID", value_parser = task_id, required = true)]
+    tasks: Vec<TaskId>,
+    /// Put them back in the list.
+    #[arg(long)]
+    undo: bool,
+    /// Command ID, for one task: given twice, the command is carried out once and answered the same.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Hide {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        if self.command_id.is_some() && self.tasks.len() > 1 {
+            return Err(bad_field("commandId", "is for one task; give the tasks one by one".to_owned()));
+        }
+        let project = place.open().await?;
+        let giver = crate::identity::giver(self.command_id);
+        let mut shown = Vec::new();
+        for task in &self.tasks {
+            orders::hide(&project, &giver, *task, !self.undo).await.map_err(|error| error.explain())?;
+            shown.push(show_task(&project, *task).await.map_err(|error| error.explain())?);
+        }
+        let what = if self.undo { "back in the list" } else { "hidden; `regatta task list --all` shows it" };
+        place.screen.data(&shown, |shown| {
+            shown.iter().map(|task| format!("task #{} is {what}\n", task.id)).collect()
+        });
+        Ok(Exit::Done)
+    }
+}

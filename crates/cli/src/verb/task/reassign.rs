@@ -1,0 +1,50 @@
+//! `regatta task reassign`.
+
+use super::{agent_id, task_id};
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::carry::{Begin, Manner};
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::orders;
+
+/// Give a task to another agent, or take it yourself, and wait for the session to end.
+///
+/// The work continues in the same worktree. A task that waits for approval only changes hands, and a queued one waits for
+/// the new agent instead.
+#[derive(Args)]
+pub(crate) struct Reassign {
+    /// Task number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// The agent; `regatta agent list` shows them.
+    #[arg(long, value_name = "NAME", required_unless_present = "me")]
+    agent: Option<String>,
+    /// Do the rest yourself: start no agent.
+    #[arg(long, conflicts_with = "agent")]
+    me: bool,
+    /// Stop the session under way first.
+    #[arg(long)]
+    stop: bool,
+    /// What to tell the agent, at most 5000 characters.
+    #[arg(long, value_name = "TEXT", conflicts_with = "me")]
+    feedback: Option<String>,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Reassign {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let agent = self.agent.as_deref().map(agent_id).transpose()?;
+        let title = match &agent {
+            Some(agent) => format!("#{} goes to {agent}", self.task),
+            None => format!("#{} is yours", self.task),
+        };
+        // Stopping is meant for what is being done, so it does not wait for that.
+        let begin = if self.stop { Begin::AtOnce } else { Begin::WhenSettled };
+        let order = async |project: &_, giver: &_| {
+            orders::reassign(project, giver, self.task, agent, self.stop, self.feedback).await
+        };
+        self.manner.carry_out(place, self.task, &title, begin, order).await
+    }
+}
