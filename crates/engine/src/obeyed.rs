@@ -83,8 +83,8 @@ fn from_root(path: &str, root: &Path) -> Option<String> {
 fn programs_of(command: &[String]) -> Vec<String> {
     let mut programs = Vec::new();
     for segment in segments_of(command) {
-        let mut words = segment.into_iter().filter(|word| !word.starts_with('-') && !word.contains('='));
-        while let Some(word) = words.next() {
+        let words = segment.into_iter().filter(|word| !word.starts_with('-') && !word.contains('='));
+        for word in words {
             let is_interpreter = INTERPRETERS.contains(&word.as_str());
             programs.push(word);
             if !is_interpreter {

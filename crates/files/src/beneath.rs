@@ -41,10 +41,9 @@ pub fn ensure_folder(root: &Path, path: &Path) -> Result<(), Error> {
         place.push(part);
         folder = match open_folder(&folder, part.as_os_str().as_ref()) {
             Err(Errno::NOENT) => {
-                let made =
-                    rustix::fs::mkdirat(&folder, part.as_os_str(), Mode::from_raw_mode(NEW_FOLDER_MODE));
-                if !matches!(made, Ok(()) | Err(Errno::EXIST)) {
-                    return Err(failed("make", &place)(made.unwrap_err().into()));
+                match rustix::fs::mkdirat(&folder, part.as_os_str(), Mode::from_raw_mode(NEW_FOLDER_MODE)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(failed("make", &place)(error.into())),
                 }
                 open_folder(&folder, part.as_os_str().as_ref())
             }

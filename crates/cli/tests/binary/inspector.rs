@@ -52,7 +52,7 @@ fn the_inspector_lists_and_calls_the_tools() {
     let listed = inspector.run(&["--method", "tools/list", "--strict"]);
     let names: Vec<&str> =
         listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names.len(), 9, "{names:?}");
+    assert_eq!(names.len(), 12, "{names:?}");
     let read = inspector.run(&["--method", "tools/call", "--tool-name", "read_task"]);
     assert_eq!(read["structuredContent"]["title"], "Do it", "{read}");
     let call = ["--method", "tools/call", "--tool-name", "append_progress", "--tool-arg"];

@@ -34,8 +34,8 @@ fn count(project: &TestProject, kind: &str) -> usize {
 
 fn completed(project: &TestProject) -> Value {
     let events = project.json(&["events"]);
-    let events = events.as_array().expect("events are a list").iter();
-    events.filter(|event| event["type"] == "task:completed").next_back().expect("it is completed").clone()
+    let mut events = events.as_array().expect("events are a list").iter();
+    events.rfind(|event| event["type"] == "task:completed").expect("it is completed").clone()
 }
 
 fn prompt(project: &TestProject, session: u32) -> String {

@@ -36,11 +36,11 @@ fn an_approval_that_was_given_elsewhere_is_not_asked_for_and_the_run_is_followed
 fn an_answer_that_was_given_elsewhere_is_not_given_to_the_next_question() {
     let project = scripted("auto", BLOCKED);
     let mut terminal = AtTerminal::start(&project, &RUN);
-    terminal.until_shown("your answer");
+    terminal.until_shown("your answer (");
     assert_eq!(project.run(&["run", "answer", "1", "blue", "--no-wait"]).code, Some(0));
     terminal.say("red");
     terminal.until_shown(ELSEWHERE);
-    terminal.until_shown("your answer");
+    terminal.until_shown("your answer (");
     terminal.say("green");
     assert_eq!(terminal.wait(), Some(0));
     let log = project.run(&["--json", "events"]).stdout;

@@ -107,45 +107,6 @@ fn an_engine_that_slept_past_its_lease_does_no_harm() {
     invariants::check(&world);
 }
 
-/// The engine sleeps after it kept a salvage and before it removes the worktree. Its successor removes it, and the task is
-/// assigned again: the same folder and the same branch, with other work in it.
-#[test]
-fn an_engine_that_slept_over_a_removal_does_not_remove_its_successors_worktree() {
-    let world = World::new("");
-    world.add("medium");
-    world.done(&["task", "assign", "1", "--agent", "writer"]);
-    let mut command = world.project.command(&["task", "cancel", "1"]);
-    command.env("REGATTA_STOP_AT", "remove_worktree.salvaged");
-    let mut sleeper = command.spawn().expect("it can be started");
-    until("the engine sleeps", || is_stopped(sleeper.id()));
-    let worktree = world.project.path().join(".regatta/worktrees/task-1");
-    assert!(worktree.is_dir(), "it sleeps before the removal");
-    // It takes over when the lease has run out.
-    world.add("medium");
-    let successor = world.project.start(&["task", "assign", "2", "--agent", "gated"]);
-    world.let_go();
-    let outcome = successor.wait();
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    assert_eq!(world.task(1)["column"], "backlog");
-    std::fs::remove_file(world.project.path().join(".regatta/go")).expect("the gate can be closed");
-    let up = world.up();
-    world.done(&["task", "assign", "1", "--agent", "gated", "--no-wait"]);
-    world.until_phase(1, "running");
-    std::fs::write(worktree.join("of-the-successor.txt"), "work\n").expect("it can be written");
-    let head = world.project.repo.git(&["rev-parse", "task/1"]);
-    let pid = rustix::process::Pid::from_raw(i32::try_from(sleeper.id()).expect("a pid")).expect("a pid");
-    rustix::process::kill_process(pid, Signal::CONT).expect("it can be continued");
-    assert_eq!(sleeper.wait().expect("it ends").code(), Some(1), "it has lost its lease");
-    let text = std::fs::read_to_string(worktree.join("of-the-successor.txt"));
-    assert_eq!(text.expect("the work is there"), "work\n");
-    assert_eq!(world.project.repo.git(&["rev-parse", "task/1"]), head);
-    world.let_go();
-    world.until_rest(1);
-    up.stop();
-    assert_eq!(world.task(1)["phase"], "ready");
-    invariants::check(&world);
-}
-
 /// What is written into a worktree between its salvage and its removal is salvaged too.
 #[test]
 fn what_was_written_after_the_salvage_is_salvaged_as_well() {

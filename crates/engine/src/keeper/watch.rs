@@ -231,11 +231,18 @@ mod tests {
             tokio::spawn(watch(Arc::clone(&self.project)))
         }
 
+        /// Waits until something is appended to the log, or for a moment.
+        async fn until_it_moves(&self) {
+            let store = self.project.store();
+            let seen = store.head().await.unwrap();
+            store.wait_past(seen, std::time::Duration::from_millis(50)).await.unwrap();
+        }
+
         async fn until_ticked(&self, task: u32) {
             let task = TaskId::new(task).unwrap();
             let wait = async {
                 while !orders::get_task(&self.project, task).await.unwrap().criteria[0].checked {
-                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                    self.until_it_moves().await;
                 }
             };
             tokio::time::timeout(regatta_testkit::wait::WAIT_MAX, wait).await.expect("the edit is taken in");
@@ -326,7 +333,7 @@ mod tests {
         let watch = board.watch();
         let wait = async {
             while !is_known().await {
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await
+                board.until_it_moves().await;
             }
         };
         tokio::time::timeout(regatta_testkit::wait::WAIT_MAX, wait).await.expect("it is kept");

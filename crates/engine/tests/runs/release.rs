@@ -5,7 +5,7 @@ use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Run, Status};
 use regatta_engine::core::{Code, RunId, Task};
 use regatta_engine::examine;
-use regatta_engine::orders::{self, Approving};
+use regatta_engine::orders;
 use regatta_engine::runs::{self, NewRun};
 use regatta_testkit::wait::until_async;
 use serde_json::json;
@@ -65,15 +65,6 @@ async fn what_a_completed_run_did_not_submit_is_a_persons() {
     assert_eq!((run.status(), task.column(), task.run), (Status::Completed, Column::InProgress, None));
     assert_eq!(task.error.map(|error| error.code), Some(Code::TaskNotSubmitted));
     orders::complete(&world.project, &giver(), first_task()).await.unwrap();
-    world.rest_task(first_task()).await;
-    orders::approve(
-        &world.project,
-        &giver(),
-        first_task(),
-        Approving { anyway: true, ..Approving::default() },
-    )
-    .await
-    .unwrap();
     assert_eq!(world.rest_task(first_task()).await.column(), Column::Verified);
     assert_eq!(world.shown("work.txt"), "work");
     assert!(examine(&world.project).await.unwrap().is_empty());

@@ -152,9 +152,9 @@ async fn edits_in_a_submodule_are_kept_by_the_salvage() {
 #[tokio::test]
 async fn only_edits_without_a_commit_are_kept_too() {
     let project = Project::new().await;
-    write_below(&project.lib, "lib.txt", "3\n");
+    write_below(&project.lib, "lib.txt", "three\n");
     let kept = project.salvage().await.expect("a salvage");
-    assert_eq!(project.read_after_removal(&kept, "lib.txt").await, "3");
+    assert_eq!(project.read_after_removal(&kept, "lib.txt").await, "three");
 }
 
 #[tokio::test]
