@@ -1,4 +1,4 @@
-//! Whatever an agent is told to read, it can read from inside its sandbox, by the same command and by MCP.
+//! An agent can read from inside its sandbox whatever its prompt names, by the same command and by MCP.
 
 use crate::support::{PROGRAM, field};
 use regatta_testkit::binary::TestProject;

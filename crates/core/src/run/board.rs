@@ -71,7 +71,7 @@ pub(super) fn find_faults_after(
     Ok(find_item_faults(&find_board_items(situation, &mut after)?, run.board))
 }
 
-/// Tells whether what is next is done for an item that was not there before. Without a board it is told of the first item
+/// Tells whether what is next is done for an item that was not there before. Without a board it holds for the first item
 /// only, so that a long queue is looked through once.
 fn brings_items(run: &Run, next: &Next) -> bool {
     let Next::Perform { item: Some(item), .. } = next else { return false };

@@ -23,7 +23,7 @@ pub(super) fn driven(
         (Some(session), Outcome::RoleEnded { session: ended }) if session == *ended => {
             Event::AgentPaused { task_id, agent_id: agent.clone(), reason: "step_done".to_owned() }
         }
-        // A role that may not write did so; the task's own work goes on without that.
+        // A role that may not write did so; the task's own work continues without that.
         (Some(session), Outcome::RoleWrote { session: wrote, salvage }) if session == *wrote => {
             Event::WorktreeSalvaged {
                 task_id,
