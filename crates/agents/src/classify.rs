@@ -40,9 +40,11 @@ const RATE_LIMIT_TEXTS: [&str; 13] = [
     "resource has been exhausted",
 ];
 
-const OTHER_TEXTS: [(&str, FailureClass); 39] = [
+const OTHER_TEXTS: [(&str, FailureClass); 41] = [
     ("credit balance is too low", FailureClass::Refused),
     ("overloaded", FailureClass::Network),
+    ("experiencing high demand", FailureClass::Network),
+    ("temporary errors", FailureClass::Network),
     ("connection refused", FailureClass::Network),
     ("connection reset", FailureClass::Network),
     ("connection closed", FailureClass::Network),

@@ -139,12 +139,12 @@ mod tests {
         writer.push(text(WAITING_BYTES_MAX));
         writer.push(text(3));
         writer.push(Output::Error("yy".to_owned()));
-        writer.push(Output::Edited { path: "a".to_owned() });
+        writer.push(Output::Edited { path: "a".to_owned(), change: None });
         assert_eq!(reader.next().await, Some(text(WAITING_BYTES_MAX)));
         writer.push(text(1));
         drop(writer);
         assert_eq!(reader.next().await, Some(Output::Skipped { bytes: 5 }));
-        assert_eq!(reader.next().await, Some(Output::Edited { path: "a".to_owned() }));
+        assert_eq!(reader.next().await, Some(Output::Edited { path: "a".to_owned(), change: None }));
         assert_eq!(reader.next().await, Some(text(1)));
         assert_eq!(reader.next().await, None);
         assert_eq!(reader.next().await, None);

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::Value;
 
+use crate::call::About;
+use crate::change::Change;
 use crate::classify::{Verdict, classify};
 use crate::failure::{Failure, FailureClass};
 use crate::limits::Limits;
@@ -109,6 +111,8 @@ impl Heard {
             self.message = Tail::new(self.limits.result_bytes_max);
         }
         self.message.push(text.as_bytes());
+        // The model answers again; what a program merely prints while it waits is no answer.
+        self.waiting = None;
         self.push_text(text, Output::Text);
     }
 
@@ -140,13 +144,21 @@ impl Heard {
 
     /// A tool is called.
     pub(crate) fn call_tool(&mut self, id: &str, name: &str, input: &Value) {
+        let about = About::of(input, &self.folder);
+        self.call_about(id, name, about);
+    }
+
+    /// A tool is called, of whose input only this is known.
+    pub(crate) fn call_about(&mut self, id: &str, name: &str, about: About) {
         self.end_message();
         self.waiting = None;
-        let input = match input {
-            Value::Null => String::new(),
-            input => excerpt(&input.to_string()),
-        };
-        self.pieces.push(Output::ToolCalled { id: short(id), name: short(name), input });
+        let About { text, path } = about;
+        self.pieces.push(Output::ToolCalled { id: short(id), name: short(name), about: text, path });
+    }
+
+    /// Returns what a call is about.
+    pub(crate) fn about(&self, input: &Value) -> About {
+        About::of(input, &self.folder)
     }
 
     /// A tool comes back.
@@ -155,11 +167,11 @@ impl Heard {
     }
 
     /// A file was changed; one outside of the working folder is not of interest here.
-    pub(crate) fn edit(&mut self, path: &str) {
+    pub(crate) fn edit(&mut self, path: &str, change: Option<Change>) {
         let path = Path::new(path);
         let inside = if path.is_absolute() { path.strip_prefix(&self.folder).ok() } else { Some(path) };
         if let Some(path) = inside.and_then(Path::to_str).filter(|path| !path.is_empty()) {
-            self.pieces.push(Output::Edited { path: path.to_owned() });
+            self.pieces.push(Output::Edited { path: path.to_owned(), change });
         }
     }
 
@@ -304,7 +316,8 @@ impl Heard {
         let message = if let Some(max) = tokens_max.filter(|max| self.usage.tokens() > *max) {
             format!("used {} tokens, and may use {max}", self.usage.tokens())
         } else if let Some(max) = cost_micros_max.filter(|max| self.usage.cost_micros > Some(*max)) {
-            format!("cost {} micro-dollars, and may cost {max}", self.usage.cost_micros.unwrap_or_default())
+            let cost = self.usage.cost_micros.unwrap_or_default();
+            format!("cost {}, and may cost {}", dollars(cost), dollars(max))
         } else if let Some(max) = turns_max.filter(|max| self.turns > *max) {
             format!("took more than {max} turns")
         } else {
@@ -325,7 +338,6 @@ impl Heard {
     }
 
     fn push_text(&mut self, text: &str, make: impl Fn(String) -> Output) {
-        self.waiting = None;
         let mut rest = text;
         while !rest.is_empty() {
             let (piece, later) = rest.split_at(cut_length(rest, PIECE_BYTES_MAX));
@@ -333,6 +345,11 @@ impl Heard {
             rest = later;
         }
     }
+}
+
+/// Writes an amount of money to four places: a session may cost less than a cent.
+fn dollars(micros: u64) -> String {
+    format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
 }
 
 fn excerpt(text: &str) -> String {

@@ -17,6 +17,11 @@ pub(crate) fn judge(watched: &Watched, limits: &Limits) -> Outcome {
         Cause::Stopped(reason) => return Outcome::Stopped(reason),
         Cause::Exited => match watched.status {
             Some(status) if status.success() => return Outcome::Finished,
+            // A shell, or whatever starts the program, did not find it: trying again does not help.
+            Some(status) if matches!(status.code(), Some(126 | 127)) => {
+                let message = format!("{}: a program or script was not found", describe_exit(status));
+                Failure::new(FailureClass::Refused, message)
+            }
             Some(status) => Failure::new(FailureClass::Crash, describe_exit(status)),
             None => Failure::new(FailureClass::Crash, "the program ended without an exit status"),
         },

@@ -3,8 +3,12 @@
 //! A kind is only a name: what it does lives in the file of that name.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+
+use crate::headless;
+use crate::home::Home;
 
 /// A kind of agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,6 +89,29 @@ impl HeadlessKind {
         }
     }
 
+    /// Returns what it keeps in a home folder.
+    pub fn home(self) -> &'static Home {
+        headless::home_of(self)
+    }
+
+    /// Returns the one of this name.
+    pub fn find(name: &str) -> Option<HeadlessKind> {
+        HeadlessKind::ALL.into_iter().find(|kind| kind.program() == name)
+    }
+
+    /// Returns the agent that a command starts, directly, through a bridge such as `codex-acp`, or with `npx`.
+    pub fn of_command(command: &[String]) -> Option<HeadlessKind> {
+        let names = command.iter().filter_map(|word| Path::new(word).file_name()?.to_str());
+        names
+            .filter_map(|name| {
+                let name = name.split_once('@').map_or(name, |(name, _)| name);
+                let bridged =
+                    ["-agent-acp", "-code-acp", "-acp"].iter().find_map(|end| name.strip_suffix(end));
+                HeadlessKind::find(bridged.unwrap_or(name))
+            })
+            .next()
+    }
+
     /// Returns the name that the program usually has.
     pub fn program(self) -> &'static str {
         self.kind().name()
@@ -94,5 +121,22 @@ impl HeadlessKind {
 impl fmt::Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_known_by_its_command() {
+        let of =
+            |line: &str| HeadlessKind::of_command(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(of("/usr/bin/claude -p"), Some(HeadlessKind::Claude));
+        assert_eq!(of("/opt/claude-agent-acp"), Some(HeadlessKind::Claude));
+        assert_eq!(of("npx @zed-industries/claude-code-acp@1.2"), Some(HeadlessKind::Claude));
+        assert_eq!(of("npx codex"), Some(HeadlessKind::Codex));
+        assert_eq!(of("goose acp"), Some(HeadlessKind::Goose));
+        assert_eq!(of("sh agent.sh"), None);
     }
 }

@@ -6,14 +6,19 @@
 //! [`start`], then `process` for how a whole tree of processes is found and ended.
 
 mod acp;
+mod call;
+mod change;
 mod classify;
 mod command;
 mod detect;
 mod failure;
 mod feed;
 mod folder;
+mod follower;
 mod headless;
 mod heard;
+mod home;
+mod item;
 mod json;
 mod judge;
 mod kind;
@@ -42,20 +47,26 @@ mod text;
 mod transcript;
 mod usage;
 
+pub use change::Change;
 pub use detect::{Detected, detect};
 pub use failure::{Failure, FailureClass};
+pub use follower::{Activity, Follower};
+pub use home::{Home, HomePlan, LoginState, OpenHome, open_caches, recover_logins, remove_folder};
+pub use item::{Item, TimedItem};
 pub use json::GuardedReader;
 pub use kind::{HeadlessKind, Kind};
 pub use limits::Limits;
 pub use outcome::{Ended, Outcome, ResultFrom};
 pub use output::{Output, PermissionAnswer, PlanState, PlanStep};
 pub use permission::Permissions;
-pub use process::{Leftover, MARKER, StillAlive, end_leftovers, find_leftovers};
+pub use process::{Leftover, MARKER, StillAlive, end_leftovers, find_leftovers, list_environments_above};
+#[cfg(target_os = "linux")]
+pub use process::{set_supervisor, supervise};
 pub use question::{Asker, Question, Questions};
 pub use report::check_report;
 pub use result_file::RESULT_FILE;
 pub use run::{RunReport, run_to_end};
-pub use sandbox::{Replacement, Sandbox, Sandboxing, Workplace, find_own_folders, probe};
+pub use sandbox::{Replacement, Sandbox, Sandboxing, Workplace, probe};
 pub use scripted::{Fault, FaultKind, Script, ScriptError, TemplateFault};
 pub use session::Session;
 pub use session_id::{InvalidSessionId, SessionId};

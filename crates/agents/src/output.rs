@@ -4,7 +4,9 @@
 //! a whole file. The transcript has what was printed word for word.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
+use crate::change::Change;
 use crate::usage::Usage;
 
 /// One piece of what a session says or does.
@@ -22,8 +24,10 @@ pub enum Output {
         id: String,
         /// The tool.
         name: String,
-        /// What it was called with, as short JSON text.
-        input: String,
+        /// What it is about, in one line: a command, a file, the words that are looked for.
+        about: String,
+        /// The file or folder it is about, from the working folder if it lies there.
+        path: Option<String>,
     },
     /// A tool came back.
     ToolReturned {
@@ -38,6 +42,8 @@ pub enum Output {
     Edited {
         /// The file, relative to the working folder.
         path: String,
+        /// What changed in it, where the agent says so.
+        change: Option<Change>,
     },
     /// A commit was made.
     Committed {
@@ -72,7 +78,7 @@ pub enum Output {
 }
 
 /// One step of an agent's plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStep {
     /// What is to be done.
     pub text: String,
@@ -81,7 +87,8 @@ pub struct PlanStep {
 }
 
 /// How far a step of a plan is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PlanState {
     Pending,
@@ -90,7 +97,8 @@ pub enum PlanState {
 }
 
 /// What an agent that asks for leave is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PermissionAnswer {
     Allowed,
@@ -108,9 +116,14 @@ impl Output {
     pub(crate) fn length(&self) -> usize {
         match self {
             Output::Text(text) | Output::Thinking(text) | Output::Error(text) => text.len(),
-            Output::ToolCalled { id, name, input } => id.len() + name.len() + input.len(),
+            Output::ToolCalled { id, name, about, path } => {
+                id.len() + name.len() + about.len() + path.as_ref().map_or(0, String::len)
+            }
             Output::ToolReturned { id, text, .. } => id.len() + text.len(),
-            Output::Edited { path } => path.len(),
+            Output::Edited { path, change } => {
+                let lines = change.iter().flat_map(|change| &change.lines);
+                path.len() + lines.map(String::len).sum::<usize>()
+            }
             Output::Committed { message } | Output::RateLimited { message, .. } => message.len(),
             Output::Planned(steps) => steps.iter().map(|step| step.text.len()).sum(),
             Output::PermissionAsked { what, by, .. } => what.len() + by.len(),

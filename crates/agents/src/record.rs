@@ -8,8 +8,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::change::Change;
 use crate::failure::Failure;
 use crate::feed::FeedWriter;
+use crate::item::Item;
 use crate::outcome::{Ended, Outcome, ResultFrom};
 use crate::output::Output;
 use crate::process::Stream;
@@ -107,7 +109,7 @@ impl Closing {
 
 impl Recorder {
     pub(crate) fn new(feed: FeedWriter, transcript: Transcript, start: &Start) -> Recorder {
-        let secrets = Secrets::of(&start.environment, &start.secrets);
+        let secrets = Secrets::of(&[&start.environment[..], &start.tokens].concat(), &start.secrets);
         Recorder {
             feed,
             transcript,
@@ -144,7 +146,7 @@ impl Recorder {
         self.output_bytes += bytes.len() as u64;
         self.is_out_kept = true;
         let text = self.out.push(bytes);
-        self.write(LineStream::Out, &text);
+        self.keep_text(&text);
     }
 
     /// Takes down what the agent was sent while it ran.
@@ -167,21 +169,25 @@ impl Recorder {
             other => {
                 self.pass_held();
                 let clean = self.clean_output(other);
-                self.feed.push(clean);
+                self.hand_on(clean);
             }
         }
     }
 
     /// Takes down that a file was changed.
-    pub(crate) fn edited(&mut self, path: &str) {
-        self.write(LineStream::Edit, path);
-        self.feed.push(Output::Edited { path: path.to_owned() });
+    pub(crate) fn edited(&mut self, path: &str, change: Option<Change>) {
+        let deed = self.clean_output(Output::Edited { path: path.to_owned(), change });
+        self.transcript.write_deed(LineStream::Edit, path, &Item::from(&deed));
+        self.feed.push(deed);
+        self.report_loss();
     }
 
     /// Takes down that a commit was made.
     pub(crate) fn committed(&mut self, message: &str) {
-        self.write(LineStream::Commit, message);
-        self.feed.push(Output::Committed { message: message.to_owned() });
+        let deed = Output::Committed { message: message.to_owned() };
+        self.transcript.write_deed(LineStream::Commit, message, &Item::from(&deed));
+        self.feed.push(deed);
+        self.report_loss();
     }
 
     /// Writes a remark into the transcript only.
@@ -235,7 +241,7 @@ impl Recorder {
         self.pass_held();
         let held_out = self.out.finish();
         if self.is_out_kept {
-            self.write(LineStream::Out, &held_out);
+            self.keep_text(&held_out);
         } else {
             self.pass_printed(Stream::Out, held_out);
         }
@@ -307,14 +313,21 @@ impl Recorder {
     fn pass_text(&mut self, text: String) {
         if !text.is_empty() {
             self.last_lines.push(text.as_bytes());
-            self.feed.push(Output::Text(text));
+            self.hand_on(Output::Text(text));
         }
     }
 
     fn pass_thought(&mut self, text: String) {
         if !text.is_empty() {
-            self.feed.push(Output::Thinking(text));
+            self.hand_on(Output::Thinking(text));
         }
+    }
+
+    /// Gives a clean piece to the reader, and writes it down.
+    fn hand_on(&mut self, piece: Output) {
+        self.transcript.write_item(&Item::from(&piece));
+        self.feed.push(piece);
+        self.report_loss();
     }
 
     fn pass_held(&mut self) {
@@ -328,7 +341,16 @@ impl Recorder {
         let clean = |text: String| self.secrets.clean(text);
         match piece {
             Output::Error(text) => Output::Error(clean(text)),
-            Output::ToolCalled { id, name, input } => Output::ToolCalled { id, name, input: clean(input) },
+            Output::ToolCalled { id, name, about, path } => {
+                Output::ToolCalled { id, name: clean(name), about: clean(about), path: path.map(clean) }
+            }
+            Output::Edited { path, change } => {
+                let change = change.map(|mut change| {
+                    change.lines = change.lines.into_iter().map(clean).collect();
+                    change
+                });
+                Output::Edited { path, change }
+            }
             Output::ToolReturned { id, is_error, text } => {
                 Output::ToolReturned { id, is_error, text: clean(text) }
             }
@@ -348,6 +370,15 @@ impl Recorder {
 
     fn write(&mut self, stream: LineStream, text: &str) {
         self.transcript.write(stream, text);
+        self.report_loss();
+    }
+
+    fn keep_text(&mut self, text: &str) {
+        self.transcript.keep(text);
+        self.report_loss();
+    }
+
+    fn report_loss(&mut self) {
         if let Some(error) = self.transcript.take_error() {
             self.feed.push(transcript_lost(&error));
         }

@@ -46,9 +46,10 @@ pub async fn run_to_end(
 ) -> Result<RunReport, StartError> {
     let started = Instant::now();
     let session = find_marker(environment)?;
-    let launch = Launch { session: &session, command, folder, environment, input: None, sandbox };
+    let launch =
+        Launch { session: &session, command, folder, environment, input: None, sandbox, grace: GRACE };
     let running = Running::start(&launch)?;
-    let bounds = Bounds { wall: limit, silence: Duration::MAX, grace: GRACE };
+    let bounds = Bounds { wall: limit, silence: Duration::MAX };
     let (_stopper, mut never) = stop_pair();
     let mut tail = Tail::new(tail_bytes_max);
     let watched = running.watch(bounds, &mut never, |_, bytes| tail.push(bytes)).await;

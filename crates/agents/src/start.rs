@@ -109,6 +109,8 @@ pub struct Start {
     pub asker: Option<Asker>,
     /// Names of variables of the environment whose values are secret although their names do not look like it.
     pub secrets: Vec<String>,
+    /// Texts that are secret though no variable has them, such as the tokens of a login, with the names to show instead.
+    pub tokens: Vec<(String, String)>,
     /// What the agent sees of the machine; without it, all that the user sees.
     pub sandbox: Option<Sandbox>,
     /// A folder that only this session uses, for what its agent must be given as a file; it exists.
@@ -117,6 +119,13 @@ pub struct Start {
     pub transcript: PathBuf,
     /// What the session may use.
     pub limits: Limits,
+}
+
+impl Start {
+    /// Tells whether a person would have to be asked about every command: nothing else holds them.
+    pub(crate) fn asks_about_commands(&self) -> bool {
+        self.permissions == Permissions::Ask && self.sandbox.is_none()
+    }
 }
 
 /// Why a session could not be started.
@@ -136,6 +145,14 @@ pub enum StartError {
     ProgramNotExecutable {
         /// The program as it was given.
         program: String,
+    },
+    /// The program needs something that the sandbox hides.
+    #[error("the program `{program}` needs {}, which the sandbox hides", needs.display())]
+    ProgramHidden {
+        /// The program as it was given.
+        program: String,
+        /// What it needs.
+        needs: PathBuf,
     },
     /// The system refused to start the program.
     #[error("the program `{program}` could not be started")]

@@ -27,6 +27,7 @@ pub(crate) fn start_for(folder: &Path) -> Start {
         permissions: Permissions::Worktree,
         asker: None,
         secrets: Vec::new(),
+        tokens: Vec::new(),
         sandbox: None,
         private: Path::new("/private").to_owned(),
         transcript: Path::new("/private/transcript.jsonl").to_owned(),

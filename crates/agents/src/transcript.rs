@@ -1,8 +1,11 @@
 //! Writes down on disk what a session was told, said and did: one JSON object per line.
 //!
-//! `{"at":"…","stream":"prompt|in|out|err|note|edit|commit","text":"…"}`. The file is only ever appended to, also
+//! `{"at":"…","stream":"prompt|in|out|err|note|edit|commit","text":"…"}`, and `{"at":"…","stream":"item","item":{…}}` for what
+//! the output of an agent means ([`Item`]); such output itself is `"kept":true`. The last line is `"end":true`. The file is only ever appended to, also
 //! when an interrupted session is played again, and its size is bounded. A disk that fails does not end the
 //! session: the fault is reported once and the rest is not kept.
+//!
+//! [`Item`]: crate::item::Item
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,6 +15,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::item::Item;
 use crate::text::cut_length;
 
 /// Largest text of one line, so that a reader can go through the file in bounded memory.
@@ -28,6 +32,7 @@ pub(crate) enum LineStream {
     Note,
     Edit,
     Commit,
+    Item,
 }
 
 /// An open transcript.
@@ -50,7 +55,24 @@ enum State {
 struct Line<'a> {
     at: Timestamp,
     stream: LineStream,
-    text: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    kept: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    end: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<&'a Item>,
+}
+
+impl<'a> Line<'a> {
+    fn new(stream: LineStream) -> Line<'a> {
+        Line { at: Timestamp::now(), stream, text: None, item: None, kept: false, end: false }
+    }
+
+    fn of_text(stream: LineStream, text: &'a str) -> Line<'a> {
+        Line { text: Some(text), ..Line::new(stream) }
+    }
 }
 
 impl Transcript {
@@ -77,10 +99,29 @@ impl Transcript {
 
     /// Appends text as one or more lines; nothing for an empty text.
     pub(crate) fn write(&mut self, stream: LineStream, text: &str) {
+        self.write_pieces(text, |piece| Line::of_text(stream, piece));
+    }
+
+    /// Appends output whose meaning is written as items.
+    pub(crate) fn keep(&mut self, text: &str) {
+        self.write_pieces(text, |piece| Line { kept: true, ..Line::of_text(LineStream::Out, piece) });
+    }
+
+    /// Appends what happened.
+    pub(crate) fn write_item(&mut self, item: &Item) {
+        self.write_line(&Line { item: Some(item), ..Line::new(LineStream::Item) });
+    }
+
+    /// Appends what happened to a file, or which commit was made, with its plain text.
+    pub(crate) fn write_deed(&mut self, stream: LineStream, text: &str, item: &Item) {
+        self.write_line(&Line { item: Some(item), ..Line::of_text(stream, text) });
+    }
+
+    fn write_pieces<'a>(&mut self, text: &'a str, make: impl Fn(&'a str) -> Line<'a>) {
         let mut rest = text;
         while !rest.is_empty() {
             let (piece, later) = rest.split_at(cut_length(rest, LINE_TEXT_BYTES_MAX));
-            self.write_line(stream, piece);
+            self.write_line(&make(piece));
             rest = later;
         }
     }
@@ -96,36 +137,36 @@ impl Transcript {
     /// Writes the outcome as the last line, also when the transcript is full, and brings all to the disk.
     pub(crate) fn finish(mut self, outcome: &str) -> io::Result<()> {
         if let State::Full { left_out } = self.state {
-            self.append_line(LineStream::Note, &format!("{left_out} bytes of text were left out"));
+            let note = format!("{left_out} bytes of text were left out");
+            self.append_line(&Line::of_text(LineStream::Note, &note));
         }
         let end = cut_length(outcome, LINE_TEXT_BYTES_MAX);
-        self.append_line(LineStream::Note, &outcome[..end]);
+        self.append_line(&Line { end: true, ..Line::of_text(LineStream::Note, &outcome[..end]) });
         match self.state {
             State::Broken { error: Some(error) } => Err(error),
             _ => self.file.sync_all(),
         }
     }
 
-    fn write_line(&mut self, stream: LineStream, text: &str) {
+    fn write_line(&mut self, line: &Line<'_>) {
+        // Items repeat what is kept, so they are not counted as left out.
+        let length = line.text.map_or(0, str::len) as u64;
         match &mut self.state {
-            State::Writing if self.written.saturating_add(text.len() as u64) <= self.bytes_max => {
-                self.append_line(stream, text);
-            }
+            State::Writing if self.written.saturating_add(length) <= self.bytes_max => self.append_line(line),
             State::Writing => {
                 let note = format!("the transcript is full at {} bytes; the rest is counted", self.bytes_max);
-                self.append_line(LineStream::Note, &note);
+                self.append_line(&Line::of_text(LineStream::Note, &note));
                 if matches!(self.state, State::Writing) {
-                    self.state = State::Full { left_out: text.len() as u64 };
+                    self.state = State::Full { left_out: length };
                 }
             }
-            State::Full { left_out } => *left_out += text.len() as u64,
+            State::Full { left_out } => *left_out += length,
             State::Broken { .. } => {}
         }
     }
 
-    fn append_line(&mut self, stream: LineStream, text: &str) {
-        let line = Line { at: Timestamp::now(), stream, text };
-        match serde_json::to_vec(&line) {
+    fn append_line(&mut self, line: &Line<'_>) {
+        match serde_json::to_vec(line) {
             Ok(mut bytes) => {
                 bytes.push(b'\n');
                 self.append(&bytes);

@@ -113,7 +113,8 @@ impl Script {
             from: None,
             folder: ".regatta/worktrees".to_owned(),
         };
-        let assign = Assign { agent: agent(), priority: None, start, run: None, is_taped: false };
+        let to = agent().into();
+        let assign = Assign { to, priority: None, start, run: None, is_taped: false, may_queue: false };
         let diff = Diff {
             files_changed: 1,
             lines_added: 10,
@@ -193,6 +194,7 @@ impl Board {
         let places = u32::try_from(count).unwrap_or(u32::MAX);
         let settings = Settings {
             max_concurrent_agents: places,
+            default_agent: None,
             approval: Approval::Person,
             members: Vec::new(),
             checks: Vec::new(),

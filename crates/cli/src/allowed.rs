@@ -3,14 +3,13 @@
 //! The list names what is allowed, so that a verb that is added later is not an agent's by accident. It is a courtesy
 //! between honest programs, as the actor is; what really keeps an agent from the project is the sandbox.
 
+use crate::caller::Caller;
 use clap::ArgMatches;
 use regatta_engine::core::{Code, Problem, Refusal, TaskId};
 use regatta_engine::desk;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// Every process of a session has it.
-const SESSION: &str = "REGATTA_SESSION";
 const OWN_TASK: &str = "REGATTA_TASK_ID";
 const PROJECT: &str = "REGATTA_PROJECT";
 
@@ -26,10 +25,9 @@ pub(crate) struct Refused {
 impl Refused {
     /// Has the desk of the session write it down, and returns what the agent is told.
     pub(crate) async fn record(self) -> Problem {
-        let folder = std::env::var_os(desk::FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
-        let is_recorded = match folder {
+        let is_recorded = match find_desk() {
             Some(folder) => {
-                let reported = desk::report_refused(Path::new(&folder), &self.command);
+                let reported = desk::report_refused(&folder, &self.command);
                 let reported = tokio::time::timeout(RECORD_WAIT, reported).await;
                 reported.is_ok_and(|recorded| recorded.unwrap_or(false))
             }
@@ -70,6 +68,7 @@ const ALLOWED: &[(&[&str], When)] = &[
     (&["prd", "list"], When::Always),
     (&["prd", "show"], When::Always),
     (&["run", "list"], When::Always),
+    (&["run", "log"], When::Always),
     (&["run", "show"], When::Always),
     (&["run", "replay"], When::Always),
     (&["state", "validate"], When::Always),
@@ -77,6 +76,7 @@ const ALLOWED: &[(&[&str], When)] = &[
     (&["task", "criteria"], When::OwnTaskOr(&["check", "uncheck"])),
     (&["task", "diff"], When::Always),
     (&["task", "list"], When::Always),
+    (&["task", "log"], When::Always),
     (&["task", "output"], When::Always),
     (&["task", "progress"], When::OwnTaskOr(&["did"])),
     (&["task", "show"], When::Always),
@@ -88,15 +88,12 @@ const ALLOWED: &[(&[&str], When)] = &[
 
 /// Returns the private folder of the agent's session that this process belongs to: its desk answers what the project would.
 pub(crate) fn find_desk() -> Option<PathBuf> {
-    let session = std::env::var(SESSION).unwrap_or_default();
-    let folder = std::env::var_os(desk::FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
-    folder.filter(|_| is_of_agent(&session)).map(PathBuf::from)
+    Caller::current().variable(desk::FOLDER_VARIABLE).map(PathBuf::from)
 }
 
 /// Refuses to open a project that a session does not see: what looks like one in its worktree is a copy without a log.
 pub(crate) fn check_reach() -> Result<(), Problem> {
-    let session = std::env::var(SESSION).unwrap_or_default();
-    let project = std::env::var_os(PROJECT).filter(|_| is_of_agent(&session)).map(PathBuf::from);
+    let project = Caller::current().variable(PROJECT).map(PathBuf::from);
     let Some(project) = project.filter(|project| !project.join(".regatta/config.toml").is_file()) else {
         return Ok(());
     };
@@ -111,18 +108,12 @@ pub(crate) fn check_reach() -> Result<(), Problem> {
 
 /// Refuses a command that an agent may not give, if this process belongs to an agent's session.
 pub(crate) fn check(matches: &ArgMatches) -> Result<(), Refused> {
-    let session = std::env::var(SESSION).unwrap_or_default();
-    if !is_of_agent(&session) {
+    let caller = Caller::current();
+    if !caller.is_agent() {
         return Ok(());
     }
-    let own = std::env::var(OWN_TASK).ok().and_then(|task| task.parse().ok());
+    let own = caller.variable(OWN_TASK).and_then(|task| task.parse().ok());
     judge(matches, own)
-}
-
-/// Checks and set-ups are marked too, and are the project's own.
-fn is_of_agent(session: &str) -> bool {
-    let is_of_project = ["check", "setup"].contains(&session.split('-').nth(1).unwrap_or_default());
-    !session.is_empty() && !is_of_project
 }
 
 fn judge(matches: &ArgMatches, own: Option<TaskId>) -> Result<(), Refused> {
@@ -216,6 +207,7 @@ mod tests {
             "run answer 1 yes",
             "up",
             "init",
+            "trust --yes",
             "demo",
             "doctor --fix",
             "epic add x",
@@ -236,14 +228,5 @@ mod tests {
                 command = found.clone();
             }
         }
-    }
-
-    #[test]
-    fn checks_and_set_ups_are_not_agents() {
-        assert!(is_of_agent("p0123456789ab-task-1-1.abc") && is_of_agent("p0123456789ab-run-1-1.abc"));
-        assert!(is_of_agent("anything"));
-        assert!(
-            !is_of_agent("") && !is_of_agent("p0123456789ab-check-1.abc") && !is_of_agent("p0-setup-1.abc")
-        );
     }
 }

@@ -1,6 +1,7 @@
 //! The arguments of the binary, and the way from them to a verb.
 
 use crate::allowed;
+use crate::caller::Caller;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::verb;
@@ -34,6 +35,7 @@ pub(crate) struct Arguments {
 enum Verb {
     Demo(verb::demo::Demo),
     Init(verb::init::Init),
+    Trust(verb::trust::Trust),
     Up(verb::up::Up),
     Run(verb::run::Run),
     /// Adds tasks and takes them through the board.
@@ -71,6 +73,7 @@ impl Arguments {
     pub(crate) fn read() -> Result<(Self, Result<(), allowed::Refused>), clap::Error> {
         let matches = Self::command().try_get_matches()?;
         let arguments = Self::from_arg_matches(&matches)?;
+        Caller::find(arguments.directory.as_deref().unwrap_or(Path::new(".")));
         Ok((arguments, allowed::check(&matches)))
     }
 
@@ -80,6 +83,7 @@ impl Arguments {
         match self.verb {
             Verb::Demo(demo) => demo.run(&place).await,
             Verb::Init(init) => init.run(&place).await,
+            Verb::Trust(trust) => trust.run(&place).await,
             Verb::Up(up) => up.run(&place).await,
             Verb::Run(run) => run.run(&place).await,
             Verb::Workflow(workflow) => workflow.run(&place).await,
@@ -135,6 +139,7 @@ impl Place {
     /// Opens the project that the folder belongs to.
     pub(crate) async fn open(&self) -> Result<Project, Problem> {
         allowed::check_reach()?;
+        verb::trust::ask_if_untrusted(self).await?;
         Project::open(self.folder()?).await.map_err(|error| error.explain())
     }
 }

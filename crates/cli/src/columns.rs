@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
+/// Written many at a time: one by one they cost more than the words.
+const SPACES: &str = "                                                                ";
+
 /// Renders lines below a header, each column as wide as its widest cell.
 pub(crate) fn render<const N: usize>(header: [&'static str; N], lines: &[[Cow<'_, str>; N]]) -> String {
     let header = header.map(Cow::Borrowed);
@@ -21,7 +24,12 @@ pub(crate) fn render<const N: usize>(header: [&'static str; N], lines: &[[Cow<'_
                 true => text.push_str(&cell.replace('\n', " ")),
                 false => text.push_str(cell),
             }
-            text.extend(std::iter::repeat_n(' ', width.saturating_sub(width_of(cell))));
+            let mut missing = width.saturating_sub(width_of(cell));
+            while missing > 0 {
+                let part = missing.min(SPACES.len());
+                text.push_str(&SPACES[..part]);
+                missing -= part;
+            }
         }
         text.truncate(text.trim_end_matches(' ').len());
         text.push('\n');

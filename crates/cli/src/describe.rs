@@ -6,7 +6,8 @@ use crate::verb::cost::render_cost;
 use anstyle::Style;
 use regatta_engine::Entry;
 use regatta_engine::core::{
-    AgentId, CheckoutNote, Event, Evidence, Filed, Happening, MovedRef, Origin, document, message, session,
+    AgentId, CheckoutNote, Code, Event, Evidence, Filed, Happening, MovedRef, Origin, document, message,
+    session,
 };
 
 /// Says what happened, in one line without colour.
@@ -97,9 +98,15 @@ fn describe_task(event: &Event) -> String {
             let parts = if parts.is_empty() { "criteria".to_owned() } else { parts.join(", ") };
             format!("edited: {parts}")
         }
-        Event::TaskQueued { working, limit, .. } => {
-            format!("queued: {working} of {limit} agents are at work")
+        Event::TaskQueued { agent_id, code: Code::AgentAlreadyRunning, working, limit, .. } => {
+            let whom = if agent_id.is_any() { "every agent".to_owned() } else { agent_id.to_string() };
+            format!("queued: {whom} is busy ({working} of {limit} running)")
         }
+        Event::TaskQueued { agent_id, working, limit, .. } => {
+            format!("queued for {agent_id}: {working} of {limit} places are taken")
+        }
+        Event::TaskDequeued { .. } => "taken out of the queue".to_owned(),
+        Event::TaskAssignFailed { error, .. } => format!("not assigned yet: {}", error.message),
         Event::TaskAssigned { agent_id, owner, from, .. } => {
             let from =
                 from.as_ref().map_or_else(String::new, |from| format!(", to go on from {}", from.short()));
@@ -139,7 +146,7 @@ fn describe_task(event: &Event) -> String {
         Event::AgentParked { class, until, attempt, .. } => {
             format!("parked until {until}: {class} (try {attempt})")
         }
-        Event::AgentWoken { agent_id, .. } => format!("{agent_id} goes on"),
+        Event::AgentWoken { agent_id, .. } => format!("{agent_id} continues"),
         Event::AgentContinued { agent_id, session, open, .. } => {
             let criteria = if *open == 1 { "criterion" } else { "criteria" };
             format!("{agent_id} continues with session {session}: {open} {criteria} open")
@@ -290,6 +297,7 @@ fn style_of(happening: &Happening) -> Style {
         | Event::ApprovalRejected { .. }
         | Event::AgentParked { .. }
         | Event::TaskQueued { .. }
+        | Event::TaskDequeued { .. }
         | Event::AgentRefused { .. }
         | Event::AgentRefsMoved { .. } => YELLOW,
         _ => Style::new(),

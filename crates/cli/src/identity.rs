@@ -1,15 +1,18 @@
 //! Who runs this process.
 
+use crate::caller::Caller;
 use regatta_engine::core::Actor;
 use regatta_engine::orders::Giver;
 use uuid::Uuid;
 
+const AGENT: &str = "REGATTA_AGENT";
+
 /// Returns who gives the commands of this process.
 ///
-/// A process that an agent started says so in its environment. That is a courtesy, not a wall: keeping an agent
-/// from our files is the sandbox's matter.
+/// A process of an agent's session acts for that agent.
 pub(crate) fn giver(command_id: Option<Uuid>) -> Giver {
-    let agent = std::env::var("REGATTA_AGENT").ok().and_then(|name| name.parse().ok());
+    let own = std::env::var(AGENT).ok();
+    let agent = Caller::current().variable(AGENT).or(own.as_deref()).and_then(|name| name.parse().ok());
     let actor = agent.map_or_else(|| Actor::User(user()), Actor::Agent);
     Giver { actor, command_id }
 }

@@ -5,6 +5,7 @@
 
 mod allowed;
 mod arguments;
+mod caller;
 mod columns;
 mod describe;
 mod describe_run;
@@ -13,7 +14,11 @@ mod family;
 mod identity;
 mod progress;
 mod screen;
+mod session_text;
+mod state_words;
 mod verb;
+mod walls;
+mod wrap;
 
 use arguments::Arguments;
 use exit::Exit;
@@ -21,6 +26,9 @@ use screen::Screen;
 
 fn main() -> std::process::ExitCode {
     std::panic::set_hook(Box::new(exit::report_bug));
+    if let Some(ended) = supervise() {
+        return ended;
+    }
     let (arguments, allowed) = match Arguments::read() {
         Ok(read) => read,
         Err(error) => return exit::wrong_usage(&error),
@@ -45,4 +53,25 @@ fn main() -> std::process::ExitCode {
             Exit::Failed.into()
         }
     }
+}
+
+/// The first argument of a process that is the supervisor of a session; no verb begins so.
+const SUPERVISOR: &str = "--supervise-session";
+
+/// Runs as the supervisor of a session, if this process was started as one; says how to start one otherwise.
+#[cfg(target_os = "linux")]
+fn supervise() -> Option<std::process::ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == SUPERVISOR) {
+        return Some(regatta_engine::supervise(&words.collect::<Vec<_>>()));
+    }
+    // Not by its path: an upgrade may have replaced the file while this process runs.
+    regatta_engine::set_supervisor(vec!["/proc/self/exe".into(), SUPERVISOR.into()]);
+    None
+}
+
+/// There is none: only Linux hands orphans to a process of one's choice.
+#[cfg(not(target_os = "linux"))]
+fn supervise() -> Option<std::process::ExitCode> {
+    None
 }

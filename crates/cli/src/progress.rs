@@ -1,10 +1,10 @@
 //! Live progress: a spinner with the newest state on a terminal, plain lines elsewhere, nothing with `--json`.
 
 use crate::describe::{describe_about, progress_line, subject};
-use crate::screen::Screen;
+use crate::screen::{DIM, Screen, YELLOW, clean};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use regatta_engine::Entry;
 use regatta_engine::core::{Event, Happening, Origin, session};
+use regatta_engine::{Entry, Heard};
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -26,6 +26,27 @@ impl Progress {
     /// That the engine keeps the task's file up to date is left out: it says nothing that another event does not.
     pub(crate) fn show(&self, entry: &Entry) {
         self.show_about(entry, None);
+    }
+
+    /// Shows what was heard while a command is carried out.
+    pub(crate) fn hear(&self, heard: Heard<'_>) {
+        match heard {
+            Heard::Event(entry) => self.show(entry),
+            Heard::Held(tasks) => {
+                let names: Vec<String> =
+                    tasks.iter().map(|(task, agent)| format!("{agent} is on #{task}")).collect();
+                self.print(&format!(
+                    "{YELLOW}it may wait for an agent{YELLOW:#}: {}, which nobody runs now {DIM}(`regatta task resume ID` \
+                     in another terminal, `regatta task cancel ID`, or `regatta up`){DIM:#}",
+                    names.join(", ")
+                ));
+            }
+            Heard::Turn(holder, own) => self.print(&format!(
+                "{YELLOW}waiting{YELLOW:#} for `regatta {}` (process {} on {}), which works on {own} {DIM}(`regatta up` \
+                 runs everything at once){DIM:#}",
+                clean(&holder.command), holder.pid, holder.host
+            )),
+        }
     }
 
     /// Shows one event; `item` is what the node of a run worked on, where that is known.
@@ -53,6 +74,21 @@ impl Progress {
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| self.screen.say(line)),
             None => self.screen.say(line),
+        }
+    }
+
+    /// Says what goes on beside the spinner.
+    pub(crate) fn set_message(&self, text: &str) {
+        if let Some(spinner) = &self.spinner {
+            spinner.set_message(text.to_owned());
+        }
+    }
+
+    /// Does something with the spinner out of sight.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &self.spinner {
+            Some(spinner) => spinner.suspend(print),
+            None => print(),
         }
     }
 

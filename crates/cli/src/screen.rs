@@ -20,6 +20,7 @@ pub(crate) const CYAN: Style = AnsiColor::Cyan.on_default();
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Screen {
     is_json: bool,
+    is_quiet: bool,
     /// Why data was not written, the first time; it lives as long as the process.
     failure: &'static OnceLock<io::Error>,
 }
@@ -27,7 +28,12 @@ pub(crate) struct Screen {
 impl Screen {
     /// Makes the screen of the process.
     pub(crate) fn new(is_json: bool) -> Self {
-        Screen { is_json, failure: Box::leak(Box::default()) }
+        Screen { is_json, is_quiet: false, failure: Box::leak(Box::default()) }
+    }
+
+    /// Returns the same screen, on which nothing is said but errors.
+    pub(crate) fn quiet(self) -> Self {
+        Screen { is_quiet: true, ..self }
     }
 
     /// Returns why data was not written, if some was not.
@@ -66,7 +72,19 @@ impl Screen {
 
     /// Tells whether a person watches the progress.
     pub(crate) fn is_live(self) -> bool {
-        !self.is_json && std::io::stderr().is_terminal()
+        !self.is_json && !self.is_quiet && std::io::stderr().is_terminal()
+    }
+
+    /// Tells whether data goes to a terminal.
+    pub(crate) fn is_terminal(self) -> bool {
+        std::io::stdout().is_terminal()
+    }
+
+    /// Returns how many columns the terminal has that data goes to; nothing if it goes elsewhere.
+    pub(crate) fn width(self) -> Option<usize> {
+        let out = std::io::stdout();
+        let size = rustix::termios::tcgetwinsize(&out).ok().filter(|_| out.is_terminal())?;
+        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
     }
 
     /// Tells whether a person can be asked.
@@ -99,9 +117,25 @@ impl Screen {
         self.print(|out| writeln!(out, "{text}"))
     }
 
+    /// Prints lines of text; `false` when nobody reads any more.
+    pub(crate) fn lines(self, lines: &[String]) -> bool {
+        self.print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
+    }
+
+    /// Prints bytes as they are; on a terminal, control characters are shown instead of obeyed.
+    pub(crate) fn bytes(self, bytes: &[u8]) -> bool {
+        let mut out = std::io::stdout().lock();
+        let written = if out.is_terminal() {
+            out.write_all(clean(&String::from_utf8_lossy(bytes)).as_bytes())
+        } else {
+            out.write_all(bytes)
+        };
+        self.note(written.and_then(|()| out.flush()))
+    }
+
     /// Says something to a person; with `--json` nothing is said.
     pub(crate) fn say(self, text: &str) {
-        if !self.is_json {
+        if !self.is_json && !self.is_quiet {
             let _ = writeln!(anstream::stderr(), "{text}");
         }
     }

@@ -132,11 +132,12 @@ fn order(world: &World, command: CommandKind) -> Command {
     let start = Start { target: "main".to_owned(), base: commit(0), from: None, folder: "trees".to_owned() };
     match command {
         CommandKind::Assign => Command::Assign(Assign {
-            agent: agent("alpha"),
+            to: agent("alpha").into(),
             priority: None,
             start,
             run: None,
             is_taped: false,
+            may_queue: true,
         }),
         CommandKind::Complete => Command::Complete(complete(1, commit(1))),
         CommandKind::Approve => Command::Approve(Approve::new(None, None, world.seen(id(1))).unwrap()),

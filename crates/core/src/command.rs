@@ -6,7 +6,7 @@
 use crate::machine::CommandKind;
 use crate::{
     AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, Findings,
-    MovedRefs, PrdSlug, Priority, RunId, Salvage, TaskId,
+    MovedRefs, PrdSlug, Priority, RunId, Salvage, TaskId, plain_text,
 };
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -37,6 +37,10 @@ pub enum Command {
     Take(Take),
     /// Give a task to another agent, or to oneself.
     Reassign(Reassign),
+    /// Take a task out of the queue.
+    Dequeue,
+    /// Take note that a queued task cannot be assigned as things stand.
+    NoteUnassignable(Failure),
     /// Put the work up for approval.
     Complete(Complete),
     /// Put up what is in the worktree, by whoever's hand.
@@ -116,8 +120,8 @@ pub struct Depend {
 /// Gives a task to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assign {
-    /// The agent.
-    pub agent: AgentId,
+    /// Whom it is given to.
+    pub to: Assignee,
     /// A new priority, if one was given.
     pub priority: Option<Priority>,
     /// Where its branch would start, as seen when the order was given.
@@ -126,6 +130,26 @@ pub struct Assign {
     pub run: Option<RunId>,
     /// Whether that run is played from a tape: then no agent of the config is started.
     pub is_taped: bool,
+    /// Whether it waits in the queue when nobody is free; otherwise that is a refusal.
+    pub may_queue: bool,
+}
+
+/// Whom a task is given to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Assignee {
+    /// The only agent of the project, or the one that the config names.
+    Default,
+    /// This agent.
+    Agent(AgentId),
+    /// The first agent that is free.
+    Any,
+}
+
+impl From<AgentId> for Assignee {
+    /// Takes an agent by its name; [`AgentId::any`] stands for any of them.
+    fn from(agent: AgentId) -> Self {
+        if agent.is_any() { Assignee::Any } else { Assignee::Agent(agent) }
+    }
 }
 
 /// Does a task oneself: a worktree is made, and no session is started.
@@ -302,6 +326,8 @@ impl Command {
             | Command::Submit(_)
             | Command::Delete
             | Command::Hide { .. }
+            | Command::Dequeue
+            | Command::NoteUnassignable(_)
             | Command::Resume(_)
             | Command::Edit(_)
             | Command::NoteRefused(_)
@@ -326,6 +352,8 @@ impl Create {
         faults.criteria(&criteria);
         faults.require("dependencies", dependencies.len() <= DEPENDENCIES_MAX, "are too many; at most 100");
         let title = title.trim().to_owned();
+        let description = plain_text(&description);
+        let criteria = criteria.iter().map(|criterion| plain_text(criterion)).collect();
         faults.or(Create { title, description, criteria, dependencies, priority, epic: None, prd: None })
     }
 
@@ -356,7 +384,9 @@ impl Revise {
             faults.criteria(criteria);
         }
         let title = self.title.as_deref().map(|title| title.trim().to_owned());
-        faults.or(Revise { title, ..self })
+        let description = self.description.as_deref().map(plain_text);
+        let criteria = self.criteria.as_ref().map(|all| all.iter().map(|one| plain_text(one)).collect());
+        faults.or(Revise { title, description, criteria, ..self })
     }
 }
 
@@ -474,7 +504,7 @@ impl Faults {
         self.require("criteria", criteria.len() <= CRITERIA_MAX, "are too many; at most 100");
         for criterion in criteria {
             self.length("criteria", criterion.trim(), 1, CRITERION_CHARACTERS_MAX);
-            self.require("criteria", !criterion.contains('\n'), "must be one line each");
+            self.require("criteria", !criterion.contains(['\n', '\r']), "must be one line each");
         }
     }
 

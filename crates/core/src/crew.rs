@@ -1,8 +1,8 @@
-//! The crew: which agent is on which task, and which tasks queue for a free place.
+//! The crew: which agent is on which task, and which tasks queue for an agent or a place.
 //!
 //! Folded from the same facts as the tasks, so that the limit on agents is decided against one version of it.
 
-use crate::{AgentId, Event, Fact, Priority, Settings, TaskId};
+use crate::{AgentId, AgentSettings, Code, Event, Fact, Priority, Settings, TaskId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -28,17 +28,71 @@ pub struct Berth {
     pub driven: bool,
 }
 
-/// A task that waits for a free place.
+/// A task that waits for its agent, or for a free place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queued {
     /// The task.
     pub task: TaskId,
-    /// The agent it was meant for.
+    /// The agent that it waits for, or [`AgentId::any`].
     pub agent: AgentId,
     /// How urgent it is.
     pub priority: Priority,
     /// Since when it waits.
     pub since: Timestamp,
+    /// Whether the agent was busy, or every place taken, when it was queued.
+    #[serde(default = "limit_exceeded")]
+    pub code: Code,
+}
+
+fn limit_exceeded() -> Code {
+    Code::ConcurrencyLimitExceeded
+}
+
+/// Why a task cannot be given to an agent right now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shortage {
+    /// The agent is busy; or all of them, where any would do.
+    Agent {
+        /// The agent, or [`AgentId::any`].
+        agent: AgentId,
+        /// The tasks that it works on.
+        tasks: Vec<TaskId>,
+        /// As many as it may work on.
+        instances: u32,
+    },
+    /// Every place of the project is taken.
+    Places {
+        /// Agents at work.
+        working: u32,
+        /// Agents allowed.
+        limit: u32,
+    },
+}
+
+impl Shortage {
+    /// Returns its code.
+    pub fn code(&self) -> Code {
+        match self {
+            Shortage::Agent { .. } => Code::AgentAlreadyRunning,
+            Shortage::Places { .. } => Code::ConcurrencyLimitExceeded,
+        }
+    }
+
+    /// Counts the tasks that the agent, or the whole crew, works on.
+    pub fn working(&self) -> u32 {
+        match self {
+            Shortage::Agent { tasks, .. } => count(tasks.iter()),
+            Shortage::Places { working, .. } => *working,
+        }
+    }
+
+    /// Returns on how many it may work.
+    pub fn limit(&self) -> u32 {
+        match self {
+            Shortage::Agent { instances, .. } => *instances,
+            Shortage::Places { limit, .. } => *limit,
+        }
+    }
 }
 
 /// What an agent is doing.
@@ -91,6 +145,35 @@ impl Crew {
         order
     }
 
+    /// Finds the agent that can take a task now; `wanted` is one agent, or [`AgentId::any`].
+    pub fn find_free(&self, settings: &Settings, wanted: &AgentId) -> Result<AgentId, Shortage> {
+        let is_free = |(id, agent): &(&AgentId, &AgentSettings)| self.count_working_as(id) < agent.instances;
+        let mut candidates = settings.agents.iter().filter(|(id, _)| wanted.is_any() || *id == wanted);
+        let found = candidates.clone().find(is_free).map(|(id, _)| id.clone());
+        // The agent comes first, since no place helps while it is busy; where any would do, the places come first.
+        let places = self.check_places(settings);
+        if wanted.is_any() {
+            places.clone()?;
+        }
+        let Some(found) = found else {
+            let instances = candidates.clone().map(|(_, agent)| agent.instances).sum();
+            let tasks = candidates.by_ref().flat_map(|(id, _)| self.tasks_of(id)).collect();
+            return Err(Shortage::Agent { agent: wanted.clone(), tasks, instances });
+        };
+        places.map(|()| found)
+    }
+
+    /// Makes sure that a place of the project is free.
+    pub fn check_places(&self, settings: &Settings) -> Result<(), Shortage> {
+        let (working, limit) = (self.count_working(), settings.max_concurrent_agents);
+        if working < limit { Ok(()) } else { Err(Shortage::Places { working, limit }) }
+    }
+
+    /// Finds a task in the queue.
+    pub fn find_queued(&self, task: TaskId) -> Option<&Queued> {
+        self.queue.iter().find(|queued| queued.task == task)
+    }
+
     /// Returns the place of a task in the queue, from 1.
     pub fn find_place(&self, task: TaskId) -> Option<u32> {
         let index = self.in_order().iter().position(|queued| queued.task == task)?;
@@ -109,10 +192,7 @@ impl Crew {
         if self.count_working() >= settings.max_concurrent_agents {
             return None;
         }
-        let is_free = |queued: &&Queued| {
-            let agent = settings.agents.get(&queued.agent);
-            agent.is_some_and(|agent| self.count_working_as(&queued.agent) < agent.instances)
-        };
+        let is_free = |queued: &&Queued| self.find_free(settings, &queued.agent).is_ok();
         self.in_order().into_iter().filter(|queued| may(queued.task)).find(is_free)
     }
 
@@ -120,11 +200,15 @@ impl Crew {
     pub fn evolve(mut self, fact: &Fact) -> Self {
         let task = fact.event.task();
         match &fact.event {
-            Event::TaskQueued { agent_id, priority, .. } => {
-                self.join_queue(task, agent_id, *priority, fact.at)
+            Event::TaskQueued { agent_id, priority, code, .. } => {
+                let since = self.find_queued(task).map_or(fact.at, |queued| queued.since);
+                self.leave_queue(task);
+                let (agent, priority, code) = (agent_id.clone(), *priority, *code);
+                self.queue.push(Queued { task, agent, priority, since, code });
             }
+            Event::TaskDequeued { .. } => self.leave_queue(task),
             Event::TaskAssigned { agent_id, run_id, .. } => {
-                self.queue.retain(|queued| queued.task != task);
+                self.leave_queue(task);
                 let driven = run_id.is_some();
                 // What a person does takes no agent's place.
                 if let Some(agent) = agent_id.clone() {
@@ -180,10 +264,8 @@ impl Crew {
         self
     }
 
-    fn join_queue(&mut self, task: TaskId, agent: &AgentId, priority: Priority, at: Timestamp) {
-        let since = self.queue.iter().find(|queued| queued.task == task).map_or(at, |queued| queued.since);
+    fn leave_queue(&mut self, task: TaskId) {
         self.queue.retain(|queued| queued.task != task);
-        self.queue.push(Queued { task, agent: agent.clone(), priority, since });
     }
 
     /// A paused agent stays paused, whatever became of the attempt to cancel its task.

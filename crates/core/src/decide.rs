@@ -5,7 +5,7 @@
 
 use crate::document::Catalogue;
 use crate::machine::{self, Column, CommandKind};
-use crate::{Actor, Command, Crew, Event, Plan, Refusal, Settings, Task, TaskId, file, task};
+use crate::{Actor, Code, Command, Crew, Event, Plan, Refusal, Settings, Task, TaskId, file, task};
 use std::collections::BTreeMap;
 
 /// Everything a decision about one task may depend on.
@@ -39,11 +39,13 @@ pub struct Decision {
 pub enum Answer {
     /// It is done, or under way.
     Accepted,
-    /// All places are taken; the task waits in the queue.
+    /// Nobody is free; the task waits in the queue.
     Queued {
-        /// Agents at work.
+        /// Whether its agent is busy, or every place is taken.
+        code: Code,
+        /// Tasks that the agent, or the whole crew, works on.
         working: u32,
-        /// Agents allowed.
+        /// As many as it may work on.
         limit: u32,
     },
 }
@@ -65,6 +67,10 @@ pub fn decide(
         Command::Assign(assign) => task::assign(situation, existing()?, assign),
         Command::Take(take) => task::take(situation, existing()?, actor, take).map(accepted),
         Command::Reassign(reassign) => task::reassign(situation, existing()?, actor, reassign),
+        Command::Dequeue => task::dequeue(situation.crew, existing()?).map(accepted),
+        Command::NoteUnassignable(failure) => {
+            Ok(accepted(task::note_unassignable(situation.crew, existing()?, failure)))
+        }
         Command::Complete(complete) => {
             task::complete(situation.settings, existing()?, complete).map(accepted)
         }

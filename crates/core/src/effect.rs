@@ -52,6 +52,9 @@ pub enum Effect {
         branch: String,
         target: String,
         head: CommitId,
+        /// Where the approved diff begins, which the target must still hold.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<CommitId>,
         title: String,
         approver: String,
     },
@@ -177,6 +180,7 @@ pub fn effects(task: &Task, event: &Event) -> Option<Effect> {
                 branch: review.worktree.branch.clone(),
                 target: review.worktree.target.clone(),
                 head: review.diff.head.clone(),
+                base: Some(review.diff.base.clone()),
                 title: task.title.clone(),
                 approver: approver.clone(),
             }),

@@ -4,9 +4,9 @@
 //! are contracts (`task:assigned`), and so are the camel-case fields.
 
 use crate::{
-    Actor, AgentId, Approval, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass, Filed,
-    Findings, Handover, InputNote, Lacks, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId, Salvage,
-    Settings, Splice, TaskId,
+    Actor, AgentId, Approval, Code, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass,
+    Filed, Findings, Handover, InputNote, Lacks, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId,
+    Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,19 @@ pub enum Event {
         filed: Option<Filed>,
     },
     #[serde(rename = "task:queued")]
-    TaskQueued { task_id: TaskId, agent_id: AgentId, priority: Priority, working: u32, limit: u32 },
+    TaskQueued {
+        task_id: TaskId,
+        agent_id: AgentId,
+        priority: Priority,
+        working: u32,
+        limit: u32,
+        #[serde(default = "limit_exceeded")]
+        code: Code,
+    },
+    #[serde(rename = "task:dequeued")]
+    TaskDequeued { task_id: TaskId, agent_id: AgentId },
+    #[serde(rename = "task:assign:failed")]
+    TaskAssignFailed { task_id: TaskId, agent_id: AgentId, error: Failure },
     #[serde(rename = "task:assigned")]
     TaskAssigned {
         task_id: TaskId,
@@ -389,6 +401,8 @@ kinds! {
     TaskDependenciesSet => "task:dependencies_set",
     TaskEdited => "task:edited",
     TaskQueued => "task:queued",
+    TaskDequeued => "task:dequeued",
+    TaskAssignFailed => "task:assign:failed",
     TaskAssigned => "task:assigned",
     TaskReassigned => "task:reassigned",
     WorktreeCreated => "worktree:created",
@@ -447,6 +461,11 @@ kinds! {
     TaskDeleted => "task:deleted",
 }
 
+/// Early logs queued a task for this reason only, and did not say it.
+fn limit_exceeded() -> Code {
+    Code::ConcurrencyLimitExceeded
+}
+
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -465,6 +484,7 @@ impl Event {
         matches!(
             self,
             Event::TaskQueued { .. }
+                | Event::TaskDequeued { .. }
                 | Event::TaskAssigned { .. }
                 | Event::TaskReassigned { .. }
                 | Event::TaskDeleted { .. }
@@ -596,7 +616,9 @@ mod tests {
             {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth"}
             {"type":"task:dependencies_set","taskId":7,"dependencies":[1,2]}
             {"type":"task:edited","taskId":7,"title":"Another title","description":"More text","priority":"low","filed":{"epicId":3,"prd":"user-auth"}}
-            {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2}
+            {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2,"code":"AGENT_ALREADY_RUNNING"}
+            {"type":"task:dequeued","taskId":7,"agentId":"alpha"}
+            {"type":"task:assign:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:assigned","taskId":7,"agentId":"alpha","priority":"medium","branch":"task/7","target":"main","base":"0000000000000000000000000000000000000000","path":"trees/task-7","attempt":1,"working":0,"limit":2,"from":"0000002000000000000000000000000000000000"}
             {"type":"task:reassigned","taskId":7,"agentId":"beta","from":"alpha","session":2,"feedback":"Go on"}
             {"type":"worktree:created","taskId":7,"branch":"task/7","path":"trees/task-7"}

@@ -73,6 +73,19 @@ pub enum Id {
 }
 
 impl AgentId {
+    /// The name that stands for whichever agent is free first; no agent of the config has it.
+    pub const ANY: &str = "any";
+
+    /// Returns the name that stands for whichever agent is free first.
+    pub fn any() -> Self {
+        AgentId(Self::ANY.into())
+    }
+
+    /// Tells whether it stands for whichever agent is free first.
+    pub fn is_any(&self) -> bool {
+        self.as_str() == Self::ANY
+    }
+
     const BYTES_MAX: usize = 64;
 
     /// Returns the name as text.

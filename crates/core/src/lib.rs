@@ -21,6 +21,7 @@ mod id;
 mod likeness;
 pub mod machine;
 pub mod message;
+mod plain;
 mod plan;
 mod problem;
 mod refusal;
@@ -41,10 +42,10 @@ mod testing;
 pub use actor::Actor;
 pub use code::Code;
 pub use command::{
-    Approve, Assign, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault, Outcome,
-    Reassign, Refused, Reject, Revise, RunEnd, Seen, SessionEnd, Start, Take, is_title,
+    Approve, Assign, Assignee, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault,
+    Outcome, Reassign, Refused, Reject, Revise, RunEnd, Seen, SessionEnd, Start, Take, is_title,
 };
-pub use crew::{AgentState, Berth, Crew, Queued};
+pub use crew::{AgentState, Berth, Crew, Queued, Shortage};
 pub use decide::{Answer, Decision, Situation, decide};
 pub use effect::{Effect, Resume, effects};
 pub use event::{CheckoutNote, Event, Fact};
@@ -56,6 +57,7 @@ pub use file::{
 pub use happening::Happening;
 pub use id::{AgentId, CommitId, EpicId, Id, MessageId, PrdSlug, RunId, TaskId};
 pub use likeness::find_nearest;
+pub use plain::plain_text;
 pub use plan::Plan;
 pub use problem::Problem;
 pub use refusal::{Refusal, explain_base_gone};

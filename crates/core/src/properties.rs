@@ -336,7 +336,7 @@ fn any_command() -> impl Strategy<Value = Command> {
     let (taken, reassigned) = (start.clone(), start.clone());
     let to = prop::option::of(prop::sample::select(vec!["alpha", "beta", "nobody"]));
     let sent = prop::sample::select(vec!["alpha", "beta", "nobody"]);
-    let names = prop::sample::select(vec!["alpha", "beta", "nobody"]);
+    let names = prop::sample::select(vec!["alpha", "beta", "any", "nobody"]);
     let create = tasks().prop_map(|dependencies| {
         Command::Create(
             Create::new("A task".into(), String::new(), vec![], dependencies, Priority::Low).unwrap(),
@@ -351,7 +351,8 @@ fn any_command() -> impl Strategy<Value = Command> {
         1 => create,
         1 => (tasks(), tasks()).prop_map(|(add, remove)| Command::Depend(Depend { add, remove })),
         5 => names.prop_map(move |name| {
-            Command::Assign(Assign { agent: agent(name), priority: None, start: start.clone(), run: None, is_taped: false })
+            let (to, start) = (agent(name).into(), start.clone());
+            Command::Assign(Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true })
         }),
         1 => Just(Command::Delete),
         1 => any::<bool>().prop_map(|hidden| Command::Hide { hidden }),
@@ -364,6 +365,7 @@ fn any_command() -> impl Strategy<Value = Command> {
             Command::Reject(Reject::new("not yet".to_owned(), None).unwrap().handed_to(Some(agent(name))))
         }),
         2 => Just(Command::Take(Take { priority: None, start: taken })),
+        1 => Just(Command::Dequeue),
         1 => Just(Command::Resume(Feedback::new(None).unwrap())),
         2 => any_completion().prop_map(Command::Complete),
         2 => seen.prop_map(|seen| Command::Approve(Approve::new(None, None, seen).unwrap())),

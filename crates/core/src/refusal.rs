@@ -18,6 +18,7 @@ pub enum Refusal {
     TaskBlocked { task: TaskId, missing: Vec<(TaskId, Column)> },
     TaskBusy { task: TaskId, doing: &'static str },
     NothingToResume { task: TaskId, column: Column },
+    NotQueued { task: TaskId, column: Column },
     NoPlace { task: TaskId, working: u32, limit: u32 },
     RunNotFound { run: RunId },
     RunInvalidTransition { run: RunId, status: run::Status, command: &'static str },
@@ -62,7 +63,7 @@ impl Refusal {
             Refusal::TaskNotFound { .. } => Code::TaskNotFound,
             Refusal::TaskBlocked { .. } => Code::TaskBlocked,
             Refusal::TaskBusy { .. } => Code::TaskBusy,
-            Refusal::NothingToResume { .. } => Code::TaskInvalidTransition,
+            Refusal::NothingToResume { .. } | Refusal::NotQueued { .. } => Code::TaskInvalidTransition,
             Refusal::NoPlace { .. } => Code::ConcurrencyLimitExceeded,
             Refusal::RunNotFound { .. } => Code::RunNotFound,
             Refusal::RunInvalidTransition { .. }
@@ -173,9 +174,20 @@ impl Refusal {
             Refusal::NoPlace { task, working, limit } => Problem::new(
                 self.code(),
                 format!("task #{task} was not assigned"),
-                format!("{working} agents are at work, and {limit} may be"),
-                "wait, or raise `max_concurrent_agents` in .regatta/config.toml",
-            ),
+                format!("{working} of {limit} places for agents are taken"),
+                "assign it without `--no-queue`, or raise `max_concurrent_agents` in .regatta/config.toml",
+            )
+            .with("taskId", task.number())
+            .with("working", *working)
+            .with("limit", *limit),
+            Refusal::NotQueued { task, column } => Problem::new(
+                self.code(),
+                format!("task #{task} was not taken out of the queue"),
+                format!("it is in {column} and does not wait in the queue"),
+                format!("see `regatta task show {task}`; `regatta task list` shows what is queued"),
+            )
+            .with("taskId", task.number())
+            .with("column", column.as_str()),
             Refusal::NothingToResume { task, column } => Problem::new(
                 self.code(),
                 format!("task #{task} was not resumed"),
@@ -356,11 +368,18 @@ fn agent_gone(task: TaskId, agent: &AgentId, known: &[AgentId]) -> Problem {
 fn already_running(agent: &AgentId, tasks: &[TaskId], instances: u32) -> Problem {
     let named: Vec<String> = tasks.iter().map(|id| format!("#{id}")).collect();
     let ids: Vec<u32> = tasks.iter().map(|id| id.number()).collect();
+    let (what, entry) = if agent.is_any() {
+        ("every agent is busy".to_owned(), "an agent".to_owned())
+    } else {
+        (format!("agent `{agent}` is busy"), format!("`[agents.{agent}]`"))
+    };
     Problem::new(
         Code::AgentAlreadyRunning,
-        format!("agent `{agent}` is busy"),
-        format!("it may work on {instances} at a time, and works on {}", named.join(", ")),
-        format!("wait, use another agent (`regatta agent list`), or raise `instances` of `[agents.{agent}]`"),
+        what,
+        format!("{} of {instances} instances are running: {}", tasks.len(), named.join(", ")),
+        format!(
+            "assign it without `--no-queue`, use another agent (`regatta agent list`), or raise `instances` of {entry}"
+        ),
     )
     .with("agentId", agent.as_str())
     .with("tasks", ids)
@@ -382,9 +401,9 @@ fn over_budget(scope: Scope, measure: Measure, limit: u64, (spent, held): (u64, 
     )
     .with("scope", scope.name())
     .with("measure", measure.name())
-    .with("limit", limit)
-    .with("spent", spent)
-    .with("held", held)
+    .with("limit", measure.value(limit))
+    .with("spent", measure.value(spent))
+    .with("held", measure.value(held))
 }
 
 fn no_diff(task: TaskId) -> Problem {

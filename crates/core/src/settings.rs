@@ -22,6 +22,8 @@ pub struct Settings {
     pub sessions: u32,
     /// What sessions may use.
     pub budget: Budget,
+    /// Who gets a task that is assigned to nobody in particular, where there are several agents.
+    pub default_agent: Option<AgentId>,
     /// The agents there are.
     pub agents: BTreeMap<AgentId, AgentSettings>,
 }

@@ -1,11 +1,12 @@
 //! What sessions used, as people and programs see it.
 
 use crate::accounts;
-use crate::core::session::{Event, Scope, Spent, Subject};
+use crate::core::session::{Event, Scope, Spent, Subject, Usage};
 use crate::core::{Fact, RunId, TaskId};
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs::get_run;
+use crate::session_log;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -39,6 +40,15 @@ pub struct CostLine {
     /// What it used.
     #[serde(flatten)]
     pub spent: Spent,
+    /// How many of the sessions are still running: what they used is what their agents have said so far.
+    pub running: u64,
+}
+
+impl CostLine {
+    fn add_running(&mut self, usage: &Usage) {
+        self.spent = self.spent.plus(usage);
+        self.running += 1;
+    }
 }
 
 /// Counts what was used, in all or by the sessions of one task or run.
@@ -49,13 +59,34 @@ pub async fn find_cost(
     run: Option<RunId>,
 ) -> Result<CostView, Error> {
     let scope = task.map(Scope::Task).or(run.map(Scope::Run)).unwrap_or(Scope::Project);
+    let running = session_log::list_running(project, scope).await?;
     let total = accounts::get_account(project, scope).await?.spent;
-    let lines = match (by, scope) {
+    let mut lines = match (by, scope) {
         (CostQuery::Days, Scope::Project) => of_accounts(project, "day").await?,
         (CostQuery::Tasks, Scope::Project) => of_accounts(project, "task").await?,
         (CostQuery::Runs, Scope::Project) => of_runs(project).await?,
         _ => of_sessions(&accounts::list_sessions(project, scope).await?, by),
     };
+    let mut total = CostLine { name: "total".to_owned(), spent: total, running: 0 };
+    for (subject, usage) in &running {
+        total.add_running(usage);
+        // Without a scope the sessions of a child are counted with the run that a person began.
+        let name = match (by, scope) {
+            (CostQuery::Runs, Scope::Project) => name_of_root(subject),
+            _ => name_of(subject, by),
+        };
+        if matches!((by, scope), (CostQuery::Tasks | CostQuery::Runs, Scope::Project)) && name == "-" {
+            continue;
+        }
+        match lines.iter_mut().find(|line| line.name == name) {
+            Some(line) => line.add_running(usage),
+            None => {
+                let mut line = CostLine { name, spent: Spent::default(), running: 0 };
+                line.add_running(usage);
+                lines.push(line);
+            }
+        }
+    }
     let by = match by {
         CostQuery::Days => "day",
         CostQuery::Tasks => "task",
@@ -63,13 +94,15 @@ pub async fn find_cost(
         CostQuery::Agents => "agent",
         CostQuery::Sessions => "session",
     };
-    Ok(CostView { by, lines, total: CostLine { name: "total".to_owned(), spent: total } })
+    Ok(CostView { by, lines, total })
 }
 
 async fn of_accounts(project: &Project, kind: &str) -> Result<Vec<CostLine>, Error> {
     let accounts = accounts::list_accounts(project, kind).await?;
-    let mut lines: Vec<CostLine> =
-        accounts.into_iter().map(|(name, account)| CostLine { name, spent: account.spent }).collect();
+    let mut lines: Vec<CostLine> = accounts
+        .into_iter()
+        .map(|(name, account)| CostLine { name, spent: account.spent, running: 0 })
+        .collect();
     // Numbers as numbers; days sort the same either way.
     lines.sort_by_key(|line| (line.name.parse::<u64>().unwrap_or(0), line.name.clone()));
     Ok(lines)
@@ -98,12 +131,17 @@ fn of_sessions(facts: &[Fact<Event>], by: CostQuery) -> Vec<CostLine> {
         let Event::SessionClosed { subject, usage, .. } = &fact.event else { continue };
         let name = name_of(subject, by);
         let place = *places.entry(name.clone()).or_insert_with(|| {
-            lines.push(CostLine { name, spent: Spent::default() });
+            lines.push(CostLine { name, spent: Spent::default(), running: 0 });
             lines.len() - 1
         });
         lines[place].spent = lines[place].spent.plus(usage);
     }
     lines
+}
+
+fn name_of_root(subject: &Subject) -> String {
+    let root = subject.above.last().copied().or(subject.run_id);
+    root.map_or_else(|| "-".to_owned(), |run| run.to_string())
 }
 
 fn name_of(subject: &Subject, by: CostQuery) -> String {

@@ -70,7 +70,24 @@ pub(crate) fn point(name: &str) {
         for (variable, signal) in [("REGATTA_CRASH_AT", Signal::KILL), ("REGATTA_STOP_AT", Signal::STOP)] {
             if std::env::var(variable).is_ok_and(|asked| asked == name) {
                 let _ = kill_process(getpid(), signal);
+                while is_stop_pending() {
+                    std::thread::yield_now();
+                }
             }
         }
     }
+}
+
+/// Tells whether no thread of this process has received a stop that was sent to it.
+///
+/// Any thread may be the one that receives it, and this one would run on until then: past the point, and perhaps into a lock
+/// that it then holds as long as it sleeps. Once one has received it, no thread gets out of the kernel any more.
+#[cfg(debug_assertions)]
+fn is_stop_pending() -> bool {
+    const SIGSTOP_BIT: u64 = 1 << 18;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+    pending
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & SIGSTOP_BIT != 0)
 }

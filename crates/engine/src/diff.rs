@@ -28,6 +28,21 @@ pub struct DiffView {
     pub obeyed_files: Vec<String>,
     /// Files in the worktree that no commit has yet.
     pub uncommitted: Vec<String>,
+    /// What changed in them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncommitted_diff: Option<UncommittedView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+    /// Whether the text was cut.
+    pub is_truncated: bool,
+}
+
+/// The work in a worktree that no commit has yet.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the fields say it")]
+pub struct UncommittedView {
+    pub files: Vec<FileView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
     /// Whether the text was cut.
@@ -46,7 +61,7 @@ pub struct FileView {
     pub is_binary: bool,
 }
 
-/// Returns the diff for review, the merged one, or of a task in progress the commits so far.
+/// Returns the diff for review, the merged one, or of a task in progress the commits so far; and what is not committed.
 pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error> {
     let task = orders::get_task(project, id).await?;
     let repository = project.repository();
@@ -66,8 +81,13 @@ pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error>
     };
     let diff = repository.diff(&base, &head).await?;
     let patch = repository.patch(&base, &head, PATCH_BYTES_MAX).await?;
-    let uncommitted =
-        if is_open { repository.status(&place, &project.config().copy).await? } else { Vec::new() };
+    let copy = &project.config().copy;
+    let uncommitted = if is_open { repository.status(&place, copy).await? } else { Vec::new() };
+    let uncommitted_diff = match uncommitted.is_empty() {
+        // An agent may be at work there: what cannot be looked at just now is no reason to show nothing.
+        false => repository.diff_uncommitted(&place, copy, PATCH_BYTES_MAX).await.unwrap_or_default(),
+        true => None,
+    };
     let file = |file: regatta_git::FileChange| FileView {
         path: file.path,
         status: name_of(file.status).to_owned(),
@@ -75,7 +95,7 @@ pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error>
         lines_removed: file.removed,
         is_binary: file.is_binary,
     };
-    let obeyed = Obeyed::of(project.config(), project.root());
+    let obeyed = Obeyed::find_in(project).await;
     Ok(DiffView {
         obeyed_files: obeyed.find(diff.files.iter().map(|file| file.path.as_str())),
         task_id: id,
@@ -87,6 +107,11 @@ pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error>
         lines_removed: diff.lines_removed,
         files: diff.files.into_iter().map(file).collect(),
         uncommitted: uncommitted.into_iter().map(|entry| entry.path).collect(),
+        uncommitted_diff: uncommitted_diff.map(|work| UncommittedView {
+            files: work.files.into_iter().map(file).collect(),
+            patch: Some(String::from_utf8_lossy(&work.patch.text).into_owned()),
+            is_truncated: work.patch.is_truncated,
+        }),
         patch: Some(String::from_utf8_lossy(&patch.text).into_owned()),
         is_truncated: patch.is_truncated,
     })

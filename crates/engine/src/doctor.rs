@@ -9,7 +9,7 @@ use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::message::Inbox;
 use crate::core::session::{Scope, Subject};
 use crate::core::{
-    Actor, Cleanup, Command, Fact, Outcome, Salvage, Stage, Task, TaskId, Unsound, replay_catalogue,
+    Actor, AgentId, Cleanup, Command, Fact, Outcome, Salvage, Stage, Task, TaskId, Unsound, replay_catalogue,
     replay_epic, replay_inbox, replay_prd, replay_task,
 };
 use crate::engine;
@@ -20,6 +20,8 @@ use crate::log::{self, NO_SNAPSHOT, SNAPSHOT_FORMAT};
 use crate::old_place;
 use crate::orders::{self, Order};
 use crate::project::Project;
+use crate::reach;
+use crate::readiness;
 use crate::runs;
 use crate::salvage::{Removal, find_what_is_left, set_aside_and_remove};
 use crate::sandbox::{self, Standing};
@@ -92,6 +94,10 @@ pub enum Kind {
     NoSandbox,
     /// A log in the place where an earlier version kept it.
     OldLog,
+    /// An agent whose login is renewed by itself, while a copy of it is in use.
+    RotatingLogin,
+    /// An agent that lacks a program, a variable or a login.
+    AgentNotReady,
     /// A git filter or merge driver that does nothing, because the config does not allow it.
     ProgramLeftOut,
 }
@@ -129,13 +135,15 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     findings.extend(check_locks(project).await?);
     findings.extend(check_old_logs(project).await?);
     findings.extend(check_sandbox(project).await);
+    findings.extend(check_agents(project));
     findings.extend(check_programs(project).await?);
+    findings.extend(check_logins(project).await);
     Ok(findings)
 }
 
 /// Mends what can be mended; refused while an engine runs, because it would see the world change under it.
 pub async fn mend(project: &Project, findings: &mut [Finding]) -> Result<(), Error> {
-    let token = engine::take_lease(project).await?;
+    let token = engine::take_lease(project, None).await?;
     let mut result = Ok(());
     for finding in findings.iter_mut() {
         let Some(cure) = finding.cure.clone() else { continue };
@@ -317,6 +325,23 @@ async fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Resul
     Ok(findings)
 }
 
+fn check_agents(project: &Project) -> Vec<Finding> {
+    let agents = project.config().agents.iter();
+    let lacking = agents.map(|(id, entry)| (id, readiness::find_missing(project, entry)));
+    let finding = |(id, missing): (&AgentId, Vec<String>)| Finding {
+        kind: Kind::AgentNotReady,
+        what: format!("agent `{id}` is not ready: {}", missing.join("; ")),
+        can_fix: false,
+        next: format!(
+            "install or set what is missing, or change `[agents.{id}]`; `regatta agent try {id}` tries it"
+        ),
+        fixed: false,
+        is_advice: true,
+        cure: None,
+    };
+    lacking.filter(|(_, missing)| !missing.is_empty()).map(finding).collect()
+}
+
 fn check_processes(project: &Project) -> Vec<Finding> {
     let leftover = |leftover: regatta_agents::Leftover| Finding {
         kind: Kind::LeftoverProcess,
@@ -488,6 +513,30 @@ async fn check_sandbox(project: &Project) -> Option<Finding> {
     Some(Finding { kind, what, can_fix: false, next, fixed: false, is_advice, cure: None })
 }
 
+/// Advises against logins that rotate while a copy of them is in use.
+async fn check_logins(project: &Project) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !matches!(sandbox::find_standing(project).await, Standing::Inside { .. }) {
+        return findings;
+    }
+    for (id, entry) in &project.config().agents {
+        let Some(login) = reach::look_at_login(entry).filter(|login| login.is_rotating) else { continue };
+        findings.push(Finding {
+            kind: Kind::RotatingLogin,
+            what: format!(
+                "agent `{id}` shares your login, which is renewed every few hours: two programs that renew it at the \
+                 same time can sign each other out"
+            ),
+            can_fix: false,
+            next: format!("use one that lasts: {}", login.long_lived),
+            fixed: false,
+            is_advice: true,
+            cure: None,
+        });
+    }
+    findings
+}
+
 async fn check_programs(project: &Project) -> Result<Vec<Finding>, Error> {
     let finding = |name: String| {
         let (kind, key) = match name.split_once('.') {
@@ -589,7 +638,7 @@ mod tests {
     async fn what_is_set_aside_for_a_session_that_nobody_runs_is_found_and_given_back() {
         let repo = TestRepo::new();
         repo.write(".regatta/config.toml", "[budget.project]\ntokens = 1000\n");
-        let project = Project::open(repo.path()).await.unwrap();
+        let project = Project::open_own(repo.path()).await.unwrap();
         let subject = Subject {
             session: "lost".to_owned(),
             agent_id: "worker".parse().unwrap(),
@@ -600,7 +649,7 @@ mod tests {
             number: 1,
             day: clock::now().to_zoned(jiff::tz::TimeZone::UTC).date(),
         };
-        let token = engine::take_lease(&project).await.unwrap();
+        let token = engine::take_lease(&project, None).await.unwrap();
         accounts::open(&project, token, &subject, false).await.unwrap();
         project.store().release_lease(&token).await.unwrap();
         let mut findings = examine(&project).await.unwrap();

@@ -8,22 +8,22 @@
 //! ```
 //!
 //! One owner for all of its state: the loop in [`run`]. There is at most one engine per project at a time; a
-//! second one is refused and told who the first is. A killed engine's open intents are found in the log by the
+//! second one is refused and told who the first is. [`Scope`] says whose intents it takes up. A killed engine's open intents are found in the log by the
 //! next, and finished.
 
 use crate::clock;
-use crate::core::Actor;
 use crate::desk;
 use crate::error::Error;
 use crate::holder::Holder;
 use crate::keeper;
-use crate::lanes::{Done, Lanes};
-use crate::orders::{self, Giver};
+use crate::lanes::{Deed, Done, Lanes};
 use crate::pace::Pace;
 use crate::project::Project;
+use crate::queue;
 use crate::runs::{AgentRoles, Roles};
+use crate::sandbox;
+use crate::scope::{Own, Scope};
 use regatta_store::{Lease, LeaseAnswer, LeaseRequest, LeaseToken, Seq};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -50,9 +50,9 @@ pub struct Engine {
 /// How an engine is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// Finishes what is under way, sessions and the queue too, and starts no other session.
+    /// Stops what takes long, such as sessions, and finishes every short effect that is asked for.
     WhenDone,
-    /// Stops the sessions at once; they are started again by the next engine.
+    /// Stops what takes long, and takes up nothing more. The next engine continues with all of it.
     Now,
 }
 
@@ -64,15 +64,29 @@ impl Engine {
 
     /// Starts the engine of a project with somebody else to play the roles of its runs.
     pub async fn start_with(project: Arc<Project>, roles: Arc<dyn Roles>) -> Result<Self, Error> {
+        Self::start_within(project, roles, Scope::everything()).await
+    }
+
+    /// Starts the engine of a project for the work of one verb.
+    pub(crate) async fn start_for(
+        project: Arc<Project>,
+        roles: Arc<dyn Roles>,
+        own: watch::Receiver<Own>,
+    ) -> Result<Self, Error> {
+        Self::start_within(project, roles, Scope::of(own)).await
+    }
+
+    async fn start_within(project: Arc<Project>, roles: Arc<dyn Roles>, scope: Scope) -> Result<Self, Error> {
         keeper::check_folder(&project)?;
         project.repository().ready().await?;
-        let token = take_lease(&project).await?;
+        let token = take_lease(&project, scope.own()).await?;
         desk::sweep(&project);
+        sandbox::recover(&project);
         let (stop, stopped) = watch::channel(None);
         let (busy_sender, busy) = watch::channel(0);
         let task = tokio::spawn(async move {
             let watch = tokio::spawn(keeper::watch(Arc::clone(&project)));
-            let result = run(&project, roles, token, stopped, busy_sender).await;
+            let result = run(&project, roles, scope, token, stopped, busy_sender).await;
             watch.abort();
             let released = project.store().release_lease(&token).await;
             result.and(released.map_err(Error::from))
@@ -122,19 +136,16 @@ impl Engine {
     }
 }
 
-/// Takes the lease; that of a process which is surely dead is taken over.
-pub(crate) async fn take_lease(project: &Project) -> Result<LeaseToken, Error> {
+/// Takes the lease; that of a process which is surely dead is taken over. `own` is what the engine is limited to.
+pub(crate) async fn take_lease(project: &Project, own: Option<Own>) -> Result<LeaseToken, Error> {
     // Looked at before it is asked for: followers ask often, and must not keep those who write waiting.
     if let Some(holder) = find_running(project).await? {
         return Err(Error::EngineAlreadyRunning(Box::new(holder)));
     }
     let mut replaces = None;
     loop {
-        let now = clock::now();
         let token = LeaseToken(Uuid::now_v7());
-        let holder = serde_json::to_string(&Holder::this(now)).expect("a holder is plain data");
-        let request = LeaseRequest { name: LEASE.to_owned(), holder, token, now, ttl: LEASE_TTL, replaces };
-        let held = match project.store().take_lease(request).await? {
+        let held = match project.store().take_lease(request(token, own.clone(), replaces)).await? {
             LeaseAnswer::Taken => return Ok(token),
             LeaseAnswer::Held(lease) => lease,
         };
@@ -144,6 +155,20 @@ pub(crate) async fn take_lease(project: &Project) -> Result<LeaseToken, Error> {
         }
         replaces = Some(held.token);
     }
+}
+
+fn request(token: LeaseToken, own: Option<Own>, replaces: Option<LeaseToken>) -> LeaseRequest {
+    let now = clock::now();
+    let holder = serde_json::to_string(&Holder::this(now, own)).expect("a holder is plain data");
+    LeaseRequest { name: LEASE.to_owned(), holder, token, now, ttl: LEASE_TTL, replaces }
+}
+
+/// Tells the other processes that the engine is now limited to something else.
+async fn announce(project: &Project, token: LeaseToken, own: Option<Own>) -> Result<(), Error> {
+    // Checked first: a lease that was lost must not be taken again in passing.
+    check_lease(project, token).await?;
+    project.store().take_lease(request(token, own, None)).await?;
+    Ok(())
 }
 
 /// Finds the process that runs the project's engine; one that is surely dead or let its lease run out runs none.
@@ -171,6 +196,7 @@ pub(crate) fn read_holder(lease: &Lease) -> Result<Holder, Error> {
 async fn run(
     project: &Arc<Project>,
     roles: Arc<dyn Roles>,
+    mut scope: Scope,
     token: LeaseToken,
     mut stopped: watch::Receiver<Option<Stop>>,
     busy: watch::Sender<usize>,
@@ -181,6 +207,7 @@ async fn run(
     renew.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut seen = Seq(0);
     let mut pace = Pace::new();
+    let mut queue = queue::Server::default();
     let mut result = Ok(());
     loop {
         if result.is_err() {
@@ -199,7 +226,7 @@ async fn run(
                 let how = if changed.is_err() { Some(Stop::Now) } else { *stopped.borrow_and_update() };
                 match how {
                     Some(Stop::Now) => lanes.halt(),
-                    Some(Stop::WhenDone) => lanes.drain(),
+                    Some(Stop::WhenDone) => lanes.leave(),
                     None => {}
                 }
                 pace.owe();
@@ -211,7 +238,19 @@ async fn run(
                 finished
             }
             _ = renew.tick() => project.store().renew_lease(&token, clock::now(), LEASE_TTL).await.map_err(Error::from),
-            () = pace.turn(), if !lanes.is_halted() => look_on(project, &mut lanes, &mut pace).await,
+            () = scope.changed() => {
+                pace.owe();
+                announce(project, token, scope.own()).await
+            }
+            () = pace.turn(), if !lanes.is_halted() => {
+                let began = Instant::now();
+                let looked = look(project, &mut scope, &mut queue, &mut lanes, token).await;
+                pace.looked(began);
+                if lanes.is_leaving() && lanes.count_busy() == 0 {
+                    lanes.halt();
+                }
+                looked
+            }
             head = project.store().wait_past(seen, IDLE), if !pace.is_owed() => {
                 pace.owe();
                 head.map(|head| seen = head).map_err(Error::from)
@@ -221,46 +260,25 @@ async fn run(
     }
 }
 
-/// Looks, and lets an engine go that was only finishing what there was to do.
-async fn look_on(project: &Project, lanes: &mut Lanes, pace: &mut Pace) -> Result<(), Error> {
-    let began = Instant::now();
-    let looked = look(project, lanes).await;
-    pace.looked(began);
-    if lanes.is_draining() && lanes.count_busy() == 0 {
-        lanes.halt();
+/// Assigns queued tasks for which there is room, and takes up the open intents that are for this engine.
+async fn look(
+    project: &Project,
+    scope: &mut Scope,
+    queue: &mut queue::Server,
+    lanes: &mut Lanes,
+    token: LeaseToken,
+) -> Result<(), Error> {
+    if !lanes.is_leaving() {
+        queue.serve(project, scope, token).await?;
     }
-    looked
-}
-
-/// Assigns queued tasks for which there is a place, and takes up the open intents.
-///
-/// In this order, so that an engine that is about to leave is busy with what it has just assigned: whoever queued
-/// a task was told that it starts by itself.
-async fn look(project: &Project, lanes: &mut Lanes) -> Result<(), Error> {
-    serve_queue(project).await?;
     for intent in project.store().open_intents().await? {
-        lanes.take_up(intent)?;
-    }
-    Ok(())
-}
-
-async fn serve_queue(project: &Project) -> Result<(), Error> {
-    let giver = Giver { actor: Actor::Policy("queue".to_owned()), command_id: None };
-    let mut refused = BTreeSet::new();
-    loop {
-        let crew = orders::load_crew(project).await?;
-        let Some(next) = crew.find_next_where(&project.config().settings, |task| !refused.contains(&task))
-        else {
-            return Ok(());
-        };
-        match orders::assign(project, &giver, next.task, next.agent.clone(), None).await {
-            Ok(_) => {}
-            Err(Error::Queued { .. }) => return Ok(()),
-            Err(error) if error.is_of_engine() => return Err(error),
-            // It cannot go now, because of the rules or of git; the next one may.
-            Err(_) => {
-                refused.insert(next.task);
-            }
+        if lanes.knows(intent.id) {
+            continue;
+        }
+        let deed = Deed::parse(&intent)?;
+        if scope.covers(project, intent.id, &deed).await? {
+            lanes.take_up(intent, deed);
         }
     }
+    Ok(())
 }

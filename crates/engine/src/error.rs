@@ -3,6 +3,7 @@
 use crate::config::ConfigError;
 use crate::core::{Code, Problem, Refusal, RunId, TaskId};
 use crate::holder::Holder;
+use crate::trust::{self, Starts};
 use std::path::{Path, PathBuf};
 
 /// Why something was not done.
@@ -11,18 +12,6 @@ pub enum Error {
     /// The rules say no.
     #[error("refused: {}", .0.code())]
     Refused(Refusal),
-    /// All places are taken; the task was queued.
-    #[error("the task was queued")]
-    Queued {
-        /// The task.
-        task: crate::core::TaskId,
-        /// Its place in the queue.
-        place: u32,
-        /// Agents at work.
-        working: u32,
-        /// Agents allowed.
-        limit: u32,
-    },
     /// The database failed.
     #[error("the store failed")]
     Store(#[from] regatta_store::Error),
@@ -41,6 +30,14 @@ pub enum Error {
     /// The folder has a project already.
     #[error("there is a project at {} already", .0.display())]
     ProjectExists(PathBuf),
+    /// The config came with a clone, and nobody has agreed to what it starts.
+    #[error("{} is not trusted", config.display())]
+    NotTrusted {
+        /// The config.
+        config: PathBuf,
+        /// What it starts.
+        starts: Vec<Starts>,
+    },
     /// The project has a log, and its config is gone.
     #[error("the config {} is missing", config.display())]
     ConfigMissing {
@@ -246,8 +243,8 @@ pub enum Error {
     WaitEnded {
         /// What ended it.
         why: &'static str,
-        /// The task that was waited for.
-        task: Option<crate::core::TaskId>,
+        /// What is not done yet, and what continues it.
+        left: Vec<String>,
     },
 }
 
@@ -276,7 +273,6 @@ impl Error {
     pub fn explain(&self) -> Problem {
         match self {
             Error::Refused(refusal) => refusal.explain(),
-            Error::Queued { task, place, working, limit } => queued(*task, *place, *working, *limit),
             Error::WorktreeMissing { task, path, branch } => worktree_missing(*task, path, branch),
             Error::SubmoduleChanged { task, path, work } => submodule_changed(*task, path, work),
             Error::UnrelatedHistory { task, branch, target } => unrelated(*task, branch, target),
@@ -290,6 +286,7 @@ impl Error {
                 format!("neither the repository of {} nor one above it has .regatta/config.toml", path.display()),
                 "run `regatta init` in your repository, or try `regatta demo`",
             ),
+            Error::NotTrusted { config, starts } => trust::explain(config, starts),
             Error::ProjectExists(path) => Problem::new(
                 Code::ProjectExists,
                 "the project was not made",
@@ -445,22 +442,9 @@ impl Error {
                 format!("other processes changed the project {tries} times in a row meanwhile"),
                 "try again",
             ),
-            Error::WaitEnded { why, task } => wait_ended(why, *task),
+            Error::WaitEnded { why, left } => wait_ended(why, left),
         }
     }
-}
-
-fn queued(task: crate::core::TaskId, place: u32, working: u32, limit: u32) -> Problem {
-    Problem::new(
-        Code::ConcurrencyLimitExceeded,
-        format!("task #{task} was not assigned yet"),
-        format!("{working} of {limit} agents are at work; the task is queued at place {place}"),
-        "nothing to do: it starts when a place is free; or raise `max_concurrent_agents` in .regatta/config.toml",
-    )
-    .with("taskId", task.number())
-    .with("queuePosition", place)
-    .with("working", working)
-    .with("limit", limit)
 }
 
 fn in_use(path: &Path, holder: Option<&Holder>) -> Problem {
@@ -488,12 +472,10 @@ fn desk_refused(answer: &serde_json::Value) -> Problem {
     Problem { why: Vec::new(), ..Problem::new(code, text("message"), "", text("hint")) }
 }
 
-fn wait_ended(why: &str, task: Option<crate::core::TaskId>) -> Problem {
-    let next = match task {
-        Some(task) => format!(
-            "it goes on with the next engine (`regatta up`); `regatta task cancel {task}` gives it up"
-        ),
-        None => "it goes on with the next engine (`regatta up`)".to_owned(),
+fn wait_ended(why: &str, left: &[String]) -> Problem {
+    let next = match left {
+        [] => "it continues with the next engine (`regatta up`)".to_owned(),
+        left => left.join("; "),
     };
     Problem::new(Code::WaitTimedOut, "the command was not waited for to its end", why, next)
 }

@@ -3,6 +3,7 @@
 //! A process of the same boot and the same PID namespace can be looked up, so that the lease of a killed engine
 //! is free at once. Of any other, only the expiry of its lease tells.
 
+use crate::scope::Own;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -22,15 +23,18 @@ pub struct Holder {
     pub command: String,
     /// When it took the lease.
     pub since: Timestamp,
+    /// The tasks and runs that it works for; nothing if it performs everything, as `regatta up` does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Own>,
 }
 
 impl Holder {
     /// Describes this process.
-    pub(crate) fn this(now: Timestamp) -> Self {
+    pub(crate) fn this(now: Timestamp, own: Option<Own>) -> Self {
         let pid = std::process::id();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let command = std::env::args().skip(1).take(3).collect::<Vec<_>>().join(" ");
-        Holder { pid, started: started(pid), place: place(), host, command, since: now }
+        Holder { pid, started: started(pid), place: place(), host, command, since: now, own }
     }
 
     /// Tells whether the process has surely ended.
@@ -78,7 +82,7 @@ mod tests {
 
     #[test]
     fn this_process_lives_and_a_later_one_is_another() {
-        let this = Holder::this(Timestamp::UNIX_EPOCH);
+        let this = Holder::this(Timestamp::UNIX_EPOCH, None);
         assert!(!this.is_dead());
         let earlier = Holder { started: this.started.map(|ticks| ticks - 1), ..this.clone() };
         assert!(earlier.is_dead());

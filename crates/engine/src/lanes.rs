@@ -26,7 +26,7 @@ pub(crate) struct Done {
 }
 
 /// An effect of any family.
-enum Deed {
+pub(crate) enum Deed {
     Task(Effect),
     Run(run::Effect),
 }
@@ -41,7 +41,7 @@ enum Held {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mood {
     Working,
-    Draining,
+    Leaving,
     Halted,
 }
 
@@ -61,8 +61,6 @@ pub(crate) struct Lanes {
     waiting: HashMap<String, VecDeque<(Intent, Deed)>>,
     busy: HashSet<String>,
     controls: HashMap<Held, Control>,
-    /// Tasks whose worktree this engine makes, and whose session it therefore owes.
-    begun: HashSet<TaskId>,
     failures: HashMap<IntentId, u32>,
 }
 
@@ -89,7 +87,6 @@ impl Lanes {
             waiting: HashMap::new(),
             busy: HashSet::new(),
             controls: HashMap::new(),
-            begun: HashSet::new(),
             failures: HashMap::new(),
         }
     }
@@ -103,34 +100,41 @@ impl Lanes {
         self.mood == Mood::Halted
     }
 
-    pub(crate) fn is_draining(&self) -> bool {
-        self.mood == Mood::Draining
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.mood == Mood::Leaving
     }
 
-    /// Finishes what is under way, and starts no session but those of assignments that it has begun.
-    pub(crate) fn drain(&mut self) {
+    /// Stops what may take long, and takes up nothing more but short effects.
+    pub(crate) fn leave(&mut self) {
         if self.mood == Mood::Working {
-            self.mood = Mood::Draining;
-            self.leaving.send_replace(true);
+            self.mood = Mood::Leaving;
+            self.stop_long();
         }
     }
 
     /// Starts nothing more, and stops what may take long.
     pub(crate) fn halt(&mut self) {
         self.mood = Mood::Halted;
-        self.leaving.send_replace(true);
         self.waiting.clear();
+        self.stop_long();
+    }
+
+    fn stop_long(&mut self) {
+        self.leaving.send_replace(true);
+        self.waiting.values_mut().for_each(|lane| lane.retain(|(_, deed)| deed.is_short()));
         self.controls.values().for_each(|control| control.stop(StopReason::Shutdown));
     }
 
+    /// Tells whether an intent is in its lane already.
+    pub(crate) fn knows(&self, intent: IntentId) -> bool {
+        self.known.contains(&intent)
+    }
+
     /// Puts an intent into its lane, unless it is there already.
-    pub(crate) fn take_up(&mut self, intent: Intent) -> Result<(), Error> {
-        if self.known.contains(&intent.id) {
-            return Ok(());
-        }
-        let deed = Deed::parse(&intent)?;
-        if !self.may_begin(&deed) || self.is_driven(&intent, &deed) {
-            return Ok(());
+    pub(crate) fn take_up(&mut self, intent: Intent, deed: Deed) {
+        let is_late = self.mood == Mood::Leaving && !deed.is_short();
+        if self.knows(intent.id) || is_late || self.is_driven(&intent, &deed) {
+            return;
         }
         // Told at once, since a set-up or a check that takes long stands in the same lane before what stops it.
         if let Deed::Task(Effect::StopAgent { task, .. }) = &deed
@@ -142,26 +146,6 @@ impl Lanes {
         let lane = intent.lane.clone();
         self.waiting.entry(lane.clone()).or_default().push_back((intent, deed));
         self.advance(&lane);
-        Ok(())
-    }
-
-    /// An engine that is about to leave takes up a session only if it has made the worktree for it.
-    fn may_begin(&mut self, deed: &Deed) -> bool {
-        match deed {
-            Deed::Task(Effect::CreateWorktree { task, .. }) => {
-                self.begun.insert(*task);
-                true
-            }
-            Deed::Task(Effect::RunSession { task, .. }) => {
-                self.begun.remove(task) || self.mood != Mood::Draining
-            }
-            Deed::Task(Effect::Wait { .. }) => self.mood != Mood::Draining,
-            // A person may take days over it.
-            Deed::Run(run::Effect::PerformNode { .. } | run::Effect::LandTask { .. }) => {
-                self.mood != Mood::Draining
-            }
-            Deed::Task(_) | Deed::Run(_) => true,
-        }
     }
 
     /// Tells whether a run is being driven: whoever drives it goes on with its next step without being told.
@@ -255,7 +239,7 @@ impl Lanes {
 }
 
 impl Deed {
-    fn parse(intent: &Intent) -> Result<Self, Error> {
+    pub(crate) fn parse(intent: &Intent) -> Result<Self, Error> {
         let unsound = |error: serde_json::Error| Error::LogUnsound {
             seq: intent.id.seq.0,
             why: format!("its effect cannot be read: {error}"),

@@ -11,7 +11,7 @@
 
 use crate::clock;
 use crate::core::machine::Column;
-use crate::core::{Code, EpicId, Lacks, Priority, Stage, Task, TaskId};
+use crate::core::{Code, EpicId, Lacks, Park, Priority, Stage, Task, TaskId};
 use crate::error::Error;
 use crate::file_size;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
@@ -21,10 +21,10 @@ use regatta_store::{List, ListId, NewRow, Row, Seq};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The short rows, for the table. Raise its format whenever [`TaskRow::of`] says something else of the same task.
-const BOARD: ListId = ListId { name: "board", format: 4 };
+const BOARD: ListId = ListId { name: "board", format: 6 };
 /// The tasks as a whole, in the shape of their snapshots.
 const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
 /// How task files looked when they were in line with the log; see `keeper::lines`. Raise its format whenever a file has
@@ -41,6 +41,7 @@ pub struct TaskRow {
     pub id: TaskId,
     pub title: String,
     pub column: Column,
+    #[serde(deserialize_with = "word::read")]
     pub phase: Cow<'static, str>,
     pub priority: Priority,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,6 +57,10 @@ pub struct TaskRow {
     pub merge_commit: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Code>,
+    /// The pause before its agent is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parked: Option<Park>,
+    #[serde(deserialize_with = "word::read")]
     pub owner: Cow<'static, str>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
@@ -74,6 +79,9 @@ pub struct TaskRow {
     /// Its place in the queue now; never kept.
     #[serde(skip)]
     pub queue_position: Option<u32>,
+    /// The agent that it waits for in the queue now, or `any`; never kept.
+    #[serde(skip)]
+    pub waits_for: Option<String>,
 }
 
 impl TaskRow {
@@ -93,6 +101,7 @@ impl TaskRow {
             lines: task.diff().map(|diff| (diff.lines_added, diff.lines_removed)),
             merge_commit: landed.map(|landed| landed.commit.to_string()),
             error: task.error.as_ref().map(|error| error.code),
+            parked: task.find_park().cloned(),
             owner: Cow::Owned(owner),
             hidden: task.hidden,
             warnings: file_size::warn(task),
@@ -101,6 +110,7 @@ impl TaskRow {
             results: if landed.is_none() { task.find_results() } else { Vec::new() },
             overdue: false,
             queue_position: None,
+            waits_for: None,
         }
     }
 
@@ -111,20 +121,22 @@ impl TaskRow {
     }
 
     /// Marks it overdue if it has waited for a person since before `limit`.
-    fn mark(&mut self, limit: i64, unverified: &BTreeSet<TaskId>) {
-        let is_blocked =
-            self.phase == "waiting" && self.dependencies.iter().any(|on| unverified.contains(on));
+    fn mark(&mut self, limit: i64, unverified: &[TaskId]) {
+        let is_open = |on: &TaskId| unverified.binary_search(on).is_ok();
+        let is_blocked = self.phase == "waiting" && self.dependencies.iter().any(is_open);
         let is_persons = self.owner == "you" || self.phase == "by_hand";
         self.overdue = is_persons && !is_blocked && self.since < limit;
     }
 
     /// Adds what depends on the moment.
-    fn stand(&mut self, around: &Around) {
-        self.queue_position = around.find_place(self.id);
-        if self.queue_position.is_some() {
-            (self.phase, self.owner) = (Cow::Borrowed("queued"), Cow::Borrowed("engine"));
+    async fn stand(&mut self, project: &Project, around: &Around) -> Result<(), Error> {
+        if let Some((queued, place)) = around.find_queued(self.id) {
+            (self.queue_position, self.waits_for) = (Some(place), Some(queued.agent.to_string()));
+            // One that cannot be assigned waits for a person to do something about it.
+            let owner = if self.error.is_some() { "you" } else { "engine" };
+            (self.phase, self.owner) = (Cow::Borrowed("queued"), Cow::Borrowed(owner));
         }
-        match around.stand(self.id, &self.phase, &self.owner) {
+        match around.stand(project, self.id, &self.phase, &self.owner).await? {
             Stand::AsLogged => {}
             Stand::Unattended => {
                 self.owner = Cow::Borrowed("you");
@@ -133,6 +145,36 @@ impl TaskRow {
                 }
             }
             Stand::Asking(..) => (self.phase, self.owner) = (Cow::Borrowed("asking"), Cow::Borrowed("you")),
+        }
+        Ok(())
+    }
+}
+
+/// Words of a row that are mostly the same: reading them takes no memory.
+mod word {
+    use serde::Deserializer;
+    use serde::de::{Error, Visitor};
+    use std::borrow::Cow;
+    use std::fmt;
+
+    const KNOWN: [&str; 8] = ["waiting", "you", "done", "nobody", "ready", "engine", "running", "halted"];
+
+    pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static, str>, D::Error> {
+        deserializer.deserialize_str(Word)
+    }
+
+    struct Word;
+
+    impl Visitor<'_> for Word {
+        type Value = Cow<'static, str>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a word")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            let known = KNOWN.into_iter().find(|known| *known == text);
+            Ok(known.map_or_else(|| Cow::Owned(text.to_owned()), Cow::Borrowed))
         }
     }
 }
@@ -144,12 +186,20 @@ pub async fn list_rows(project: &Project) -> Result<Vec<TaskRow>, Error> {
     let config = project.config();
     let review = i64::try_from(config.review.as_secs()).unwrap_or(i64::MAX);
     let limit = clock::now().as_second().saturating_sub(review);
-    let unverified = rows.iter().filter(|row| row.column != Column::Verified).map(|row| row.id).collect();
+    let is_open = |row: &&TaskRow| row.column != Column::Verified;
+    let unverified: Vec<TaskId> = rows.iter().filter(is_open).map(|row| row.id).collect();
     for row in &mut rows {
-        row.stand(&around);
+        row.stand(project, &around).await?;
         row.judge(&config.settings.checks);
         row.mark(limit, &unverified);
     }
+    Ok(rows)
+}
+
+/// Returns the rows of some tasks, by number; one that does not exist has none.
+pub async fn find_rows(project: &Project, tasks: &[TaskId]) -> Result<Vec<TaskRow>, Error> {
+    let mut rows = list_rows(project).await?;
+    rows.retain(|row| tasks.contains(&row.id));
     Ok(rows)
 }
 
@@ -286,9 +336,9 @@ async fn replay(project: &Project, format: u32) -> Result<Replayed, Error> {
 /// Reads a list; one that is missing, or that cannot be read, is built.
 async fn read<T: DeserializeOwned>(project: &Project, list: ListId) -> Result<Vec<T>, Error> {
     if let Some(List { rows, .. }) = project.store().find_list(list).await? {
-        let read: Result<Vec<T>, _> =
-            rows.iter().map(|Row { data, .. }| serde_json::from_str(data)).collect();
-        if let Ok(read) = read {
+        let mut read = Vec::with_capacity(rows.len());
+        read.extend(rows.iter().map_while(|row| serde_json::from_str(&row.data).ok()));
+        if read.len() == rows.len() {
             return Ok(read);
         }
     }
@@ -313,7 +363,7 @@ fn text_of(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{Actor, Create, Depend};
+    use crate::core::{Actor, Assignee, Create, Depend};
     use crate::doctor::{self, Kind};
     use crate::orders::{self, Giver};
     use regatta_testkit::repo::TestRepo;
@@ -323,7 +373,7 @@ mod tests {
 
     async fn open(repo: &TestRepo) -> Project {
         repo.write(".regatta/config.toml", CONFIG);
-        Project::open(repo.path()).await.unwrap()
+        Project::open_own(repo.path()).await.unwrap()
     }
 
     fn giver() -> Giver {
@@ -364,8 +414,7 @@ mod tests {
                         let _ = orders::depend(&project, &giver(), task, depend).await;
                     }
                     3 => {
-                        let _ =
-                            orders::assign(&project, &giver(), task, "worker".parse().unwrap(), None).await;
+                        let _ = orders::assign(&project, &giver(), task, Assignee::Any, None, true).await;
                     }
                     _ => drop(orders::cancel(&project, &giver(), task, None).await),
                 }

@@ -6,12 +6,15 @@
 //!     log.db                               the log
 //!     sessions/                            transcripts
 //!     private/                             a folder per running session: its socket, its token, its `/tmp`
+//!     homes/                               the home of each sandboxed agent: what it needs to resume a session
+//!     cache/                               what build tools in sandboxes download
 //!     guards/                              locks of task files
+//!     trusted                              that `init` ran here, or that a person agreed to a config that came with the clone
 //!     root                                 the worktree where `init` ran, if git does not know a main one
 //! ```
 //!
 //! The git room keeps its own files in the same folder. Nothing of it is shown to an agent in a sandbox, but for its own
-//! private folder. No git is started here, so that a verb that only reads the log needs none.
+//! private folder, its home and the cache. No git is started here, so that a verb that only reads the log needs none.
 
 use crate::error::Error;
 use regatta_git::{Discovered, discover};
@@ -24,6 +27,7 @@ pub(crate) const CONFIG: &str = "config.toml";
 const HOME: &str = "regatta";
 const LOG: &str = "log.db";
 const ROOT: &str = "root";
+const TRUSTED: &str = "trusted";
 
 /// Where a project is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +103,11 @@ impl Location {
         self.home.join(LOG)
     }
 
+    /// Returns the file that says that a person agreed to the programs of the config.
+    pub(crate) fn trusted(&self) -> PathBuf {
+        self.home.join(TRUSTED)
+    }
+
     /// Returns the folder of transcripts.
     pub(crate) fn sessions(&self) -> PathBuf {
         self.home.join("sessions")
@@ -107,6 +116,16 @@ impl Location {
     /// Returns the folder with a private folder per running session.
     pub(crate) fn private(&self) -> PathBuf {
         self.home.join("private")
+    }
+
+    /// Returns the folder of the homes that sandboxed sessions have.
+    pub(crate) fn homes(&self) -> PathBuf {
+        self.home.join("homes")
+    }
+
+    /// Returns the cache of build tools that sandboxed sessions share.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.home.join("cache")
     }
 
     /// Returns the folder of the locks of task files.

@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 /// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
-pub(crate) const SNAPSHOT_FORMAT: u32 = 5;
+pub(crate) const SNAPSHOT_FORMAT: u32 = 6;
 
 /// Snapshots of this format do not exist, so a load that asks for it reads the whole stream.
 pub(crate) const NO_SNAPSHOT: u32 = u32::MAX;
@@ -398,6 +398,11 @@ pub(crate) fn node_lane(run: RunId) -> String {
 /// Finds the run that something is asked for, by its lane.
 pub(crate) fn find_run(lane: &str) -> Option<RunId> {
     lane.strip_prefix("run/")?.split('/').next()?.parse().ok()
+}
+
+/// Finds the task that something is asked for, by its lane.
+pub(crate) fn find_task(lane: &str) -> Option<TaskId> {
+    lane.strip_prefix("task/")?.split('/').next()?.parse().ok()
 }
 
 /// Returns the lane in which something is asked for as long as a session is open.

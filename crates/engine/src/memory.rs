@@ -2,7 +2,7 @@
 
 use crate::archive;
 use crate::clock;
-use crate::core::{Actor, TaskId};
+use crate::core::{Actor, TaskId, plain_text};
 use crate::error::Error;
 use crate::keeper;
 use crate::orders::Giver;
@@ -75,15 +75,62 @@ pub async fn log_progress(
     refresh(project, giver, task).await
 }
 
-/// Appends an entry in the middle of a session; what is too large is archived after it.
+/// Appends an entry in the middle of a session, or adds to the one of this number that the session wrote before; what is
+/// too large is archived after it.
 pub(crate) async fn log_in_session(
     project: &Project,
     giver: &Giver,
     task: TaskId,
     progress: &Progress,
+    own: Option<u32>,
 ) -> Result<TaskFile, Error> {
-    append(project, &giver.actor, task, progress, None).await?;
+    let is_added = match own {
+        Some(own) => add_to_own(project, &giver.actor, task, progress, own).await?,
+        None => false,
+    };
+    if !is_added {
+        append(project, &giver.actor, task, progress, None).await?;
+    }
     refresh(project, giver, task).await
+}
+
+/// Adds to the last entry, if it has this number and nobody changed it since; says whether it did.
+async fn add_to_own(
+    project: &Project,
+    editor: &Actor,
+    task: TaskId,
+    progress: &Progress,
+    own: u32,
+) -> Result<bool, Error> {
+    let mut is_added = false;
+    let change = |file: &TaskFile| {
+        is_added = false;
+        let last = file.sessions().last().filter(|last| last.number == own);
+        let Some(entry) = last.and_then(|last| last.as_added(None)) else {
+            return Ok((file.clone(), Vec::new()));
+        };
+        let joined = |old: &str, new: &str| match (is_nothing(old), is_nothing(new)) {
+            (true, _) => new.to_owned(),
+            (false, true) => old.to_owned(),
+            (false, false) => format!("{}\n{}", old.trim_end(), new.trim_start()),
+        };
+        let entry = NewSession {
+            did: joined(&entry.did, &plain_text(&progress.did)),
+            issues: joined(&entry.issues, &plain_text(&progress.issues)),
+            next: plain_text(&progress.next),
+            ..entry
+        };
+        let changed = file.with_last_session(&entry).map_err(|error| Error::FileEdit { task, error })?;
+        is_added = true;
+        let news = keeper::news_between(file, &changed);
+        Ok((changed, news))
+    };
+    keeper::edit(project, task, editor, change).await?;
+    Ok(is_added)
+}
+
+fn is_nothing(text: &str) -> bool {
+    matches!(text.trim(), "" | "None" | "none")
 }
 
 /// Writes what later tasks must know, in place of what was written before.
@@ -93,8 +140,9 @@ pub async fn write_output(
     task: TaskId,
     text: &str,
 ) -> Result<TaskFile, Error> {
+    let text = plain_text(text);
     let change = |file: &TaskFile| {
-        let changed = file.with_chain_output(text).map_err(|error| Error::FileEdit { task, error })?;
+        let changed = file.with_chain_output(&text).map_err(|error| Error::FileEdit { task, error })?;
         let news = keeper::news_between(file, &changed);
         Ok((changed, news))
     };
@@ -118,9 +166,9 @@ async fn append(
         let session = NewSession {
             number: next_number(file),
             at: at.clone(),
-            did: progress.did.clone(),
-            issues: progress.issues.clone(),
-            next: progress.next.clone(),
+            did: plain_text(&progress.did),
+            issues: plain_text(&progress.issues),
+            next: plain_text(&progress.next),
             note: note.map(str::to_owned),
         };
         let changed = file.with_session(&session).map_err(|error| Error::FileEdit { task, error })?;

@@ -5,6 +5,7 @@
 //! named than too few: a path counts wherever the project lies within its repository, and whatever the case of its letters.
 
 use crate::config::{AgentEntry, Config, Program};
+use crate::project::Project;
 use std::path::Path;
 
 /// A folder of this name is Regatta's, with config, workflows, scripts and task files.
@@ -24,10 +25,16 @@ pub(crate) struct Obeyed {
 }
 
 impl Obeyed {
-    /// Collects what a config names beside the fixed list.
-    pub(crate) fn of(config: &Config, root: &Path) -> Self {
+    /// Collects what a project's config names beside the fixed list, and the folder of hooks that git runs from its files.
+    pub(crate) async fn find_in(project: &Project) -> Self {
+        let hooks = project.repository().find_hooks_folder().await;
+        Obeyed::of(project.config(), project.root(), hooks.as_deref())
+    }
+
+    fn of(config: &Config, root: &Path, hooks: Option<&str>) -> Self {
         let mut named = Vec::new();
         let mut add = |path: &str| named.extend(from_root(path, root));
+        hooks.into_iter().for_each(&mut add);
         let folders = [&config.worktrees, &config.task_states, &config.archives];
         folders.iter().for_each(|path| add(&path.to_string_lossy()));
         config.copy.iter().for_each(|path| add(path.as_str()));
@@ -132,7 +139,7 @@ mod tests {
     #[test]
     fn what_is_obeyed_is_found_wherever_it_lies() {
         let config = Config::parse(CONFIG, Path::new("config.toml")).unwrap();
-        let obeyed = Obeyed::of(&config, Path::new("/p"));
+        let obeyed = Obeyed::of(&config, Path::new("/p"), Some("./.githooks"));
         for path in [
             ".regatta/config.toml",
             ".regatta",
@@ -149,6 +156,7 @@ mod tests {
             "scripts/setup.sh",
             ".env",
             ".specflux/task-states/task-1-state.md",
+            ".githooks/post-checkout",
         ] {
             assert!(obeyed.is_one(path), "{path}");
         }

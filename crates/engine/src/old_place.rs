@@ -213,7 +213,7 @@ mod tests {
     use regatta_testkit::repo::TestRepo;
 
     async fn refused(repo: &TestRepo) -> (crate::core::Code, String) {
-        match Project::open(repo.path()).await {
+        match Project::open_own(repo.path()).await {
             Err(error) => (error.explain().code, error.explain().why.concat()),
             Ok(_) => panic!("it was moved"),
         }
@@ -232,7 +232,7 @@ mod tests {
         let now = clock::now();
         let request = LeaseRequest {
             name: LEASE.to_owned(),
-            holder: serde_json::to_string(&Holder::this(now)).unwrap(),
+            holder: serde_json::to_string(&Holder::this(now, None)).unwrap(),
             token: LeaseToken(uuid::Uuid::now_v7()),
             now,
             ttl: Duration::from_secs(600),
@@ -247,7 +247,7 @@ mod tests {
         let store = SqliteStore::open(&old, OpenMode::Existing).unwrap();
         store.release_lease(&request.token).await.unwrap();
         drop(store);
-        let project = Project::open(repo.path()).await.unwrap();
+        let project = Project::open_own(repo.path()).await.unwrap();
         assert!(project.log_path().is_file() && !old.exists());
     }
 }

@@ -7,27 +7,30 @@ use crate::clock;
 use crate::core::document::Catalogue;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
-    Actor, AgentId, Answer, Approve, Assign, Cancel, Command, CommitId, Complete, Create, Crew, Depend, Diff,
-    Feedback, FieldFault, FileText, News, Outcome, Plan, Priority, Reassign, Refusal, Reject, Review,
-    ReviewPhase, Revise, Seen, Settings, Situation, Stage, Start, Take, Task, TaskId, WorkPhase, Worktree,
-    decide, effects,
+    Actor, AgentId, Answer, Approve, Assign, Assignee, Cancel, Code, Command, Complete, Create, Crew, Depend,
+    Feedback, FieldFault, FileText, News, Outcome, Plan, Priority, Reassign, Refusal, Reject, Revise,
+    Settings, Situation, Take, Task, TaskId, decide, effects,
 };
 use crate::documents;
 use crate::error::Error;
 use crate::keeper;
 use crate::list;
 use crate::log::{self, Folded, SNAPSHOT_FORMAT};
-use crate::obeyed::Obeyed;
 use crate::project::Project;
 use crate::revision;
 use crate::round;
+use crate::seen::see_worktree;
 use crate::submission;
 use regatta_files::TaskFile;
-use regatta_git::{BranchName, Signature};
 use regatta_store::{Append, CommandKey, IntentId, LeaseToken, NewRow, StreamName, Version};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
+
+// What a command looks at first, and its result in the words of git, are found with the commands.
+pub(crate) use crate::git_names::{author_of, branch_of, from_git, ourselves, to_git};
+pub(crate) use crate::seen::{empty_diff, find_review, find_work, see_start, see_work};
+pub(crate) use crate::work_diff::{commit_work, commit_work_as, find_base};
 
 /// Who gives a command, and under which id.
 #[derive(Debug, Clone)]
@@ -76,25 +79,37 @@ pub async fn depend(project: &Project, giver: &Giver, task: TaskId, depend: Depe
     Ok(given)
 }
 
-/// Gives a task to an agent; over the limit it is queued, and that is said as an error.
+/// Gives a task to an agent; when nobody is free it is queued, unless `may_queue` is false.
 pub async fn assign(
     project: &Project,
     giver: &Giver,
     task: TaskId,
-    agent: AgentId,
+    to: Assignee,
     priority: Option<Priority>,
+    may_queue: bool,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("assign {agent} {priority:?}"));
+    let key = key(giver, Some(task), &assign_payload(&to, priority, may_queue));
     let start = see_start(project).await?;
     let order = Order { key, ..Order::new(Some(task), &giver.actor) };
-    let given =
-        give(project, order, Command::Assign(Assign { agent, priority, start, run: None, is_taped: false }))
-            .await?;
-    if let Answer::Queued { working, limit } = given.answer {
-        let place = load_crew(project).await?.find_place(task).unwrap_or(1);
-        return Err(Error::Queued { task, place, working, limit });
-    }
-    Ok(given)
+    let assign = Assign { to, priority, start, run: None, is_taped: false, may_queue };
+    give(project, order, Command::Assign(assign)).await
+}
+
+/// Writes an assignment as earlier versions did where they could: a command that is given again is known by this.
+fn assign_payload(to: &Assignee, priority: Option<Priority>, may_queue: bool) -> String {
+    let agent = match to {
+        Assignee::Agent(agent) => agent.to_string(),
+        Assignee::Any => AgentId::ANY.to_owned(),
+        Assignee::Default => "by default".to_owned(),
+    };
+    let manner = if may_queue { "" } else { " without queueing" };
+    format!("assign {agent} {priority:?}{manner}")
+}
+
+/// Takes a task out of the queue.
+pub async fn dequeue(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
+    let key = key(giver, Some(task), "dequeue");
+    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Dequeue).await
 }
 
 /// Gives a task to the person who asks: a worktree is made, and no session is started.
@@ -151,7 +166,8 @@ pub async fn edit(project: &Project, giver: &Giver, task: TaskId, revise: Revise
     let key = key(giver, Some(task), &format!("{revise:?}"));
     let revise = revise.checked().map_err(invalid)?;
     let found = get_task(project, task).await?;
-    let change = |file: &TaskFile| revision::apply(&found, &revise, file);
+    let named = revision::name(project, &found, &revise).await?;
+    let change = |file: &TaskFile| revision::apply(&found, &revise, &named, file);
     keeper::edit_by(project, task, &giver.actor, key, change).await.map(|_| ())
 }
 
@@ -492,222 +508,6 @@ fn missing_stream() -> Error {
     Error::LogUnsound { seq: 0, why: "the store returned fewer streams than were asked for".to_owned() }
 }
 
-pub(crate) async fn see_start(project: &Project) -> Result<Start, Error> {
-    let target = &project.config().default_branch;
-    let head = project.repository().find_branch(target).await?;
-    let head = head.ok_or_else(|| Error::TargetMissing { branch: target.to_string() })?;
-    let folder = project.config().worktrees.to_string_lossy().into_owned();
-    Ok(Start { target: target.to_string(), base: from_git(&head), from: None, folder })
-}
-
-/// Looks at the work under review; at nothing when there is none, since the rule refuses before it looks at this.
-async fn see_worktree(project: &Project, id: TaskId) -> Result<Seen, Error> {
-    let nothing = Seen { head: None, dirty: Vec::new(), is_base_gone: false };
-    let Some(review) = find_review(project, id).await? else { return Ok(nothing) };
-    match look_at(project, id, &review).await {
-        // It was cancelled while we looked: the rule says so better than git does.
-        Err(_) if find_review(project, id).await?.is_none() => Ok(nothing),
-        seen => seen,
-    }
-}
-
-pub(crate) async fn find_review(project: &Project, id: TaskId) -> Result<Option<Review>, Error> {
-    Ok(match get_task(project, id).await?.stage {
-        Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready => Some(*review),
-        _ => None,
-    })
-}
-
-async fn look_at(project: &Project, id: TaskId, review: &Review) -> Result<Seen, Error> {
-    let repository = project.repository();
-    let branch = regatta_git::BranchName::parse(&review.worktree.branch).map_err(regatta_git::Error::from)?;
-    let head = repository.find_branch(&branch).await?.map(|head| from_git(&head));
-    let place = project.place(&review.worktree.path);
-    let entries = repository.status(&place, &project.config().copy).await;
-    let entries = entries.map_err(|error| name_missing(id, &review.worktree, error))?;
-    let mut dirty: Vec<String> = entries.into_iter().map(|entry| entry.path).collect();
-    // A status says nothing of what lies in submodules.
-    let work = repository.find_submodule_work(&place, &to_git(&review.worktree.base)?).await?;
-    dirty.extend(work.into_iter().map(|work| work.path));
-    let base = to_git(&review.diff.base)?;
-    let is_base_gone = !holds(project, &review.worktree, &base).await?;
-    Ok(Seen { head, dirty, is_base_gone })
-}
-
-/// Tells whether the target of a worktree holds a commit; one that is gone altogether is left to the merge to report.
-async fn holds(
-    project: &Project,
-    worktree: &Worktree,
-    commit: &regatta_git::CommitId,
-) -> Result<bool, Error> {
-    let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
-    match project.repository().find_branch(&target).await? {
-        Some(target) => Ok(project.repository().is_ancestor(commit, &target).await?),
-        None => Ok(true),
-    }
-}
-
-/// Finds where the diff of a worktree begins: where it was made from, or what of the target was merged into it since, so
-/// that the work of others is not shown as its own. Of a target that was reset, the diff shows all that a merge would bring.
-pub(crate) async fn find_base(
-    project: &Project,
-    worktree: &Worktree,
-    head: &regatta_git::CommitId,
-) -> Result<regatta_git::CommitId, Error> {
-    let begun = to_git(&worktree.base)?;
-    let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
-    let Some(target) = project.repository().find_branch(&target).await? else { return Ok(begun) };
-    let repository = project.repository();
-    let Some(met) = repository.find_merge_base(&target, head).await? else { return Ok(begun) };
-    // Work of its own that is merged already came in from the side, and is still shown.
-    let is_of_target = !repository.is_ancestor(&begun, &target).await?
-        || repository.is_in_line(&begun, &target, &met).await?;
-    Ok(if is_of_target { met } else { begun })
-}
-
-/// Commits what is left in the worktree of a task and returns the diff from its base; an empty one when there is no
-/// work to put up, since the rule refuses before it looks at this.
-pub(crate) async fn see_work(project: &Project, id: TaskId) -> Result<Diff, Error> {
-    let Some(task) = find_work(project, id).await? else { return Ok(empty_diff()) };
-    match commit_work(project, &task, &format!("Task #{id}: work up to its completion")).await {
-        // It was cancelled while we looked: the rule says so better than git does.
-        Err(_) if find_work(project, id).await?.is_none() => Ok(empty_diff()),
-        diff => diff,
-    }
-}
-
-pub(crate) async fn find_work(project: &Project, id: TaskId) -> Result<Option<Task>, Error> {
-    let task = get_task(project, id).await?;
-    let is_open = matches!(
-        &task.stage,
-        Stage::InProgress(work) if matches!(
-            work.phase,
-            WorkPhase::Running { .. }
-                | WorkPhase::Driven { session: None, .. }
-                | WorkPhase::Parked { .. }
-                | WorkPhase::Halted
-                | WorkPhase::ByHand
-        )
-    );
-    Ok(is_open.then_some(task))
-}
-
-pub(crate) fn empty_diff() -> Diff {
-    let nothing: CommitId = "0".repeat(40).parse().expect("forty zeros are a commit id");
-    let (base, head) = (nothing.clone(), nothing);
-    Diff {
-        files_changed: 0,
-        lines_added: 0,
-        lines_removed: 0,
-        digest: String::new(),
-        base,
-        head,
-        obeyed_files: Vec::new(),
-    }
-}
-
-/// Returns the branch of a worktree as git takes it.
-pub(crate) fn branch_of(worktree: &Worktree) -> Result<BranchName, Error> {
-    BranchName::parse(&worktree.branch).map_err(|error| Error::Git(error.into()))
-}
-
-/// Commits what is left in the worktree of a task, in the name of whoever has it, and returns the diff from its base.
-pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {
-    let author = author_of(task, clock::now());
-    commit_work_as(project, task, &author, message).await
-}
-
-/// Commits what is left in the worktree of a task, and returns the diff from its base.
-pub(crate) async fn commit_work_as(
-    project: &Project,
-    task: &Task,
-    author: &Signature,
-    message: &str,
-) -> Result<Diff, Error> {
-    // Another process may have cancelled it since the caller began.
-    let gone = || Error::Refused(Refusal::TaskBusy { task: task.id, doing: "it has no worktree any more" });
-    let worktree = task.worktree().ok_or_else(gone)?;
-    let repository = project.repository();
-    let place = project.place(&worktree.path);
-    repository
-        .commit_all(&place, &project.config().copy, author, &ourselves(author.at), message)
-        .await
-        .map_err(|error| name_missing(task.id, worktree, error))?;
-    let head = repository.head_of_worktree(&place).await?;
-    let base = find_base(project, worktree, &head).await?;
-    refuse_unmergeable(project, task.id, worktree, &base, &head).await?;
-    let diff = repository.diff(&base, &head).await?;
-    let obeyed = Obeyed::of(project.config(), project.root());
-    Ok(Diff {
-        obeyed_files: obeyed.find(diff.files.iter().map(|file| file.path.as_str())),
-        files_changed: diff.files.len() as u64,
-        lines_added: diff.lines_added,
-        lines_removed: diff.lines_removed,
-        digest: diff.digest,
-        base: from_git(&base),
-        head: from_git(&head),
-    })
-}
-
-/// Refuses work that could not be merged, or of which a part would go with the worktree.
-async fn refuse_unmergeable(
-    project: &Project,
-    task: TaskId,
-    worktree: &Worktree,
-    base: &regatta_git::CommitId,
-    head: &regatta_git::CommitId,
-) -> Result<(), Error> {
-    let (repository, path) = (project.repository(), project.place(&worktree.path));
-    let work = repository.find_submodule_work(&path, base).await?;
-    if !work.is_empty() {
-        return Err(Error::SubmoduleChanged { task, path, work });
-    }
-    let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
-    if let Some(tip) = repository.find_branch(&target).await?
-        && repository.find_merge_base(head, &tip).await?.is_none()
-    {
-        let (branch, target) = (worktree.branch.clone(), worktree.target.clone());
-        return Err(Error::UnrelatedHistory { task, branch, target });
-    }
-    Ok(())
-}
-
-/// Says whose worktree it is that was deleted.
-fn name_missing(task: TaskId, worktree: &Worktree, error: regatta_git::Error) -> Error {
-    match error {
-        regatta_git::Error::WorktreeGone { path } => {
-            Error::WorktreeMissing { task, path, branch: worktree.branch.clone() }
-        }
-        other => Error::Git(other),
-    }
-}
-
-/// Returns the identity of whoever has a task: its agent, or the person who does it.
-pub(crate) fn author_of(task: &Task, at: jiff::Timestamp) -> Signature {
-    match (task.agent(), &task.owner) {
-        (Some(agent), _) => {
-            Signature { name: agent.to_string(), email: format!("{agent}@agents.invalid"), at }
-        }
-        (None, Some(owner)) => {
-            Signature { name: owner.clone(), email: format!("{owner}@people.invalid"), at }
-        }
-        (None, None) => ourselves(at),
-    }
-}
-
-/// Returns the identity under which the engine itself commits.
-pub(crate) fn ourselves(at: jiff::Timestamp) -> Signature {
-    Signature { name: "Regatta".to_owned(), email: "regatta@localhost".to_owned(), at }
-}
-
-pub(crate) fn from_git(commit: &regatta_git::CommitId) -> CommitId {
-    commit.as_str().parse().expect("git's commit ids are commit ids")
-}
-
-pub(crate) fn to_git(commit: &CommitId) -> Result<regatta_git::CommitId, Error> {
-    regatta_git::CommitId::parse(commit.as_str()).map_err(|error| Error::Git(error.into()))
-}
-
 /// Makes the refusal of a payload.
 pub fn invalid(faults: Vec<FieldFault>) -> Error {
     Error::Refused(Refusal::Invalid { faults })
@@ -725,21 +525,24 @@ struct KeptAnswer {
     task_id: TaskId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     queued: Option<(u32, u32)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<Code>,
 }
 
 fn render_answer(given: &Given) -> String {
-    let queued = match given.answer {
-        Answer::Accepted => None,
-        Answer::Queued { working, limit } => Some((working, limit)),
+    let (queued, code) = match given.answer {
+        Answer::Accepted => (None, None),
+        Answer::Queued { code, working, limit } => (Some((working, limit)), Some(code)),
     };
-    serde_json::to_string(&KeptAnswer { task_id: given.task, queued }).expect("an answer is plain data")
+    serde_json::to_string(&KeptAnswer { task_id: given.task, queued, code }).expect("an answer is plain data")
 }
 
 fn parse_answer(text: &str) -> Result<Given, Error> {
     let kept: KeptAnswer =
         serde_json::from_str(text).map_err(|error| Error::LogUnsound { seq: 0, why: error.to_string() })?;
-    let answer = kept.queued.map_or(Answer::Accepted, |(working, limit)| Answer::Queued { working, limit });
-    Ok(Given { task: kept.task_id, answer })
+    let code = kept.code.unwrap_or(Code::ConcurrencyLimitExceeded);
+    let queued = |(working, limit)| Answer::Queued { code, working, limit };
+    Ok(Given { task: kept.task_id, answer: kept.queued.map_or(Answer::Accepted, queued) })
 }
 
 fn key(giver: &Giver, task: Option<TaskId>, payload: &str) -> Option<CommandKey> {

@@ -8,6 +8,7 @@ use crate::location::Location;
 use crate::old_place;
 use crate::restore;
 use crate::runs::Book;
+use crate::trust;
 use regatta_git::Repository;
 use regatta_store::{OpenMode, SqliteStore, Store};
 use sha2::{Digest, Sha256};
@@ -45,19 +46,30 @@ impl Project {
         write_new(&folder.join(".gitignore"), IGNORED)?;
         let text = CONFIG_TEMPLATE.replace("{default_branch}", &branch);
         location.note_root()?;
+        trust::note(&location)?;
         write_new(&location.config(), &text)?;
-        let project = Self::open_at(location).await?;
+        let config = Config::load(&location.config())?;
+        let project = Self::open_at(location, config).await?;
         list::ensure(&project).await?;
         Ok(project)
     }
 
-    /// Opens the project that holds `dir`, looking upward.
+    /// Opens the project that holds `dir`, looking upward; refused while nobody here has agreed to its programs.
     pub async fn open(dir: &Path) -> Result<Self, Error> {
-        Self::open_at(Location::find(dir)?).await
+        let location = Location::find(dir)?;
+        let config = Config::load(&location.config())?;
+        trust::check(&location, &config).await?;
+        Self::open_at(location, config).await
     }
 
-    async fn open_at(location: Location) -> Result<Self, Error> {
+    /// Opens a project whose config the caller wrote or brought.
+    pub async fn open_own(dir: &Path) -> Result<Self, Error> {
+        let location = Location::find(dir)?;
         let config = Config::load(&location.config())?;
+        Self::open_at(location, config).await
+    }
+
+    async fn open_at(location: Location, config: Config) -> Result<Self, Error> {
         // No git is started to open a project: whoever only reads the log needs none.
         let repository = Repository::find(&location.root)?;
         let repository = repository.allowing_later(&config.filters, &config.merge_drivers);
@@ -146,6 +158,16 @@ impl Project {
     pub fn transcript(&self, task: TaskId, session: u32) -> PathBuf {
         self.location.sessions().join(format!("task-{task}-session-{session}.jsonl"))
     }
+
+    /// Returns where the transcript of a run's step is kept that is for no task.
+    pub(crate) fn transcript_of_step(&self, run: RunId, step: u64) -> PathBuf {
+        self.location.sessions().join(format!("run-{run}-step-{step}.jsonl"))
+    }
+}
+
+/// Returns the folder of the project that holds `dir`, if there is one.
+pub fn find_root(dir: &Path) -> Option<PathBuf> {
+    Location::find(dir).ok().map(|location| location.root)
 }
 
 fn mark_of(root: &Path) -> String {

@@ -53,9 +53,8 @@ pub(crate) async fn write_archive(project: &Project, task: TaskId) -> Result<(),
     if text.is_empty() {
         return Ok(());
     }
-    let parent = path.parent().unwrap_or(project.root());
-    std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-    disk::write_atomically(&path, text.as_bytes()).map_err(Error::StateFile)
+    keeper::ensure_archives(project)?;
+    disk::write_new(&keeper::archive_root(project), &path, text.as_bytes()).map_err(Error::StateFile)
 }
 
 /// Returns every byte that was taken out of the file of a task, oldest first.

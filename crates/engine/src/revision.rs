@@ -1,12 +1,32 @@
-//! An order to edit a task, as a change of its file and the news of it. Pure.
+//! An order to edit a task, as a change of its file and the news of it.
 
 use crate::core::{Criterion, Filed, News, Revise, Task};
 use crate::error::Error;
 use crate::keeper;
-use regatta_files::{NewCriterion, TaskFile};
+use crate::project::Project;
+use regatta_files::{EditError, NewCriterion, NewEpic, NewPrd, TaskFile};
+use serde_json::json;
+
+/// What the file is to say of the epic and the PRD that were ordered.
+pub(crate) struct Named {
+    pub(crate) epic: Option<NewEpic>,
+    pub(crate) prd: Option<NewPrd>,
+}
+
+/// Finds how the file names what was ordered.
+pub(crate) async fn name(project: &Project, task: &Task, revise: &Revise) -> Result<Named, Error> {
+    let Some(filed) = filed(task, revise) else { return Ok(Named { epic: None, prd: None }) };
+    let (epic, prd) = keeper::name_documents(project, filed.epic_id, filed.prd.as_ref()).await?;
+    Ok(Named { epic, prd })
+}
 
 /// Applies what was ordered to the file; what the task says already is no news.
-pub(crate) fn apply(task: &Task, revise: &Revise, file: &TaskFile) -> Result<(TaskFile, Vec<News>), Error> {
+pub(crate) fn apply(
+    task: &Task,
+    revise: &Revise,
+    named: &Named,
+    file: &TaskFile,
+) -> Result<(TaskFile, Vec<News>), Error> {
     let failed = |error| Error::FileEdit { task: task.id, error };
     let mut changed = file.clone();
     let title = revise.title.clone().filter(|title| *title != task.title);
@@ -27,6 +47,9 @@ pub(crate) fn apply(task: &Task, revise: &Revise, file: &TaskFile) -> Result<(Ta
     let priority = revise.priority.filter(|priority| *priority != task.priority);
     let mut news = Vec::new();
     let filed = filed(task, revise);
+    if let Some(filed) = &filed {
+        changed = with_filed(task, filed, named, &changed).map_err(failed)?;
+    }
     if title.is_some() || description.is_some() || priority.is_some() || filed.is_some() {
         news.push(News::Edited { title, description, priority, filed });
     } else if changed.text() != file.text() {
@@ -35,6 +58,22 @@ pub(crate) fn apply(task: &Task, revise: &Revise, file: &TaskFile) -> Result<(Ta
     }
     news.extend(keeper::news_between(&before_criteria, &changed));
     Ok((changed, news))
+}
+
+/// Writes the lines of the context again that name what has changed; the others stay as they are.
+fn with_filed(task: &Task, filed: &Filed, named: &Named, file: &TaskFile) -> Result<TaskFile, EditError> {
+    let mut changed = file.clone();
+    if filed.epic_id != task.epic {
+        changed = changed.with_epic(named.epic.as_ref())?;
+        // Metadata that cannot be read are somebody's to fix.
+        if let Ok(file) = changed.with_metadata("epic_id", &json!(filed.epic_id)) {
+            changed = file;
+        }
+    }
+    if filed.prd != task.prd {
+        changed = changed.with_prd(named.prd.as_ref())?;
+    }
+    Ok(changed)
 }
 
 fn new_criterion(text: &str) -> NewCriterion {

@@ -84,7 +84,7 @@ pub(crate) async fn create(
     }
     let author = orders::ourselves(clock::now());
     repository.commit_all(folder, &[], &author, &author, message).await?;
-    Project::open(folder).await
+    Project::open_own(folder).await
 }
 
 fn main_branch() -> Result<BranchName, Error> {

@@ -46,7 +46,7 @@ pub async fn begin_trial(project: &Project, giver: &Giver, agent: AgentId) -> Re
         Priority::Medium,
     );
     let task = orders::create(project, giver, create.map_err(orders::invalid)?).await?;
-    orders::assign(project, giver, task, agent, None).await?;
+    orders::assign(project, giver, task, agent.into(), None, true).await?;
     Ok(task)
 }
 

@@ -6,19 +6,23 @@ use crate::config::Program;
 use crate::core::machine::Column;
 use crate::core::session::{Asked, Scope, Spent};
 use crate::core::{
-    self, AgentId, AgentState, Cleanup, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Lacks, Park,
-    PrdSlug, Priority, ReviewPhase, Salvage, Spans, Stage, Task, TaskId, WaitsFor, WorkPhase, WorktreeState,
+    self, AgentId, AgentState, Cleanup, Code, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Lacks,
+    Park, PrdSlug, Priority, Queued, ReviewPhase, Salvage, Spans, Stage, Task, TaskId, WaitsFor, WorkPhase,
+    WorktreeState,
 };
 use crate::engine;
 use crate::error::Error;
 use crate::file_size::{self, FileSize};
+use crate::holder::Holder;
 use crate::keeper;
 use crate::list;
 use crate::orders;
 use crate::project::Project;
 use crate::questions::list_questions;
+use crate::readiness;
 use crate::runs;
 use crate::sandbox;
+use crate::session_log::{self, ActivityView};
 use jiff::{SignedDuration, Timestamp};
 use regatta_agents::Limits;
 use serde::Serialize;
@@ -47,6 +51,7 @@ pub struct TaskView {
     pub rejection_count: u32,
     pub sessions: u32,
     pub queue_position: Option<u32>,
+    pub queued: Option<QueuedView>,
     pub branch: Option<String>,
     pub target: Option<String>,
     pub worktree: Option<String>,
@@ -75,6 +80,9 @@ pub struct TaskView {
     /// Only where a task is asked for with its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
+    /// What its session is doing; only where a task is asked for with its file, while one runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activity: Option<ActivityView>,
     pub error: Option<Failure>,
     pub hidden: bool,
     pub owner: String,
@@ -100,6 +108,16 @@ pub struct CriterionView {
     pub check: Option<String>,
 }
 
+/// Why a task is queued, and for whom it waits.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the fields are those of the contract")]
+pub struct QueuedView {
+    pub code: Code,
+    /// The agent, or `any`.
+    pub agent_id: String,
+}
+
 /// An agent of the config with what it is doing.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -113,6 +131,8 @@ pub struct AgentView {
     pub tasks: Vec<TaskId>,
     pub command: Option<Vec<String>>,
     pub script: Option<String>,
+    /// What it lacks before it can work: a program, a variable, a login.
+    pub missing: Vec<String>,
 }
 
 /// Returns one task.
@@ -130,7 +150,7 @@ pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Erro
 
 /// Shows a task; one that nobody works on because a run is paused, at whatever distance, says which.
 async fn view_with_run(project: &Project, task: &Task, around: &Around) -> Result<TaskView, Error> {
-    let mut shown = view(project, task, around);
+    let mut shown = view(project, task, around).await?;
     if let (UNATTENDED, Some(run)) = (shown.phase, task.run)
         && let Some(paused) = runs::find_paused(project, run).await?
     {
@@ -142,7 +162,7 @@ async fn view_with_run(project: &Project, task: &Task, around: &Around) -> Resul
 /// Says how the run goes on that waited for a task; nothing while an engine sees to that, or the run waits for more.
 async fn find_way_on(project: &Project, task: &Task, around: &Around) -> Result<Option<String>, Error> {
     let (Stage::Verified(landed), Some(run)) = (&task.stage, task.run) else { return Ok(None) };
-    if around.has_engine || landed.cleanup != Cleanup::Done {
+    if around.attends(project, task.id).await? || landed.cleanup != Cleanup::Done {
         return Ok(None);
     }
     let way_on = runs::find_way_on(project, run).await?;
@@ -159,7 +179,26 @@ pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<Task
     let spent = accounts::get_account(project, Scope::Task(task)).await?.spent;
     let view = show_task(project, task).await?;
     let sandbox = sandbox::describe(project, &orders::get_task(project, task).await?).await;
-    Ok(TaskView { state_file_size, sandbox, spent: Some(spent).filter(|spent| spent.sessions > 0), ..view })
+    // A session whose engine is gone is open in the log, and nobody is at work.
+    let activity = match view.phase {
+        "running" | "asking" => session_log::find_activity(project, task).await?,
+        _ => None,
+    };
+    let spent = Some(spent).filter(|spent| spent.sessions > 0);
+    Ok(TaskView { state_file_size, sandbox, spent, activity, ..view })
+}
+
+/// Tells whether a command for the task is in the log that nobody carries out, such as that of an interrupted verb.
+pub async fn is_left_alone(project: &Project, task: TaskId) -> Result<bool, Error> {
+    let task = orders::get_task(project, task).await?;
+    let is_by_itself = match &task.stage {
+        Stage::InProgress(work) => matches!(work.phase, WorkPhase::Driven { .. } | WorkPhase::Parked { .. }),
+        Stage::Backlog | Stage::WaitingApproval(_) | Stage::Verified(_) => false,
+    };
+    if task.is_at_rest() || is_by_itself {
+        return Ok(false);
+    }
+    Ok(!Around::load(project).await?.attends(project, task.id).await?)
 }
 
 /// Returns all tasks by number.
@@ -199,6 +238,7 @@ pub async fn list_agents(project: &Project) -> Result<Vec<AgentView>, Error> {
             tasks: berths.iter().map(|(task, _)| **task).collect(),
             command,
             script,
+            missing: readiness::find_missing(project, entry),
         }
     };
     Ok(agents.map(agent).collect())
@@ -218,9 +258,9 @@ fn rank(state: AgentState) -> u8 {
 /// What a task's outlook depends on beside the task.
 pub(crate) struct Around {
     /// The queue, with the place of each task.
-    places: BTreeMap<TaskId, u32>,
+    queue: BTreeMap<TaskId, (Queued, u32)>,
     questions: Vec<(String, Asked)>,
-    has_engine: bool,
+    engine: Option<Holder>,
     /// Tasks that are not verified, as far as somebody depends on them.
     unverified: BTreeSet<TaskId>,
 }
@@ -239,32 +279,54 @@ impl Around {
     pub(crate) async fn load(project: &Project) -> Result<Self, Error> {
         let crew = orders::load_crew(project).await?;
         Ok(Around {
-            places: crew.in_order().iter().map(|queued| queued.task).zip(1..).collect(),
+            queue: crew
+                .in_order()
+                .into_iter()
+                .zip(1..)
+                .map(|(queued, place)| (queued.task, (queued.clone(), place)))
+                .collect(),
             questions: list_questions(project).await?,
-            has_engine: engine::find_running(project).await?.is_some(),
+            engine: engine::find_running(project).await?,
             unverified: BTreeSet::new(),
         })
     }
 
-    /// Returns the place of a task in the queue, from 1.
-    pub(crate) fn find_place(&self, task: TaskId) -> Option<u32> {
-        self.places.get(&task).copied()
+    /// Returns a queued task with its place in the queue, from 1.
+    pub(crate) fn find_queued(&self, task: TaskId) -> Option<(&Queued, u32)> {
+        self.queue.get(&task).map(|(queued, place)| (queued, *place))
     }
 
     /// Says what the moment makes of a task that is so far, and whose move it is.
-    pub(crate) fn stand(&self, task: TaskId, phase: &str, owner: &str) -> Stand<'_> {
-        let is_a_persons = owner == "you" || phase == "by_hand";
-        if !self.has_engine && !is_a_persons && owner != "nobody" {
-            return Stand::Unattended;
+    pub(crate) async fn stand(
+        &self,
+        project: &Project,
+        task: TaskId,
+        phase: &str,
+        owner: &str,
+    ) -> Result<Stand<'_>, Error> {
+        let is_a_persons = owner == "you" || owner == "nobody" || phase == "by_hand";
+        if !is_a_persons && !self.attends(project, task).await? {
+            return Ok(Stand::Unattended);
         }
         let question = self.find_question(task).filter(|_| phase == "running");
-        question.map_or(Stand::AsLogged, |(name, asked)| Stand::Asking(name, asked))
+        Ok(question.map_or(Stand::AsLogged, |(name, asked)| Stand::Asking(name, asked)))
+    }
+
+    /// Tells whether an engine runs that performs what the task asks for next.
+    async fn attends(&self, project: &Project, task: TaskId) -> Result<bool, Error> {
+        match self.engine.as_ref().map(|engine| &engine.own) {
+            None => Ok(false),
+            Some(None) => Ok(true),
+            Some(Some(own)) => {
+                Ok(is_short(&orders::get_task(project, task).await?) || own.has_task(project, task).await?)
+            }
+        }
     }
 
     /// Returns what a wait of the task depends on.
     fn of(&self, task: &Task, queue_position: Option<u32>, phase: &str) -> core::Around {
         core::Around {
-            has_engine: self.has_engine,
+            has_engine: self.engine.is_some(),
             is_queued: queue_position.is_some(),
             is_blocked: task.dependencies.iter().any(|on| self.unverified.contains(on)),
             is_asking: phase == "asking",
@@ -278,34 +340,38 @@ impl Around {
     }
 }
 
-fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
+async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskView, Error> {
     let landed = if let Stage::Verified(landed) = &task.stage { Some(landed) } else { None };
     let (turn_count, summary) = match &task.stage {
         Stage::WaitingApproval(review) => (Some(review.turn_count), review.summary.clone()),
         Stage::Verified(landed) => (Some(landed.turn_count), landed.summary.clone()),
         Stage::Backlog | Stage::InProgress(_) => (None, None),
     };
-    let queue_position = around.find_place(task.id);
+    let queued = around.find_queued(task.id);
+    let queue_position = queued.map(|(_, place)| place);
     let worktree = task.worktree();
     let is_there = landed.is_none_or(|landed| landed.cleanup != Cleanup::Done);
-    let (mut phase, mut owner, mut next) = outlook(task, queue_position);
+    let (mut phase, mut owner, mut next) = outlook(task, queued);
     // Without an engine nobody makes the next move, and nothing runs, whatever the log says.
-    let stand = around.stand(task.id, phase, &owner);
+    let stand = around.stand(project, task.id, phase, &owner).await?;
     let is_unattended = matches!(stand, Stand::Unattended);
     if is_unattended {
-        phase = if queue_position.is_some() { phase } else { UNATTENDED };
+        phase = if queued.is_some() { phase } else { UNATTENDED };
         owner = "you".to_owned();
-        next = match task.run {
-            Some(run) => format!("regatta run --resume {run}, or regatta up, since no engine runs"),
-            None => "regatta up, since no engine runs; it goes on with this".to_owned(),
+        let id = task.id;
+        let way_on = match (task.run, queued) {
+            (Some(run), _) => format!("regatta run --resume {run}"),
+            (None, Some((queued, _))) => format!("regatta task assign {id} --agent {}", queued.agent),
+            (None, None) => format!("regatta task resume {id}"),
         };
+        next = format!("nobody works on it: {way_on}, or regatta up");
     } else if let Stand::Asking(name, asked) = stand {
         phase = "asking";
         owner = "you".to_owned();
         next = format!("regatta agent answer {name} allow (or deny); it asks for: {}", asked.what);
     }
     let wait = task.find_wait(around.of(task, queue_position, phase), &spans(project, task.agent()));
-    TaskView {
+    Ok(TaskView {
         id: task.id,
         title: task.title.clone(),
         description: task.description.clone(),
@@ -321,6 +387,8 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
         rejection_count: task.rejection_count,
         sessions: task.sessions,
         queue_position,
+        queued: queued
+            .map(|(queued, _)| QueuedView { code: queued.code, agent_id: queued.agent.to_string() }),
         branch: worktree.filter(|_| is_there).map(|worktree| worktree.branch.clone()),
         target: worktree.map(|worktree| worktree.target.clone()),
         worktree: worktree
@@ -343,6 +411,7 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
         inputs: task.memory.inputs.clone(),
         parked: task.find_park().cloned(),
         spent: None,
+        activity: None,
         error: task.error.clone(),
         hidden: task.hidden,
         owner,
@@ -353,7 +422,7 @@ fn view(project: &Project, task: &Task, around: &Around) -> TaskView {
         overdue: wait.is_overdue(clock::now()),
         created_at: task.created_at,
         updated_at: task.updated_at,
-    }
+    })
 }
 
 fn claim(task: &Task, criterion: &Criterion) -> CriterionView {
@@ -367,15 +436,23 @@ fn claim(task: &Task, criterion: &Criterion) -> CriterionView {
 }
 
 /// Says how far a task is, whose move it is, and which move.
-pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str, String, String) {
+pub(crate) fn outlook(task: &Task, queued: Option<(&Queued, u32)>) -> (&'static str, String, String) {
     let id = task.id;
     let engine = || "engine".to_owned();
     match &task.stage {
-        Stage::Backlog => match queue_position {
-            Some(place) => {
-                ("queued", engine(), format!("starts when a place is free; number {place} in the queue"))
+        Stage::Backlog => match (queued, &task.error) {
+            (Some(_), Some(error)) => {
+                ("queued", "you".to_owned(), format!("{}; or regatta task dequeue {id}", error.hint))
             }
-            None => ("waiting", "you".to_owned(), format!("regatta task assign {id} --agent NAME")),
+            (Some((queued, place)), None) => {
+                let whom = match (queued.code, queued.agent.is_any()) {
+                    (Code::AgentAlreadyRunning, true) => "an agent".to_owned(),
+                    (Code::AgentAlreadyRunning, false) => queued.agent.to_string(),
+                    _ => "a place".to_owned(),
+                };
+                ("queued", engine(), format!("starts when {whom} is free; number {place} in the queue"))
+            }
+            (None, _) => ("waiting", "you".to_owned(), format!("regatta task assign {id} --agent NAME")),
         },
         Stage::InProgress(work) => match &work.phase {
             WorkPhase::Preparing => {
@@ -396,7 +473,7 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
             WorkPhase::Parked { park, .. } => (
                 "parked",
                 engine(),
-                format!("goes on at {} (or at once: regatta task resume {id})", park.until),
+                format!("continues by itself at {:.0} (or at once: regatta task resume {id})", park.until),
             ),
             WorkPhase::Halted => (
                 "halted",
@@ -460,6 +537,19 @@ pub(crate) fn outlook(task: &Task, queue_position: Option<u32>) -> (&'static str
 
 fn agent_of(task: &Task) -> String {
     task.agent().map_or_else(|| "nobody".to_owned(), |agent| format!("agent {agent}"))
+}
+
+/// Tells whether what the task asks for next is a short effect, which any engine performs.
+fn is_short(task: &Task) -> bool {
+    match &task.stage {
+        Stage::Backlog => false,
+        Stage::InProgress(work) => matches!(
+            work.phase,
+            WorkPhase::Unwinding | WorkPhase::Stopping { .. } | WorkPhase::Removing { .. }
+        ),
+        Stage::WaitingApproval(review) => !matches!(review.phase, ReviewPhase::Checking),
+        Stage::Verified(landed) => landed.cleanup == Cleanup::Pending,
+    }
 }
 
 fn run_of(task: &Task) -> String {

@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
@@ -132,6 +132,29 @@ fn errno_of(error: &io::Error) -> Errno {
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let path = follow(path)?;
     prepare(&path, bytes)?.land(&path)
+}
+
+/// Makes a file below a known folder, whole or not at all; what stands there already stays. No link is followed.
+pub fn write_new(root: &Path, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let write = || -> io::Result<()> {
+        let folder = beneath::open(root, folder_of(path), OFlags::RDONLY | OFlags::DIRECTORY, 0)?;
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let temporary = format!(".regatta-{}.tmp", std::process::id());
+        // One of the same process that was killed is nobody's.
+        let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&folder, &temporary, flags, Mode::from_raw_mode(NEW_FILE_MODE))?;
+        let mut file = File::from(opened);
+        let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| {
+            match rustix::fs::linkat(&folder, &temporary, &folder, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::EXIST) => Ok(()),
+                Err(error) => Err(error.into()),
+            }
+        });
+        let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
+        written.and_then(|()| folder.sync_all())
+    };
+    write().map_err(failed("write", path))
 }
 
 /// Adds bytes to the end of a file below a known folder and makes sure that they are on disk. No link is followed.
@@ -329,5 +352,25 @@ mod tests {
         for name in ["large", "pipe", "socket", "folder"] {
             assert!(read(&path(name)).is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_new_file_is_made_below_its_folder_alone() {
+        let outside = tempfile::tempdir().unwrap();
+        let root = outside.path().join("project");
+        fs::create_dir_all(root.join("archives")).unwrap();
+        fs::create_dir(outside.path().join("elsewhere")).unwrap();
+        let path = root.join("archives/a.md");
+        write_new(&root, &path, b"one").unwrap();
+        write_new(&root, &path, b"two").unwrap();
+        assert_eq!(
+            (fs::read(&path).unwrap(), names(&root.join("archives"))),
+            (b"one".to_vec(), vec!["a.md".into()])
+        );
+        std::os::unix::fs::symlink("../elsewhere", root.join("link")).unwrap();
+        assert!(write_new(&root, &root.join("link/a.md"), b"out").is_err());
+        std::os::unix::fs::symlink("../../elsewhere/b.md", root.join("archives/b.md")).unwrap();
+        write_new(&root, &root.join("archives/b.md"), b"out").unwrap();
+        assert_eq!(names(&outside.path().join("elsewhere")), Vec::<String>::new());
     }
 }

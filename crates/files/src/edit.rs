@@ -273,6 +273,15 @@ impl TaskFile {
         self.place(at, Gap::BlankLine, block)
     }
 
+    /// Adds a block at the beginning of a section, or together with the section.
+    pub(crate) fn prepend_to_section(&self, section: Section, block: &str) -> TaskFile {
+        let Some(span) = self.parts.find_section(section) else {
+            return self.with_section(section, block, Gap::BlankLine);
+        };
+        let start = line::trim_blank_lines(&self.text, span.body.clone()).start;
+        self.place(start..start, Gap::BlankLine, block)
+    }
+
     /// Adds a section where it belongs among the others.
     fn with_section(&self, section: Section, block: &str, gap: Gap) -> TaskFile {
         let known = |span: &&crate::section::SectionSpan| span.section.is_some();
@@ -341,7 +350,12 @@ impl TaskFile {
     }
 
     /// Returns the edited file, or why the edit cannot be seen in it.
-    fn confirm(&self, file: TaskFile, is_right: bool, part: &'static str) -> Result<TaskFile, EditError> {
+    pub(crate) fn confirm(
+        &self,
+        file: TaskFile,
+        is_right: bool,
+        part: &'static str,
+    ) -> Result<TaskFile, EditError> {
         let keeps_sections = Section::ALL.into_iter().all(|section| {
             self.parts.find_section(section).is_none() || file.parts.find_section(section).is_some()
         });

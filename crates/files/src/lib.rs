@@ -16,6 +16,7 @@ mod chain_output;
 mod changes;
 mod commit_names;
 mod contain;
+mod context_line;
 mod criterion;
 mod damage;
 pub mod disk;

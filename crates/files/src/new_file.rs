@@ -96,19 +96,28 @@ fn render_metadata(new: &NewTaskFile) -> String {
     format!("{{\n{}\n}}", members.join(",\n"))
 }
 
+/// Writes the line that names the epic.
+pub(crate) fn render_epic(epic: &NewEpic) -> String {
+    let link = epic.link.as_ref().map_or(String::new(), |link| format!(" [details]({})", on_one_line(link)));
+    format!("**Epic:** {} (#{}){link}", on_one_line(&epic.title), epic.id)
+}
+
+/// Writes the line that names the requirements document.
+pub(crate) fn render_prd(prd: &NewPrd) -> String {
+    let title = on_one_line(&prd.title);
+    match &prd.link {
+        Some(link) => format!("**PRD:** [{title}]({})", on_one_line(link)),
+        None => format!("**PRD:** {title}"),
+    }
+}
+
 fn render_context(new: &NewTaskFile) -> String {
     let mut out = String::new();
     if let Some(epic) = &new.epic {
-        let link =
-            epic.link.as_ref().map_or(String::new(), |link| format!(" [details]({})", on_one_line(link)));
-        let _ = writeln!(out, "**Epic:** {} (#{}){link}", on_one_line(&epic.title), epic.id);
+        let _ = writeln!(out, "{}", render_epic(epic));
     }
     if let Some(prd) = &new.prd {
-        let title = on_one_line(&prd.title);
-        let _ = match &prd.link {
-            Some(link) => writeln!(out, "**PRD:** [{title}]({})", on_one_line(link)),
-            None => writeln!(out, "**PRD:** {title}"),
-        };
+        let _ = writeln!(out, "{}", render_prd(prd));
     }
     if let Some(repository) = &new.repository {
         let _ = writeln!(out, "**Repository:** {}", on_one_line(repository));

@@ -7,12 +7,13 @@
 //! printing them.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use crate::command::Git;
 use crate::error::Error;
-use crate::name::CommitId;
+use crate::name::{CommitId, RelativePath};
 use crate::repository::Repository;
 use crate::stage::split;
 
@@ -113,7 +114,37 @@ pub struct Patch {
     pub is_truncated: bool,
 }
 
+/// What is uncommitted in a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uncommitted {
+    /// The changed files, in git's order.
+    pub files: Vec<FileChange>,
+    /// Their patch.
+    pub patch: Patch,
+}
+
 impl Repository {
+    /// Returns what changed in a worktree since the commit it stands on, untracked files too; nothing if nothing did.
+    ///
+    /// The worktree and its index stay as they are, so this may be asked while somebody works there.
+    pub async fn diff_uncommitted(
+        &self,
+        worktree: &Path,
+        ignore: &[RelativePath],
+        bytes_max: usize,
+    ) -> Result<Option<Uncommitted>, Error> {
+        let serial = self.serialise().await?;
+        let location = self.seal(self.get_location(worktree)?).await?;
+        let head = location.head().await?;
+        let tree = self.uncommitted_tree(&serial, &location, head.as_ref(), ignore).await?;
+        let (Some(head), Some(tree)) = (head, tree) else { return Ok(None) };
+        // What git compares are trees, so the id of one serves as well.
+        let tree = CommitId::parse(&tree)?;
+        let files = self.changed_files(&head, &tree).await?;
+        let patch = self.patch(&head, &tree, bytes_max).await?;
+        Ok(Some(Uncommitted { files, patch }))
+    }
+
     /// Returns what changed from one commit to another; the patch itself is only streamed through the digest.
     pub async fn diff(&self, base: &CommitId, head: &CommitId) -> Result<Diff, Error> {
         let files = self.changed_files(base, head).await?;

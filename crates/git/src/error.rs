@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::name::{BranchName, CommitId, NameError, RefName};
+use crate::serial_holder::LockHolder;
 
 /// A failure of git, of the disk, or of what was asked of them.
 #[derive(Debug, thiserror::Error)]
@@ -214,12 +215,14 @@ pub enum Error {
         tries: u32,
     },
     /// Another process holds this repository's serial lock for too long.
-    #[error("the lock {} was held by others for {} s", path.display(), limit.as_secs())]
+    #[error("the lock {} was held for {} s by {}", path.display(), limit.as_secs(), render_holder(holder.as_ref()))]
     LockTimedOut {
         /// The lock file.
         path: PathBuf,
         /// The limit on waiting.
         limit: Duration,
+        /// Who holds it, as far as that can be seen.
+        holder: Option<LockHolder>,
     },
 }
 
@@ -229,6 +232,10 @@ impl Error {
         let path = path.to_path_buf();
         move |source| Self::Io { action, path, source }
     }
+}
+
+fn render_holder(holder: Option<&LockHolder>) -> String {
+    holder.map_or_else(|| "others".to_owned(), LockHolder::to_string)
 }
 
 fn render_status(status: Option<i32>) -> String {

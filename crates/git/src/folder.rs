@@ -1,7 +1,7 @@
 //! Removing and walking folders that an agent has written to: symlinks are never followed.
 
 use std::fs::Permissions;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,10 @@ use crate::error::Error;
 const TRIES_MAX: u32 = 5;
 /// Folders deeper than this are not made by builds; the walk stops rather than run out of memory.
 const FOLDERS_MAX: usize = 1_000_000;
+
+/// Levels of folders that are removed by recursion; what lies deeper is moved up first. An agent can make folders a
+/// hundred thousand deep, on which recursion would end in a crash.
+const LEVELS_MAX: usize = 100;
 
 /// Runs file work where it does not hold up other tasks.
 pub(crate) async fn blocking<T: Send + 'static>(
@@ -28,7 +32,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     let mut tries = 0;
     loop {
         let result = match std::fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path),
+            Ok(metadata) if metadata.is_dir() => remove_folder(path),
             Ok(_) => std::fs::remove_file(path),
             Err(error) => Err(error),
         };
@@ -43,6 +47,45 @@ pub(crate) fn remove(path: &Path) -> Result<(), Error> {
             Err(error) => return Err(Error::io("remove", path)(error)),
         }
     }
+}
+
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    let mut lifted = Lifted { root: folder, folders: Vec::new(), count: 0 };
+    remove_below(folder, LEVELS_MAX, &mut lifted)?;
+    while let Some(next) = lifted.folders.pop() {
+        // The walk of the root may have met it already.
+        if next.symlink_metadata().is_ok() {
+            remove_below(&next, LEVELS_MAX, &mut lifted)?;
+            std::fs::remove_dir(&next)?;
+        }
+    }
+    std::fs::remove_dir(folder)
+}
+
+/// What was moved up, to be removed from there.
+struct Lifted<'a> {
+    root: &'a Path,
+    folders: Vec<PathBuf>,
+    count: usize,
+}
+
+fn remove_below(folder: &Path, levels_left: usize, lifted: &mut Lifted<'_>) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if !entry.file_type()?.is_dir() {
+            std::fs::remove_file(&path)?;
+        } else if levels_left > 0 {
+            remove_below(&path, levels_left - 1, lifted)?;
+            std::fs::remove_dir(&path)?;
+        } else {
+            lifted.count += 1;
+            let to = lifted.root.join(format!(".regatta-lifted-{}-{}", std::process::id(), lifted.count));
+            std::fs::rename(&path, &to)?;
+            lifted.folders.push(to);
+        }
+    }
+    Ok(())
 }
 
 /// Lists the files below a folder, as paths relative to it, without its `.git`; symlinks count as files.

@@ -31,6 +31,8 @@ pub struct MergeRequest {
     pub target: BranchName,
     /// The commit that is merged in.
     pub head: CommitId,
+    /// What the target must hold: where the diff begins that was approved. Without it, more would be merged.
+    pub base: Option<CommitId>,
     /// The message of the merge commit.
     pub message: String,
     /// The author and committer of the merge commit; its time makes a repeat give the same id.
@@ -61,6 +63,8 @@ pub enum MergeOutcome {
         /// What is in the way, and where.
         obstacles: Vec<Obstacle>,
     },
+    /// The target does not hold the base of the request; nothing was changed.
+    BaseGone,
     /// The two do not fit together; nothing was changed.
     Conflict {
         /// The files in conflict; bytes that are no UTF-8 are shown as replacement characters.
@@ -117,6 +121,12 @@ impl Repository {
             let tip = tip.ok_or_else(|| Error::BranchMissing { branch: target.clone() })?;
             if self.is_ancestor(&request.head, &tip).await? {
                 return self.find_merged(request, &tip).await;
+            }
+            // The target is locked at just this tip, so what holds of the tip holds of the merge.
+            if let Some(base) = &request.base
+                && !self.is_ancestor(base, &tip).await?
+            {
+                return Ok(MergeOutcome::BaseGone);
             }
             if let Some(outcome) = self.try_merge(serial, request, &tip, observer).await? {
                 return Ok(outcome);

@@ -108,6 +108,17 @@ impl Repository {
         Ok(self.list_refs("refs/").await?.into_iter().filter(is_kept).collect())
     }
 
+    /// Counts the refs whose names begin so, and the bytes of what they hold and no branch, tag or remote does.
+    pub async fn weigh_refs(&self, folder: &str) -> Result<(u64, u64), Error> {
+        let count = self.list_refs(folder).await?.len() as u64;
+        if count == 0 {
+            return Ok((0, 0));
+        }
+        let git = self.git().args(["rev-list", "--objects", "--disk-usage", &format!("--glob={folder}*")]);
+        let bytes = git.args(["--not", "--branches", "--tags", "--remotes"]).text().await?;
+        Ok((count, bytes.parse().unwrap_or_default()))
+    }
+
     /// Makes a branch at a commit; refuses one that exists.
     pub async fn create_branch(&self, branch: &BranchName, at: &CommitId) -> Result<(), Error> {
         let serial = self.serialise().await?;

@@ -10,6 +10,7 @@ mod answer;
 mod argument;
 mod desk;
 mod fault;
+mod gate;
 mod serve;
 mod service;
 mod tool;

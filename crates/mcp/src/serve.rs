@@ -1,14 +1,15 @@
 //! Carrying the service over a pair of byte streams: one JSON-RPC message a line.
 
 use crate::desk::Desk;
-use crate::service::{ARGUMENT_BYTES_MAX, Service};
+use crate::gate;
+use crate::service::Service;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 
-/// A longer line is let go unread, and its sender gets no answer; so this is far above what a call may hold.
-const LINE_BYTES_MAX: usize = 4 * ARGUMENT_BYTES_MAX;
+/// What may wait between the gate and the service: both take turns.
+const PIPE_BYTES: usize = 64 * 1024;
 
 /// Why a conversation ended otherwise than by the client leaving.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +28,16 @@ pub async fn serve<D: Desk>(
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), Broken> {
-    let transport = AsyncRwTransport::new(reader, writer).with_max_line_length(LINE_BYTES_MAX);
-    let running = match service.serve(transport).await {
+    let (near, far) = tokio::io::duplex(PIPE_BYTES);
+    let passing = gate::pass((reader, writer), tokio::io::split(far));
+    let (served, ()) = tokio::join!(serve_passed(service, near), passing);
+    served
+}
+
+/// Serves what the gate lets through; when this returns, the gate's other side is closed.
+async fn serve_passed<D: Desk>(service: Service<D>, near: DuplexStream) -> Result<(), Broken> {
+    let (reader, writer) = tokio::io::split(near);
+    let running = match service.serve(AsyncRwTransport::new(reader, writer)).await {
         Ok(running) => running,
         // A client that looks and leaves has not broken anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

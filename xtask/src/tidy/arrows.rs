@@ -26,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("expr", &[]),
     ("testkit", &[]),
     ("xtask", &["core"]),
-    ("fuzz", &["files"]),
+    ("fuzz", &["agents", "files"]),
 ];
 
 /// The room that only tests may use.

@@ -59,6 +59,7 @@ struct Subject {
     tools: Option<ToolServer>,
     model: Option<String>,
     permissions: Permissions,
+    is_shut_in: bool,
 }
 
 /// The answer that is waited for.
@@ -110,6 +111,7 @@ impl Conversation {
             tools: start.tools.clone(),
             model: start.model.clone(),
             permissions: start.permissions,
+            is_shut_in: start.sandbox.is_some(),
         };
         Conversation {
             subject,
@@ -389,7 +391,8 @@ impl Conversation {
         if self.is_cancelled || self.stage != Stage::Prompt {
             return cancelled(id.clone());
         }
-        let answer = match decide(self.subject.permissions, &self.folder, call, is_whole(parameters, call)) {
+        let Subject { permissions, is_shut_in, .. } = self.subject;
+        let answer = match decide(permissions, is_shut_in, &self.folder, call, is_whole(parameters, call)) {
             Decision::Answer(answer) => Answer { answer, by: "policy".to_owned() },
             Decision::Ask if self.open.len() == OPEN_QUESTIONS_MAX || id.to_string().len() > ID_BYTES_MAX => {
                 Answer::denied("policy")

@@ -82,6 +82,7 @@ pub(crate) fn spawn(start: &Start, command: &[String]) -> Result<Agent, StartErr
     let (running, stdin) = Running::start_with_open_input(&Launch {
         session: &start.session,
         sandbox: start.sandbox.as_ref(),
+        grace: start.limits.grace,
         command,
         folder: &start.folder,
         environment: &start.environment,
@@ -141,7 +142,7 @@ async fn watch(
     mut stop: StopSignal,
     mut received: mpsc::Receiver<Event>,
 ) -> (Ending, Watched) {
-    let bounds = Bounds { wall: Duration::MAX, silence: Duration::MAX, grace: limits.grace };
+    let bounds = Bounds { wall: Duration::MAX, silence: Duration::MAX };
     let (stopper, mut signal) = stop_pair();
     let watching = running.watch(bounds, &mut signal, |stream, bytes| {
         shared.lock().take(stream, bytes);

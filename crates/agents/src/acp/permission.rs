@@ -35,6 +35,9 @@ const PATH_FIELDS: [&str; 11] = [
     "workdir",
 ];
 
+/// Fields of a tool's input that hold a command.
+const COMMAND_FIELDS: [&str; 4] = ["command", "cmd", "script", "argv"];
+
 /// Most paths of one request that are looked at; one with more is not let through unseen.
 const PATHS_MAX: usize = 200;
 
@@ -54,14 +57,18 @@ pub(crate) enum Decision {
 }
 
 /// Decides by the policy; `is_whole` tells whether all that the request names could be read.
+///
+/// A command stays inside only where a sandbox holds it. Without one, whoever wants to be asked is asked about each.
 pub(crate) fn decide(
     policy: Permissions,
+    is_shut_in: bool,
     folder: &Folder,
     call: &ToolCallUpdate,
     is_whole: bool,
 ) -> Decision {
     match policy {
         Permissions::Deny => Decision::Answer(PermissionAnswer::Denied),
+        Permissions::Ask if !is_shut_in && is_command(call) => Decision::Ask,
         _ if is_whole && stays_inside(folder, call) => Decision::Answer(PermissionAnswer::Allowed),
         Permissions::Worktree => Decision::Answer(PermissionAnswer::Denied),
         Permissions::Ask => Decision::Ask,
@@ -156,6 +163,12 @@ impl Choices {
     }
 }
 
+fn is_command(call: &ToolCallUpdate) -> bool {
+    let input = call.fields.raw_input.as_ref();
+    let has = |field: &&str| input.and_then(|input| input.get(field)).is_some_and(|value| !value.is_null());
+    call.fields.kind == Some(ToolKind::Execute) || COMMAND_FIELDS.iter().any(has)
+}
+
 /// A command is held by the sandbox and not by what it names; what goes to the network leaves the folder.
 fn stays_inside(folder: &Folder, call: &ToolCallUpdate) -> bool {
     let paths = find_paths(call);
@@ -175,7 +188,28 @@ mod tests {
         call["toolCallId"] = json!("c");
         let parameters = RawValue::from_string(json!({ "toolCall": call }).to_string()).unwrap();
         let call = serde_json::from_value(call).unwrap();
-        decide(policy, folder, &call, is_whole(&parameters, &call))
+        decide(policy, true, folder, &call, is_whole(&parameters, &call))
+    }
+
+    #[test]
+    fn without_a_sandbox_a_person_is_asked_about_every_command() {
+        let inside = tempfile::tempdir().unwrap();
+        let folder = Folder::new(inside.path()).unwrap();
+        let decide_on = |policy, is_shut_in, call: Value| {
+            let mut call = call;
+            call["toolCallId"] = json!("c");
+            decide(policy, is_shut_in, &folder, &serde_json::from_value(call).unwrap(), true)
+        };
+        let command = json!({ "kind": "execute", "rawInput": { "command": "ls" } });
+        let unnamed = json!({ "title": "ls", "rawInput": { "command": ["ls"] } });
+        let edit = json!({ "kind": "edit", "locations": [{ "path": "new.txt" }] });
+        let allowed = Decision::Answer(PermissionAnswer::Allowed);
+        for call in [command, unnamed] {
+            assert_eq!(decide_on(Permissions::Ask, false, call.clone()), Decision::Ask, "{call}");
+            assert_eq!(decide_on(Permissions::Ask, true, call.clone()), allowed);
+            assert_eq!(decide_on(Permissions::Worktree, false, call), allowed);
+        }
+        assert_eq!(decide_on(Permissions::Ask, false, edit), allowed);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Seat {
             Event::FileDone { message, edited } => {
                 self.open_files -= 1;
                 if let Some(path) = edited {
-                    self.heard.edit(&path);
+                    self.heard.edit(&path, None);
                 }
                 self.send(&message);
                 self.pass_pieces();

@@ -259,22 +259,22 @@ fn of_a_call_what_reads_is_kept() {
     shown += &tell(json!({ "sessionUpdate": "tool_call", "toolCallId": "d", "rawInput": { "x": 1 } }));
     shown += &tell(json!({ "sessionUpdate": "tool_call_update", "toolCallId": "d", "status": "failed" }));
     expect![[r#"
-        ToolCalled { id: "c", name: "Write", input: "{\"x\":1}" }
+        ToolCalled { id: "c", name: "Write", about: "x=1", path: None }
         ToolReturned { id: "c", is_error: false, text: "done" }
-        Edited { path: "a.txt" }
+        Edited { path: "a.txt", change: None }
         status:
-        ToolCalled { id: "status", name: "Write", input: "{\"x\":1}" }
+        ToolCalled { id: "status", name: "Write", about: "x=1", path: None }
         content:
-        ToolCalled { id: "content", name: "Write", input: "{\"x\":1}" }
+        ToolCalled { id: "content", name: "Write", about: "x=1", path: None }
         ToolReturned { id: "content", is_error: false, text: "" }
-        Edited { path: "a.txt" }
+        Edited { path: "a.txt", change: None }
         title:
-        ToolCalled { id: "title", name: "edit", input: "{\"x\":1}" }
+        ToolCalled { id: "title", name: "edit", about: "x=1", path: None }
         ToolReturned { id: "title", is_error: false, text: "done" }
-        Edited { path: "a.txt" }
+        Edited { path: "a.txt", change: None }
         toolCallId:
         a call without a title:
-        ToolCalled { id: "d", name: "", input: "" }
+        ToolCalled { id: "d", name: "", about: "", path: None }
         ToolReturned { id: "d", is_error: true, text: "" }
     "#]]
     .assert_eq(&shown);

@@ -6,11 +6,13 @@
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, Cost, Meta, PlanEntry, PlanEntryStatus, SessionUpdate, ToolCallContent,
+    ContentBlock, ContentChunk, Cost, Diff, Meta, PlanEntry, PlanEntryStatus, SessionUpdate, ToolCallContent,
     ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
 use serde_json::Value;
 
+use crate::call::About;
+use crate::change::Change;
 use crate::headless::event::{micros_of, text};
 use crate::heard::Heard;
 use crate::output::{PlanState, PlanStep};
@@ -19,9 +21,6 @@ use crate::usage::Usage;
 
 /// Tool calls that are remembered until they end; an agent has few open at a time.
 const OPEN_CALLS_MAX: usize = 256;
-
-/// How much of a call's input is kept until it is told; a call may hold a whole file.
-const INPUT_BYTES_MAX: usize = 4096;
 
 /// Longest path that is kept: no system allows longer ones.
 const PATH_BYTES_MAX: usize = 4096;
@@ -47,10 +46,14 @@ pub(crate) struct Updates {
 struct Call {
     id: String,
     name: String,
-    input: Value,
+    about: About,
+    has_input: bool,
     is_told: bool,
     is_edit: bool,
     paths: Vec<PathBuf>,
+    /// What changes in the file, as a diff says, or else the input.
+    change: Option<Change>,
+    has_diff: bool,
 }
 
 impl Updates {
@@ -116,10 +119,10 @@ impl Updates {
         let is_failed = update.fields.status == Some(ToolCallStatus::Failed);
         let is_over = is_failed || update.fields.status == Some(ToolCallStatus::Completed);
         let call = &mut self.open[place];
-        call.learn(update);
-        if !call.is_told && (is_over || call.has_input()) {
+        call.learn(update, heard);
+        if !call.is_told && (is_over || call.has_input) {
             call.is_told = true;
-            heard.call_tool(&call.id, &call.name, &call.input);
+            heard.call_about(&call.id, &call.name, call.told());
         }
         if is_over {
             self.is_in_turn = false;
@@ -134,10 +137,13 @@ impl Updates {
         self.open.push(Call {
             id: id.to_owned(),
             name: String::new(),
-            input: Value::Null,
+            about: About::default(),
+            has_input: false,
             is_told: false,
             is_edit: false,
             paths: Vec::new(),
+            change: None,
+            has_diff: false,
         });
         self.open.len() - 1
     }
@@ -145,7 +151,7 @@ impl Updates {
 
 impl Call {
     /// Takes over what an update says: a diff, or a place of an edit, names the file that changes.
-    fn learn(&mut self, update: &ToolCallUpdate) {
+    fn learn(&mut self, update: &ToolCallUpdate, heard: &Heard) {
         let fields = &update.fields;
         match fields.title.as_deref().filter(|title| !title.is_empty()) {
             Some(title) => title.clone_into(&mut self.name),
@@ -153,28 +159,42 @@ impl Call {
             None => {}
         }
         if let Some(input) = fields.raw_input.as_ref().filter(|input| !is_empty(input)) {
-            self.input = shorten(input);
+            self.about = heard.about(input);
+            self.has_input = true;
+            if !self.has_diff {
+                self.change = Change::of_input(input);
+            }
         }
-        let diffs: Vec<&PathBuf> = fields.content.iter().flatten().filter_map(diff_path).collect();
+        let diffs: Vec<&Diff> = fields.content.iter().flatten().filter_map(find_diff).collect();
+        if let Some(diff) = diffs.first() {
+            self.has_diff = true;
+            self.change = Change::between(diff.old_text.as_deref().unwrap_or_default(), &diff.new_text);
+        }
         self.is_edit |= !diffs.is_empty()
             || matches!(fields.kind, Some(ToolKind::Edit | ToolKind::Delete | ToolKind::Move))
             || matches!(vendor_text(update.meta.as_ref(), "goose", "/toolCall/toolName"), "write" | "edit");
         let places = fields.locations.iter().flatten().map(|location| &location.path);
-        for path in diffs.into_iter().chain(places).filter(|path| is_path(path)) {
+        let changed = diffs.into_iter().map(|diff| &diff.path);
+        for path in changed.chain(places).filter(|path| is_path(path)) {
             if self.paths.len() < OPEN_CALLS_MAX && !self.paths.contains(path) {
                 self.paths.push(path.clone());
             }
         }
     }
 
-    fn has_input(&self) -> bool {
-        !is_empty(&self.input)
+    /// Returns what is told of the call: a title that says it already is not repeated.
+    fn told(&self) -> About {
+        let About { text, path } = self.about.clone();
+        About { text: if self.name.contains(&text) { String::new() } else { text }, path }
     }
 
-    fn close(self, is_error: bool, answer: &str, heard: &mut Heard) {
+    /// Tells the edits; what changed is known of one file, and is not told of others.
+    fn close(mut self, is_error: bool, answer: &str, heard: &mut Heard) {
         heard.return_tool(&self.id, is_error, answer);
-        for path in self.paths.iter().filter(|_| self.is_edit && !is_error) {
-            heard.edit(&path.to_string_lossy());
+        let paths = std::mem::take(&mut self.paths);
+        for path in paths.iter().filter(|_| self.is_edit && !is_error) {
+            let change = self.change.take().filter(|_| paths.len() == 1 || self.has_diff);
+            heard.edit(&path.to_string_lossy(), change);
         }
     }
 }
@@ -196,24 +216,15 @@ fn vendor_text<'a>(meta: Option<&'a Meta>, vendor: &str, pointer: &str) -> &'a s
     meta.and_then(|meta| meta.get(vendor)).map_or("", |part| text(part, pointer))
 }
 
-fn diff_path(content: &ToolCallContent) -> Option<&PathBuf> {
+fn find_diff(content: &ToolCallContent) -> Option<&Diff> {
     match content {
-        ToolCallContent::Diff(diff) => Some(&diff.path),
+        ToolCallContent::Diff(diff) => Some(diff),
         _ => None,
     }
 }
 
 fn is_path(path: &Path) -> bool {
     !path.as_os_str().is_empty() && path.as_os_str().len() <= PATH_BYTES_MAX
-}
-
-/// Keeps an input as it is, or the beginning of its text.
-fn shorten(input: &Value) -> Value {
-    let text = input.to_string();
-    if text.len() <= INPUT_BYTES_MAX {
-        return input.clone();
-    }
-    Value::String(text[..cut_length(&text, INPUT_BYTES_MAX)].to_owned())
 }
 
 fn is_empty(input: &Value) -> bool {

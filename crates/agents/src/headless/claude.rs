@@ -9,13 +9,67 @@ use serde_json::{Value, json};
 use super::Dialect;
 use super::event::{count, flat_text, is_set, list, micros, sum, text};
 use super::plan::{Plan, server_entry};
+use crate::change::Change;
 use crate::classify::{Verdict, moment_of_number};
 use crate::failure::FailureClass;
 use crate::heard::Heard;
+use crate::home::{Format, Given, Home, Rotation};
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
+
+/// What it keeps in a home: everything in one folder, because the variable is set.
+pub(super) const HOME: Home = Home {
+    moved_by: &[("CLAUDE_CONFIG_DIR", ".claude")],
+    files: &[
+        Given {
+            path: ".claude/.credentials.json",
+            source: None,
+            format: Format::Json,
+            fields: &["claudeAiOauth"],
+            otherwise: None,
+            added: "",
+            rotation: Some(Rotation {
+                record: "claudeAiOauth",
+                fields: &["accessToken", "refreshToken", "expiresAt", "refreshTokenExpiresAt"],
+                stamp: "expiresAt",
+                same: &[],
+            }),
+        },
+        Given {
+            source: Some(".claude.json"),
+            otherwise: Some("{\"hasCompletedOnboarding\":true}"),
+            ..Given::settings(
+                ".claude/.claude.json",
+                Format::Json,
+                &[
+                    "oauthAccount",
+                    "userID",
+                    "primaryApiKey",
+                    "customApiKeyResponses",
+                    "hasCompletedOnboarding",
+                ],
+            )
+        },
+        Given::settings(
+            ".claude/settings.json",
+            Format::Json,
+            &["model", "env/ANTHROPIC_*", "env/CLAUDE_CODE_*", "alwaysThinkingEnabled", "forceLoginMethod"],
+        ),
+        Given::text(".claude/CLAUDE.md"),
+    ],
+    kept: &[
+        ".claude/projects",
+        ".claude/todos",
+        ".claude/file-history",
+        ".claude/session-env",
+        ".claude/plans",
+    ],
+    places: &[("CLAUDE_CONFIG_DIR", ".claude")],
+    variables: &[],
+    long_lived: "`claude setup-token` prints one; give it with `env = [\"CLAUDE_CODE_OAUTH_TOKEN\"]`",
+};
 
 /// Reads the stream of Claude Code.
 #[derive(Debug, Default)]
@@ -30,6 +84,10 @@ impl Dialect for Claude {
         plan.arguments(["-p", "--output-format", "stream-json", "--verbose"]);
         let mut allowed = Vec::new();
         match start.permissions {
+            // It cannot ask here, so it runs none.
+            Permissions::Ask if start.asks_about_commands() => {
+                plan.arguments(["--permission-mode", "acceptEdits"]);
+            }
             Permissions::Worktree | Permissions::Ask => {
                 plan.arguments(["--permission-mode", "acceptEdits"]);
                 allowed.push("Bash".to_owned());
@@ -135,7 +193,9 @@ fn read_user(event: &Value, heard: &mut Heard) {
     }
     let result = &event["tool_use_result"];
     if !is_error && result["structuredPatch"].is_array() {
-        heard.edit(text(result, "/filePath"));
+        // A new file has no hunks, and its content instead.
+        let change = Change::of_hunks(list(result, "/structuredPatch")).or_else(|| Change::of_input(result));
+        heard.edit(text(result, "/filePath"), change);
     }
 }
 

@@ -10,10 +10,58 @@ use super::Dialect;
 use super::event::{count, flat_text, list, text};
 use super::plan::Plan;
 use crate::heard::Heard;
+use crate::home::{Format, Given, Home, Rotation};
 use crate::output::{PlanState, PlanStep};
 use crate::permission::Permissions;
 use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
+
+/// What it keeps in a home.
+pub(super) const HOME: Home = Home {
+    moved_by: &[("CODEX_HOME", ".codex")],
+    files: &[
+        Given {
+            path: ".codex/auth.json",
+            source: None,
+            format: Format::Json,
+            fields: &["auth_mode", "OPENAI_API_KEY", "tokens", "last_refresh"],
+            otherwise: None,
+            added: "",
+            rotation: Some(Rotation {
+                record: "",
+                fields: &["tokens/id_token", "tokens/access_token", "tokens/refresh_token", "last_refresh"],
+                stamp: "last_refresh",
+                same: &["tokens/account_id"],
+            }),
+        },
+        // Servers, hooks, `notify` and the trust in folders stay outside.
+        Given::settings(
+            ".codex/config.toml",
+            Format::Toml,
+            &[
+                "model",
+                "model_provider",
+                "model_providers",
+                "model_reasoning_effort",
+                "model_reasoning_summary",
+                "model_verbosity",
+                "model_context_window",
+                "model_max_output_tokens",
+                "preferred_auth_method",
+                "forced_login_method",
+                "cli_auth_credentials_store",
+                "check_for_update_on_startup",
+                "analytics",
+                "service_tier",
+            ],
+        ),
+        Given::text(".codex/AGENTS.md"),
+    ],
+    kept: &[".codex/sessions", ".codex/*.sqlite*", ".codex/session_index.jsonl", ".codex/installation_id"],
+    places: &[("CODEX_HOME", ".codex")],
+    variables: &[],
+    long_lived: "an API key does not rotate; give it with `env = [\"CODEX_API_KEY\"]`",
+};
 
 /// Reads the stream of Codex.
 #[derive(Debug, Default)]
@@ -25,7 +73,7 @@ impl Dialect for Codex {
         plan.subcommand("exec");
         plan.arguments(["--json", "--skip-git-repo-check"]);
         set(&mut plan, "approval_policy", &json!("never"));
-        // Its own sandbox cannot be built inside of ours, and is not needed there.
+        // Its own sandbox cannot be built inside of ours, and is not needed there. Without ours, it holds commands.
         let sandbox = match (start.permissions, &start.sandbox) {
             (Permissions::Deny, _) => "read-only",
             (_, Some(_)) => "danger-full-access",
@@ -120,7 +168,8 @@ fn complete_item(item: &Value, heard: &mut Heard) {
         "file_change" if !is_error => {
             heard.begin_turn();
             for change in list(item, "/changes") {
-                heard.edit(text(change, "/path"));
+                // It does not say what changes in them.
+                heard.edit(text(change, "/path"), None);
             }
         }
         "web_search" => heard.return_tool(id, is_error, ""),

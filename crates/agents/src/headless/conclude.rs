@@ -3,7 +3,7 @@
 //! What stopped it from outside comes first, then what the stream says of itself, then the exit code. A good exit of a
 //! program that never said it was done is a failure.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 
 use crate::classify::classify;
 use crate::failure::{Failure, FailureClass};
@@ -54,9 +54,42 @@ fn explain(failure: Failure, heard: &Heard, tail: &str, now: Timestamp) -> Failu
     if let Some(known) = heard.failure() {
         return Failure { exit: failure.exit, signal: failure.signal, ..known.clone() };
     }
+    explain_exit(failure, tail, &now.to_zoned(heard.now().time_zone().clone()))
+}
+
+/// Judges a program of which only its end is known, by the last line that it said.
+pub(crate) fn explain_end(outcome: Outcome, tail: &str, now: &Zoned) -> Outcome {
+    let Outcome::Failed(failure) = outcome else { return outcome };
+    let last_line = || tail.lines().map(str::trim).rfind(|line| !line.is_empty());
+    Outcome::Failed(match failure.class {
+        // What it said is told beside the failure, so it is repeated only where it says what to do.
+        FailureClass::Crash => Some(explain_exit(failure.clone(), tail, now))
+            .filter(|explained| explained.class != FailureClass::Crash)
+            .unwrap_or(failure),
+        FailureClass::Timeout | FailureClass::Silence => {
+            let limit = last_line().and_then(|line| classify(line, now));
+            match limit.filter(|verdict| verdict.class == FailureClass::RateLimit) {
+                Some(limit) => {
+                    let message = format!("{}, waiting for the provider: {}", failure.message, limit.message);
+                    Failure { class: limit.class, message, until: limit.until, ..failure }
+                }
+                None => failure,
+            }
+        }
+        _ => failure,
+    })
+}
+
+/// Finds out by its last line why a program exited with an error.
+fn explain_exit(failure: Failure, tail: &str, now: &Zoned) -> Failure {
     let last_line = tail.lines().map(str::trim).rfind(|line| !line.is_empty());
     match last_line.filter(|_| failure.exit.is_some()) {
-        Some(line) => match classify(line, &now.to_zoned(heard.now().time_zone().clone())) {
+        Some(line) if is_about_missing_file(line) => Failure {
+            class: FailureClass::Refused,
+            message: format!("{}: {line}", failure.message),
+            ..failure
+        },
+        Some(line) => match classify(line, now) {
             Some(verdict) => {
                 Failure { class: verdict.class, message: verdict.message, until: verdict.until, ..failure }
             }
@@ -64,6 +97,20 @@ fn explain(failure: Failure, heard: &Heard, tail: &str, now: Timestamp) -> Failu
         },
         None => failure,
     }
+}
+
+/// Tells whether an interpreter says that it was given a script which is not there: trying again does not help.
+fn is_about_missing_file(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    [
+        "can't open file",
+        "cannot open ",
+        "cannot find module",
+        "no such file or directory",
+        "command not found",
+    ]
+    .iter()
+    .any(|known| line.contains(known))
 }
 
 #[cfg(test)]
@@ -82,6 +129,31 @@ mod tests {
             Heard::new(Path::new("/project"), &Limits::default(), None, now.to_zoned(TimeZone::UTC));
         tell(&mut heard);
         conclude(outcome, limit, &heard, tail, now).to_string()
+    }
+
+    #[test]
+    fn a_program_is_judged_by_its_last_line_where_that_says_more() {
+        let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
+        let silent = || Outcome::Failed(Failure::new(FailureClass::Silence, "printed nothing for 60s"));
+        let cases = [
+            (exited(3), "oops\n", "failed: crash: exited with code 3"),
+            (exited(1), "error: 429 too many requests\n", "failed: rate_limit: error: 429 too many requests"),
+            (exited(1), "fetch failed\n", "failed: network: fetch failed"),
+            (
+                exited(2),
+                "python3: can't open file '/x/a.py': [Errno 2]\n",
+                "failed: refused: exited with code 2: python3: can't open file '/x/a.py': [Errno 2]",
+            ),
+            (
+                silent(),
+                "Rate limit reached, retrying\n",
+                "failed: rate_limit: printed nothing for 60s, waiting for the provider: Rate limit reached, retrying",
+            ),
+            (silent(), "compiling\n", "failed: silence: printed nothing for 60s"),
+        ];
+        for (outcome, tail, expected) in cases {
+            assert_eq!(explain_end(outcome, tail, &now).to_string(), expected);
+        }
     }
 
     fn exited(code: i32) -> Outcome {

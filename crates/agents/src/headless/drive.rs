@@ -32,6 +32,7 @@ pub(crate) fn spawn(
     let running = Running::start(&Launch {
         session: &start.session,
         sandbox: start.sandbox.as_ref(),
+        grace: start.limits.grace,
         command: &command,
         folder: &start.folder,
         environment: &add_missing(&start.environment, environment),
@@ -50,7 +51,7 @@ pub(crate) async fn drive(
     stopper: Stopper,
     mut stop: StopSignal,
 ) -> Ended {
-    let bounds = Bounds { wall: limits.wall, silence: limits.silence, grace: limits.grace };
+    let bounds = Bounds { wall: limits.wall, silence: limits.silence };
     let mut passed_limit: Option<Failure> = None;
     let take = |stream, bytes: &[u8]| {
         match stream {

@@ -7,14 +7,71 @@
 use serde_json::{Value, json};
 
 use super::Dialect;
+use super::OpenEdit;
 use super::event::{count, text};
 use super::plan::{Plan, server_entry};
+use crate::change::Change;
 use crate::classify::classify;
 use crate::failure::FailureClass;
 use crate::heard::Heard;
+use crate::home::{Format, Given, Home, Rotation};
 use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
+
+/// What it keeps in a home.
+pub(super) const HOME: Home = Home {
+    moved_by: &[],
+    files: &[
+        Given {
+            path: ".gemini/oauth_creds.json",
+            source: None,
+            format: Format::Json,
+            fields: &["access_token", "refresh_token", "scope", "token_type", "id_token", "expiry_date"],
+            otherwise: None,
+            added: "",
+            rotation: Some(Rotation {
+                record: "",
+                fields: &["access_token", "refresh_token", "id_token", "expiry_date"],
+                stamp: "expiry_date",
+                same: &["token_type"],
+            }),
+        },
+        Given::settings(".gemini/google_accounts.json", Format::Json, &["active"]),
+        Given::settings(
+            ".gemini/.env",
+            Format::Variables,
+            &[
+                "GEMINI_API_KEY",
+                "GEMINI_MODEL",
+                "GOOGLE_API_KEY",
+                "GOOGLE_CLOUD_*",
+                "GOOGLE_GENAI_*",
+                "GOOGLE_GEMINI_*",
+            ],
+        ),
+        Given::settings(
+            ".gemini/settings.json",
+            Format::Json,
+            &[
+                "security/auth/selectedType",
+                "security/folderTrust",
+                "selectedAuthType",
+                "privacy",
+                "general/enableAutoUpdate",
+                "general/disableAutoUpdate",
+                "general/disableUpdateNag",
+                "telemetry/enabled",
+                "model",
+            ],
+        ),
+        Given::text(".gemini/GEMINI.md"),
+    ],
+    kept: &[".gemini/tmp", ".gemini/history", ".gemini/projects.json", ".gemini/installation_id"],
+    places: &[],
+    variables: &[],
+    long_lived: "an API key does not rotate; give it with `env = [\"GEMINI_API_KEY\"]`",
+};
 
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write_file", "replace"];
@@ -26,7 +83,7 @@ const OPEN_EDITS_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Gemini {
     /// Calls of writing tools that have not come back, with their files.
-    open_edits: Vec<(String, String)>,
+    open_edits: Vec<OpenEdit>,
     /// Whether the model is answering.
     is_in_turn: bool,
 }
@@ -35,6 +92,8 @@ impl Dialect for Gemini {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
         let approval = match start.permissions {
+            // It cannot ask here, so it runs no command.
+            Permissions::Ask if start.asks_about_commands() => "auto_edit",
             Permissions::Worktree | Permissions::Ask => "yolo",
             Permissions::Deny => "default",
         };
@@ -101,7 +160,12 @@ impl Gemini {
         let (id, name) = (text(event, "/tool_id"), text(event, "/tool_name"));
         heard.call_tool(id, name, &event["parameters"]);
         if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
-            self.open_edits.push((id.to_owned(), text(event, "/parameters/file_path").to_owned()));
+            let path = text(event, "/parameters/file_path").to_owned();
+            self.open_edits.push(OpenEdit {
+                id: id.to_owned(),
+                path,
+                change: Change::of_input(&event["parameters"]),
+            });
         }
     }
 
@@ -111,10 +175,10 @@ impl Gemini {
         let is_error = event["status"] == "error";
         let said = if is_error { text(event, "/error/message") } else { text(event, "/output") };
         heard.return_tool(id, is_error, said);
-        if let Some(place) = self.open_edits.iter().position(|(open, _)| open == id) {
-            let (_, path) = self.open_edits.swap_remove(place);
+        if let Some(place) = self.open_edits.iter().position(|open| open.id == id) {
+            let OpenEdit { path, change, .. } = self.open_edits.swap_remove(place);
             if !is_error {
-                heard.edit(&path);
+                heard.edit(&path, change);
             }
         }
     }

@@ -7,13 +7,66 @@
 use serde_json::Value;
 
 use super::Dialect;
+use super::OpenEdit;
 use super::event::{count, flat_text, is_set, list, text};
 use super::plan::Plan;
+use crate::change::Change;
 use crate::heard::Heard;
+use crate::home::{Format, Given, Home};
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
+
+/// What it keeps in a home. Its keyring is out of reach in a sandbox, so a key must be in the file or a variable.
+pub(super) const HOME: Home = Home {
+    moved_by: &[("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")],
+    files: &[
+        Given::settings(
+            ".config/goose/secrets.yaml",
+            Format::Yaml,
+            &[
+                "OPENAI_*",
+                "ANTHROPIC_*",
+                "GOOGLE_API_KEY",
+                "OPENROUTER_*",
+                "GROQ_*",
+                "XAI_*",
+                "AZURE_OPENAI_*",
+                "DATABRICKS_TOKEN",
+                "LITELLM_*",
+                "VENICE_*",
+            ],
+        ),
+        Given {
+            added: EXTENSIONS,
+            ..Given::settings(
+                ".config/goose/config.yaml",
+                Format::Yaml,
+                &[
+                    "GOOSE_*",
+                    "OPENAI_*",
+                    "ANTHROPIC_HOST",
+                    "OLLAMA_HOST",
+                    "DATABRICKS_HOST",
+                    "AZURE_OPENAI_*",
+                    "OPENROUTER_HOST",
+                    "LITELLM_*",
+                    "GCP_*",
+                ],
+            )
+        },
+        Given::text(".config/goose/.goosehints"),
+    ],
+    kept: &[".local/share/goose/sessions"],
+    places: &[],
+    variables: &[("GOOSE_DISABLE_KEYRING", "1")],
+    long_lived: "a key of the provider does not rotate; give it with `env = [\"OPENAI_API_KEY\"]` or the like",
+};
+
+/// The built-in tools, without which it cannot change a file.
+const EXTENSIONS: &str = "extensions:\n  developer:\n    bundled: true\n    enabled: true\n    name: developer\n    \
+                          timeout: 300\n    type: platform\n";
 
 /// How a message begins that is an error and not the agent's.
 const ERROR_BEGINNINGS: [&str; 3] = ["Ran into this error:", "Network error:", "Error: "];
@@ -39,7 +92,7 @@ pub(super) struct Goose {
     session: String,
     /// The message that is being said, which comes in pieces.
     message: String,
-    open_edits: Vec<(String, String)>,
+    open_edits: Vec<OpenEdit>,
 }
 
 impl Dialect for Goose {
@@ -59,6 +112,7 @@ impl Dialect for Goose {
         }
         // It cannot ask without a terminal; where nothing may be allowed, it may only talk.
         let mode = match start.permissions {
+            Permissions::Ask if start.asks_about_commands() => "chat",
             Permissions::Worktree | Permissions::Ask => "auto",
             Permissions::Deny => "chat",
         };
@@ -117,7 +171,12 @@ impl Goose {
         let (id, name) = (text(block, "/id"), text(call, "/name"));
         heard.call_tool(id, name, &call["arguments"]);
         if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
-            self.open_edits.push((id.to_owned(), text(call, "/arguments/path").to_owned()));
+            let path = text(call, "/arguments/path").to_owned();
+            self.open_edits.push(OpenEdit {
+                id: id.to_owned(),
+                path,
+                change: Change::of_input(&call["arguments"]),
+            });
         }
     }
 
@@ -132,10 +191,10 @@ impl Goose {
         if is_skipped {
             heard.ask("call a tool", PermissionAnswer::Denied, "goose");
         }
-        if let Some(place) = self.open_edits.iter().position(|(open, _)| open == id) {
-            let (_, path) = self.open_edits.swap_remove(place);
+        if let Some(place) = self.open_edits.iter().position(|open| open.id == id) {
+            let OpenEdit { path, change, .. } = self.open_edits.swap_remove(place);
             if !is_error {
-                heard.edit(&path);
+                heard.edit(&path, change);
             }
         }
     }

@@ -24,12 +24,14 @@ use std::fmt;
 
 use serde_json::Value;
 
-pub(crate) use conclude::conclude;
+pub(crate) use conclude::{conclude, explain_end};
 pub(crate) use drive::{drive, spawn};
 pub(crate) use lines::{Line, Lines};
 use plan::Plan;
 
+use crate::change::Change;
 use crate::heard::Heard;
+use crate::home::Home;
 use crate::kind::HeadlessKind;
 use crate::start::Start;
 
@@ -43,6 +45,25 @@ pub(crate) trait Dialect: fmt::Debug + Send {
 
     /// Reads one line of standard error, which is shown in any case.
     fn read_error(&mut self, _line: &str, _heard: &mut Heard) {}
+}
+
+/// Returns what an agent keeps in a home folder.
+pub(crate) fn home_of(kind: HeadlessKind) -> &'static Home {
+    match kind {
+        HeadlessKind::Claude => &claude::HOME,
+        HeadlessKind::Codex => &codex::HOME,
+        HeadlessKind::Gemini => &gemini::HOME,
+        HeadlessKind::Opencode => &opencode::HOME,
+        HeadlessKind::Goose => &goose::HOME,
+    }
+}
+
+/// The call of a tool that writes, until it comes back.
+#[derive(Debug)]
+struct OpenEdit {
+    id: String,
+    path: String,
+    change: Option<Change>,
 }
 
 /// Returns the dialect of an agent.

@@ -8,13 +8,61 @@ use serde_json::{Value, json};
 use super::Dialect;
 use super::event::{count, is_set, micros, sum, text};
 use super::plan::Plan;
+use crate::change::Change;
 use crate::classify::Verdict;
 use crate::failure::FailureClass;
 use crate::heard::Heard;
+use crate::home::{Format, Given, Home, Rotation};
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
+
+/// What it keeps in a home.
+pub(super) const HOME: Home = Home {
+    moved_by: &[("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")],
+    files: &[
+        Given {
+            path: ".local/share/opencode/auth.json",
+            source: None,
+            format: Format::Json,
+            fields: &["*"],
+            otherwise: None,
+            added: "",
+            rotation: Some(Rotation {
+                record: "*",
+                fields: &["access", "refresh", "expires"],
+                stamp: "expires",
+                same: &["type", "accountId"],
+            }),
+        },
+        Given::settings(".config/opencode/opencode.json", Format::Json, SETTINGS),
+        Given::settings(".config/opencode/opencode.jsonc", Format::Json, SETTINGS),
+        Given::text(".config/opencode/AGENTS.md"),
+    ],
+    kept: &[
+        ".local/share/opencode/opencode.db*",
+        ".local/share/opencode/storage",
+        ".local/share/opencode/project",
+        ".local/share/opencode/snapshot",
+    ],
+    places: &[],
+    variables: &[],
+    long_lived: "an API key of the provider does not rotate; add it with `opencode auth login`",
+};
+
+/// The settings that are copied: no plugin, server, command or formatter is among them.
+const SETTINGS: &[&str] = &[
+    "provider",
+    "model",
+    "small_model",
+    "disabled_providers",
+    "enabled_providers",
+    "autoupdate",
+    "share",
+    "snapshot",
+    "permission",
+];
 
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
@@ -84,10 +132,12 @@ fn settings(start: &Start) -> Value {
         Permissions::Worktree | Permissions::Ask => "allow",
         Permissions::Deny => "deny",
     };
+    // It cannot ask here, so it runs no command.
+    let commands = if start.asks_about_commands() { "deny" } else { answer };
     let mut settings = json!({
         "autoupdate": false,
         "share": "disabled",
-        "permission": { "edit": answer, "bash": answer, "webfetch": answer, "external_directory": "deny" },
+        "permission": { "edit": answer, "bash": commands, "webfetch": answer, "external_directory": "deny" },
     });
     if let Some(server) = &start.tools {
         let entry = json!({ "type": "local", "command": server.command, "enabled": true });
@@ -108,7 +158,7 @@ impl Opencode {
             self.denied = Some(name.to_owned());
         }
         if WRITING_TOOLS.contains(&name) && !is_error {
-            heard.edit(text(part, "/state/input/filePath"));
+            heard.edit(text(part, "/state/input/filePath"), Change::of_input(&part["state"]["input"]));
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::end::{StillAlive, end_tree};
 use super::tree::Tree;
-use super::{environment, program};
+use super::{Around, environment, program};
 use crate::sandbox::{self, Sandbox};
 use crate::session_id::SessionId;
 use crate::start::StartError;
@@ -41,6 +41,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) input: Option<&'a str>,
     /// What it sees of the machine; without it, all.
     pub(crate) sandbox: Option<&'a Sandbox>,
+    /// The time between SIGTERM and SIGKILL for what must end.
+    pub(crate) grace: Duration,
 }
 
 /// How long it may run.
@@ -48,7 +50,6 @@ pub(crate) struct Launch<'a> {
 pub(crate) struct Bounds {
     pub(crate) wall: Duration,
     pub(crate) silence: Duration,
-    pub(crate) grace: Duration,
 }
 
 /// Where a piece of output came from.
@@ -83,6 +84,7 @@ pub(crate) struct Running {
     pipes: Pipes,
     tree: Tree,
     pid: u32,
+    grace: Duration,
     feeding: Option<JoinHandle<()>>,
     has_ended: bool,
 }
@@ -112,8 +114,8 @@ impl Running {
         if !launch.folder.is_dir() {
             return Err(StartError::FolderMissing { folder: launch.folder.to_owned() });
         }
-        let environment = environment::build(launch.session, launch.environment, launch.sandbox.is_some())?;
-        let words = words(launch, &environment)?;
+        let environment = environment::build(launch.session, launch.environment, launch.sandbox)?;
+        let (words, around) = words(launch, &environment)?;
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
@@ -124,16 +126,18 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
-            .kill_on_drop(true);
+            // A supervisor reaps what is killed, and then ends by itself.
+            .kill_on_drop(around != Around::Supervisor);
         // bubblewrap dies with its parent (`--die-with-parent`), and to the kernel that is this thread, not this process. So
         // nobody may start a program from a thread that ends before it: not in `spawn_blocking`, whose threads leave after a
         // while without work, and not in a task that calls `block_in_place`. A runtime's workers live as long as it does.
         let mut child = command.spawn().map_err(|source| spawn_error(program, source))?;
         // Only a child that was already waited for has no id.
         let pid = child.id().unwrap_or_default();
-        let tree = Tree::of_child(launch.session, pid, launch.sandbox.is_some());
+        let tree = Tree::of_child(launch.session, pid, around);
         let pipes = Pipes::new(child.stdout.take(), child.stderr.take());
-        Ok(Running { child, pipes, tree, pid, feeding: None, has_ended: false })
+        let grace = launch.grace;
+        Ok(Running { child, pipes, tree, pid, grace, feeding: None, has_ended: false })
     }
 
     /// Returns the process id of the program.
@@ -150,7 +154,7 @@ impl Running {
     ) -> Watched {
         let mut status = None;
         let cause = self.watch_until_cause(bounds, stop, &mut status, &mut sink).await;
-        let ending = end_tree(self.tree.clone(), bounds.grace);
+        let ending = end_tree(self.tree.clone(), self.grace);
         let still_alive = self.read_while(ending, &mut status, &mut sink).await.err();
         if status.is_none() {
             status = timeout(REAP_MAX, self.child.wait()).await.ok().and_then(Result::ok);
@@ -290,14 +294,35 @@ fn feed(mut stdin: ChildStdin, input: String) -> JoinHandle<()> {
     })
 }
 
-/// Returns what is started: the command itself, or a sandbox around it.
-fn words(launch: &Launch<'_>, environment: &[(OsString, OsString)]) -> Result<Vec<OsString>, StartError> {
-    let mut command: Vec<OsString> = launch.command.iter().map(OsString::from).collect();
-    let Some(sandbox) = launch.sandbox else { return Ok(command) };
-    command[0] = program::find(&launch.command[0], launch.folder, environment)?.into_os_string();
+/// Returns what is started, and what that is if not the command itself.
+fn words(
+    launch: &Launch<'_>,
+    environment: &[(OsString, OsString)],
+) -> Result<(Vec<OsString>, Around), StartError> {
+    let plain: Vec<OsString> = launch.command.iter().map(OsString::from).collect();
+    let mut found = plain.clone();
+    found[0] = program::find(&launch.command[0], launch.folder, environment)?.into_os_string();
+    let Some(sandbox) = launch.sandbox else {
+        let supervised = supervisor_around(found, launch.grace);
+        return Ok(supervised.map_or((plain, Around::Nothing), |words| (words, Around::Supervisor)));
+    };
+    if let Some(needs) = sandbox::find_hidden(sandbox, &found) {
+        return Err(StartError::ProgramHidden { program: launch.command[0].clone(), needs });
+    }
     let mut words = vec![OsString::from(sandbox::PROGRAM)];
-    words.extend(sandbox::arguments(sandbox, launch.folder, &command));
-    Ok(words)
+    words.extend(sandbox::arguments(sandbox, launch.folder, &found));
+    Ok((words, Around::Sandbox))
+}
+
+#[cfg(target_os = "linux")]
+fn supervisor_around(command: Vec<OsString>, grace: Duration) -> Option<Vec<OsString>> {
+    super::supervise::wrap(command, grace)
+}
+
+/// Nothing can be around it: only Linux hands orphans to a process of one's choice.
+#[cfg(not(target_os = "linux"))]
+fn supervisor_around(_command: Vec<OsString>, _grace: Duration) -> Option<Vec<OsString>> {
+    None
 }
 
 fn spawn_error(program: &str, source: io::Error) -> StartError {

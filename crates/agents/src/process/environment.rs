@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 
 use super::MARKER;
+use crate::sandbox::Sandbox;
 use crate::session_id::SessionId;
 use crate::start::StartError;
 
@@ -15,18 +16,19 @@ const PASSED_THROUGH: [&str; 6] = ["PATH", "HOME", "TERM", "LANG", "TMPDIR", "TZ
 /// Names a folder outside; in a sandbox it is not writable, and the usual one is there.
 const ONLY_OUTSIDE: &str = "TMPDIR";
 
-/// Returns the whole environment; the caller's values win over passed ones, and the marker over all.
+/// Returns the whole environment; the caller's values win over passed ones, those of the sandbox over the caller's, and
+/// the marker over all.
 pub(super) fn build(
     session: &SessionId,
     given: &[(String, String)],
-    is_sandboxed: bool,
+    sandbox: Option<&Sandbox>,
 ) -> Result<Vec<(OsString, OsString)>, StartError> {
     let mut variables: Vec<(OsString, OsString)> = PASSED_THROUGH
         .into_iter()
-        .filter(|name| !is_sandboxed || *name != ONLY_OUTSIDE)
+        .filter(|name| sandbox.is_none() || *name != ONLY_OUTSIDE)
         .filter_map(|name| std::env::var_os(name).map(|value| (OsString::from(name), value)))
         .collect();
-    for (name, value) in given {
+    for (name, value) in given.iter().chain(sandbox.iter().flat_map(|sandbox| &sandbox.environment)) {
         if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
             return Err(StartError::BadEnvironment { name: name.clone() });
         }

@@ -11,11 +11,14 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
 };
 
-use super::{Leftover, MARKER};
+use super::{Around, Leftover, MARKER};
 use crate::session_id::SessionId;
 
 /// How much of an environment is searched; the kernel itself allows about 6 MB for arguments and environment.
 const ENVIRONMENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// How often a supervisor is spared: it needs a moment for each child.
+const SPARED_MAX: u32 = 6;
 
 /// How many parents are followed upwards; a longer chain is a sign of a torn reading.
 const ANCESTORS_MAX: usize = 4096;
@@ -30,24 +33,32 @@ pub(super) struct Member {
 /// The processes of one session.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
-    marker: String,
+    /// Nothing if it is all that is below this process.
+    marker: Option<String>,
     leader: Option<Member>,
-    /// The leader is the sandbox around the program.
-    is_sandboxed: bool,
+    /// What the leader is, if not the program.
+    around: Around,
+    /// How often members were killed.
+    kills: u32,
     known: BTreeSet<Member>,
 }
 
 impl Tree {
     /// Describes the tree of a session of which only the marker is known.
     pub(super) fn of_session(session: &SessionId) -> Tree {
-        let marker = format!("{MARKER}={session}");
-        Tree { marker, leader: None, is_sandboxed: false, known: BTreeSet::new() }
+        let marker = Some(format!("{MARKER}={session}"));
+        Tree { marker, ..Tree::below_this_process() }
+    }
+
+    /// Describes everything that is below this process.
+    pub(super) fn below_this_process() -> Tree {
+        Tree { marker: None, leader: None, around: Around::Nothing, kills: 0, known: BTreeSet::new() }
     }
 
     /// Describes the tree of a child that leads its own process group and is not reaped yet.
-    pub(super) fn of_child(session: &SessionId, pid: u32, is_sandboxed: bool) -> Tree {
+    pub(super) fn of_child(session: &SessionId, pid: u32, around: Around) -> Tree {
         let leader = i32::try_from(pid).ok().and_then(read_process).map(|process| process.member);
-        Tree { leader, is_sandboxed, ..Tree::of_session(session) }
+        Tree { leader, around, ..Tree::of_session(session) }
     }
 
     /// Returns every living process of the tree. One that was a member before stays one.
@@ -75,9 +86,10 @@ impl Tree {
         self.known.len()
     }
 
-    /// Asks one process to end. A sandbox is not asked: it would take the program with it, without its grace.
+    /// Asks one process to end. What is around the program is not asked: it would take the program with it, without its
+    /// grace, or leave it without somebody who knows all that it started.
     pub(super) fn ask(&self, member: Member) {
-        if self.is_sandboxed && self.leader == Some(member) {
+        if self.around != Around::Nothing && self.leader == Some(member) {
             return;
         }
         self.signal(member, Signal::TERM);
@@ -101,8 +113,15 @@ impl Tree {
     }
 
     /// Kills the given members, the group at one stroke so that it cannot fork away. A sandbox is the group, and the
-    /// kernel ends all that is in it.
-    pub(super) fn kill(&self, members: &[Member]) {
+    /// kernel ends all that is in it. A supervisor is spared at first: it reaps what is killed, and then ends by itself.
+    pub(super) fn kill(&mut self, members: &[Member]) {
+        self.kills += 1;
+        if self.around == Around::Supervisor && self.kills <= SPARED_MAX {
+            for member in members.iter().filter(|member| Some(**member) != self.leader) {
+                self.signal(*member, Signal::KILL);
+            }
+            return;
+        }
         if let Some(leader) = self.leader
             && members
                 .iter()
@@ -119,7 +138,10 @@ impl Tree {
     fn is_member(&self, process: &Process) -> bool {
         self.known.contains(&process.member)
             || self.leader.is_some_and(|leader| process.member == leader || process.is_in_group_of(leader))
-            || holds_entry(&read_environment(process.member.pid), self.marker.as_bytes())
+            || match &self.marker {
+                Some(marker) => holds_entry(&read_environment(process.member.pid), marker.as_bytes()),
+                None => u32::try_from(process.parent) == Ok(std::process::id()),
+            }
     }
 }
 
@@ -136,6 +158,26 @@ pub fn find_leftovers(marker_prefix: &str) -> Vec<Leftover> {
         }
     }
     found
+}
+
+/// Returns the environments of the processes that this one runs under, the nearest first, as far as they can be read.
+pub fn list_environments_above() -> Vec<BTreeMap<String, String>> {
+    let mut found = Vec::new();
+    let mut next = i32::try_from(std::process::id()).ok().and_then(read_process).map(|own| own.parent);
+    while let Some(pid) = next.filter(|pid| *pid > 0)
+        && found.len() < ANCESTORS_MAX
+    {
+        found.push(parse_environment(&read_environment(pid)));
+        next = read_process(pid).map(|process| process.parent);
+    }
+    found
+}
+
+fn parse_environment(environment: &[u8]) -> BTreeMap<String, String> {
+    let entries = environment.split(|byte| *byte == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
+    // The first of several entries is the one that a program finds.
+    let pairs = entries.filter_map(|entry| entry.split_once('=')).rev();
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 #[derive(Debug)]
@@ -235,6 +277,15 @@ mod tests {
         assert!(!holds_entry(b"REGATTA_SESSION=s10\0X=REGATTA_SESSION=s1\0", b"REGATTA_SESSION=s1"));
         assert_eq!(find_marked(b"A=1\0REGATTA_SESSION=s.1\0"), SessionId::new("s.1").ok());
         assert_eq!(find_marked(b"REGATTA_SESSION=a/b\0"), None);
+    }
+
+    #[test]
+    fn an_environment_is_read_as_a_program_would() {
+        let found = parse_environment(b"A=1\0B=x=y\0A=2\0no entry\0\xff=1\0");
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(found, BTreeMap::from([pair("A", "1"), pair("B", "x=y")]));
+        let parent = &list_environments_above()[0];
+        assert!(parent.contains_key("PATH"), "{parent:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use super::Leftover;
+use super::{Around, Leftover};
 use crate::session_id::SessionId;
 
 /// A process group that lives.
@@ -27,7 +27,7 @@ impl Tree {
     }
 
     /// Describes the group that a child leads.
-    pub(super) fn of_child(_session: &SessionId, pid: u32, _is_sandboxed: bool) -> Tree {
+    pub(super) fn of_child(_session: &SessionId, pid: u32, _around: Around) -> Tree {
         Tree { leader: i32::try_from(pid).ok().map(|pid| Member { pid }), was_found: false }
     }
 
@@ -58,11 +58,16 @@ impl Tree {
     }
 
     /// Kills the groups.
-    pub(super) fn kill(&self, members: &[Member]) {
+    pub(super) fn kill(&mut self, members: &[Member]) {
         for member in members {
             self.signal(*member, Signal::KILL);
         }
     }
+}
+
+/// Returns nothing: environments of other processes cannot be read here.
+pub fn list_environments_above() -> Vec<std::collections::BTreeMap<String, String>> {
+    Vec::new()
 }
 
 /// Returns nothing: environments of other processes cannot be read here.

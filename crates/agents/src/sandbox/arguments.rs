@@ -43,7 +43,7 @@ const KEPT_OF_RUN: [&str; 6] = [
 
 /// What is to be seen at a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Sight {
+pub(super) enum Sight {
     Empty { is_writable: bool },
     Nothing,
     Shown { from: PathBuf, is_writable: bool },
@@ -86,8 +86,9 @@ fn push(words: &mut Vec<OsString>, path: &Path, sight: &Sight) {
 }
 
 /// Returns what is mounted where, in order; of several on one path, the last counts.
-fn sights(sandbox: &Sandbox, command: &[OsString]) -> Vec<(PathBuf, Sight)> {
+pub(super) fn sights(sandbox: &Sandbox, command: &[OsString]) -> Vec<(PathBuf, Sight)> {
     let mut found: Vec<(PathBuf, Sight)> = Vec::new();
+    let mut named: Vec<(PathBuf, Sight)> = Vec::new();
     let mut add = |path: &Path, sight: &dyn Fn(PathBuf) -> Sight| {
         if let Some(path) = resolve(path) {
             found.push((path.clone(), sight(path)));
@@ -104,6 +105,12 @@ fn sights(sandbox: &Sandbox, command: &[OsString]) -> Vec<(PathBuf, Sight)> {
     // A program may lie in a folder that is hidden, and the user has said by name that it is to be run.
     for word in command.iter().map(Path::new).filter(|word| word.is_absolute() && word.is_file()) {
         add(word, &shown(false));
+        // By the name that it was given too, which may be a symlink in such a folder.
+        if let (Some(folder), Some(name), Some(from)) =
+            (word.parent().and_then(resolve), word.file_name(), resolve(word))
+        {
+            named.push((folder.join(name), Sight::Shown { from, is_writable: false }));
+        }
     }
     for path in &sandbox.hidden {
         add(path, &|path| match path.is_dir() {
@@ -123,11 +130,23 @@ fn sights(sandbox: &Sandbox, command: &[OsString]) -> Vec<(PathBuf, Sight)> {
             found.push((path, Sight::Shown { from, is_writable: replacement.is_writable }));
         }
     }
+    named.retain(|(path, _)| is_hidden(&found, path));
+    found.extend(named);
     // Of equal paths the last given counts, so it comes first here and the others go.
     found.reverse();
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
     found.dedup_by(|(later, _), (first, _)| later == first);
     found
+}
+
+/// Tells whether what is at a path outside is not there inside, so that it has to be shown by itself.
+pub(super) fn is_hidden(found: &[(PathBuf, Sight)], path: &Path) -> bool {
+    let above = found.iter().filter(|(above, _)| path.starts_with(above));
+    let nearest = above.max_by_key(|(above, _)| above.as_os_str().len());
+    nearest.is_some_and(|(above, sight)| match sight {
+        Sight::Empty { .. } | Sight::Nothing => true,
+        Sight::Shown { from, .. } => from != above,
+    })
 }
 
 /// Returns a path without symlinks; nothing when there is nothing at it. The root is mounted already, and a second time
@@ -168,6 +187,7 @@ mod tests {
                 by: root.join("secret"),
                 is_writable: false,
             }],
+            environment: Vec::new(),
             has_network: true,
         };
         let root = root.display();

@@ -7,16 +7,17 @@
 //! bubblewrap rather than Landlock: only namespaces can hide, and only a PID namespace ends with its first process.
 
 mod arguments;
+mod hidden;
 mod probe;
-mod settings;
 mod workplace;
 
 use std::path::PathBuf;
 
 pub use probe::{Sandboxing, probe};
-pub use workplace::{Workplace, find_own_folders};
+pub use workplace::Workplace;
 
 pub(crate) use arguments::{PROGRAM, arguments};
+pub(crate) use hidden::find_hidden;
 
 /// The view of the machine that a session has; what is not named is read-only.
 ///
@@ -31,6 +32,8 @@ pub struct Sandbox {
     pub hidden: Vec<PathBuf>,
     /// What is something else for it than outside.
     pub replaced: Vec<Replacement>,
+    /// Variables that it gets whatever else its environment says, because they name places inside.
+    pub environment: Vec<(String, String)>,
     /// Whether it reaches the network; without, only its own loopback.
     pub has_network: bool,
 }

@@ -3,13 +3,16 @@
 //! It knows folders and not what they are for beyond that: no task, no branch, no git. What looks otherwise inside than
 //! outside comes from the caller as replacements.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::settings::{CACHES, SECRETS, SETTINGS, Settings};
+use rustix::process::getuid;
+
 use super::{Replacement, Sandbox};
+use crate::home::{OpenHome, cache_environment, find_shown};
 
 /// Where an agent works, and what is around it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Workplace<'a> {
     /// The folder it works in.
     pub worktree: &'a Path,
@@ -19,33 +22,71 @@ pub struct Workplace<'a> {
     pub project: &'a Path,
     /// A folder on disk that it sees as `/tmp` and `/var/tmp`; without it, those are kept in memory.
     pub temporary: Option<&'a Path>,
-    /// The user's home folder.
-    pub home: Option<&'a Path>,
+    /// The home that it gets.
+    pub home: &'a OpenHome,
+    /// The user's home, in whose place it is seen.
+    pub user: Option<&'a Path>,
+    /// The cache of build tools that it shares with others.
+    pub cache: Option<&'a Path>,
     /// Further folders and files that it may change.
     pub writable: Vec<PathBuf>,
-    /// Further folders and files that it sees, though they lie in a folder that is emptied, such as `/tmp`.
+    /// Further folders and files that it sees, though they lie in a folder that is hidden, such as the home or `/tmp`.
     pub readable: Vec<PathBuf>,
     /// Further folders and files that it does not see.
     pub hidden: Vec<PathBuf>,
     /// What looks otherwise to it than outside, such as the repository's git folder.
     pub replaced: Vec<Replacement>,
-    /// Program and arguments of the agent, by which its settings are known.
+    /// Program and arguments of the agent, which it must be able to see.
     pub command: &'a [String],
     /// Whether it reaches the network.
     pub has_network: bool,
 }
 
+/// Where the home is seen when the user has none, or the root of the machine.
+const HOME_OTHERWISE: &str = "/tmp/home";
+
+/// Where the cache of build tools is seen, below the home.
+const CACHE: &str = ".cache/regatta";
+
+/// Folders that hold what programs leave for each other, and are hidden.
+const EMPTIED: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
+
+/// Variables that move what programs keep to themselves out of the home; what they name is hidden like the home.
+const MOVED: [&str; 20] = [
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "GNUPGHOME",
+    "PASSWORD_STORE_DIR",
+    "CARGO_HOME",
+    "GRADLE_USER_HOME",
+    "NPM_CONFIG_USERCONFIG",
+    "npm_config_userconfig",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_CONFIG_FILE",
+    "AZURE_CONFIG_DIR",
+    "CLOUDSDK_CONFIG",
+    "DOCKER_CONFIG",
+    "GH_CONFIG_DIR",
+    "KUBECONFIG",
+    "PGPASSFILE",
+];
+
 impl Sandbox {
     /// Builds the sandbox of an agent that works in a worktree.
     ///
-    /// In the home folder it may write to its own settings and to caches. An agent whose program is not known by name may
-    /// be a wrapper around any other, and gets the settings of all. Keys are hidden unless they are named as writable.
+    /// Of the user's home it sees the folders of PATH, with the toolchains behind them, and what is given as readable or
+    /// writable. Everything else there is its own home.
     pub fn for_work(place: &Workplace<'_>) -> Sandbox {
         let mut sandbox = Sandbox {
             writable: place.writable.clone(),
             read_only: place.readable.iter().cloned().chain([place.project.to_owned()]).collect(),
             hidden: place.hidden.clone(),
             replaced: place.replaced.clone(),
+            environment: Vec::new(),
             has_network: place.has_network,
         };
         let own = if place.is_worktree_writable { &mut sandbox.writable } else { &mut sandbox.read_only };
@@ -56,100 +97,149 @@ impl Sandbox {
                 sandbox.replaced.push(Replacement { path: path.into(), by, is_writable: true });
             }
         }
-        if let Some(home) = place.home {
-            furnish(&mut sandbox, home, place);
-        }
+        furnish(&mut sandbox, place);
         sandbox
     }
 }
 
-/// Returns the folders in a home in which the agent of a command keeps what it needs to run and to be resumed.
-///
-/// One that is not there cannot be made from within a sandbox, so whoever builds one makes it first.
-pub fn find_own_folders(command: &[String], home: &Path) -> Vec<PathBuf> {
-    let is_folder = |path: &&&str| Path::new(path).extension().is_none();
-    let own: Vec<PathBuf> = find_known(command)
-        .flat_map(|settings| settings.writable.iter().filter(is_folder))
-        .map(|path| home.join(path))
-        .collect();
-    let cache = (!own.is_empty()).then(|| home.join(CACHES[0]));
-    own.into_iter().chain(cache).collect()
-}
-
-fn furnish(sandbox: &mut Sandbox, home: &Path, place: &Workplace<'_>) {
-    let is_named = |path: &PathBuf| place.writable.iter().any(|named| named.starts_with(path));
-    let below = |paths: &[&str]| paths.iter().map(|path| home.join(path)).collect::<Vec<_>>();
-    // The home may lie in a folder that is emptied, such as `/tmp`.
-    sandbox.read_only.push(home.to_owned());
-    for settings in find_settings(place.command) {
-        sandbox.writable.extend(below(settings.writable));
-        sandbox.read_only.extend(below(settings.read_only));
+fn furnish(sandbox: &mut Sandbox, place: &Workplace<'_>) {
+    let homes = find_homes(place.user);
+    let home = homes.first().cloned().unwrap_or_else(|| HOME_OTHERWISE.into());
+    let emptied = EMPTIED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+    let moved = find_moved(&home, &|name| std::env::var_os(name));
+    let hidden: Vec<PathBuf> = homes.iter().cloned().chain(emptied).chain(moved.iter().cloned()).collect();
+    sandbox.hidden.extend(moved);
+    let shown = find_shown(&homes, &hidden, place.command, place.readable.iter().chain(&place.writable));
+    place.home.link(&home, &shown.links);
+    sandbox.hidden.extend(homes.into_iter().skip(1));
+    sandbox.read_only.extend(shown.paths);
+    let mut replace = |path: PathBuf, by: &Path| {
+        sandbox.replaced.push(Replacement { path, by: by.to_owned(), is_writable: true });
+    };
+    replace(home.clone(), place.home.folder());
+    let environment = &mut sandbox.environment;
+    if let Some(cache) = place.cache {
+        replace(home.join(CACHE), cache);
+        environment.extend(cache_environment(&home.join(CACHE)));
     }
-    sandbox.writable.extend(below(&CACHES));
-    sandbox.hidden.extend(below(&SECRETS).into_iter().filter(|path| !is_named(path)));
+    environment.extend(shown.environment);
+    environment.extend(place.home.environment(&home));
+    // A user may keep these elsewhere; inside they are where programs expect them.
+    for (name, path) in [
+        ("HOME", ""),
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_DATA_HOME", ".local/share"),
+        ("XDG_STATE_HOME", ".local/state"),
+    ] {
+        let place = if path.is_empty() { home.clone() } else { home.join(path) };
+        environment.push((name.to_owned(), place.to_string_lossy().into_owned()));
+    }
 }
 
-/// Returns the settings of the agent whose program a command names, or of all when it names none.
-fn find_settings(command: &[String]) -> impl Iterator<Item = &'static Settings> {
-    let is_known = find_known(command).next().is_some();
-    SETTINGS.iter().filter(move |settings| !is_known || is_named(settings, command))
+/// Returns the home folders of the user, without symlinks: the one that is in use first, then that of the account.
+fn find_homes(user: Option<&Path>) -> Vec<PathBuf> {
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let account = find_account_home(&accounts, getuid().as_raw());
+    let mut homes: Vec<PathBuf> = Vec::new();
+    for home in user.map(Path::to_owned).into_iter().chain(account) {
+        // A home that is the root of the machine cannot be hidden.
+        let Some(home) = home.canonicalize().ok().filter(|home| home.is_dir() && home.parent().is_some())
+        else {
+            continue;
+        };
+        if !homes.contains(&home) {
+            homes.push(home);
+        }
+    }
+    homes
 }
 
-fn find_known(command: &[String]) -> impl Iterator<Item = &'static Settings> {
-    SETTINGS.iter().filter(move |settings| is_named(settings, command))
+/// Returns what lies elsewhere and is as private as the home: never the root, nor anything that holds the home.
+fn find_moved(home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let named = MOVED.iter().filter_map(|name| Path::new(&variable(name)?).canonicalize().ok());
+    named
+        .filter(|path| path.parent().is_some() && !home.starts_with(path) && !path.starts_with(home))
+        .collect()
 }
 
-/// A bridge is named after its agent: `codex-acp` keeps what `codex` does.
-fn is_named(settings: &Settings, command: &[String]) -> bool {
-    let name_of =
-        |word: &String| Path::new(word).file_name().and_then(|name| name.to_str()).map(str::to_owned);
-    command.iter().filter_map(name_of).any(|name| {
-        let rest = name.strip_prefix(settings.program);
-        rest.is_some_and(|rest| rest.is_empty() || rest == "-acp" || rest == "-agent-acp")
+fn find_account_home(accounts: &str, user: u32) -> Option<PathBuf> {
+    accounts.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let is_own = fields.get(2).and_then(|id| id.parse().ok()) == Some(user);
+        is_own.then(|| fields.get(5).map(PathBuf::from)).flatten()
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::home::HomePlan;
+    use crate::kind::HeadlessKind;
 
-    fn sandbox(command: &[&str], writable: &[&str]) -> Sandbox {
-        let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
-        Sandbox::for_work(&Workplace {
-            worktree: Path::new("/p/.state/w"),
+    #[test]
+    fn the_home_is_its_own_and_tools_find_their_caches() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in ["user/project", "cache", "tools"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        let user = root.join("user");
+        let plan = HomePlan {
+            folder: &root.join("home"),
+            user: &user,
+            login: Some(HeadlessKind::Claude),
+            git_user: None,
+        };
+        let home = OpenHome::open(&plan).unwrap();
+        let sandbox = Sandbox::for_work(&Workplace {
+            worktree: &user.join("project/w"),
             is_worktree_writable: true,
-            project: Path::new("/p"),
-            home: Some(Path::new("/h")),
-            writable: writable.iter().map(PathBuf::from).collect(),
+            project: &user.join("project"),
+            home: &home,
+            user: Some(&user),
+            cache: Some(&root.join("cache")),
+            writable: vec![user.join("data")],
             readable: Vec::new(),
-            hidden: vec![PathBuf::from("/p/.state")],
-            command: &command,
+            hidden: Vec::new(),
+            command: &[],
             temporary: None,
             replaced: Vec::new(),
             has_network: true,
-        })
+        });
+        assert_eq!(sandbox.writable, [user.join("data"), user.join("project/w")]);
+        assert!(!sandbox.read_only.contains(&user) && sandbox.read_only.contains(&user.join("project")));
+        let replaced = |path: PathBuf, by: &str| Replacement { path, by: root.join(by), is_writable: true };
+        assert_eq!(sandbox.replaced, [replaced(user.clone(), "home"), replaced(user.join(CACHE), "cache")]);
+        let variable = |name: &str| {
+            let found = sandbox.environment.iter().rev().find(|(known, _)| known == name);
+            found.map(|(_, value)| PathBuf::from(value))
+        };
+        assert_eq!(variable("HOME"), Some(user.clone()));
+        assert_eq!(variable("CARGO_HOME"), Some(user.join(".cache/regatta/cargo")));
+        assert_eq!(variable("CLAUDE_CONFIG_DIR"), Some(user.join(".claude")));
     }
 
     #[test]
-    fn a_known_agent_gets_its_own_settings_and_a_wrapper_those_of_all() {
-        let holds = |sandbox: &Sandbox, path: &str| sandbox.writable.contains(&PathBuf::from(path));
-        let claude = sandbox(&["/usr/bin/claude", "-p"], &[]);
-        assert!(holds(&claude, "/h/.claude") && !holds(&claude, "/h/.codex"));
-        assert!(claude.read_only.contains(&PathBuf::from("/h/.claude/settings.json")));
-        let bridge = sandbox(&["/opt/claude-agent-acp"], &[]);
-        assert!(holds(&bridge, "/h/.claude") && !holds(&bridge, "/h/.codex"));
-        let through_npx = sandbox(&["npx", "codex"], &[]);
-        assert!(holds(&through_npx, "/h/.codex") && !holds(&through_npx, "/h/.claude"));
-        let wrapper = sandbox(&["sh", "agent.sh"], &[]);
-        assert!(holds(&wrapper, "/h/.codex") && holds(&wrapper, "/h/.claude"));
-        assert!(holds(&wrapper, "/p/.state/w") && holds(&wrapper, "/h/.cache"));
+    fn what_was_moved_out_of_the_home_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in ["home/.config", "config"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        let found = find_moved(&root.join("home"), &|name| match name {
+            "XDG_CONFIG_HOME" => Some(root.join("config").into()),
+            "XDG_DATA_HOME" => Some(root.join("home/.config").into()),
+            "XDG_STATE_HOME" => Some(root.clone().into()),
+            "CARGO_HOME" => Some("/no/such/folder".into()),
+            _ => None,
+        });
+        assert_eq!(found, [root.join("config")]);
     }
 
     #[test]
-    fn keys_are_hidden_unless_they_are_named() {
-        let hides = |sandbox: &Sandbox, path: &str| sandbox.hidden.contains(&PathBuf::from(path));
-        assert!(hides(&sandbox(&[], &[]), "/h/.ssh") && hides(&sandbox(&[], &[]), "/p/.state"));
-        let named = sandbox(&[], &["/h/.ssh"]);
-        assert!(!hides(&named, "/h/.ssh") && hides(&named, "/h/.gnupg"));
+    fn the_account_has_a_home_too() {
+        let accounts = "root:x:0:0:root:/root:/bin/sh\nme:x:1000:1000:Me:/people/me:/bin/sh\nbroken\n";
+        assert_eq!(find_account_home(accounts, 1000), Some("/people/me".into()));
+        assert_eq!(find_account_home(accounts, 1), None);
     }
 }

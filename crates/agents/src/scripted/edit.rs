@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::change::TEXT_BYTES_MAX;
 use crate::folder::{Folder, PathFault};
 
 /// Largest file that is changed in part; it is held in memory meanwhile.
@@ -58,6 +59,15 @@ pub(super) fn replace(folder: &Folder, path: &str, from: &str, to: &str) -> Resu
         return Ok(());
     }
     Err(EditError::NothingToReplace { path: path.to_owned(), from: from.to_owned(), to: to.to_owned() })
+}
+
+/// Returns the text of a file to show what changes in it; nothing of one that is missing, large or no text.
+pub(super) fn peek(folder: &Folder, path: &str) -> String {
+    let Ok(place) = folder.resolve(path) else { return String::new() };
+    let is_small =
+        fs::metadata(&place).is_ok_and(|found| found.is_file() && found.len() <= TEXT_BYTES_MAX as u64);
+    let bytes = if is_small { fs::read(&place).unwrap_or_default() } else { Vec::new() };
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
 /// Removes a file, a link or a folder with all in it; what is not there is fine.

@@ -14,11 +14,11 @@ use super::commit;
 use super::edit::{self, EditError};
 use super::script::{Mishap, Part, Step};
 use super::template::{ExpandError, Template, expand_value};
+use crate::change::Change;
 use crate::failure::{Failure, FailureClass};
 use crate::folder::Folder;
 use crate::heard::Heard;
 use crate::judge::{judge, timed_out, was_silent};
-use crate::limits::Limits;
 use crate::outcome::{Ended, Outcome, ResultFrom};
 use crate::permission::Permissions;
 use crate::process::{Bounds, Cause, Launch, Running, Stream, Watched};
@@ -120,6 +120,13 @@ impl Player {
     }
 
     fn edit(&mut self, folder: &Folder, step: &Step, later: &[Step]) -> Flow {
+        let before = match step {
+            Step::Write { path, .. }
+            | Step::Append { path, .. }
+            | Step::Replace { path, .. }
+            | Step::Remove(path) => edit::peek(folder, &self.expand(path)?),
+            _ => String::new(),
+        };
         let (path, changed) = match step {
             Step::Write { path, text } => {
                 let (path, text) = (self.expand(path)?, self.expand(text)?);
@@ -147,7 +154,8 @@ impl Player {
         match changed {
             Ok(()) => {
                 self.last_output = Instant::now();
-                self.recorder.edited(&path);
+                let change = Change::between(&before, &edit::peek(folder, &path));
+                self.recorder.edited(&path, change);
                 Continue(())
             }
             Err(error) => Break(edit_failed(&error)),
@@ -212,16 +220,17 @@ impl Player {
             environment,
             input: None,
             sandbox: self.start.sandbox.as_ref(),
+            grace: self.start.limits.grace,
         };
         let running = match Running::start(&launch) {
             Ok(running) => running,
             Err(error) => return crash(error.to_string()),
         };
-        let Limits { silence, grace, .. } = self.start.limits;
+        let silence = self.start.limits.silence;
         let wall = self.wall_end.saturating_duration_since(Instant::now());
         let recorder = &mut self.recorder;
         let print = |stream, bytes: &[u8]| recorder.print(stream, bytes);
-        let watched = running.watch(Bounds { wall, silence, grace }, &mut self.stop, print).await;
+        let watched = running.watch(Bounds { wall, silence }, &mut self.stop, print).await;
         self.last_output = Instant::now();
         Continue(watched)
     }
@@ -276,7 +285,6 @@ impl Player {
             _ => Answer::denied("policy"),
         };
         self.last_output = Instant::now();
-        self.recorder.note(&format!("asked for leave: {what}: {:?} by {}", answer.answer, answer.by));
         self.heard.ask(&what, answer.answer, &answer.by);
         self.pass_heard();
         Continue(())

@@ -59,6 +59,7 @@ impl Place {
             permissions: Permissions::default(),
             asker: None,
             secrets: Vec::new(),
+            tokens: Vec::new(),
             sandbox: None,
             private: self.root().to_owned(),
             transcript: self.root().join("sessions/transcript.jsonl"),
@@ -79,7 +80,7 @@ impl Place {
         let text = std::fs::read_to_string(self.root().join("sessions/transcript.jsonl")).unwrap();
         let show = |line: &str| {
             let value: serde_json::Value = serde_json::from_str(line).unwrap();
-            format!("{}: {}", value["stream"].as_str().unwrap(), value["text"].as_str().unwrap())
+            format!("{}: {}", value["stream"].as_str().unwrap(), value["text"].as_str().unwrap_or_default())
         };
         text.lines().map(show).collect()
     }

@@ -1,15 +1,16 @@
 //! Carrying a task command to its end, or just giving it.
 
 use crate::arguments::Place;
-use crate::describe_run::count;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::{DIM, Screen, YELLOW};
+use crate::walls::Walls;
 use clap::Args;
 use regatta_engine::core::run::{Hold, Run};
 use regatta_engine::core::{Failure, Problem, TaskId};
-use regatta_engine::orders::{Given, Giver};
-use regatta_engine::{Error, Helm, Project};
+use regatta_engine::orders::{self, Given, Giver};
+use regatta_engine::{Carried, Error, Heard, Helm, Project};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -39,6 +40,11 @@ impl Manner {
         crate::identity::giver(self.command_id)
     }
 
+    /// Tells whether the command has an id, which is for one task only.
+    pub(crate) fn has_id(&self) -> bool {
+        self.command_id.is_some()
+    }
+
     /// Gives the command, waits for what it sets off, and shows the task.
     pub(crate) async fn carry_out(
         &self,
@@ -52,59 +58,121 @@ impl Manner {
         if self.no_wait {
             order(&project, &self.giver()).await.map_err(|error| error.explain())?;
         } else {
-            self.wait(place.screen, &project, task, title, begin, order).await?;
+            let mut carry = Carry::take(place.screen, &project, title).await?;
+            let given = match carry.until_ready(task, begin).await {
+                Ok(()) => order(&project, &self.giver()).await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            let taken: &[TaskId] = if given.is_ok() { &[task] } else { &[] };
+            let carried = carry.until_rest(taken).await;
+            given.map_err(|error| error.explain())?;
+            carried?.into_iter().try_for_each(|carried| judge(place.screen, carried))?;
         }
         super::task::show::print(place, &project, task).await
     }
 
-    async fn wait(
+    /// Gives the command for each task, and waits for what they set off; one that is refused does not stop the others.
+    pub(crate) async fn carry_out_all(
         &self,
-        screen: Screen,
+        place: &Place,
         project: &Arc<Project>,
-        task: TaskId,
+        tasks: &[TaskId],
         title: &str,
-        begin: Begin,
-        order: impl AsyncFnOnce(&Project, &Giver) -> Result<Given, Error>,
-    ) -> Result<(), Problem> {
-        let interrupt = interruption();
-        let mut helm =
-            Helm::take(Arc::clone(project), interrupt.clone()).await.map_err(|error| error.explain())?;
-        let progress = Progress::new(screen, title);
-        let result = async {
-            if begin == Begin::WhenSettled {
-                helm.settle(task).await?;
+        order: impl AsyncFn(&Project, &Giver, TaskId) -> Result<Given, Error>,
+    ) -> Result<BTreeMap<TaskId, Result<(), Problem>>, Problem> {
+        let begin = if self.no_wait { Begin::AtOnce } else { Begin::WhenSettled };
+        let mut carry = Carry::take(place.screen, project, title).await?;
+        let mut outcomes = BTreeMap::new();
+        for task in tasks {
+            let given = match carry.until_ready(*task, begin).await {
+                Ok(()) => order(project, &self.giver(), *task).await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            if let Err(error @ Error::WaitEnded { .. }) = given {
+                carry.until_rest(&[]).await?;
+                return Err(error.explain());
             }
-            order(project, &self.giver()).await?;
-            helm.rest(task, &mut |entry| {
-                if entry.task() == Some(task) {
-                    progress.show(entry);
-                }
-            })
-            .await
+            outcomes.insert(*task, given.map_err(|error| error.explain()));
         }
-        .await;
-        drop(progress);
-        let stay = |number: usize| {
-            let others = count(number, "other effect", "other effects");
-            screen.say(&format!(
-                "{YELLOW}staying on{YELLOW:#} for {others} that this process performs {DIM}(Ctrl-C \
-                 hands them to the next engine){DIM:#}"
-            ));
-        };
-        let released = helm.release(stay).await;
-        let carried = result.map_err(|error| error.explain())?;
+        let is_taken = |task: &&TaskId| !self.no_wait && outcomes[task].is_ok();
+        let taken: Vec<TaskId> = tasks.iter().filter(is_taken).copied().collect();
+        for carried in carry.until_rest(&taken).await? {
+            outcomes.insert(carried.task.id, judge(place.screen, carried));
+        }
+        Ok(outcomes)
+    }
+}
+
+/// The wait of one verb.
+struct Carry<'a> {
+    project: &'a Project,
+    helm: Helm,
+    progress: Progress,
+    walls: Walls<'a>,
+}
+
+impl<'a> Carry<'a> {
+    /// Is taken before the command is given, so that everything that follows it is seen.
+    async fn take(screen: Screen, project: &'a Arc<Project>, title: &str) -> Result<Self, Problem> {
+        let helm = Helm::take(Arc::clone(project), interruption()).await.map_err(|error| error.explain())?;
+        let walls = Walls::find(project).await;
+        Ok(Carry { project, helm, progress: Progress::new(screen, title), walls })
+    }
+
+    /// Waits until what an earlier command, or a crash, left to be done for the task is done.
+    async fn until_ready(&mut self, task: TaskId, begin: Begin) -> Result<(), Error> {
+        if begin == Begin::AtOnce || !orders::get_task(self.project, task).await?.is_settling() {
+            return Ok(());
+        }
+        let (progress, walls) = (&self.progress, &self.walls);
+        self.helm.settle(task, &mut |heard| show(progress, walls, &[], heard)).await
+    }
+
+    /// Waits until nothing more happens to the tasks by itself, and lets go of the project.
+    async fn until_rest(mut self, tasks: &[TaskId]) -> Result<Vec<Carried>, Problem> {
+        let (progress, walls) = (&self.progress, &self.walls);
+        let carried = self.helm.rest_all(tasks, &mut |heard| show(progress, walls, tasks, heard)).await;
+        drop(self.progress);
+        let released = self.helm.release().await;
+        let carried = carried.map_err(|error| error.explain())?;
         released.map_err(|error| error.explain())?;
-        if let Some(run) = &carried.run {
-            say_how_it_goes_on(screen, run);
+        Ok(carried)
+    }
+}
+
+fn show(progress: &Progress, walls: &Walls<'_>, tasks: &[TaskId], heard: Heard<'_>) {
+    let is_ours = match heard {
+        Heard::Event(entry) => entry.task().is_some_and(|task| tasks.contains(&task)),
+        Heard::Turn(..) | Heard::Held(_) => true,
+    };
+    if is_ours {
+        progress.hear(heard);
+        if let Heard::Event(entry) = heard {
+            walls.warn(entry).iter().for_each(|line| progress.print(line));
         }
-        let held = carried.run.and_then(|run| match run.hold {
-            Some(Hold::Error { error }) => Some(error),
-            _ => None,
-        });
-        match carried.task.error.or(held) {
-            Some(failure) => Err(problem_of(failure)),
-            None => Ok(()),
-        }
+    }
+}
+
+/// Says what became of a task that was waited for, and what else it waits for.
+fn judge(screen: Screen, carried: Carried) -> Result<(), Problem> {
+    let Carried { task, run, is_queued } = carried;
+    if let Some(run) = &run {
+        say_how_it_goes_on(screen, run);
+    }
+    if is_queued && task.error.is_none() {
+        let id = task.id;
+        screen.say(&format!(
+            "{YELLOW}#{id} stays in the queue{YELLOW:#}: its agent or every place is held by tasks that nobody runs now \
+             {DIM}(see `regatta agent list`; `regatta up` runs everything){DIM:#}"
+        ));
+    }
+    let held = run.and_then(|run| match run.hold {
+        Some(Hold::Error { error }) => Some(error),
+        _ => None,
+    });
+    match task.error.or(held) {
+        Some(failure) => Err(problem_of(failure)),
+        None => Ok(()),
     }
 }
 

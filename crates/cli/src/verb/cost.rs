@@ -11,6 +11,7 @@ use regatta_engine::cost::{CostLine, CostQuery, CostView, find_cost};
 /// Shows what the sessions of agents used: tokens, money, time.
 ///
 /// Figures are what the agents say. Where one does not say what it cost, the amount is what is known, with a `+`.
+/// Sessions that are still running count with what their agents have said so far.
 #[derive(Args)]
 pub(crate) struct Cost {
     /// Only the sessions of this task.
@@ -56,7 +57,7 @@ impl Cost {
 
 fn render(found: &CostView) -> String {
     if found.lines.is_empty() {
-        return format!("{DIM}no session has ended yet{DIM:#}\n");
+        return format!("{DIM}no session has begun yet{DIM:#}\n");
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -78,7 +79,10 @@ fn cells(line: &CostLine) -> Vec<Cell> {
     let spent = &line.spent;
     vec![
         Cell::new(clean(&line.name)),
-        Cell::new(spent.sessions),
+        Cell::new(match line.running {
+            0 => spent.sessions.to_string(),
+            running => format!("{} ({running} running)", spent.sessions),
+        }),
         Cell::new(spent.input_tokens),
         Cell::new(spent.cached_tokens),
         Cell::new(spent.output_tokens),

@@ -61,8 +61,9 @@ impl Demo {
         let started = Instant::now();
         let interrupt = interruption();
         let project = Arc::new(project);
-        let helm =
-            Helm::take(Arc::clone(&project), interrupt.clone()).await.map_err(|error| error.explain())?;
+        let helm = Helm::take_everything(Arc::clone(&project), interrupt.clone())
+            .await
+            .map_err(|error| error.explain())?;
         let progress = Progress::new(screen, "making three tasks");
         let giver = crate::identity::giver(None);
         let person = Person::who_agrees(interrupt);
@@ -70,10 +71,7 @@ impl Demo {
         let played = show.play().await;
         let Show { project, helm, progress, .. } = show;
         drop(progress);
-        let released = match played {
-            Ok(()) => helm.release(|_| {}).await,
-            Err(_) => helm.abandon().await,
-        };
+        let released = helm.release().await;
         played?;
         released.map_err(|error| error.explain())?;
         finish(screen, &project, started).await
@@ -159,13 +157,14 @@ impl Show {
     }
 
     async fn assign(&self, sample: &SampleTask) -> Result<(), Problem> {
-        let given = orders::assign(&self.project, &self.giver, sample.task, sample.agent.clone(), None).await;
+        let to = sample.agent.clone().into();
+        let given = orders::assign(&self.project, &self.giver, sample.task, to, None, true).await;
         given.map(|_| ()).map_err(|error| error.explain())
     }
 
     async fn rest(&mut self, task: TaskId) -> Result<(), Problem> {
         let progress = &self.progress;
-        let carried = self.helm.rest(task, &mut |entry| progress.show(entry)).await;
+        let carried = self.helm.rest(task, &mut |heard| progress.hear(heard)).await;
         match carried.map_err(|error| error.explain())?.task.error {
             Some(failure) => Err(problem_of(failure)),
             None => Ok(()),

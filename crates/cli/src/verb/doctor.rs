@@ -2,10 +2,11 @@
 
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::screen::{GREEN, RED, YELLOW, clean};
+use crate::screen::{DIM, GREEN, RED, YELLOW, clean};
+use crate::verb::state_prune::{name_of, render_bytes};
 use clap::Args;
 use regatta_engine::core::Problem;
-use regatta_engine::{Finding, examine, mend};
+use regatta_engine::{Finding, Reach, Weight, examine, list_reaches, mend, weigh};
 
 /// Looks for what does not add up between the log and the world.
 ///
@@ -15,27 +16,43 @@ pub(crate) struct Doctor {
     /// Mends what can be mended; worktrees and branches without an owner are salvaged before they are removed.
     #[arg(long)]
     fix: bool,
+    /// Show only how much disk space Regatta uses
+    #[arg(long, conflicts_with = "fix")]
+    disk: bool,
 }
 
 impl Doctor {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
+        if self.disk {
+            let weights = weigh(&project).await.map_err(|error| error.explain())?;
+            place.screen.data(&weights, |weights| render_weights(weights));
+            return Ok(Exit::Done);
+        }
         let mut findings = examine(&project).await.map_err(|error| error.explain())?;
         if self.fix && findings.iter().any(|finding| finding.can_fix) {
             mend(&project, &mut findings).await.map_err(|error| error.explain())?;
         }
-        place.screen.data(&findings, |findings| render(findings));
+        let reaches = list_reaches(&project).await;
+        let weights = match place.screen.is_json() {
+            true => Vec::new(),
+            false => weigh(&project).await.map_err(|error| error.explain())?,
+        };
+        place.screen.data(&findings, |findings| {
+            format!("{}\n{}", render(findings, &reaches), render_weights(&weights))
+        });
         let is_healthy = findings.iter().all(|finding| finding.fixed || finding.is_advice);
         Ok(if is_healthy { Exit::Done } else { Exit::Failed })
     }
 }
 
-fn render(findings: &[Finding]) -> String {
-    if findings.is_empty() {
-        return format!(
-            "{GREEN}all is well{GREEN:#}: log, worktrees, branches, processes and locks add up\n"
-        );
-    }
+fn render(findings: &[Finding], reaches: &[Reach]) -> String {
+    let mut shown = match findings.is_empty() {
+        true => {
+            format!("{GREEN}all is well{GREEN:#}: log, worktrees, branches, processes and locks add up\n")
+        }
+        false => String::new(),
+    };
     let line = |finding: &Finding| {
         let (style, mark) = match (finding.fixed, finding.can_fix) {
             (true, _) => (GREEN, "mended"),
@@ -47,5 +64,29 @@ fn render(findings: &[Finding]) -> String {
             if finding.fixed { String::new() } else { format!("\n        next: {}", clean(&finding.next)) };
         format!("{style}{mark}{style:#}  {}{next}\n", clean(&finding.what))
     };
-    findings.iter().map(line).collect()
+    shown.extend(findings.iter().map(line));
+    let reach = |reach: &Reach| {
+        format!("{DIM}agent `{}`: {}{DIM:#}\n", clean(&reach.agent), clean(&reach.describe()))
+    };
+    shown.extend(reaches.iter().map(reach));
+    shown
+}
+
+/// Renders what Regatta keeps in the git folder.
+fn render_weights(weights: &[Weight]) -> String {
+    let mut text = format!("{DIM}on disk{DIM:#}\n");
+    for Weight { kind, count, bytes } in weights {
+        text.push_str(&format!(
+            "  {:<12} {:>10}  {DIM}{count}{DIM:#}\n",
+            name_of(*kind),
+            render_bytes(*bytes)
+        ));
+    }
+    let total: u64 = weights.iter().map(|weight| weight.bytes).sum();
+    text.push_str(&format!(
+        "  {:<12} {:>10}  {DIM}regatta state prune --older-than 30d removes what finished work left{DIM:#}\n",
+        "total",
+        render_bytes(total)
+    ));
+    text
 }

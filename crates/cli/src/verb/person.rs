@@ -123,6 +123,13 @@ impl Person {
         })
     }
 
+    /// Asks whether the programs of a config may run here.
+    pub(crate) async fn trusts(&self, progress: &Progress) -> Result<bool, Problem> {
+        let answer =
+            self.question(progress, "may it run these here? [y]es, [n]o ").await?.unwrap_or_default();
+        Ok(["y", "yes"].contains(&answer.to_lowercase().as_str()))
+    }
+
     /// Asks for a line; nothing at the end of the input. An interruption ends the wait for it.
     async fn question(&self, progress: &Progress, text: &str) -> Result<Option<String>, Problem> {
         // What was typed before the question is no answer to it.
@@ -138,7 +145,7 @@ impl Person {
             answer = answer => Ok(answer.unwrap_or_default()),
             () = self.interrupt.cancelled() => {
                 progress.print("");
-                Err(Error::WaitEnded { why: "it was interrupted", task: None }.explain())
+                Err(Error::WaitEnded { why: "it was interrupted", left: Vec::new() }.explain())
             }
         }
     }

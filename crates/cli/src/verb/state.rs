@@ -1,6 +1,6 @@
 //! `regatta state …`.
 
-use super::state_file;
+use super::{state_file, state_prune};
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
@@ -37,6 +37,7 @@ pub(crate) enum State {
         /// The file to read; `-` for stdin
         file: PathBuf,
     },
+    Prune(state_prune::Prune),
 }
 
 impl State {
@@ -45,6 +46,7 @@ impl State {
             State::Validate { file } => validate(place, &file),
             State::Export { file } => state_file::export(place, &file).await,
             State::Import { file } => state_file::import(place, &file).await,
+            State::Prune(verb) => verb.run(place).await,
         }
     }
 }

@@ -5,22 +5,32 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::{BOLD, CYAN, DIM, YELLOW, clean};
+use crate::walls::Walls;
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId, WaitsFor};
 use regatta_engine::{Engine, Error, Journal, Project, Stop, find_foreign_files, list_tasks};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
+use tokio_util::sync::CancellationToken;
 
 /// How long it looks for events before it looks whether it was interrupted.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Runs the project's engine until it is interrupted.
+/// How often it looks whether the engine of a command has ended: more often than the commands that wait do.
+const TURN_EVERY: Duration = Duration::from_millis(50);
+
+/// Run the project's engine until it is interrupted
 ///
-/// It performs what commands ask for, starts queued tasks when a place is free, and finishes what a crash left
-/// undone. One engine works on a project at a time.
+/// It performs what commands ask for, starts queued tasks when there is room, and finishes what a crash left undone.
+/// Commands then only watch. If a command is at work for a task of its own, this waits until that is done. It prints a
+/// line for each change of a task or a run.
 #[derive(Args)]
-pub(crate) struct Up {}
+pub(crate) struct Up {
+    /// Print errors only, and no line for each change
+    #[arg(long, short)]
+    quiet: bool,
+}
 
 impl Up {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
@@ -28,14 +38,16 @@ impl Up {
         let project = Arc::new(place.open().await?);
         let interrupt = interruption();
         let mut journal = Journal::at_end(&project).await.map_err(explain)?;
-        let engine = Engine::start(Arc::clone(&project)).await.map_err(explain)?;
+        let Some(engine) = start(place, &project, &interrupt).await? else { return Ok(Exit::Done) };
         let root = project.root().display();
-        place.screen.say(&format!("{BOLD}engine up{BOLD:#} for {root} {DIM}(stop with Ctrl-C){DIM:#}"));
+        let screen = if self.quiet { place.screen.quiet() } else { place.screen };
+        screen.say(&format!("{BOLD}engine up{BOLD:#} for {root} {DIM}(stop with Ctrl-C){DIM:#}"));
         for path in find_foreign_files(&project).await.map_err(explain)? {
             let shown = path.display();
-            place.screen.say(&format!("{YELLOW}left alone{YELLOW:#}: {shown} is of no task of this project"));
+            screen.say(&format!("{YELLOW}left alone{YELLOW:#}: {shown} is of no task of this project"));
         }
-        let progress = Progress::new(place.screen, "waiting for commands");
+        let walls = Walls::find(&project).await;
+        let progress = Progress::new(screen, "waiting for commands");
         let mut reminder = Reminder::default();
         while !engine.is_over() && !interrupt.is_cancelled() {
             reminder.look(&project, &progress).await.map_err(explain)?;
@@ -43,7 +55,10 @@ impl Up {
                 () = interrupt.cancelled() => break,
                 entries = journal.wait(LOOK_EVERY) => entries.map_err(explain)?,
             };
-            entries.iter().for_each(|entry| progress.show(entry));
+            for entry in &entries {
+                progress.show(entry);
+                walls.warn(entry).iter().for_each(|line| progress.print(line));
+            }
         }
         progress.print("stopping; what is under way goes on with the next start");
         drop(progress);
@@ -89,5 +104,33 @@ impl Reminder {
         let moment = Duration::from_millis(1);
         self.due = Some(now + next.map_or(REMIND_EVERY, |next| (next + moment).min(REMIND_EVERY)));
         Ok(())
+    }
+}
+
+/// Starts the engine, after the command that is at work now, if there is one; nothing when that wait is interrupted.
+async fn start(
+    place: &Place,
+    project: &Arc<Project>,
+    interrupt: &CancellationToken,
+) -> Result<Option<Engine>, Problem> {
+    let mut told_of = None;
+    loop {
+        let holder = match Engine::start(Arc::clone(project)).await {
+            Ok(engine) => return Ok(Some(engine)),
+            Err(Error::EngineAlreadyRunning(holder)) if holder.own.is_some() => holder,
+            Err(error) => return Err(error.explain()),
+        };
+        if let (Some(own), true) = (&holder.own, told_of != Some(holder.pid)) {
+            place.screen.say(&format!(
+                "{YELLOW}waiting{YELLOW:#} for `regatta {}` (process {} on {}), which works on {own}; the engine starts \
+                 when that is done {DIM}(`kill -INT {}` ends it now, and the engine continues its work){DIM:#}",
+                clean(&holder.command), holder.pid, holder.host, holder.pid
+            ));
+            told_of = Some(holder.pid);
+        }
+        tokio::select! {
+            () = interrupt.cancelled() => return Ok(None),
+            () = tokio::time::sleep(TURN_EVERY) => {}
+        }
     }
 }

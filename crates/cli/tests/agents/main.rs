@@ -4,6 +4,7 @@
 //! from a task on the board to a diff that waits for approval, and each kind of trouble to its class. A program that is
 //! not installed is skipped and says so; `cargo xtask test` installs them all.
 
+mod interrupted;
 mod trouble;
 mod work;
 mod world;

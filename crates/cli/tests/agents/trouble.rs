@@ -20,18 +20,25 @@ fn ends_as(agent: Agent, step: &Value, classes: &[&str]) {
     assert_eq!(std::fs::read_to_string(kept).ok().as_deref(), Some("half\n"), "{name}: the work is kept");
 }
 
+/// Two programs wait for hours without a word about why, and look like one that hangs.
 fn meets_a_rate_limit(agent: Agent) {
-    ends_as(agent, &json!({"rate_limit": {"seconds": 7200, "of": "usage"}}), &["rate_limit"]);
+    let says_nothing = matches!(agent, Agent::Goose | Agent::GooseAcp | Agent::Opencode);
+    let classes: &[&str] = if says_nothing { &["rate_limit", "silence", "timeout"] } else { &["rate_limit"] };
+    ends_as(agent, &json!({"rate_limit": {"seconds": 7200, "of": "usage"}}), classes);
 }
 
 fn meets_an_error(agent: Agent) {
     ends_as(agent, &json!({"error": 400}), &["refused"]);
 }
 
-/// Some programs try a dropped stream again until their time is up.
+/// Some programs try again until their time is up.
 fn meets_a_dropped_stream(agent: Agent) {
     let drop = json!([{"drop": true}, {"say": "one two three four five six seven eight"}]);
-    ends_as(agent, &drop, &["network", "timeout", "silence", "crash"]);
+    ends_as(agent, &drop, &["network", "timeout", "silence"]);
+}
+
+fn meets_a_server_error(agent: Agent) {
+    ends_as(agent, &json!({"error": 500}), &["network", "timeout", "silence"]);
 }
 
 fn meets_a_hang(agent: Agent) {
@@ -59,6 +66,11 @@ macro_rules! troubles {
             }
 
             #[test]
+            fn server_error() {
+                meets_a_server_error(Agent::$agent);
+            }
+
+            #[test]
             fn hang() {
                 meets_a_hang(Agent::$agent);
             }
@@ -72,4 +84,7 @@ troubles! {
     gemini: Gemini,
     claude_acp: ClaudeAcp,
     gemini_acp: GeminiAcp,
+    goose_acp: GooseAcp,
+    goose: Goose,
+    opencode: Opencode,
 }

@@ -27,6 +27,13 @@ fn works(agent: Agent) {
     let transcript = world.project.path().join(".git/regatta/sessions/task-1-session-1.jsonl");
     let said = std::fs::read_to_string(transcript).expect("the session has a transcript");
     assert!(said.contains("The greeting is there."), "{name}");
+    let log = world.project.run(&["task", "log", "1"]).stdout;
+    assert!(log.contains("greeting.txt") && log.contains("The greeting is there."), "{name}: {log}");
+    let is_told = log.contains("tick_criterion") || log.contains("tick criterion");
+    assert!(is_told, "{name}: a call is a line: {log}");
+    assert!(!log.contains("{\"type\"") && !log.contains("jsonrpc"), "{name}: no protocol is shown: {log}");
+    // Codex names the files of a patch, and not what changes in them.
+    assert!(agent == Agent::Codex || log.contains("+ ahoy"), "{name}: an edit is a small diff: {log}");
 }
 
 #[test]
@@ -69,17 +76,23 @@ fn goose_over_acp() {
     works(Agent::GooseAcp);
 }
 
-#[test]
-fn a_rejection_goes_on_in_the_agents_own_session() {
-    let Some(world) = World::new(Agent::Claude, "") else { return };
-    let first =
-        world.play(&json!([{"write": {"path": "greeting.txt", "content": "ahoy\n"}}, {"say": "Done."}]));
-    assert_eq!(first["column"], "waiting_approval", "{first:#}");
+/// Shows that a rejection continues the agent's own session, which its private home keeps.
+fn resumes(agent: Agent) {
+    let Some(world) = World::new(agent, "") else { return };
+    let said = "The first part is there.";
+    let first = world.play(&json!([{"write": {"path": "greeting.txt", "content": "ahoy\n"}}, {"say": said}]));
+    let name = agent.name();
+    assert_eq!(first["column"], "waiting_approval", "{name}: {first:#}");
+    let before = world.model.requests().len();
     let steps = json!([{"write": {"path": "more.txt", "content": "more\n"}}, {"say": "More is done."}]);
     let feedback = regatta_testkit::model::prompt("Say more.", &steps);
     world.project.run(&["task", "reject", "1", "--reason", "too short", "--feedback", &feedback]);
     let second = world.project.json(&["task", "show", "1"]);
-    assert_eq!((&second["column"], &second["diff"]["filesChanged"]), (&"waiting_approval".into(), &2.into()));
+    assert_eq!(
+        (&second["column"], &second["diff"]["filesChanged"]),
+        (&"waiting_approval".into(), &2.into()),
+        "{name}: {second:#}"
+    );
     let events = world.project.json(&["events"]);
     let opened: Vec<&serde_json::Value> = events
         .as_array()
@@ -87,5 +100,31 @@ fn a_rejection_goes_on_in_the_agents_own_session() {
         .iter()
         .filter(|event| event["type"] == "session:opened")
         .collect();
-    assert!(opened[0]["resumes"].is_null() && opened[1]["resumes"].is_string(), "{opened:?}");
+    assert!(opened[0]["resumes"].is_null() && opened[1]["resumes"].is_string(), "{name}: {opened:?}");
+    let asked = world.model.requests().split_off(before);
+    assert!(asked.iter().any(|request| request.body.contains(said)), "{name} knows what it said before");
+}
+
+macro_rules! resuming {
+    ($($test:ident: $agent:ident,)*) => {
+        mod a_rejection_continues_the_session_of {
+            use super::*;
+
+            $(#[test]
+            fn $test() {
+                resumes(Agent::$agent);
+            })*
+        }
+    };
+}
+
+resuming! {
+    claude: Claude,
+    codex: Codex,
+    gemini: Gemini,
+    goose: Goose,
+    opencode: Opencode,
+    claude_over_acp: ClaudeAcp,
+    gemini_over_acp: GeminiAcp,
+    goose_over_acp: GooseAcp,
 }

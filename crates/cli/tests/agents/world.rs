@@ -1,7 +1,7 @@
 //! A project with one real agent, in a home of its own that points it at the stub.
 
 use regatta_testkit::agent_programs::{Agent, Home, Permissions, find};
-use regatta_testkit::binary::TestProject;
+use regatta_testkit::binary::{Running, TestProject};
 use regatta_testkit::model::{StubModel, prompt};
 use serde_json::Value;
 
@@ -41,11 +41,21 @@ impl World {
 
     /// Adds a task whose description carries a script for the model, has the agent do it, and returns what is shown.
     pub(crate) fn play(&self, steps: &Value) -> Value {
+        let id = self.add(steps);
+        self.project.run(&["task", "assign", &id, "--agent", "real"]);
+        self.project.json(&["task", "show", &id])
+    }
+
+    /// Adds such a task and starts the agent on it.
+    pub(crate) fn start(&self, steps: &Value) -> Running {
+        let id = self.add(steps);
+        self.project.start(&["task", "assign", &id, "--agent", "real"])
+    }
+
+    fn add(&self, steps: &Value) -> String {
         let text = prompt("Add a greeting.", steps);
         let task =
             self.project.json(&["task", "add", "Greet", "--description", &text, "--criterion", "It greets"]);
-        let id = task["id"].to_string();
-        self.project.run(&["task", "assign", &id, "--agent", "real"]);
-        self.project.json(&["task", "show", &id])
+        task["id"].to_string()
     }
 }

@@ -115,6 +115,42 @@ fn a_rebase_that_began_on_the_branch_is_in_the_way() {
 }
 
 #[test]
+fn a_merge_in_progress_is_in_the_way() {
+    let project = crewed("");
+    project.repo.git(&["switch", "--quiet", "--create", "side"]);
+    project.repo.write("side.txt", "side\n");
+    project.repo.commit("side");
+    project.repo.git(&["switch", "--quiet", "main"]);
+    let task = add_and_assign(&project, "a task", "worker");
+    project.repo.git(&["merge", "--quiet", "--no-ff", "--no-commit", "side"]);
+    assert_in_the_way(&project, &task, "operation", &[]);
+    project.repo.git(&["commit", "--quiet", "--no-edit"]);
+    merge(&project, &task);
+    assert_eq!(project.repo.git(&["status", "--porcelain"]), "");
+    assert_eq!(project.repo.git(&["show", "main:side.txt"]), "side");
+}
+
+#[test]
+fn a_bisect_is_in_the_way_wherever_it_stands() {
+    let project = crewed("");
+    for text in ["one\n", "two\n", "three\n"] {
+        project.repo.write("README.md", text);
+        project.repo.commit(text.trim_end());
+    }
+    let task = add_and_assign(&project, "a task", "worker");
+    project.repo.git(&["bisect", "start"]);
+    assert_eq!(project.repo.git(&["branch", "--show-current"]), "main");
+    assert_in_the_way(&project, &task, "operation", &[]);
+    project.repo.git(&["bisect", "bad", "HEAD"]);
+    project.repo.git(&["bisect", "good", "HEAD~3"]);
+    assert_eq!(project.repo.git(&["branch", "--show-current"]), "", "it stands at a commit in between");
+    assert_in_the_way(&project, &task, "operation", &[]);
+    project.repo.git(&["bisect", "reset"]);
+    merge(&project, &task);
+    assert_eq!(project.repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
 fn a_filter_that_is_not_allowed_is_in_the_way() {
     let project = crewed("");
     project.repo.git(&["config", "filter.shout.smudge", "tr a-z A-Z"]);

@@ -1,8 +1,7 @@
 //! The project's checks: run by the engine after the agent, kept as evidence beside the claims.
 
-use crate::support::{Transcript, add, crewed, field, read_when_written};
+use crate::support::{Transcript, add, crewed, field, is_alive, read_when_written};
 use regatta_testkit::wait::until;
-use std::path::Path;
 
 const CHECKS: &str =
     "[checks]\nstyle = \"echo 'line 3 is too long'; exit 4\"\nwritten = [\"test\", \"-f\", \"task-1.txt\"]\n";
@@ -54,7 +53,7 @@ fn a_cancel_does_not_wait_for_a_check() {
     let pid = read_when_written(&project.path().join(".regatta/checking"));
     until("the checks are in the log", || field(&project, "1", "phase") == "checking");
     assert_eq!(project.json(&["task", "cancel", "1"])["column"], "backlog");
-    assert!(!Path::new("/proc").join(pid.trim()).exists(), "the check is ended");
+    assert!(!is_alive(pid.trim()), "the check is ended");
     assert_eq!(assign.wait().code, Some(0));
     assert_eq!(project.run(&["doctor"]).code, Some(0));
 }

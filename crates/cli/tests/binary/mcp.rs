@@ -54,6 +54,41 @@ fn an_agent_reaches_its_tools_and_nothing_that_is_for_people() {
     assert_eq!(what, [&["the tool approve_task"], &commands[..]].concat());
 }
 
+/// What cannot be read is answered, and the conversation continues.
+const BABBLER: &str = r#"
+cat > /dev/null
+echo work > work.txt
+deep=$(printf '[%.0s' $(seq 300))
+large=$(head -c 9000000 /dev/zero | tr '\0' x)
+{ printf '%s\n' \
+  '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"sh","version":"1"}}}' \
+  '{"jsonrpc":"2.0","method":"notifications/initialized"}' \
+  '{"jsonrpc":' \
+  '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"read_task","arguments":"none"}}'
+  printf '{"jsonrpc":"2.0","id":4,"method":"tools/call","params":%s\n' "$deep"
+  printf '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"%s"}}\n' "$large"
+  printf '%s\n' '{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"read_task"}}'
+} | eval "$REGATTA_MCP_COMMAND" > answers.jsonl 2> errors.txt
+"#;
+
+#[test]
+fn what_a_client_says_wrong_is_answered_in_plain_words() {
+    let project = with_shell(BABBLER, "");
+    add_and_assign(&project, "Do it", "shell");
+    let answers = worked(&project, "answers.jsonl");
+    let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let find = |id: Value| answers.iter().find(|answer| answer["id"] == id).cloned().unwrap_or_default();
+    let error = |id: Value| find(id)["error"].clone();
+    assert_eq!(error(Value::Null)["code"], -32700, "{answers:?}");
+    assert_eq!(
+        (error(3.into())["code"].clone(), error(4.into())["code"].clone()),
+        ((-32602).into(), (-32600).into())
+    );
+    let large = error(5.into());
+    assert!(large["message"].as_str().unwrap().starts_with("the message is too large"), "{large}");
+    assert_eq!(find(6.into())["result"]["isError"], false, "the conversation continues: {answers:?}");
+}
+
 #[test]
 fn without_a_session_there_are_no_tools() {
     let project = TestProject::without_init(crate::support::PROGRAM);

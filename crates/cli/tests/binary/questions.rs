@@ -27,8 +27,12 @@ cat > /dev/null
 
 /// Makes a project with a task on which the agent is at work and waits for an answer; returns the question's name.
 fn asked() -> (TestProject, Running, String) {
+    asked_by(ASKER)
+}
+
+fn asked_by(script: &str) -> (TestProject, Running, String) {
     let config = format!(
-        "[agents.asker]\nkind = \"acp\"\npermissions = \"ask\"\ncommand = ['sh', '-c', '''{ASKER}''']\n"
+        "[agents.asker]\nkind = \"acp\"\npermissions = \"ask\"\ncommand = ['sh', '-c', '''{script}''']\n"
     );
     let project = TestProject::new(PROGRAM, &config);
     let task = add(&project, "a task");
@@ -118,4 +122,15 @@ fn a_question_ends_with_its_task() {
     assert_eq!(project.json(&["agent", "questions"]), json!([]));
     let error = project.refusal(&["agent", "answer", &question, "allow"]);
     assert_eq!(error["code"], "QUESTION_NOT_FOUND", "{error}");
+}
+
+#[test]
+fn without_a_sandbox_a_person_is_asked_about_a_command() {
+    let edit = r#""kind":"edit","title":"Write","locations":[{"path":"/etc/motd"}]"#;
+    let command = r#""kind":"execute","title":"Run","rawInput":{"command":"make"}"#;
+    assert!(ASKER.contains(edit));
+    let (project, running, question) = asked_by(&ASKER.replace(edit, command));
+    project.run(&["agent", "answer", &question, "deny"]);
+    running.wait();
+    assert_eq!(events_of_questions(&project)[0], json!(["session:asked", 1, "Run", null, null, "engine"]));
 }

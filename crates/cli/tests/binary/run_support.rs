@@ -304,6 +304,14 @@ pub(crate) fn edit(project: &TestProject, name: &str, from: &str, to: &str) {
     project.repo.write(&path, &text.replacen(from, to, 1));
 }
 
+/// Replaces a part of the config.
+pub(crate) fn change_config(project: &TestProject, from: &str, to: &str) {
+    let path = ".regatta/config.toml";
+    let text = std::fs::read_to_string(project.path().join(path)).expect("the config is there");
+    assert!(text.contains(from), "the config has no `{from}`");
+    project.repo.write(path, &text.replacen(from, to, 1));
+}
+
 /// Returns the input of a run as it is given by hand.
 pub(crate) fn input() -> String {
     json!({ "prd": PRD, "title": "By hand" }).to_string()

@@ -1,7 +1,8 @@
 //! A run that is killed at each point that it passes, and then goes on: nothing is lost, and nothing is done twice.
 
 use crate::run_support::{
-    CODER, edit, gated, open, scripted, status, steps, subjects, until_begun, write_many, write_plain,
+    CODER, change_config, edit, gated, open, scripted, status, steps, subjects, until_begun, write_many,
+    write_plain,
 };
 use regatta_testkit::binary::TestProject;
 use serde_json::{Value, json};
@@ -133,13 +134,6 @@ fn check_budget(project: &TestProject, more: &[&str]) {
     let command = [&["run", "speckit", "--prd", "plan.md", "--level", "1"], more].concat();
     let other = project.json(&command);
     assert_eq!(other["status"], "completed", "{more:?}: {other}");
-}
-
-fn change_config(project: &TestProject, from: &str, to: &str) {
-    let path = ".regatta/config.toml";
-    let text = std::fs::read_to_string(project.path().join(path)).expect("the config is there");
-    assert!(text.contains(from), "the config has no `{from}`");
-    project.repo.write(path, &text.replacen(from, to, 1));
 }
 
 fn events(project: &TestProject, kind: &str) -> Vec<Value> {

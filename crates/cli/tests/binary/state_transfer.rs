@@ -99,6 +99,7 @@ fn a_log_that_has_events_is_not_replaced() {
     let project = worked();
     let there = clone(&project, "there");
     let file = export(&project);
+    assert_eq!(project.run(&["-C", there.to_str().expect("a path"), "trust", "--yes"]).code, Some(0));
     project.json(&["-C", there.to_str().expect("a path"), "task", "add", "of its own"]);
     let refused = import(&project, &there, &file);
     assert_eq!((refused.code, code_of(&refused).as_str()), (Some(1), "STATE_EXISTS"), "{refused:?}");

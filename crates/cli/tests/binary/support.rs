@@ -188,6 +188,7 @@ pub(crate) fn check(project: &TestProject, name: &str, text: &str) {
         (r"\b\d+\.\d s in \d+ session", "<seconds> in <count> session"),
         (r#""milliseconds": ?\d+"#, r#""milliseconds": <count>"#),
         (r#""day": ?"[-\d]+""#, r#""day": "<day>""#),
+        (r"(?m)^(  (?:log|transcripts|homes|caches|review refs|salvages|total)) +\d+.*$", "$1 <weight>"),
         (r"process \d+ on \S+", "process <pid> on <host>"),
         (r"`kill \d+`", "`kill <pid>`"),
         (r"regatta \d+\.\d+\.\d+", "regatta <version>"),

@@ -125,6 +125,43 @@ fn an_archive_that_is_a_link_is_set_aside_and_a_new_one_is_begun() {
     assert_eq!(other.code, Some(1), "{other:?}");
 }
 
+/// After a clean, archives are written again; a link in the place of their folder, or of one of them, leads nowhere.
+#[test]
+fn an_archive_is_not_written_again_through_a_link() {
+    let project = with_task();
+    for number in 1..=8 {
+        project.json(&["task", "progress", "1", "--did", &format!("did-{number}"), "--next", "more"]);
+    }
+    project.json(&["task", "archive", "1"]);
+    let (outside, archives) =
+        (project.repo.outside().join("elsewhere"), project.path().join(".regatta/archives"));
+    let archive = archives.join("task-1-archive.md");
+    let archived = read(&archive);
+    let clean = || {
+        std::fs::remove_dir_all(project.path().join(".regatta/task-states")).expect("it is there");
+        if archives.is_symlink() {
+            std::fs::remove_file(&archives).expect("a link can be removed");
+        } else {
+            std::fs::remove_dir_all(&archives).expect("it is there");
+        }
+    };
+    let listed = || std::fs::read_dir(&outside).expect("a folder").count();
+    std::fs::create_dir(&outside).expect("a folder");
+    clean();
+    symlink(&outside, &archives).expect("a link can be made");
+    assert_eq!(project.run(&["task", "show", "1"]).code, Some(0));
+    assert!(path(&project).is_file(), "the task file is there again");
+    assert_eq!(listed(), 0, "nothing was written through the link");
+    clean();
+    std::fs::create_dir(&archives).expect("a folder");
+    symlink(outside.join("made"), &archive).expect("a link can be made");
+    assert_eq!(project.run(&["task", "show", "1"]).code, Some(0));
+    assert_eq!(listed(), 0, "nothing was written through the link");
+    clean();
+    assert_eq!(project.run(&["task", "show", "1"]).code, Some(0));
+    assert_eq!(read(&archive), archived);
+}
+
 #[test]
 fn a_file_that_lost_its_end_or_all_of_it_deletes_no_criteria() {
     let project = with_task();

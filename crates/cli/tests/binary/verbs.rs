@@ -265,6 +265,9 @@ fn a_task_is_edited_in_the_log_and_in_its_file() {
     );
     let text = std::fs::read_to_string(task_file(&project, &task)).unwrap();
     assert!(text.starts_with("# Task #1: Another title\n"), "{text}");
+    let is_filed =
+        |text: &str| text.contains("(#1) [details](/api/epics/1)\n") && text.contains("\"epic_id\": 1");
+    assert!(is_filed(&text), "{text}");
     assert!(
         text.contains("- [x] It works") && text.contains("It is small") && !text.contains("It is fast"),
         "{text}"
@@ -281,6 +284,8 @@ fn a_task_is_edited_in_the_log_and_in_its_file() {
     project.json(&["task", "edit", &task, "--no-epic", "--no-criteria"]);
     let shown = project.json(&["task", "show", &task]);
     assert_eq!((&shown["epicId"], &shown["criteria"]), (&Value::Null, &json!([])));
+    let text = std::fs::read_to_string(task_file(&project, &task)).unwrap();
+    assert!(!text.contains("**Epic:**") && text.contains("\"epic_id\": null"), "{text}");
     project.json(&["task", "assign", &task, "--agent", "worker"]);
     project.json(&["task", "approve", &task]);
     refused(&project, &["task", "edit", &task, "--title", "Too late"]);

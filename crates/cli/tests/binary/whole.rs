@@ -68,6 +68,31 @@ fn a_target_that_was_reset_makes_the_approval_stale() {
     assert_eq!(project.refusal(&["task", "approve", "1", "--anyway"])["code"], "APPROVAL_STALE");
 }
 
+/// The approval is in the log when the target is reset, and the merge finds that.
+#[test]
+fn a_target_that_was_reset_after_the_approval_is_not_merged_into() {
+    let project = crewed("");
+    project.repo.write("more.txt", "more\n");
+    project.repo.commit("more");
+    project.json(&["task", "add", "a task"]);
+    project.json(&["task", "assign", "1", "--agent", "worker"]);
+    let killed = project.run_with("REGATTA_CRASH_AT", "merge_branch.before", &["task", "approve", "1"]);
+    assert_eq!(killed.signal, Some(9), "{killed:?}");
+    project.repo.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    let head = project.repo.git(&["rev-parse", "main"]);
+    assert_eq!(project.refusal(&["task", "approve", "1"])["code"], "APPROVAL_STALE");
+    let task = project.json(&["task", "show", "1"]);
+    assert_eq!(
+        (&task["column"], &task["error"]["code"]),
+        (&"waiting_approval".into(), &"APPROVAL_STALE".into())
+    );
+    assert_eq!(project.repo.git(&["rev-parse", "main"]), head);
+    let log = project.run(&["--json", "events", "--type", "worktree:merge:failed"]).stdout;
+    assert!(log.contains("APPROVAL_STALE"), "{log}");
+    project.json(&["task", "submit", "1"]);
+    assert_eq!(project.json(&["task", "approve", "1"])["column"], "verified");
+}
+
 #[test]
 fn what_waits_for_a_person_has_a_deadline_and_is_then_overdue() {
     let project = crewed("[limits]\nreview = \"1ms\"\n");

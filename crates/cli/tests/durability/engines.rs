@@ -5,8 +5,9 @@ use crate::invariants;
 use crate::world::{SIGKILL, Up, World};
 use regatta_testkit::binary::{Outcome, Running};
 use regatta_testkit::wait::until;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::process::Child;
 
 const COMMAND_ID: &str = "0192f0c4-7a50-7c3e-8f10-000000000021";
 /// Enough for either of two commands to be first now and then.
@@ -95,15 +96,62 @@ fn an_engine_that_slept_past_its_lease_does_no_harm() {
     start_gated(&world);
     world.until_phase(1, "running");
     up.send(Signal::STOP);
-    world.add("medium");
-    let successor = world.project.start(&["task", "assign", "2", "--agent", "writer"]);
+    world.until_phase(1, "unattended");
+    let successor = world.up();
     world.until_started(1, 1, 2);
     up.send(Signal::CONT);
     assert_eq!(up.wait().code(), Some(1), "it ends by itself");
     world.let_go();
-    let outcome = successor.wait();
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    assert_eq!((&world.task(1)["phase"], &world.task(2)["phase"]), (&"ready".into(), &"ready".into()));
+    world.until_phase(1, "ready");
+    successor.stop();
+    invariants::check(&world);
+}
+
+/// The engine sleeps after it kept a salvage and before it removes the worktree. Its successor removes it, and the task is
+/// assigned again: the same folder and the same branch, with other work in it.
+#[test]
+fn an_engine_that_slept_over_a_removal_does_not_remove_its_successors_worktree() {
+    let world = World::new("");
+    world.add("medium");
+    world.done(&["task", "assign", "1", "--agent", "writer"]);
+    let mut sleeper = Sleeper::start(&world, "remove_worktree.salvaged", &["task", "cancel", "1"]);
+    let worktree = world.project.path().join(".regatta/worktrees/task-1");
+    assert!(worktree.is_dir(), "it sleeps before the removal");
+    // It takes over when the lease has run out.
+    world.add("medium");
+    world.done(&["task", "assign", "2", "--agent", "writer"]);
+    assert_eq!(world.task(1)["column"], "backlog");
+    assert!(sleeper.is_asleep(), "nobody woke it: it holds no lock");
+    let up = world.up();
+    world.done(&["task", "assign", "1", "--agent", "gated", "--no-wait"]);
+    world.until_phase(1, "running");
+    std::fs::write(worktree.join("of-the-successor.txt"), "work\n").expect("it can be written");
+    let head = world.project.repo.git(&["rev-parse", "task/1"]);
+    sleeper.wake_until_over();
+    assert_eq!(sleeper.wait(), Some(1), "it has lost its lease");
+    let text = std::fs::read_to_string(worktree.join("of-the-successor.txt"));
+    assert_eq!(text.expect("the work is there"), "work\n");
+    assert_eq!(world.project.repo.git(&["rev-parse", "task/1"]), head);
+    world.let_go();
+    world.until_rest(1);
+    up.stop();
+    assert_eq!(world.task(1)["phase"], "ready");
+    invariants::check(&world);
+}
+
+/// The engine is stopped in the middle of a change to the repository, as by Ctrl-Z, and keeps the lock. Its successor wakes
+/// it and does not take the lock from it: the change is finished, and the engine that made it can write nothing more.
+#[test]
+fn an_engine_that_sleeps_in_the_middle_of_a_removal_is_woken_by_who_waits_for_it() {
+    let world = World::new("");
+    world.add("medium");
+    world.done(&["task", "assign", "1", "--agent", "writer"]);
+    let sleeper = Sleeper::start(&world, "remove_worktree.moved_aside", &["task", "cancel", "1"]);
+    world.add("medium");
+    world.done(&["task", "assign", "2", "--agent", "writer"]);
+    assert_eq!(sleeper.wait(), Some(1), "it has lost its lease");
+    assert_eq!((&world.task(1)["phase"], &world.task(2)["phase"]), (&"waiting".into(), &"ready".into()));
+    assert_eq!(world.task(1)["salvages"].as_array().map(Vec::len), Some(1));
     invariants::check(&world);
 }
 
@@ -113,21 +161,10 @@ fn what_was_written_after_the_salvage_is_salvaged_as_well() {
     let world = World::new("");
     world.add("medium");
     world.done(&["task", "assign", "1", "--agent", "writer"]);
-    let mut command = world.project.command(&["task", "cancel", "1"]);
-    command.env("REGATTA_STOP_AT", "remove_worktree.salvaged");
-    let mut sleeper = command.spawn().expect("it can be started");
-    until("the engine sleeps", || is_stopped(sleeper.id()));
+    let mut sleeper = Sleeper::start(&world, "remove_worktree.salvaged", &["task", "cancel", "1"]);
     let worktree = world.project.path().join(".regatta/worktrees/task-1");
     std::fs::write(worktree.join("late.txt"), "late\n").expect("it can be written");
-    let pid = rustix::process::Pid::from_raw(i32::try_from(sleeper.id()).expect("a pid")).expect("a pid");
-    // It stops at the same place again, because it salvages again.
-    rustix::process::kill_process(pid, Signal::CONT).expect("it can be continued");
-    until("it is done, or sleeps again", || {
-        if is_stopped(sleeper.id()) {
-            rustix::process::kill_process(pid, Signal::CONT).expect("it can be continued");
-        }
-        sleeper.try_wait().expect("it can be asked").is_some()
-    });
+    sleeper.wake_until_over();
     assert!(!worktree.exists());
     let refs = world.project.repo.git(&["for-each-ref", "--format=%(refname)", "refs/regatta/salvage/1"]);
     let has_late = |name: &str| {
@@ -139,9 +176,57 @@ fn what_was_written_after_the_salvage_is_salvaged_as_well() {
     assert_eq!(world.project.run(&["doctor"]).code, Some(0));
 }
 
-fn is_stopped(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+/// A verb that stops itself at a point, as a closed lid would; a test that fails does not leave it behind.
+struct Sleeper {
+    child: Child,
+}
+
+impl Sleeper {
+    /// Starts it, and returns when it sleeps.
+    fn start(world: &World, point: &str, arguments: &[&str]) -> Self {
+        let mut command = world.project.command(arguments);
+        command.env("REGATTA_STOP_AT", point);
+        let sleeper = Sleeper { child: command.spawn().expect("it can be started") };
+        until("the engine sleeps", || sleeper.is_asleep());
+        sleeper
+    }
+
+    fn is_asleep(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    }
+
+    fn wake(&self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process has an id");
+        kill_process(pid, Signal::CONT).expect("it can be continued");
+    }
+
+    /// Wakes it whenever it sleeps: it stops at its place again if it salvages again.
+    fn wake_until_over(&mut self) {
+        until("the sleeper has ended", || {
+            if self.is_asleep() {
+                self.wake();
+            }
+            self.is_over()
+        });
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.child.try_wait().expect("it can be asked").is_some()
+    }
+
+    /// Waits for its end, and returns its exit code.
+    fn wait(mut self) -> Option<i32> {
+        until("the sleeper has ended", || self.is_over());
+        self.child.wait().expect("it has ended").code()
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 #[test]

@@ -96,3 +96,27 @@ fn escape_sequences_of_a_failure_do_not_reach_a_terminal() {
         attack.assert_unharmed();
     }
 }
+
+#[test]
+fn folders_of_any_depth_are_removed() {
+    // As deep at once as a path may be long, and each goes to the bottom of the next.
+    let script = r#"
+        echo work > work.txt
+        chain="$(printf "d/%.0s" $(seq 1500))"
+        for base in "$HOME" /tmp; do
+            cd "$base" || exit; mkdir -p deep
+            for number in $(seq 20); do mkdir -p "next/$chain" && mv deep "next/${chain}deep" && mv next deep; done
+        done
+        true
+    "#;
+    if !crate::support::has_sandbox() {
+        return;
+    }
+    let attack = Attack::new(Walls::Sandbox, script, "");
+    let said = attack.run();
+    assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
+    let left =
+        std::fs::read_dir(attack.project.path().join(".git/regatta/homes/task-1-hostile")).expect("a home");
+    assert_eq!(left.count(), 0, "the home was swept");
+    attack.assert_unharmed();
+}

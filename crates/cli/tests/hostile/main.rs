@@ -6,6 +6,7 @@
 mod claims;
 mod files;
 mod floods;
+mod home;
 mod planted;
 mod processes;
 mod reach;

@@ -1,7 +1,7 @@
 //! What an agent leaves in its worktree, and without a sandbox in the git folder, runs nothing and leads nowhere.
 
 use crate::support::{Attack, Walls, walls};
-use regatta_testkit::repo::write_program;
+use regatta_testkit::repo::{git_in, write_program};
 
 /// Plants a program wherever git might run one. `$1` is the program.
 const PLANT: &str = r#"
@@ -42,13 +42,23 @@ fn nothing_planted_runs_from_the_session_to_the_merge() {
             let ran = attack.project.run(verb);
             assert_eq!(ran.code, Some(0), "{verb:?} {ran:?}");
         }
-        // Without a sandbox the filter is in the repository's config: the checkout cannot follow without it, and it does not run.
-        let decided = attack.project.run(&["task", "approve", "1", "--anyway"]);
-        let is_in_the_way = decided.stderr.contains("CHECKOUT_IN_THE_WAY");
-        assert_eq!(decided.code, Some(i32::from(is_in_the_way)), "{walls:?} {decided:?}");
+        let approve = ["task", "approve", "1", "--anyway"];
+        let column = match walls {
+            // Nothing but `.gitattributes` came through, and a filter that no config defines is none.
+            Walls::Sandbox => {
+                assert_eq!(attack.project.json(&approve)["column"], "verified");
+                "verified"
+            }
+            // The filter is in the repository's config: the checkout cannot follow without it, and it does not run.
+            Walls::None => {
+                let error = attack.project.refusal(&approve);
+                assert_eq!(error["code"], "CHECKOUT_IN_THE_WAY", "{error}");
+                assert_eq!(error["details"]["checkouts"][0]["reason"], "filter", "{error}");
+                "waiting_approval"
+            }
+        };
         let ran = std::fs::read_to_string(&canary).unwrap_or_default();
         assert_eq!(ran, "", "{walls:?}");
-        let column = if is_in_the_way { "waiting_approval" } else { "verified" };
         assert_eq!(attack.task()["column"], column, "{walls:?}");
     }
 }
@@ -82,4 +92,55 @@ fn a_symlink_to_a_secret_is_committed_as_a_link() {
         assert!(!diff.stdout.contains("canary-secret"), "{}", diff.stdout);
         attack.assert_unharmed();
     }
+}
+
+/// Plants programs in every git folder that a person's `git status` would look into. `$PROGRAM` is the program.
+const PLANT_INSIDE: &str = r##"
+    make() { git init -q "$1"; git -C "$1" -c user.name=a -c user.email=a@example.com commit -q --allow-empty -m one; }
+    make clone; git -C clone config core.fsmonitor "$PROGRAM"
+    hook=clone/.git/hooks/post-index-change; printf "#!/bin/sh\n%s\n" "$PROGRAM" > $hook; chmod +x $hook
+    make odd; mv odd/.git odd/store; echo "gitdir: store" > odd/.git; git -C odd config core.fsmonitor "$PROGRAM"
+    own="$(git rev-parse --absolute-git-dir)"; mkdir -p "$own/modules"
+    make sub; mv sub/.git "$own/modules/sub"; echo "gitdir: $own/modules/sub" > sub/.git
+    git -C sub config core.worktree "$PWD/sub"; git -C sub config core.fsmonitor "$PROGRAM"
+    git add clone odd sub 2>/dev/null
+    printf "[core]\n\tfsmonitor = %s\n" "$PROGRAM" > settings
+    cp settings "$own/config.worktree"; rm -f "$own/config.worktree"; mv settings "$own/config.worktree"; rm -f settings
+    echo work > work.txt
+    true
+"##;
+
+#[test]
+fn nothing_planted_runs_when_a_person_says_git_status() {
+    for walls in walls() {
+        let (attack, canary) = attack(walls, PLANT_INSIDE);
+        attack.project.repo.git(&["config", "extensions.worktreeConfig", "true"]);
+        let said = attack.run();
+        // What ran inside while it was planted is nobody's harm.
+        let _ = std::fs::remove_file(&canary);
+        let worktree = attack.project.path().join(".regatta/worktrees/task-1");
+        assert!(worktree.join("work.txt").exists(), "{walls:?} {said:?}");
+        for folder in ["", "clone", "odd", "sub"] {
+            git_in(&worktree.join(folder), &["status"]);
+        }
+        assert!(!canary.exists(), "{walls:?}");
+        let refused = attack.events("agent:refused");
+        let what = refused.iter().map(|event| event["what"].to_string()).collect::<String>();
+        for file in
+            ["clone/.git/config (core.fsmonitor)", "clone/.git/hooks/post-index-change", "modules/sub/config"]
+        {
+            assert!(what.contains(file), "{walls:?}: {file} in {what}");
+        }
+        assert!(said.stderr.contains("was refused git settings that run programs"), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn hooks_among_the_files_need_a_person() {
+    let script = "mkdir -p .githooks; echo true > .githooks/post-checkout";
+    let attack = Attack::new(Walls::None, script, "");
+    attack.project.repo.git(&["config", "core.hooksPath", ".githooks"]);
+    attack.run();
+    let diff = attack.project.json(&["task", "diff", "1"]);
+    assert_eq!(diff["obeyedFiles"], serde_json::json!([".githooks/post-checkout"]), "{diff}");
 }

@@ -1,7 +1,7 @@
 //! What an agent in a sandbox can reach: its worktree, its branch, and nothing else.
 
 use crate::support::{Attack, Walls, has_sandbox, walls};
-use regatta_testkit::repo::fingerprint;
+use regatta_testkit::repo::{fingerprint, write_program};
 
 #[test]
 fn nothing_outside_of_the_worktree_can_be_written() {
@@ -185,6 +185,19 @@ fn secrets_of_the_environment_are_not_passed_on() {
 #[test]
 fn a_sandbox_that_is_required_and_missing_refuses_to_start() {
     let mut attack = Attack::new(Walls::Sandbox, "echo work > work.txt", "");
+    let tools = without_bubblewrap(&attack);
+    attack.project.set("PATH", tools.to_str().expect("a path"));
+    let said = attack.run();
+    assert_eq!(said.code, Some(1));
+    assert_eq!(attack.task()["error"]["code"], "AGENT_START_FAILED", "{said:?}");
+    assert!(said.stderr.contains("bubblewrap (`bwrap`) was not found on PATH"), "{}", said.stderr);
+    let doctor = attack.project.run(&["doctor"]);
+    assert!(doctor.stdout.contains("agents are not started"), "{doctor:?}");
+    assert_eq!(doctor.code, Some(1));
+}
+
+/// Makes a folder for PATH that has what is needed, and no sandbox.
+fn without_bubblewrap(attack: &Attack) -> std::path::PathBuf {
     let tools = attack.outside().join("tools");
     std::fs::create_dir(&tools).expect("a folder");
     for tool in ["git", "sh"] {
@@ -194,12 +207,65 @@ fn a_sandbox_that_is_required_and_missing_refuses_to_start() {
             .expect("the tool is there");
         std::os::unix::fs::symlink(found, tools.join(tool)).expect("a symlink");
     }
+    tools
+}
+
+#[test]
+fn a_sandbox_that_is_missing_is_said_with_each_assignment() {
+    let mut attack = Attack::new(Walls::Sandbox, "echo work > work.txt", "");
+    let config = attack.project.path().join(".regatta/config.toml");
+    let text = std::fs::read_to_string(&config).expect("a config");
+    std::fs::write(&config, text.replace("mode = \"required\"", "mode = \"auto\"")).expect("a config");
+    attack.project.repo.commit("auto");
+    let tools = without_bubblewrap(&attack);
     attack.project.set("PATH", tools.to_str().expect("a path"));
     let said = attack.run();
-    assert_eq!(said.code, Some(1));
-    assert_eq!(attack.task()["error"]["code"], "AGENT_START_FAILED", "{said:?}");
-    assert!(said.stderr.contains("bubblewrap (`bwrap`) was not found on PATH"), "{}", said.stderr);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let lines: Vec<&str> = said.stderr.lines().filter(|line| line.contains("no sandbox")).collect();
+    assert_eq!(
+        lines,
+        [
+            "no sandbox: hostile can read and change whatever you can (bubblewrap (`bwrap`) was not found on PATH; `regatta doctor` helps)"
+        ]
+    );
     let doctor = attack.project.run(&["doctor"]);
-    assert!(doctor.stdout.contains("agents are not started"), "{doctor:?}");
-    assert_eq!(doctor.code, Some(1));
+    assert!(doctor.stdout.contains("agent `hostile`: no sandbox (bubblewrap"), "{doctor:?}");
+}
+
+#[test]
+fn a_program_in_a_hidden_folder_is_seen_or_the_error_says_what_to_do() {
+    if !has_sandbox() {
+        return;
+    }
+    let attack = Attack::new(Walls::Sandbox, "true", "");
+    // The test's folder lies in `/tmp`, which is hidden.
+    let folder = attack.outside().join("tool");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("library"), "echo work > work.txt\n").expect("a library");
+    write_program(&folder.join("agent"), ". \"$(dirname \"$0\")/library\"");
+    let config = attack.project.path().join(".regatta/config.toml");
+    let entry = |program: &std::path::Path| {
+        let text = format!(
+            "[sandbox]\nmode = \"required\"\n[agents.hostile]\nkind = \"command\"\ncommand = [{program:?}]\n"
+        );
+        std::fs::write(&config, text).expect("a config");
+        attack.project.repo.commit("an agent");
+    };
+    entry(&folder.join("agent"));
+    let said = attack.run();
+    assert_eq!(attack.task()["column"], "waiting_approval", "{said:?}");
+    attack.project.run(&["task", "cancel", "1"]);
+    // An interpreter elsewhere is not shown by itself.
+    let interpreter = attack.outside().join("elsewhere/interpreter");
+    std::fs::create_dir_all(attack.outside().join("elsewhere")).expect("a folder");
+    std::fs::copy("/bin/sh", &interpreter).expect("an interpreter");
+    std::fs::write(folder.join("agent"), format!("#!{}\ntrue\n", interpreter.display())).expect("a script");
+    let said = attack.run();
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.stderr.contains(&format!("needs {}, which the sandbox hides", interpreter.display())),
+        "{said:?}"
+    );
+    assert!(said.stderr.contains("to `[sandbox] readable` in .regatta/config.toml"), "{said:?}");
+    assert_eq!(attack.events("session:opened").len(), 2, "it is not tried again");
 }

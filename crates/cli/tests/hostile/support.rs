@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_regatta");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_regatta");
 
 /// How an agent is shut in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,34 @@ impl Attack {
     }
 
     fn on(project: TestProject) -> Attack {
+        project.json(&["task", "add", "a task"]);
+        Attack { project }
+    }
+
+    /// A sandboxed agent of a kind; for one that is a known program, a script is put in its place.
+    pub(crate) fn of_kind(kind: &str, script: &str) -> Attack {
+        let attack = Attack::with_entry("command = ['true']");
+        let program = attack.outside().join("programs").join(kind);
+        std::fs::create_dir_all(attack.outside().join("programs")).expect("a folder");
+        // One that speaks ACP keeps its input open until it is answered.
+        let hear = if kind == "acp" { "" } else { "cat > /dev/null\n" };
+        regatta_testkit::repo::write_program(&program, &format!("{hear}{script}"));
+        let entry = format!("[agents.hostile]\nkind = \"{kind}\"\ncommand = ['{}']\n", program.display());
+        let config = attack.project.path().join(".regatta/config.toml");
+        let text = std::fs::read_to_string(&config).expect("a config");
+        let old = "[agents.hostile]\nkind = \"command\"\ncommand = ['true']\n";
+        assert!(text.contains(old), "{text}");
+        std::fs::write(&config, text.replace(old, &entry)).expect("a config");
+        attack.project.repo.commit("an agent");
+        attack
+    }
+
+    /// A sandboxed agent, by the lines of its entry.
+    pub(crate) fn with_entry(entry: &str) -> Attack {
+        let config = format!(
+            "[limits]\nretries = 0\n[sandbox]\nmode = \"required\"\n[agents.hostile]\nkind = \"command\"\n{entry}\n"
+        );
+        let project = TestProject::new(PROGRAM, &config);
         project.json(&["task", "add", "a task"]);
         Attack { project }
     }

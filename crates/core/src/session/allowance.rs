@@ -65,6 +65,16 @@ impl Measure {
         }
     }
 
+    /// Returns an amount for programs, in the unit of the config: tokens, US dollars or seconds.
+    pub fn value(self, amount: u64) -> serde_json::Value {
+        match self {
+            Measure::Tokens => amount.into(),
+            // Exact up to billions of dollars.
+            Measure::Cost => (amount as f64 / 1_000_000.0).into(),
+            Measure::Time => (amount as f64 / 1_000.0).into(),
+        }
+    }
+
     /// Returns what was spent by this measure.
     pub fn of(self, spent: &Spent) -> u64 {
         match self {

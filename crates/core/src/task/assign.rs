@@ -1,48 +1,40 @@
 //! `ASSIGN`: gives a task of the backlog to an agent, or queues it.
 
-use super::Task;
+use super::{Task, queue};
 use crate::machine::Column;
-use crate::{AgentId, Answer, Assign, Decision, Event, Queued, Refusal, Situation, TaskId};
+use crate::{
+    AgentId, Answer, Assign, Assignee, Decision, Event, FieldFault, Refusal, Shortage, Situation, TaskId,
+};
 
-/// Assigns the task when its dependencies are verified, the agent is free and a place is left.
+/// Assigns the task when its dependencies are verified, the agent is free and a place is left; queues it otherwise.
 pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) -> Result<Decision, Refusal> {
-    if !assign.is_taped {
-        check_agent_exists(situation, &assign.agent)?;
-    }
+    let wanted = find_wanted(situation, assign)?;
     check_dependencies(situation, task)?;
-    if !assign.is_taped {
-        check_agent_is_free(situation, &assign.agent)?;
-    }
-    let working = situation.crew.count_working();
-    let limit = situation.settings.max_concurrent_agents;
-    let priority = assign.priority.unwrap_or(task.priority);
-    // A run waits by itself: the queue would start one session where the run has many.
-    if working >= limit && assign.run.is_some() {
-        return Err(Refusal::NoPlace { task: task.id, working, limit });
-    }
-    if working >= limit {
-        let answer = Answer::Queued { working, limit };
-        let is_same = |queued: &Queued| {
-            queued.task == task.id && queued.agent == assign.agent && queued.priority == priority
-        };
-        if situation.crew.queue.iter().any(is_same) {
-            return Ok(Decision { events: Vec::new(), answer });
+    let free = match (&wanted, assign.is_taped) {
+        (_, true) => check_places(situation).map(|()| wanted.clone()),
+        (_, false) => situation.crew.find_free(situation.settings, &wanted),
+    };
+    let agent_id = match free {
+        Ok(agent) => agent,
+        Err(shortage) if assign.may_queue => {
+            let priority = assign.priority.unwrap_or(task.priority);
+            let (code, working, limit) = (shortage.code(), shortage.working(), shortage.limit());
+            let events = queue::join(situation.crew, task, &wanted, priority, &shortage);
+            return Ok(Decision { events, answer: Answer::Queued { code, working, limit } });
         }
-        let event =
-            Event::TaskQueued { task_id: task.id, agent_id: assign.agent.clone(), priority, working, limit };
-        return Ok(Decision { events: vec![event], answer });
-    }
+        Err(shortage) => return Err(refuse(task.id, shortage)),
+    };
     let event = Event::TaskAssigned {
         task_id: task.id,
-        agent_id: Some(assign.agent.clone()),
-        priority,
+        agent_id: Some(agent_id),
+        priority: assign.priority.unwrap_or(task.priority),
         branch: format!("task/{}", task.id),
         target: assign.start.target.clone(),
         base: assign.start.base.clone(),
         path: format!("{}/task-{}", assign.start.folder, task.id),
         attempt: task.attempts + 1,
-        working,
-        limit,
+        working: situation.crew.count_working(),
+        limit: situation.settings.max_concurrent_agents,
         run_id: assign.run,
         from: assign.start.from.clone(),
         owner: None,
@@ -50,12 +42,38 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
     Ok(Decision { events: vec![event], answer: Answer::Accepted })
 }
 
-fn check_agent_exists(situation: &Situation<'_>, agent: &AgentId) -> Result<(), Refusal> {
-    if situation.settings.agents.contains_key(agent) {
-        return Ok(());
+/// Returns the agent that is asked for, or [`AgentId::any`].
+fn find_wanted(situation: &Situation<'_>, assign: &Assign) -> Result<AgentId, Refusal> {
+    let settings = situation.settings;
+    let agent = match &assign.to {
+        Assignee::Agent(agent) if assign.is_taped => return Ok(agent.clone()),
+        Assignee::Agent(agent) => agent,
+        Assignee::Any if settings.agents.is_empty() => return Err(nobody_named(situation)),
+        Assignee::Any => return Ok(AgentId::any()),
+        Assignee::Default => match (settings.agents.keys().next(), &settings.default_agent) {
+            (Some(only), _) if settings.agents.len() == 1 => only,
+            (Some(_), Some(default)) => default,
+            _ => return Err(nobody_named(situation)),
+        },
+    };
+    if agent.is_any() || settings.agents.contains_key(agent) {
+        return Ok(agent.clone());
     }
-    let known = situation.settings.agents.keys().cloned().collect();
+    let known = settings.agents.keys().cloned().collect();
     Err(Refusal::AgentNotFound { agent: agent.clone(), known })
+}
+
+fn nobody_named(situation: &Situation<'_>) -> Refusal {
+    let names: Vec<&str> = situation.settings.agents.keys().map(AgentId::as_str).collect();
+    let problem = if names.is_empty() {
+        "is missing, and the config has no agent; add an `[agents.NAME]` entry".to_owned()
+    } else {
+        format!(
+            "must be given with `--agent`: {} or any; or name one as `agent` in `[project]` of the config",
+            names.join(", ")
+        )
+    };
+    Refusal::Invalid { faults: vec![FieldFault { field: "agentId", problem }] }
 }
 
 pub(super) fn check_dependencies(situation: &Situation<'_>, task: &Task) -> Result<(), Refusal> {
@@ -69,16 +87,17 @@ pub(super) fn check_dependencies(situation: &Situation<'_>, task: &Task) -> Resu
     if missing.is_empty() { Ok(()) } else { Err(Refusal::TaskBlocked { task: task.id, missing }) }
 }
 
-fn check_agent_is_free(situation: &Situation<'_>, agent: &AgentId) -> Result<(), Refusal> {
-    let instances = situation.settings.agents.get(agent).map_or(0, |agent| agent.instances);
-    if situation.crew.count_working_as(agent) < instances {
-        return Ok(());
+fn check_places(situation: &Situation<'_>) -> Result<(), Shortage> {
+    situation.crew.check_places(situation.settings)
+}
+
+fn refuse(task: TaskId, shortage: Shortage) -> Refusal {
+    match shortage {
+        Shortage::Agent { agent, tasks, instances } => {
+            Refusal::AgentAlreadyRunning { agent, tasks, instances }
+        }
+        Shortage::Places { working, limit } => Refusal::NoPlace { task, working, limit },
     }
-    Err(Refusal::AgentAlreadyRunning {
-        agent: agent.clone(),
-        tasks: situation.crew.tasks_of(agent),
-        instances,
-    })
 }
 
 #[cfg(test)]
@@ -92,7 +111,8 @@ mod tests {
         let mut world = World::given("add");
         let start =
             Start { target: "main".into(), base: commit(0), from: Some(commit(5)), folder: "trees".into() };
-        let assign = Assign { agent: agent("alpha"), priority: None, start, run: None, is_taped: false };
+        let to = agent("alpha").into();
+        let assign = Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true };
         let step = world.give(id(1), &user(), &Command::Assign(assign)).unwrap();
         let [Effect::CreateWorktree { base, .. }] = &step.effects[..] else { panic!("{step:?}") };
         let worktree = world.tasks[&id(1)].worktree().unwrap();
@@ -128,19 +148,28 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_one_agent() {
+    fn an_agent_is_one_agent_and_a_second_task_is_queued_for_it() {
         check(
             "add; add; assign 1 alpha",
-            "assign 2 alpha; assign 2 beta",
+            "assign 2 alpha; queue; assign 2 alpha noqueue; assign 2 beta; queue",
             expect![[r#"
-            > assign 2 alpha
-            error[AGENT_ALREADY_RUNNING]: agent `alpha` is busy
-              why:  it may work on 1 at a time, and works on #1
-              next: wait, use another agent (`regatta agent list`), or raise `instances` of `[agents.alpha]`
-            > assign 2 beta
-            [task:assigned] -> create_worktree
-            #2 in_progress/preparing, beta starting
-        "#]],
+                > assign 2 alpha
+                queued: AGENT_ALREADY_RUNNING, 1 of 1
+                [task:queued]
+                #2 backlog
+                > queue
+                1. #2 medium for alpha
+                next: none
+                > assign 2 alpha noqueue
+                error[AGENT_ALREADY_RUNNING]: agent `alpha` is busy
+                  why:  1 of 1 instances are running: #1
+                  next: assign it without `--no-queue`, use another agent (`regatta agent list`), or raise `instances` of `[agents.alpha]`
+                > assign 2 beta
+                [task:assigned] -> create_worktree
+                #2 in_progress/preparing, beta starting
+                > queue
+                next: none
+            "#]],
         );
     }
 
@@ -148,15 +177,141 @@ mod tests {
     fn an_agent_may_have_instances() {
         check(
             "instances alpha 2; limit 9; add; add; add; assign 1 alpha; settle 1",
-            "assign 2 alpha; assign 3 alpha",
+            "assign 2 alpha; assign 3 alpha noqueue; assign 3 alpha; settle 2; ready 2; queue",
             expect![[r#"
                 > assign 2 alpha
                 [task:assigned] -> create_worktree
                 #2 in_progress/preparing, alpha starting
-                > assign 3 alpha
+                > assign 3 alpha noqueue
                 error[AGENT_ALREADY_RUNNING]: agent `alpha` is busy
-                  why:  it may work on 2 at a time, and works on #1, #2
-                  next: wait, use another agent (`regatta agent list`), or raise `instances` of `[agents.alpha]`
+                  why:  2 of 2 instances are running: #1, #2
+                  next: assign it without `--no-queue`, use another agent (`regatta agent list`), or raise `instances` of `[agents.alpha]`
+                > assign 3 alpha
+                queued: AGENT_ALREADY_RUNNING, 2 of 2
+                [task:queued]
+                #3 backlog
+                > settle 2
+                [worktree:created, agent:assigned] -> run_session
+                #2 in_progress/running, alpha running
+                > ready 2
+                [task:completed, approval:requested, agent:paused] -> record_diff, pause_agent
+                #2 waiting_approval/ready, alpha paused
+                > queue
+                1. #3 medium for alpha
+                next: #3
+            "#]],
+        );
+    }
+
+    #[test]
+    fn without_an_agent_the_only_one_or_the_configured_one_is_meant() {
+        check(
+            "add",
+            "assign 1 default; default beta; assign 1 default",
+            expect![[r#"
+            > assign 1 default
+            error[VALIDATION_ERROR]: the command was not understood
+              why:  `agentId` must be given with `--agent`: alpha, beta or any; or name one as `agent` in `[project]` of the config
+              next: change what is named and try again; nothing was done
+            > default beta
+            > assign 1 default
+            [task:assigned] -> create_worktree
+            #1 in_progress/preparing, beta starting
+        "#]],
+        );
+        check(
+            "only beta; default alpha; add",
+            "assign 1 default",
+            expect![[r#"
+            > assign 1 default
+            [task:assigned] -> create_worktree
+            #1 in_progress/preparing, beta starting
+        "#]],
+        );
+        check(
+            "only nobody; add",
+            "assign 1 default; assign 1 any",
+            expect![[r#"
+            > assign 1 default
+            error[VALIDATION_ERROR]: the command was not understood
+              why:  `agentId` is missing, and the config has no agent; add an `[agents.NAME]` entry
+              next: change what is named and try again; nothing was done
+            > assign 1 any
+            error[VALIDATION_ERROR]: the command was not understood
+              why:  `agentId` is missing, and the config has no agent; add an `[agents.NAME]` entry
+              next: change what is named and try again; nothing was done
+        "#]],
+        );
+    }
+
+    #[test]
+    fn any_is_the_first_that_is_free() {
+        check(
+            "limit 9; add; add; add; add",
+            "assign 1 any; assign 2 any; assign 3 any noqueue; assign 3 any; queue; assign 4 beta
+             settle 2; ready 2; queue",
+            expect![[r#"
+                > assign 1 any
+                [task:assigned] -> create_worktree
+                #1 in_progress/preparing, alpha starting
+                > assign 2 any
+                [task:assigned] -> create_worktree
+                #2 in_progress/preparing, beta starting
+                > assign 3 any noqueue
+                error[AGENT_ALREADY_RUNNING]: every agent is busy
+                  why:  2 of 2 instances are running: #1, #2
+                  next: assign it without `--no-queue`, use another agent (`regatta agent list`), or raise `instances` of an agent
+                > assign 3 any
+                queued: AGENT_ALREADY_RUNNING, 2 of 2
+                [task:queued]
+                #3 backlog
+                > queue
+                1. #3 medium for any
+                next: none
+                > assign 4 beta
+                queued: AGENT_ALREADY_RUNNING, 1 of 1
+                [task:queued]
+                #4 backlog
+                > settle 2
+                [worktree:created, agent:assigned] -> run_session
+                #2 in_progress/running, beta running
+                > ready 2
+                [task:completed, approval:requested, agent:paused] -> record_diff, pause_agent
+                #2 waiting_approval/ready, beta paused
+                > queue
+                1. #3 medium for any
+                2. #4 medium for beta
+                next: #3
+            "#]],
+        );
+        check(
+            "limit 1; add; add; assign 1 any",
+            "assign 2 any noqueue; assign 2 any",
+            expect![[r#"
+            > assign 2 any noqueue
+            error[CONCURRENCY_LIMIT_EXCEEDED]: task #2 was not assigned
+              why:  1 of 1 places for agents are taken
+              next: assign it without `--no-queue`, or raise `max_concurrent_agents` in .regatta/config.toml
+            > assign 2 any
+            queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1
+            [task:queued]
+            #2 backlog
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_busy_agent_does_not_hold_up_the_others() {
+        check(
+            "limit 9; add; add high; add; assign 1 alpha; assign 2 alpha",
+            "assign 3 any; queue",
+            expect![[r#"
+                > assign 3 any
+                [task:assigned] -> create_worktree
+                #3 in_progress/preparing, beta starting
+                > queue
+                1. #2 high for alpha
+                next: none
             "#]],
         );
     }
@@ -194,7 +349,7 @@ mod tests {
             "assign 2 beta; queue; cancel 1; settle 1; queue; assign 2 beta; queue",
             expect![[r#"
                 > assign 2 beta
-                queued: 1 of 1 places are taken
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1
                 [task:queued]
                 #2 backlog
                 > queue
@@ -224,14 +379,14 @@ mod tests {
             "limit 0; add",
             "assign 1 alpha; queue",
             expect![[r#"
-            > assign 1 alpha
-            queued: 0 of 0 places are taken
-            [task:queued]
-            #1 backlog
-            > queue
-            1. #1 medium for alpha
-            next: none
-        "#]],
+                > assign 1 alpha
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 0 of 0
+                [task:queued]
+                #1 backlog
+                > queue
+                1. #1 medium for alpha
+                next: none
+            "#]],
         );
     }
 
@@ -242,15 +397,15 @@ mod tests {
             "assign 4 alpha; assign 3 alpha; assign 2 alpha; queue",
             expect![[r#"
                 > assign 4 alpha
-                queued: 1 of 1 places are taken
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1
                 [task:queued]
                 #4 backlog
                 > assign 3 alpha
-                queued: 1 of 1 places are taken
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1
                 [task:queued]
                 #3 backlog
                 > assign 2 alpha
-                queued: 1 of 1 places are taken
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1
                 [task:queued]
                 #2 backlog
                 > queue
@@ -269,7 +424,7 @@ mod tests {
             "assign 2 beta; queue; assign 3 alpha high; queue",
             expect![[r#"
                 > assign 2 beta
-                queued: 1 of 1 places are taken
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1
                 [task:queued]
                 #2 backlog
                 > queue
@@ -277,7 +432,7 @@ mod tests {
                 2. #3 medium for alpha
                 next: none
                 > assign 3 alpha high
-                queued: 1 of 1 places are taken
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1
                 [task:queued]
                 #3 backlog
                 > queue

@@ -229,13 +229,13 @@ mod tests {
             "limit 1; add; add; assign 1 alpha",
             "assign 2 beta run; queue",
             expect![[r#"
-            > assign 2 beta run
-            error[CONCURRENCY_LIMIT_EXCEEDED]: task #2 was not assigned
-              why:  1 agents are at work, and 1 may be
-              next: wait, or raise `max_concurrent_agents` in .regatta/config.toml
-            > queue
-            next: none
-        "#]],
+                > assign 2 beta run
+                error[CONCURRENCY_LIMIT_EXCEEDED]: task #2 was not assigned
+                  why:  1 of 1 places for agents are taken
+                  next: assign it without `--no-queue`, or raise `max_concurrent_agents` in .regatta/config.toml
+                > queue
+                next: none
+            "#]],
         );
     }
 }

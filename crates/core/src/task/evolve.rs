@@ -49,7 +49,12 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
             task.dependencies.clone_from(dependencies)
         }
         Event::TaskQueued { priority, .. } if matches!(task.stage, Stage::Backlog) => {
-            task.priority = *priority
+            task.priority = *priority;
+            task.error = None;
+        }
+        Event::TaskDequeued { .. } if matches!(task.stage, Stage::Backlog) => task.error = None,
+        Event::TaskAssignFailed { error, .. } if matches!(task.stage, Stage::Backlog) => {
+            task.error = Some(error.clone())
         }
         Event::WorktreeSalvaged { salvage, .. } if is_removing(&task.stage) || is_driven(&task.stage) => {
             task.salvages.push(salvage.clone())

@@ -120,7 +120,8 @@ fn of_queue(
     let start = reassign.start.clone();
     match &reassign.to {
         Some(agent) => {
-            let order = Assign { agent: agent.clone(), priority: None, start, run: None, is_taped: false };
+            let to = agent.clone().into();
+            let order = Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true };
             assign(situation, task, &order)
         }
         None => {
@@ -321,7 +322,7 @@ mod tests {
             "reassign 2 gamma; queue; reassign 2 me; queue",
             expect![[r#"
                 > reassign 2 gamma
-                queued: 1 of 1 places are taken
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1
                 [task:queued]
                 #2 backlog
                 > queue

@@ -116,7 +116,7 @@ mod tests {
                 [approval:rejected, task:rejected] -> run_session
                 #1 in_progress/starting, alpha starting, rejected 1
                 > assign 3 beta
-                queued: 2 of 1 places are taken
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 2 of 1
                 [task:queued]
                 #3 backlog
             "#]],

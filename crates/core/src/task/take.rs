@@ -92,7 +92,7 @@ mod tests {
                 [worktree:created]
                 #2 in_progress/byhand
                 > assign 3 beta
-                queued: 1 of 1 places are taken
+                queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1
                 [task:queued]
                 #3 backlog
                 > queue

@@ -80,6 +80,7 @@ fn settings() -> Settings {
         retries: Retries::default(),
         sessions: 8,
         budget: Budget::default(),
+        default_agent: None,
         agents: BTreeMap::new(),
     }
 }
@@ -120,7 +121,10 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             priority: Priority::Low,
             working: 2,
             limit: 2,
+            code: Code::AgentAlreadyRunning,
         },
+        Event::TaskDequeued { task_id, agent_id: agent_id.clone() },
+        Event::TaskAssignFailed { task_id, agent_id: agent_id.clone(), error: error.clone() },
         Event::TaskAssigned {
             task_id,
             agent_id: Some(agent_id.clone()),

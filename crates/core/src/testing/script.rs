@@ -3,6 +3,7 @@
 //! ```text
 //! add [PRIORITY] [on ID,ID] [criteria N]   tick ID NUMBER   sessions N
 //! assign ID AGENT [PRIORITY]     complete ID [empty]
+//! assign ID default              assign ID AGENT noqueue        dequeue ID       unassignable ID
 //! depend ID [+ID]… [-ID]…        reject ID REASON               cancel ID [REASON]
 //! take ID                        reassign ID AGENT|me [stop]    submit ID [empty]
 //! reject ID to:AGENT REASON      delete ID                      hide ID | unhide ID
@@ -19,8 +20,8 @@
 
 use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
-    Actor, AgentSettings, Answer, Approval, Approve, Assign, Cancel, Code, Command, Create, Depend, Edit,
-    FailureClass, Feedback, News, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd, RunId,
+    Actor, AgentSettings, Answer, Approval, Approve, Assign, Assignee, Cancel, Code, Command, Create, Depend,
+    Edit, FailureClass, Feedback, News, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd, RunId,
     Salvage, SessionEnd, Stage, Start, Take, Task, TaskId,
 };
 use expect_test::Expect;
@@ -84,6 +85,8 @@ impl World {
             ["obeyed", names] => {
                 self.set(|world| world.obeyed = names.split(',').map(str::to_owned).collect())
             }
+            ["default", name] => self.set(|world| world.settings.default_agent = Some(agent(name))),
+            ["only", name] => self.set(|world| world.settings.agents.retain(|id, _| id.as_str() == name)),
             ["auto"] => self.set(|world| world.settings.approval = Approval::Auto),
             ["queue"] => self.render_queue(),
             [verb, number, ref rest @ ..] => self.verb(verb, id(number.parse().unwrap()), rest),
@@ -108,6 +111,11 @@ impl World {
             "depend" => self.command(task, &user(), Command::Depend(parse_depend(rest))),
             "assign" => self.command(task, &user(), parse_assign(rest)),
             "take" => self.command(task, &user(), Command::Take(Take { priority: None, start: start() })),
+            "dequeue" => self.command(task, &user(), Command::Dequeue),
+            "unassignable" => {
+                let command = Command::NoteUnassignable(failure(Code::TaskBlocked));
+                self.command(task, &Actor::Policy("queue".to_owned()), command)
+            }
             "complete" => {
                 let files = u64::from(rest.first() != Some(&"empty"));
                 let head = commit(self.tasks.get(&task).map_or(0, |task| task.completions) + 1);
@@ -220,8 +228,8 @@ impl World {
         let effects: Vec<&str> = steps.iter().flat_map(|step| &step.effects).map(|e| e.kind()).collect();
         let mut text = String::new();
         for step in steps {
-            if let Answer::Queued { working, limit } = step.answer {
-                text.push_str(&format!("queued: {working} of {limit} places are taken\n"));
+            if let Answer::Queued { code, working, limit } = step.answer {
+                text.push_str(&format!("queued: {code}, {working} of {limit}\n"));
             }
         }
         text.push_str(&format!("[{}]", kinds.join(", ")));
@@ -327,7 +335,9 @@ fn parse_assign(words: &[&str]) -> Command {
     let priority = words.get(1).and_then(|word| find_priority(word));
     let is_taped = words.last() == Some(&"taped");
     let run = (is_taped || words.last() == Some(&"run")).then_some(RunId::FIRST);
-    Command::Assign(Assign { agent: agent(words[0]), priority, start, run, is_taped })
+    let may_queue = run.is_none() && words.last() != Some(&"noqueue");
+    let to = if words[0] == "default" { Assignee::Default } else { agent(words[0]).into() };
+    Command::Assign(Assign { to, priority, start, run, is_taped, may_queue })
 }
 
 fn parse_outcome(words: &[&str]) -> Outcome {

@@ -59,6 +59,7 @@ impl World {
             retries: Retries::default(),
             sessions: 8,
             budget: Budget::default(),
+            default_agent: None,
             agents: BTreeMap::from(agents),
         };
         World {

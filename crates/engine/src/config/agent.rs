@@ -3,6 +3,7 @@
 use super::{Fault, RawLimits, Words, fault, limits};
 use regatta_agents::{HeadlessKind, Limits, Permissions};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// More are a mistake in the config rather than a wish.
@@ -19,12 +20,36 @@ pub struct AgentEntry {
     pub model: Option<String>,
     /// How many tasks it may work on at the same time.
     pub instances: u32,
-    /// The variables of our own environment that it gets to see.
-    pub environment: Vec<String>,
+    /// The variables that it gets besides those that every program gets.
+    pub environment: Vec<Variable>,
     /// What it is answered when it asks for leave.
     pub permissions: Permissions,
     /// When its sessions are ended.
     pub limits: Limits,
+    /// Whose login it gets in a sandbox.
+    pub login: Option<HeadlessKind>,
+}
+
+/// A variable of an agent's environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name in the session.
+    pub name: String,
+    /// Where its value comes from.
+    pub source: Source,
+}
+
+/// Where the value of a variable comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A variable of our own environment.
+    Passed(String),
+    /// The config itself.
+    Value(String),
+    /// A file, from the project's root or after `~`.
+    File(PathBuf),
+    /// What a command prints; a line is run by the shell.
+    Command(Vec<String>),
 }
 
 /// What an agent is.
@@ -64,11 +89,114 @@ pub(super) struct RawAgent {
     #[serde(default = "one")]
     instances: u32,
     #[serde(default)]
-    env: Vec<String>,
+    env: RawEnv,
     #[serde(default)]
     permissions: Permissions,
     #[serde(default)]
     limits: RawLimits,
+    login: Option<RawLogin>,
+}
+
+/// Whose login an agent gets.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum RawLogin {
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Goose,
+    None,
+}
+
+impl RawLogin {
+    fn kind(self) -> Option<HeadlessKind> {
+        match self {
+            RawLogin::Claude => Some(HeadlessKind::Claude),
+            RawLogin::Codex => Some(HeadlessKind::Codex),
+            RawLogin::Gemini => Some(HeadlessKind::Gemini),
+            RawLogin::Opencode => Some(HeadlessKind::Opencode),
+            RawLogin::Goose => Some(HeadlessKind::Goose),
+            RawLogin::None => None,
+        }
+    }
+}
+
+/// Names of variables that are passed on, or a table with their values.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a list of names, or a table such as { KEY = \"value\" }")]
+enum RawEnv {
+    Names(Vec<String>),
+    Table(BTreeMap<String, RawVariable>),
+}
+
+impl Default for RawEnv {
+    fn default() -> Self {
+        RawEnv::Names(Vec::new())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a text, { command = \"…\" }, { file = \"…\" } or { variable = \"NAME\" }")]
+enum RawVariable {
+    Value(String),
+    Command(OfCommand),
+    File(OfFile),
+    Passed(OfVariable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfCommand {
+    command: Words,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfFile {
+    file: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfVariable {
+    variable: String,
+}
+
+impl RawEnv {
+    fn check(&self, key: &str) -> Result<Vec<Variable>, Fault> {
+        let variables: Vec<Variable> = match self {
+            RawEnv::Names(names) => {
+                let passed =
+                    |name: &String| Variable { name: name.clone(), source: Source::Passed(name.clone()) };
+                names.iter().map(passed).collect()
+            }
+            RawEnv::Table(table) => {
+                let find = |(name, raw): (&String, &RawVariable)| {
+                    let source = match raw {
+                        RawVariable::Value(value) => Source::Value(value.clone()),
+                        RawVariable::Command(of) => Source::Command(of.command.to_shell("env")?),
+                        RawVariable::File(of) => Source::File(of.file.clone()),
+                        RawVariable::Passed(of) => Source::Passed(of.variable.clone()),
+                    };
+                    Ok(Variable { name: name.clone(), source })
+                };
+                table.iter().map(find).collect::<Result<_, Fault>>()?
+            }
+        };
+        let is_bad = |name: &str| name.is_empty() || name.contains(['=', '\0']);
+        let is_wrong = |variable: &&Variable| {
+            is_bad(&variable.name) || matches!(&variable.source, Source::Value(value) if value.contains('\0'))
+        };
+        match variables.iter().find(is_wrong) {
+            Some(bad) => {
+                let message =
+                    format!("`{key}.env` has `{}`, which cannot be a variable", bad.name.escape_debug());
+                Err(fault("env", message))
+            }
+            None => Ok(variables),
+        }
+    }
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
@@ -105,11 +233,19 @@ impl RawAgent {
                 return Err(fault("model", message));
             }
         }
+        // Any program may call itself a command, so it gets a login only by name.
+        let login = match (self.login, &program) {
+            (Some(login), _) => login.kind(),
+            (None, Program::Headless { kind, .. }) => Some(*kind),
+            (None, Program::Acp { command }) => HeadlessKind::of_command(command),
+            (None, Program::Command { .. } | Program::Scripted { .. }) => None,
+        };
         Ok(AgentEntry {
+            login,
             program,
             model: self.model.clone(),
             instances: self.instances,
-            environment: self.env.clone(),
+            environment: self.env.check(&key)?,
             permissions: self.permissions,
             limits: limits(&self.limits, defaults)?,
         })

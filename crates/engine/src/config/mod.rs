@@ -5,7 +5,7 @@
 mod agent;
 mod budget;
 
-pub use agent::{AgentEntry, Program};
+pub use agent::{AgentEntry, Program, Source, Variable};
 
 use crate::core::{AgentId, AgentSettings, Approval, Retries, Settings, find_nearest};
 use agent::{AGENTS_MAX, RawAgent};
@@ -169,6 +169,7 @@ struct Raw {
 #[serde(deny_unknown_fields, default)]
 struct RawProject {
     default_branch: String,
+    agent: Option<String>,
     max_concurrent_agents: u32,
     approval: Approval,
     members: Vec<String>,
@@ -274,6 +275,7 @@ impl Default for RawProject {
     fn default() -> Self {
         RawProject {
             default_branch: "main".to_owned(),
+            agent: None,
             max_concurrent_agents: CONCURRENT_AGENTS_DEFAULT,
             approval: Approval::Person,
             members: Vec::new(),
@@ -295,9 +297,15 @@ impl Default for RawSandbox {
 }
 
 impl RawSandbox {
-    fn check(self) -> SandboxSettings {
+    fn check(self) -> Result<SandboxSettings, Fault> {
         let RawSandbox { mode, network, writable, readable, hidden } = self;
-        SandboxSettings { mode, has_network: network, writable, readable, hidden }
+        for (key, paths) in [("writable", &writable), ("readable", &readable)] {
+            if paths.iter().any(|path| path == Path::new("~")) {
+                let message = format!("`sandbox.{key}` must name folders in your home, not the home itself");
+                return Err(fault(key, message));
+            }
+        }
+        Ok(SandboxSettings { mode, has_network: network, writable, readable, hidden })
     }
 }
 
@@ -361,6 +369,10 @@ impl Raw {
         let mut agents = BTreeMap::new();
         for (name, raw) in &self.agents {
             let id: AgentId = name.parse().map_err(|error| fault(name, format!("{error}")))?;
+            if id.is_any() {
+                let message = "an agent cannot be called `any`: that stands for whichever is free first";
+                return Err(fault(name, message));
+            }
             agents.insert(id, raw.check(name, &general)?);
         }
         let roles = self.find_roles(&agents)?;
@@ -377,6 +389,7 @@ impl Raw {
             sessions: self.limits.sessions()?,
             budget: self.budget.check()?,
             members: self.project.members.clone(),
+            default_agent: self.find_default_agent(&agents)?,
             agents: agents
                 .iter()
                 .map(|(id, agent)| (id.clone(), AgentSettings { instances: agent.instances }))
@@ -392,7 +405,7 @@ impl Raw {
             copy: copy.map_err(|error| fault("copy", format!("`worktree.copy`: {error}")))?,
             filters: self.worktree.filters,
             merge_drivers: self.worktree.merge_drivers,
-            sandbox: self.sandbox.check(),
+            sandbox: self.sandbox.check()?,
             worktrees: self.paths.worktrees,
             task_states: self.paths.task_states,
             archives: self.paths.archives,
@@ -400,6 +413,14 @@ impl Raw {
             check_wall: span("check_wall", self.limits.check_wall.as_deref(), CHECK_WALL_DEFAULT)?,
             review: span("review", self.limits.review.as_deref(), REVIEW_DEFAULT)?,
         })
+    }
+
+    fn find_default_agent(&self, agents: &BTreeMap<AgentId, AgentEntry>) -> Result<Option<AgentId>, Fault> {
+        let Some(name) = &self.project.agent else { return Ok(None) };
+        match name.parse::<AgentId>() {
+            Ok(agent) if agent.is_any() || agents.contains_key(&agent) => Ok(Some(agent)),
+            _ => Err(fault("agent =", format!("`project.agent`: there is no agent `{name}`"))),
+        }
     }
 
     fn find_roles(&self, agents: &BTreeMap<AgentId, AgentEntry>) -> Result<BTreeMap<String, AgentId>, Fault> {
@@ -452,9 +473,19 @@ fn limits(own: &RawLimits, defaults: &RawLimits) -> Result<Limits, Fault> {
     })
 }
 
-/// Reads `90s`, `10m`, `2h`, `7d` or `500ms`.
+/// Reads `90s`, `10m`, `2h`, `7d` or `500ms`, or takes the standard.
 fn span(key: &str, text: Option<&str>, standard: Duration) -> Result<Duration, Fault> {
     let Some(text) = text else { return Ok(standard) };
+    parse_span(text).ok_or_else(|| {
+        fault(
+            key,
+            format!("`{key}` must be a time such as `500ms`, `90s`, `10m`, `2h` or `7d`, not `{text}`"),
+        )
+    })
+}
+
+/// Reads a time that is not nothing.
+pub(crate) fn parse_span(text: &str) -> Option<Duration> {
     let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
     let number: Option<u64> = digits.parse().ok();
     let milliseconds = match &text[digits.len()..] {
@@ -466,13 +497,7 @@ fn span(key: &str, text: Option<&str>, standard: Duration) -> Result<Duration, F
         _ => None,
     };
     let product = number.zip(milliseconds).and_then(|(number, unit)| number.checked_mul(unit));
-    match product {
-        Some(product) if product > 0 => Ok(Duration::from_millis(product)),
-        _ => Err(fault(
-            key,
-            format!("`{key}` must be a time such as `500ms`, `90s`, `10m`, `2h` or `7d`, not `{text}`"),
-        )),
-    }
+    product.filter(|product| *product > 0).map(Duration::from_millis)
 }
 
 fn from_toml(text: &str, path: &Path, error: &toml::de::Error) -> ConfigError {

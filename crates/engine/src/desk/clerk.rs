@@ -59,6 +59,8 @@ struct State {
     used: Usage,
     notes: u32,
     messages: u32,
+    /// The entry of the progress log that this session wrote; what it logs later is added there.
+    entry: Option<u32>,
 }
 
 impl Clerk {
@@ -208,7 +210,7 @@ impl Clerk {
     }
 
     /// Writes down what the agent asked for; says whether it is in the log.
-    async fn note(&self, what: String) -> bool {
+    pub(super) async fn note(&self, what: String) -> bool {
         {
             let mut state = self.lock();
             if state.notes >= NOTES_MAX {
@@ -358,9 +360,12 @@ impl Desk for Clerk {
         let task = self.own_task()?;
         let issues = entry.issues.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "None".to_owned());
         let progress = Progress { did: entry.did, issues, next: entry.next };
-        let logged = memory::log_in_session(&self.project, &self.subject.giver(), task, &progress).await;
+        let own = self.lock().entry;
+        let logged = memory::log_in_session(&self.project, &self.subject.giver(), task, &progress, own).await;
         let file = logged.map_err(|error| fault_of(&error))?;
-        Ok(ProgressAnswer { entry: file.sessions().last().map_or(0, |session| session.number) })
+        let entry = file.sessions().last().map_or(0, |session| session.number);
+        self.lock().entry = Some(entry);
+        Ok(ProgressAnswer { entry })
     }
 
     async fn write_chain_output(&self, text: String) -> Result<OutputAnswer, Fault> {

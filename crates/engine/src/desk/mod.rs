@@ -105,6 +105,12 @@ impl OpenDesk {
         self.clerk.note_usage(usage);
     }
 
+    /// Writes down that the agent was refused something.
+    pub(crate) async fn note_refused(&self, what: String) {
+        // What cannot be written down is no reason to lose the work.
+        let _ = self.clerk.note(what).await;
+    }
+
     /// Closes the desk, removes the folder, and returns the result that was submitted.
     pub(crate) async fn close(mut self) -> Option<Value> {
         let submitted = self.clerk.end();

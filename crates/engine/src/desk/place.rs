@@ -6,7 +6,7 @@
 use super::token::Token;
 use crate::error::Error;
 use crate::project::Project;
-use regatta_agents::SessionId;
+use regatta_agents::{SessionId, remove_folder};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -90,7 +90,7 @@ impl Place {
 
     /// Removes the folder; what cannot be removed is left to the next engine.
     pub(super) fn remove(&self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
+        let _ = remove_folder(&self.folder);
     }
 }
 
@@ -136,7 +136,7 @@ fn remove_beginning_with(all: &Path, mark: &str) {
     for entry in entries.flatten() {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && entry.file_name().to_string_lossy().starts_with(mark) {
-            let _ = std::fs::remove_dir_all(entry.path());
+            let _ = remove_folder(&entry.path());
         }
     }
 }

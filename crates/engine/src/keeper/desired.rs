@@ -1,6 +1,6 @@
 //! What the engine has to say in a task file: the metadata it owns, and the chain inputs.
 
-use crate::core::{CriterionNote, InputNote, News, Stage, Task, TaskId, is_title};
+use crate::core::{CriterionNote, EpicId, InputNote, News, PrdSlug, Stage, Task, TaskId, is_title};
 use crate::document_view::{epic_link, prd_link};
 use crate::documents;
 use crate::error::Error;
@@ -42,16 +42,26 @@ async fn with_documents(project: &Project, task: &Task, file: &TaskFile) -> Resu
     if !is_filed || file.text() != render_new(&new).text() {
         return Ok(file.clone());
     }
+    (new.epic, new.prd) = name_documents(project, task.epic, task.prd.as_ref()).await?;
+    Ok(render_new(&new))
+}
+
+/// Returns what a file says of an epic and a PRD; nothing of one that there is not.
+pub(crate) async fn name_documents(
+    project: &Project,
+    epic: Option<EpicId>,
+    prd: Option<&PrdSlug>,
+) -> Result<(Option<NewEpic>, Option<NewPrd>), Error> {
     let catalogue = documents::load_catalogue(project).await?.state;
-    new.epic = task.epic.and_then(|id| {
+    let epic = epic.and_then(|id| {
         let entry = catalogue.epics.get(&id)?;
         Some(NewEpic { id: id.number(), title: entry.title.clone(), link: Some(epic_link(id)) })
     });
-    new.prd = task.prd.as_ref().and_then(|slug| {
+    let prd = prd.and_then(|slug| {
         let entry = catalogue.prds.get(slug)?;
         Some(NewPrd { title: entry.title.clone(), link: Some(prd_link(slug)) })
     });
-    Ok(render_new(&new))
+    Ok((epic, prd))
 }
 
 /// Returns the file with what the engine owns brought up to date, and the news of it.

@@ -62,7 +62,7 @@ pub(crate) async fn close(project: &Project, task: TaskId) -> Result<(), Error> 
     }
     // Under another name, since an agent can leave what cannot be removed.
     let gone = exchange::set_aside(&drawer, place::left_drawers(&drawer)).map_err(Error::StateFile)?;
-    let _ = std::fs::remove_dir_all(gone);
+    let _ = regatta_agents::remove_folder(&gone);
     Ok(())
 }
 

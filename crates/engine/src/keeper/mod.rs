@@ -23,6 +23,7 @@ mod reports;
 mod settled;
 mod watch;
 
+pub(crate) use desired::name_documents;
 pub(crate) use discard::discard;
 pub(crate) use drawer::{close as close_drawer, open as open_drawer};
 pub(crate) use left_over::{LeftOver, keep_unowned};

@@ -203,7 +203,7 @@ mod tests {
         async fn new(tasks: u32) -> Self {
             let repo = TestRepo::new();
             repo.write(".regatta/config.toml", "[agents.worker]\nkind = \"command\"\ncommand = \"true\"\n");
-            let project = Arc::new(Project::open(repo.path()).await.unwrap());
+            let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
             list::ensure(&project).await.unwrap();
             let giver = Giver { actor: Actor::User("tester".to_owned()), command_id: None };
             for number in 1..=tasks {

@@ -311,7 +311,7 @@ tokens = 1000
     /// Makes a project in which two runs are each asked to perform a step, and an engine's worth of means.
     async fn with_two_runs(repo: &TestRepo) -> (RunId, RunId, Work) {
         repo.write(".regatta/config.toml", CONFIG);
-        let project = Arc::new(Project::open(repo.path()).await.unwrap());
+        let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
         let giver = Giver { actor: Actor::User("local".to_owned()), command_id: None };
         let create = async || {
             let workflow = runs::find_workflow(None, "speckit").unwrap();
@@ -320,7 +320,7 @@ tokens = 1000
             runs::create(&project, &giver, new).await.unwrap()
         };
         let runs = (create().await, create().await);
-        let token = engine::take_lease(&project).await.unwrap();
+        let token = engine::take_lease(&project, None).await.unwrap();
         let intent = project.store().open_intents().await.unwrap()[0].id;
         let work = Work {
             token,

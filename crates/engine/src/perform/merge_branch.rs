@@ -1,7 +1,7 @@
 //! Merges the approved head into the target branch, once, with every checkout of that branch.
 
 use super::Work;
-use crate::core::{CheckoutNote, Code, CommitId, Failure, Outcome, Problem, TaskId};
+use crate::core::{CheckoutNote, Code, CommitId, Failure, Outcome, Problem, TaskId, explain_base_gone};
 use crate::crash;
 use crate::error::{Error, chain};
 use crate::orders;
@@ -12,18 +12,23 @@ use std::path::Path;
 /// More names do not help a reader; the details have all of them.
 const FILES_NAMED_MAX: usize = 5;
 
-pub(super) async fn perform(
-    work: &Work,
-    task: TaskId,
-    target: &str,
-    head: &CommitId,
-    title: &str,
-    approver: &str,
-) -> Result<(), Error> {
+/// What was approved, and by whom.
+pub(super) struct Approved {
+    pub(super) target: String,
+    pub(super) head: CommitId,
+    /// Where the approved diff begins; a log of an earlier version does not say.
+    pub(super) base: Option<CommitId>,
+    pub(super) title: String,
+    pub(super) approver: String,
+}
+
+pub(super) async fn perform(work: &Work, task: TaskId, approved: &Approved) -> Result<(), Error> {
+    let Approved { target, head, base, title, approver } = approved;
     crash::point("merge_branch.before");
     let request = MergeRequest {
         target: BranchName::parse(target).map_err(regatta_git::Error::from)?,
         head: orders::to_git(head)?,
+        base: base.as_ref().map(orders::to_git).transpose()?,
         message: format!("Merge task #{task}: {title}\n\nRegatta-Task: {task}\nApproved-by: {approver}\n"),
         author: orders::ourselves(work.at),
     };
@@ -38,6 +43,11 @@ pub(super) async fn perform(
         Ok(MergeOutcome::InTheWay { obstacles }) => {
             let files = obstacles.iter().flat_map(|obstacle| obstacle.files.clone()).collect();
             Outcome::NotMerged { files, failure: Failure::from(in_the_way(task, target, &obstacles)) }
+        }
+        Ok(MergeOutcome::BaseGone) => {
+            let base = base.as_ref().unwrap_or(head);
+            let failure = Failure::from(explain_base_gone(task, base, target));
+            Outcome::NotMerged { files: Vec::new(), failure }
         }
         Ok(MergeOutcome::Conflict { files }) => {
             let failure = Failure::from(conflict(task, target, &files));

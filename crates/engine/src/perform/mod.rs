@@ -25,6 +25,7 @@ mod wait;
 
 pub(crate) use control::Control;
 pub(crate) use places::Places;
+pub(crate) use run_session::is_wanted;
 pub(crate) use under_way::{OnTask, UnderWay};
 
 use crate::core::{Actor, Command, Effect, Outcome, TaskId};
@@ -85,8 +86,9 @@ pub(crate) async fn perform(work: &Work, effect: Effect, control: Option<Control
             ran
         }
         Effect::ApproveByPolicy { task, head } => policy::perform(work, task, &head).await,
-        Effect::MergeBranch { task, target, head, title, approver, .. } => {
-            merge_branch::perform(work, task, &target, &head, &title, &approver).await
+        Effect::MergeBranch { task, target, head, base, title, approver, .. } => {
+            let approved = merge_branch::Approved { target, head, base, title, approver };
+            merge_branch::perform(work, task, &approved).await
         }
         Effect::StopAgent { task, session } => stop_agent::perform(work, task, session, control).await,
         Effect::RemoveWorktree { task, branch, path, base, target } => {

@@ -4,6 +4,8 @@ use super::{Control, Work, stop_agent};
 use crate::core::{Outcome, TaskId};
 use crate::crash;
 use crate::error::Error;
+use crate::orders;
+use crate::planted;
 use regatta_agents::StopReason;
 
 pub(super) async fn perform(
@@ -14,9 +16,21 @@ pub(super) async fn perform(
 ) -> Result<(), Error> {
     crash::point("pause_agent.before");
     let outcome = match stop_agent::end(&work.project, task, session, control, StopReason::Paused).await {
-        Ok(()) => Outcome::AgentPaused,
+        Ok(()) => {
+            remove_planted(work, task).await?;
+            Outcome::AgentPaused
+        }
         Err(failure) => Outcome::AgentNotPaused(failure),
     };
     crash::point("pause_agent.after");
     work.settle(task, outcome).await
+}
+
+/// Removes what the session of a killed engine planted; that of a session which ended by itself is gone already.
+async fn remove_planted(work: &Work, task: TaskId) -> Result<(), Error> {
+    let task = orders::get_task(&work.project, task).await?;
+    if let Some(worktree) = task.worktree() {
+        planted::remove(&work.project, &work.project.place(&worktree.path)).await;
+    }
+    Ok(())
 }

@@ -8,8 +8,9 @@ use crate::core::{Code, CommitId, Evidence, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
 use crate::orders;
-use crate::sandbox::{self, NotEnclosed};
-use regatta_agents::{Limits, MARKER, Sandbox, StopReason, run_to_end};
+use crate::planted;
+use crate::sandbox::{self, Enclosure, NotEnclosed};
+use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
 use regatta_git::BranchName;
 use std::path::Path;
 
@@ -82,19 +83,30 @@ async fn run(work: &Work, task: TaskId, (place, branch): (&Path, &BranchName), n
     }
     let id = work.name_start(&mark).to_string();
     // A check runs what the agent wrote, so it is shut in like the agent.
-    let sandbox = match enclose(work, &id, (place, branch), command).await {
-        Ok(sandbox) => sandbox,
+    let enclosure = match enclose(work, &id, (place, branch), command).await {
+        Ok(enclosure) => enclosure,
         Err(error) => return failed(chain(&error).join(": ")),
     };
+    if let Err(error) = planted::prepare(&work.project, place).await {
+        return failed(chain(&error).join(": "));
+    }
     let environment = [(MARKER.to_owned(), id)];
     let wall = work.project.config().check_wall;
-    match run_to_end(command, place, &environment, sandbox.as_ref(), wall, TAIL_BYTES_MAX).await {
+    let sandbox = enclosure.as_ref().map(|enclosure| &enclosure.sandbox);
+    let ran = run_to_end(command, place, &environment, sandbox, wall, TAIL_BYTES_MAX).await;
+    let planted = planted::remove(&work.project, place).await;
+    match ran {
         Ok(report) => Evidence {
             name: name.to_owned(),
             passed: report.exit == Some(0) && !report.timed_out,
             exit: report.exit,
             milliseconds: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
-            tail: report.tail,
+            tail: match planted {
+                Some(what) => {
+                    format!("{}\n[regatta: the check was refused {what}]\n", report.tail.trim_end())
+                }
+                None => report.tail,
+            },
         },
         Err(error) => failed(chain(&error).join(": ")),
     }
@@ -105,11 +117,12 @@ async fn enclose(
     id: &str,
     (folder, branch): (&Path, &BranchName),
     command: &[String],
-) -> Result<Option<Sandbox>, NotEnclosed> {
-    let private = sandbox::make_private(&work.project, id, id)?;
+) -> Result<Option<Enclosure>, NotEnclosed> {
+    let private = &sandbox::make_private(&work.project, id, id)?;
+    let (task, home, login, writes) = (None, None, None, true);
     sandbox::enclose(
         &work.project,
-        &sandbox::Place { folder, branch, private: &private, task: None, command, writes: true },
+        &sandbox::Place { folder, branch, private, task, command, home, login, writes },
     )
     .await
 }

@@ -103,7 +103,12 @@ enum Phase {
     Running,
 }
 
-/// Tells whether the task still waits for this session.
+/// Tells whether the task still waits for this session; what was left of it is ended otherwise.
+pub(crate) fn is_wanted(task: &Task, session: u32) -> bool {
+    wanted(task, session).is_some()
+}
+
+/// Returns how far the session is that the task still waits for.
 fn wanted(task: &Task, session: u32) -> Option<Phase> {
     let Stage::InProgress(work) = &task.stage else { return None };
     match work.phase {
@@ -186,7 +191,7 @@ fn explain(project: &Project, task: TaskId, session: u32, failure: &regatta_agen
     let transcript = project.transcript(task, session);
     let (code, next) = match failure.class {
         FailureClass::RateLimit => {
-            (Code::RateLimited, format!("it goes on by itself; `regatta task resume {task}` tries at once"))
+            (Code::RateLimited, format!("it continues by itself; `regatta task resume {task}` tries at once"))
         }
         FailureClass::Budget => (
             Code::BudgetExceeded,

@@ -9,9 +9,13 @@ use crate::core::{AgentId, Code, Problem, Task, TaskId};
 use crate::desk::{self, OpenDesk};
 use crate::error::chain;
 use crate::keeper;
+use crate::planted;
 use crate::project::Project;
-use crate::sandbox::{self, NotEnclosed};
-use regatta_agents::{Ended, Limits, Output, ResultIs, Sandbox, Script, Session, SessionId, Start};
+use crate::sandbox::{self, Enclosure, NotEnclosed};
+use crate::variables;
+use regatta_agents::{
+    Ended, HeadlessKind, Limits, OpenHome, Output, ResultIs, Script, Session, SessionId, Start, StartError,
+};
 use regatta_git::BranchName;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -59,6 +63,8 @@ pub(crate) struct Live {
     folder: PathBuf,
     hearing: Option<Hearing>,
     refs: Option<Refs>,
+    /// Kept until the last process is dead.
+    home: Option<OpenHome>,
 }
 
 /// Ends what is left of the same session, and starts it; nothing when a stop was recorded meanwhile.
@@ -113,13 +119,23 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         | regatta_agents::Program::Headless { command, .. }
         | regatta_agents::Program::Acp(command) => Some(command),
     };
-    let sandbox = match command {
-        Some(command) => enclose(project, &request, desk.private(), command).await.map_err(|error| {
-            let next = if let NotEnclosed::Refused { next, .. } = &error { next.clone() } else { mend() };
-            failed(chain(&error), next)
-        })?,
+    let enclosure = match command {
+        Some(command) => {
+            enclose(project, &request, desk.private(), (command, entry.login)).await.map_err(|error| {
+                let next = if let NotEnclosed::Refused { next, .. } = &error { next.clone() } else { mend() };
+                failed(chain(&error), next)
+            })?
+        }
         None => None,
     };
+    if command.is_some() {
+        let see = || "look at its worktree: no git settings may lie there that nobody can read".to_owned();
+        let left = planted::prepare(project, &request.folder).await;
+        if let Some(what) = left.map_err(|error| failed(chain(&error), see()))? {
+            desk.note_refused(what).await;
+        }
+    }
+    let (sandbox, home) = enclosure.map(|enclosure| (enclosure.sandbox, enclosure.home)).unzip();
     let refs = match (request.speaks_for.task, &sandbox, command) {
         (Some(task), None, Some(_)) => {
             moved_refs::look(project, (task, agent, request.number), &request.branch).await
@@ -127,7 +143,8 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         _ => None,
     };
     let hearing = request.charge.map(|charge| Hearing::new(work, charge));
-    let allowed = entry.environment.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)));
+    let variables = variables::resolve(entry, project.root()).await;
+    let variables = variables.map_err(|error| failed(chain(&error), mend()))?;
     let resumes = request.charge.and_then(|charge| charge.opened.resumes.as_ref());
     let start = Start {
         session,
@@ -137,7 +154,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         program,
         folder: request.folder.clone(),
         prompt: request.prompt,
-        environment: allowed.chain(request.own).chain(desk.names()).collect(),
+        environment: variables.values.into_iter().chain(request.own).chain(desk.names()).collect(),
         variables: request.variables,
         model: entry.model.clone(),
         resume: resumes.map(|own| own.name.clone()),
@@ -145,7 +162,8 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         tools: Some(desk.tool_server()),
         permissions: entry.permissions,
         asker: hearing.as_ref().map(Hearing::asker),
-        secrets: Vec::new(),
+        secrets: variables.secrets,
+        tokens: home.as_ref().map(OpenHome::tokens).unwrap_or_default(),
         sandbox,
         private: desk.private().to_owned(),
         transcript: request.transcript,
@@ -169,10 +187,16 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         Ok(session) => session,
         Err(error) => {
             close_drawer(project, task).await;
-            return Err(failed(chain(&error), mend()));
+            let next = match &error {
+                StartError::ProgramHidden { needs, .. } => {
+                    format!("add {needs:?} to `[sandbox] readable` in .regatta/config.toml, then try again")
+                }
+                _ => mend(),
+            };
+            return Err(failed(chain(&error), next));
         }
     };
-    Ok(Some(Live { session, desk, task, result_is, folder: request.folder, hearing, refs }))
+    Ok(Some(Live { session, desk, task, result_is, folder: request.folder, hearing, refs, home }))
 }
 
 /// Says what helps where a worktree should be and is not.
@@ -190,19 +214,16 @@ async fn enclose(
     project: &Project,
     request: &Request<'_>,
     private: &Path,
-    command: &[String],
-) -> Result<Option<Sandbox>, NotEnclosed> {
+    (command, login): (&[String], Option<HeadlessKind>),
+) -> Result<Option<Enclosure>, NotEnclosed> {
     let (folder, branch) = (request.folder.as_path(), &request.branch);
+    let desk::Subject { task, run, .. } = &request.speaks_for;
+    let role = run.as_ref().map(|run| run.role.as_str());
+    let home = sandbox::name_home(request.agent, role, *task, run.as_ref().map(|run| run.id));
+    let (home, writes) = (Some(home), request.writes);
     sandbox::enclose(
         project,
-        &sandbox::Place {
-            folder,
-            branch,
-            private,
-            task: request.speaks_for.task,
-            command,
-            writes: request.writes,
-        },
+        &sandbox::Place { folder, branch, private, task: *task, command, home, login, writes },
     )
     .await
 }
@@ -226,7 +247,7 @@ fn open_desk(
 /// Reads the session's output to its end, and takes in what its agent committed; the transcript keeps the output, and
 /// memory stays small.
 pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> Ended {
-    let Live { session: mut running, desk, task, result_is, folder, mut hearing, refs } = live;
+    let Live { session: mut running, desk, task, result_is, folder, mut hearing, refs, home } = live;
     let stopper = running.stopper();
     let ended = {
         let drained = async {
@@ -250,6 +271,13 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
             }
         }
     };
+    // Brings back what was renewed last; no process of the session can write any more.
+    // An agent may have left much, which takes a while to remove.
+    let _ = tokio::task::spawn_blocking(move || drop(home)).await;
+    // Before anybody runs git there, and before the end of the session is known.
+    if let Some(what) = planted::remove(project, &folder).await {
+        desk.note_refused(what).await;
+    }
     // What cannot be taken in is told where the work is committed.
     let _ = project.repository().take_in(&folder).await;
     if let Some(refs) = refs {

@@ -9,8 +9,8 @@ use super::{cancelled, get_run, replay_branch, trouble};
 use crate::clock;
 use crate::core::run::{Run, Taping};
 use crate::core::{
-    Actor, AgentId, Assign, Code, Command, Failure, Problem, Refusal, RunId, Stage, Start, Task, TaskId,
-    WorkPhase,
+    Actor, AgentId, Assign, Assignee, Code, Command, Failure, Problem, Refusal, RunId, Stage, Start, Task,
+    TaskId, WorkPhase,
 };
 use crate::error::Error;
 use crate::orders::{self, Order};
@@ -131,8 +131,9 @@ impl Drive<'_> {
         if is_taped {
             replay_branch::ensure_branch(project, &start).await?;
         }
-        let run = Some(self.run.id);
-        let assign = Assign { agent: self.agent.clone(), priority: None, start, run, is_taped };
+        let (to, run) = (Assignee::Agent(self.agent.clone()), Some(self.run.id));
+        // A run waits by itself: the queue would start one session where the run has many.
+        let assign = Assign { to, priority: None, start, run, is_taped, may_queue: false };
         let order = Order { fence: Some(self.work.token), ..Order::new(Some(self.task), &Actor::Engine) };
         orders::give(project, order, Command::Assign(assign)).await.map(|_| ())
     }

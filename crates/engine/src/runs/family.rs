@@ -17,7 +17,7 @@ use regatta_store::Append;
 const TRIES_MAX: u32 = 256;
 
 /// Returns the runs that a run is a child of, the nearest first.
-pub(super) async fn find_above(project: &Project, run: &Run) -> Result<Vec<RunId>, Error> {
+pub(crate) async fn find_above(project: &Project, run: &Run) -> Result<Vec<RunId>, Error> {
     let mut above = Vec::new();
     let mut parent = run.parent.clone();
     while let Some(next) = parent {

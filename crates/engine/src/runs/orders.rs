@@ -329,7 +329,7 @@ mod tests {
     async fn rest(project: &Arc<Project>, run: RunId) -> Run {
         let mut helm = Helm::take(Arc::clone(project), CancellationToken::new()).await.unwrap();
         let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
-        helm.release(|_| {}).await.unwrap();
+        helm.release().await.unwrap();
         found
     }
 
@@ -339,7 +339,7 @@ mod tests {
         repo.write(".regatta/config.toml", "[project]\ndefault_branch = \"main\"\n");
         repo.write(".gitignore", ".regatta/\n");
         repo.commit("a project");
-        let project = Arc::new(Project::open(repo.path()).await.unwrap());
+        let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
         let mut definition = Workflow::load(&folder("Work.")).unwrap();
         definition.folder = Arc::new(folder("{% set x = 1 %}"));
         let order = Order {

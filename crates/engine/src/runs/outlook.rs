@@ -99,17 +99,24 @@ fn phase_of(run: &Run) -> &'static str {
 pub(crate) async fn rests(project: &Project, run: &Run) -> Result<bool, Error> {
     Ok(match find_move(project, run).await?.0 {
         Move::Person(_) => true,
-        Move::Nobody(_) => !is_something_left(project, run.id).await?,
+        Move::Nobody(_) => !is_something_left(project, run).await?,
         Move::Engine(_) => false,
     })
 }
 
-/// Tells whether an engine still has something to do for a run that has ended: its tasks are let go of, and what was below
-/// it ends after it.
-async fn is_something_left(project: &Project, run: RunId) -> Result<bool, Error> {
+/// Tells whether an engine still has something to do for a run that has ended: its tasks are let go of and put up for
+/// approval, and what was below it ends after it.
+async fn is_something_left(project: &Project, run: &Run) -> Result<bool, Error> {
     for intent in project.store().open_intents().await? {
+        if log::find_task(&intent.lane).is_some_and(|task| run.tasks.values().any(|own| *own == task)) {
+            // A session of a task that was let go of is a new matter.
+            if !log::is_of_sessions(&intent.lane) {
+                return Ok(true);
+            }
+            continue;
+        }
         let Some(other) = log::find_run(&intent.lane) else { continue };
-        if other == run || find_above(project, &get_run(project, other).await?).await?.contains(&run) {
+        if other == run.id || find_above(project, &get_run(project, other).await?).await?.contains(&run.id) {
             return Ok(true);
         }
     }

@@ -9,6 +9,7 @@ use crate::core::run::{Child, Next, Phase, Run, Status};
 use crate::core::{Failure, Park, RunId, TaskId, WaitsFor};
 use crate::engine;
 use crate::error::Error;
+use crate::holder::Holder;
 use crate::project::Project;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -95,7 +96,7 @@ pub struct ChildView {
 /// Shows a run.
 pub async fn show_run(project: &Project, run: RunId) -> Result<(RunView, Vec<StepView>), Error> {
     let run_now = get_run(project, run).await?;
-    let has_engine = engine::find_running(project).await?.is_some();
+    let has_engine = is_attended(project, engine::find_running(project).await?.as_ref(), run).await?;
     let mut view = view_of(&run_now, look(project, &run_now, has_engine).await?);
     view.parked = find_park(project, &run_now).await?;
     if let Some(park) = view.parked.as_ref().filter(|_| has_engine) {
@@ -107,14 +108,24 @@ pub async fn show_run(project: &Project, run: RunId) -> Result<(RunView, Vec<Ste
 /// Lists the newest runs, newest first.
 pub async fn list_runs(project: &Project, count_max: usize) -> Result<Vec<RunView>, Error> {
     let Some(last) = load_index(project).await?.state.last() else { return Ok(Vec::new()) };
-    let has_engine = engine::find_running(project).await?.is_some();
+    let engine = engine::find_running(project).await?;
     let mut views = Vec::new();
     let numbers = (1..=last.number()).rev().take(count_max);
     for id in numbers.filter_map(|number| RunId::new(number).ok()) {
         let run = get_run(project, id).await?;
+        let has_engine = is_attended(project, engine.as_ref(), id).await?;
         views.push(view_of(&run, look(project, &run, has_engine).await?));
     }
     Ok(views)
+}
+
+/// Tells whether an engine runs that performs the steps of a run.
+async fn is_attended(project: &Project, engine: Option<&Holder>, run: RunId) -> Result<bool, Error> {
+    match engine.map(|engine| &engine.own) {
+        None => Ok(false),
+        Some(None) => Ok(true),
+        Some(Some(own)) => own.has_run(project, run).await,
+    }
 }
 
 fn view_of(run: &Run, outlook: Outlook) -> RunView {

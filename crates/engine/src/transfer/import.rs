@@ -83,7 +83,7 @@ pub async fn import_state(dir: &Path, name: &str, source: impl Read) -> Result<I
     }
     crash::point("import.log");
     drop(_turn);
-    let project = Project::open(&location.root).await?;
+    let project = Project::open_own(&location.root).await?;
     let tasks = load_tasks(&project).await?;
     let in_work = make_worktrees(&project, &tasks).await;
     Ok(Imported {

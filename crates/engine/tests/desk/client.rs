@@ -41,11 +41,13 @@ impl Client {
         answer["error"].clone()
     }
 
-    /// Says a line that is not answered; the desk hangs up.
-    pub(crate) async fn be_cut_off(mut self, line: &str) {
-        // It may do so before it has read all of it.
+    /// Says a line that is answered with an error of the protocol.
+    pub(crate) async fn be_refused(mut self, line: &str) {
+        // It may answer before it has read all of it.
         let _ = self.writer.write_all(format!("{line}\n").as_bytes()).await;
-        assert!(!matches!(self.lines.next_line().await, Ok(Some(_))), "the desk answers");
+        let answer = self.lines.next_line().await.unwrap().expect("the desk answers");
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert!(answer["error"]["code"].is_i64(), "{answer}");
     }
 
     async fn try_call(&mut self, tool: &str, arguments: Value) -> (bool, Value) {

@@ -30,6 +30,9 @@ async fn what_an_agent_does_at_its_desk_is_in_the_file_and_in_the_log() {
     assert!(missing["hint"].as_str().unwrap().contains("did you mean `It reads dates`?"), "{missing}");
     let entry = client.call("append_progress", json!({ "did": "- read it", "next": "write it" })).await;
     assert_eq!(entry, json!({ "entry": 1 }));
+    let more = json!({ "did": "- \u{1b}[1mtested\u{1b}[0m it\u{7}", "issues": "slow", "next": "ship it" });
+    let entry = client.call("append_progress", more).await;
+    assert_eq!(entry, json!({ "entry": 1 }), "one session, one entry");
     let output =
         client.call("write_chain_output", json!({ "text": "There is a parser.\n\nSee parser.rs." })).await;
     assert_eq!(output, json!({ "summary": "There is a parser." }));
@@ -42,9 +45,17 @@ async fn what_an_agent_does_at_its_desk_is_in_the_file_and_in_the_log() {
     assert_eq!(fault["details"]["faults"], json!(["`summary` must be a text, and is 7"]), "{fault}");
     client.call("submit_result", json!({ "result": { "summary": "what was submitted" } })).await;
     let text = std::fs::read_to_string(memory::file_path(&world.project, task)).unwrap();
-    for part in ["- [x] It reads dates", "- [ ] It is documented", "- read it", "There is a parser."] {
+    for part in [
+        "- [x] It reads dates",
+        "- [ ] It is documented",
+        "- read it\n- tested it\n",
+        "slow",
+        "ship it",
+        "There is a parser.",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    assert!(!text.contains("write it") && !text.chars().any(|one| one != '\n' && one.is_control()), "{text}");
     for kind in ["criterion:checked", "criterion:unchecked", "progress:logged", "output:written"] {
         let events = world.events(kind).await;
         assert!(
@@ -148,7 +159,7 @@ async fn a_desk_is_for_its_own_session_and_ends_with_it() {
 }
 
 #[tokio::test]
-async fn json_that_would_overflow_the_stack_ends_the_talk_and_not_the_engine() {
+async fn json_that_would_overflow_the_stack_is_refused_and_the_engine_lives() {
     let mut world = World::new().await;
     let task = world.add("One", &[], &[]).await;
     world.assign(task).await;
@@ -163,7 +174,7 @@ async fn json_that_would_overflow_the_stack_ends_the_talk_and_not_the_engine() {
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{{"name":"submit_result","arguments":{{"x":{inside}}}}}}}"#
     );
-    Client::begin(&folder).await.unwrap().be_cut_off(&call).await;
+    Client::begin(&folder).await.unwrap().be_refused(&call).await;
     Client::begin(&folder).await.unwrap().call("read_task", json!({})).await;
     world.finish(task).await;
     world.leave().await;

@@ -1,6 +1,6 @@
 //! A project whose agent says where its desk is, and then waits until it is told to end.
 
-use regatta_engine::core::{Actor, Create, Priority, Task, TaskId};
+use regatta_engine::core::{Actor, Assignee, Create, Priority, Task, TaskId};
 use regatta_engine::orders::{self, Giver};
 use regatta_engine::{Helm, Journal, Project};
 use regatta_testkit::repo::TestRepo;
@@ -89,8 +89,8 @@ impl World {
         repo.write("scripts/coder.toml", CODER);
         repo.write("scripts/reviewer.toml", REVIEWER);
         repo.commit("a project");
-        let project = Arc::new(Project::open(repo.path()).await.unwrap());
-        let helm = Helm::take(Arc::clone(&project), CancellationToken::new()).await.unwrap();
+        let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
+        let helm = Helm::take_everything(Arc::clone(&project), CancellationToken::new()).await.unwrap();
         World { project, helm, repo }
     }
 
@@ -107,7 +107,9 @@ impl World {
     }
 
     pub(crate) async fn assign_to(&self, task: TaskId, agent: &str) {
-        orders::assign(&self.project, &giver(), task, agent.parse().unwrap(), None).await.unwrap();
+        orders::assign(&self.project, &giver(), task, Assignee::Agent(agent.parse().unwrap()), None, true)
+            .await
+            .unwrap();
     }
 
     /// Waits for the private folder of the session that has just begun.
@@ -151,7 +153,7 @@ impl World {
     }
 
     pub(crate) async fn leave(self) {
-        self.helm.release(|_| {}).await.unwrap();
+        self.helm.release().await.unwrap();
     }
 }
 

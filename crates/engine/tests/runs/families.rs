@@ -129,14 +129,16 @@ impl Gated {
     async fn pause_at_work(self: &Arc<Self>, world: &World, pause: &[RunId]) {
         let roles = Arc::clone(self) as Arc<dyn Roles>;
         let mut helm =
-            Helm::take_alone(Arc::clone(&world.project), roles, CancellationToken::new()).await.unwrap();
+            Helm::take_everything_with(Arc::clone(&world.project), roles, CancellationToken::new())
+                .await
+                .unwrap();
         until_async("two children work", || self.begun().len() == 2).await;
         for run in pause {
             runs::pause(&world.project, &giver(), *run).await.unwrap();
         }
         self.may_end.cancel();
         helm.rest_run(pause[0], &mut |_| {}).await.unwrap();
-        helm.release(|_| {}).await.unwrap();
+        helm.release().await.unwrap();
     }
 }
 

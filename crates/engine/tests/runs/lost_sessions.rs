@@ -3,7 +3,7 @@
 use crate::stops::LeftOver;
 use crate::support::{CODER, REVIEWER, World, giver};
 use regatta_engine::core::run::{Hold, Run, Status};
-use regatta_engine::core::{Code, Create, Priority, RunId, Stage};
+use regatta_engine::core::{Assignee, Code, Create, Priority, RunId, Stage};
 use regatta_engine::runs::{self, NewRun};
 use regatta_engine::{Helm, orders};
 use regatta_testkit::wait::until_async;
@@ -51,9 +51,9 @@ impl Office {
     /// Has an engine work until so many sessions are under way, and then leave at once.
     async fn leave_over(&self, sessions: usize) {
         let project = Arc::clone(&self.world.project);
-        let helm = Helm::take(project, CancellationToken::new()).await.unwrap();
+        let helm = Helm::take_everything(project, CancellationToken::new()).await.unwrap();
         until_async("sessions are under way", || self.count_begun() == sessions).await;
-        helm.abandon().await.unwrap();
+        helm.release().await.unwrap();
     }
 
     fn count_begun(&self) -> usize {
@@ -144,7 +144,9 @@ async fn a_task_that_a_person_completes_keeps_nothing_from_others() {
     let new =
         Create::new("By hand".to_owned(), String::new(), vec![], BTreeSet::new(), Priority::Medium).unwrap();
     let task = orders::create(project, &giver(), new).await.unwrap();
-    orders::assign(project, &giver(), task, "alpha".parse().unwrap(), None).await.unwrap();
+    orders::assign(project, &giver(), task, Assignee::Agent("alpha".parse().unwrap()), None, true)
+        .await
+        .unwrap();
     office.leave_over(1).await;
     orders::complete(project, &giver(), task).await.unwrap();
     office.let_go();

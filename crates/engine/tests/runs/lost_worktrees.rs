@@ -3,7 +3,7 @@
 use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::Phase;
-use regatta_engine::core::{Code, Create, Priority, Task};
+use regatta_engine::core::{Assignee, Code, Create, Priority, Task};
 use regatta_engine::orders::{self, Approving};
 use regatta_engine::{examine, list_salvages};
 use std::collections::BTreeSet;
@@ -16,7 +16,9 @@ async fn up() -> (World, Task) {
     let create =
         Create::new("A task".to_owned(), "Do it.".to_owned(), Vec::new(), BTreeSet::new(), Priority::Medium);
     let task = orders::create(&world.project, &giver(), create.unwrap()).await.unwrap();
-    orders::assign(&world.project, &giver(), task, "worker".parse().unwrap(), None).await.unwrap();
+    orders::assign(&world.project, &giver(), task, Assignee::Agent("worker".parse().unwrap()), None, true)
+        .await
+        .unwrap();
     let task = world.rest_task(task).await;
     assert_eq!(task.column(), Column::WaitingApproval, "{task:?}");
     (world, task)

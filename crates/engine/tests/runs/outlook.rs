@@ -44,14 +44,15 @@ impl SlowEngine {
     async fn start(world: &World) -> Self {
         let roles = Arc::new(Slow::default());
         let project = Arc::clone(&world.project);
-        let helm =
-            Helm::take_alone(project, Arc::clone(&roles) as _, CancellationToken::new()).await.unwrap();
+        let helm = Helm::take_everything_with(project, Arc::clone(&roles) as _, CancellationToken::new())
+            .await
+            .unwrap();
         SlowEngine { helm, roles }
     }
 
     async fn leave(self) {
         // The engine is told first, so that it does not ask the roles again.
-        let (left, ()) = tokio::join!(self.helm.abandon(), async { self.roles.may_end.cancel() });
+        let (left, ()) = tokio::join!(self.helm.release(), async { self.roles.may_end.cancel() });
         left.unwrap();
     }
 }
@@ -132,7 +133,7 @@ async fn an_approved_task_says_how_its_run_goes_on() {
     orders::reject(&world.project, &giver(), task, "say more".to_owned(), None).await.unwrap();
     assert_eq!(outlook(&show(&world, run).await), UNATTENDED, "the work was sent back");
     let sent_back = show_task(&world.project, task).await.unwrap();
-    assert_eq!(sent_back.next, "regatta run --resume 1, or regatta up, since no engine runs");
+    assert_eq!(sent_back.next, "nobody works on it: regatta run --resume 1, or regatta up");
     world.rest(run).await;
     orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
         .await

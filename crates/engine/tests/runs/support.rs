@@ -96,7 +96,7 @@ impl World {
         repo.write("scripts/coder.toml", coder);
         repo.write("scripts/reviewer.toml", reviewer);
         repo.commit("a project");
-        let project = Arc::new(Project::open(repo.path()).await.unwrap());
+        let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
         World { repo, project }
     }
 
@@ -121,7 +121,7 @@ impl World {
     /// Writes another config, and opens the project again.
     pub(crate) async fn with_config(self, text: &str) -> Self {
         std::fs::write(self.repo.path().join(".regatta/config.toml"), text).unwrap();
-        let project = Arc::new(Project::open(self.repo.path()).await.unwrap());
+        let project = Arc::new(Project::open_own(self.repo.path()).await.unwrap());
         World { project, ..self }
     }
 
@@ -143,7 +143,7 @@ impl World {
     pub(crate) async fn rest(&self, run: RunId) -> Run {
         let mut helm = Helm::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
         let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
-        helm.release(|_| {}).await.unwrap();
+        helm.release().await.unwrap();
         found
     }
 
@@ -162,7 +162,7 @@ impl World {
     pub(crate) async fn carry_task(&self, task: TaskId) -> Carried {
         let mut helm = Helm::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
         let found = helm.rest(task, &mut |_| {}).await.unwrap();
-        helm.release(|_| {}).await.unwrap();
+        helm.release().await.unwrap();
         found
     }
 
@@ -170,7 +170,7 @@ impl World {
         let project = Arc::clone(&self.project);
         let mut helm = Helm::take_alone(project, roles, CancellationToken::new()).await.unwrap();
         let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
-        helm.release(|_| {}).await.unwrap();
+        helm.release().await.unwrap();
         found
     }
 

@@ -3,7 +3,9 @@
 use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Hold, Phase, Run, Status, Taping};
-use regatta_engine::core::{Code, Create, Depend, Failure, Priority, RunId, Stage, Task, TaskId, WorkPhase};
+use regatta_engine::core::{
+    Assignee, Code, Create, Depend, Failure, Priority, RunId, Stage, Task, TaskId, WorkPhase,
+};
 use regatta_engine::orders::{self, Approving};
 use regatta_engine::runs::{self, Tape, close_tape};
 use std::collections::BTreeSet;
@@ -52,7 +54,9 @@ async fn first_is_up() -> (World, RunId) {
 
 /// Has an agent work on a task without the run that it is from.
 async fn do_by_hand(world: &World, task: TaskId) {
-    orders::assign(&world.project, &giver(), task, "hand".parse().unwrap(), None).await.unwrap();
+    orders::assign(&world.project, &giver(), task, Assignee::Agent("hand".parse().unwrap()), None, true)
+        .await
+        .unwrap();
     assert_eq!(world.rest_task(task).await.column(), Column::WaitingApproval);
 }
 

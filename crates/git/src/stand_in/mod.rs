@@ -10,7 +10,7 @@
 //!   objects/info/alternates ─▶ ../shared-objects
 //!   shared-objects, hooks, modules   ◀─ the real ones                   read-only
 //!   worktrees/<id>                   ◀─ the real one                    writable: index, HEAD
-//!   worktrees/<id>/{commondir,gitdir}                                   read-only
+//!   worktrees/<id>/{commondir,gitdir,config.worktree}                   read-only
 //! ```
 //!
 //! `open` makes it, and `take_in` brings the worktree's branch back: the objects by way of a pack, which git checks
@@ -24,6 +24,8 @@ mod take_in;
 use std::path::{Path, PathBuf};
 
 use crate::repository::Repository;
+
+pub(crate) use refs::read_plain;
 
 /// Something that is seen at a path inside a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! All of it is written again each time, because the agent before may have left anything there: only its objects and
 //! its stash are kept, so that a stash outlives a session.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{Mount, Place, SHARED_OBJECTS, refs};
@@ -36,6 +37,7 @@ impl Repository {
             return Err(Error::NotAWorktree { path: location.path });
         };
         let place = Place { folder };
+        make_settings(&location)?;
         // Refs that are not kept as files cannot be copied as such; the agent then works without making commits.
         if self.common_dir().join("reftable").exists() {
             return Ok(mounts_of_worktree(&location));
@@ -85,6 +87,15 @@ fn mounts_of_worktree(location: &Location) -> Vec<Mount> {
     mounts.extend(FIXED.map(|name| itself(location.git_dir.join(name), false)));
     mounts.retain(|mount| mount.source.symlink_metadata().is_ok_and(|found| !found.is_symlink()));
     mounts
+}
+
+/// Makes the worktree's own settings, so that they can be mounted: an agent could otherwise create them.
+fn make_settings(location: &Location) -> Result<(), Error> {
+    let path = location.git_dir.join("config.worktree");
+    match std::fs::File::create_new(&path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Error::io("create", &path)(error)),
+        _ => Ok(()),
+    }
 }
 
 /// What a stand-in starts with.

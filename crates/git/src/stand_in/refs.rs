@@ -60,7 +60,7 @@ fn find_packed(git_folder: &Path, name: &RefName) -> Option<CommitId> {
 }
 
 /// Reads a regular file, up to a bound; a pipe would otherwise be waited for.
-pub(super) fn read_plain(path: &Path) -> Option<Vec<u8>> {
+pub(crate) fn read_plain(path: &Path) -> Option<Vec<u8>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     let file = OpenOptions::new().read(true).custom_flags(i32::try_from(flags).ok()?).open(path).ok()?;
     if !file.metadata().ok()?.is_file() {

@@ -3,6 +3,7 @@
 mod change;
 mod diff;
 mod entry;
+mod inner;
 mod lock_file;
 mod merge;
 mod merge_checkout;

@@ -30,6 +30,7 @@ pub(crate) fn request(head: &CommitId) -> MergeRequest {
     MergeRequest {
         target: branch("main"),
         head: head.clone(),
+        base: None,
         message: "Merge task 1\n\nA body.\n".to_owned(),
         author: signature(),
     }
@@ -161,6 +162,26 @@ async fn a_race_that_was_lost_is_run_again_from_the_new_head() {
     assert_eq!(merge_commits(&world), "1");
     assert_eq!(world.disk.git(&["rev-list", "--count", previous.as_str()]), "3");
     assert_eq!(committed(world.disk.path(), &commit, "one"), "1");
+}
+
+#[tokio::test]
+async fn a_target_that_loses_the_base_just_before_it_is_locked_gets_nothing() {
+    let world = World::new().await;
+    world.disk.write("more", "more");
+    world.disk.commit("more");
+    let base = world.main_head().await;
+    let head = world.task_commit("one", &[("one", "1")]).await;
+    let path = world.disk.path().to_path_buf();
+    let observer = |step| {
+        if step == MergeStep::CommitMade {
+            git_in(&path, &["reset", "--quiet", "--hard", "HEAD~1"]);
+        }
+    };
+    let asked = MergeRequest { base: Some(base), ..request(&head) };
+    let outcome = world.repository.merge(&asked, &observer).await.expect("an answer");
+    assert_eq!(outcome, MergeOutcome::BaseGone);
+    assert_eq!(merge_commits(&world), "0");
+    assert_eq!(world.disk.git(&["status", "--porcelain"]), "");
 }
 
 #[tokio::test]

@@ -3,12 +3,12 @@
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::progress::Progress;
-use crate::screen::{BOLD, DIM};
+use crate::screen::{BOLD, DIM, clean};
 use crate::verb::carry::{interruption, problem_of};
 use crate::verb::task::show;
 use clap::Args;
 use regatta_engine::core::{AgentId, Code, Problem, TaskId};
-use regatta_engine::{Error, Helm, Project, begin_trial, create_trial};
+use regatta_engine::{Error, Helm, Project, begin_trial, create_trial, find_reach};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,6 +33,9 @@ impl Try {
         let scratch = Arc::new(scratch);
         let where_to = scratch.root().display();
         place.screen.say(&format!("{BOLD}trying {}{BOLD:#} in {where_to}", self.agent));
+        if let Some(reach) = find_reach(&scratch, &self.agent).await {
+            place.screen.say(&format!("{DIM}{}{DIM:#}", clean(&reach.describe())));
+        }
         let task = play(place, &scratch, self.agent).await?;
         let transcript = transcript_of(&scratch, task);
         place.screen.say(&format!("{DIM}what it said is in {}{DIM:#}", transcript.display()));
@@ -53,18 +56,15 @@ impl Try {
 
 async fn play(place: &Place, scratch: &Arc<Project>, agent: AgentId) -> Result<TaskId, Problem> {
     let interrupt = interruption();
-    let mut helm = Helm::take(Arc::clone(scratch), interrupt).await.map_err(explain)?;
+    let mut helm = Helm::take_everything(Arc::clone(scratch), interrupt).await.map_err(explain)?;
     let progress = Progress::new(place.screen, "a one-line task");
     let played = async {
         let task = begin_trial(scratch, &crate::identity::giver(None), agent.clone()).await?;
-        helm.rest(task, &mut |entry| progress.show(entry)).await
+        helm.rest(task, &mut |heard| progress.hear(heard)).await
     }
     .await;
     drop(progress);
-    let released = match &played {
-        Ok(_) => helm.release(|_| {}).await,
-        Err(_) => helm.abandon().await,
-    };
+    let released = helm.release().await;
     let carried = played.map_err(explain)?;
     released.map_err(explain)?;
     match carried.task.error {

@@ -6,7 +6,7 @@ mod questions;
 
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::screen::DIM;
+use crate::screen::{DIM, YELLOW, clean};
 use clap::Subcommand;
 use comfy_table::{Table, presets};
 use regatta_engine::core::Problem;
@@ -15,7 +15,7 @@ use regatta_engine::{AgentView, list_agents};
 /// The verbs of agents.
 #[derive(Subcommand)]
 pub(crate) enum Agent {
-    /// Lists the agents of the config with what they are doing.
+    /// List the agents of the config, what they are doing and what they still need
     List,
     Detect(detect::Detect),
     Try(attempt::Try),
@@ -60,5 +60,12 @@ fn render(agents: &[AgentView]) -> String {
             agent.note.unwrap_or_default().to_owned(),
         ]);
     }
-    format!("{}\n", table.trim_fmt())
+    let mut text = format!("{}\n", table.trim_fmt());
+    for agent in agents.iter().filter(|agent| !agent.missing.is_empty()) {
+        text.push_str(&format!("\n{YELLOW}{} is not ready{YELLOW:#}\n", agent.id));
+        for missing in &agent.missing {
+            text.push_str(&format!("  {}\n", clean(missing)));
+        }
+    }
+    text
 }

@@ -1,17 +1,17 @@
 //! A run in the foreground: shown as it goes, until it has ended or waits for a person who is not asked here.
 
-use crate::describe_run::count;
 use crate::family::Family;
 use crate::progress::Progress;
-use crate::screen::{DIM, Screen, YELLOW};
+use crate::screen::Screen;
 use crate::verb::asked::Asked;
 use crate::verb::carry::interruption;
 use crate::verb::person::{Decision, Person};
+use crate::walls::Walls;
 use regatta_engine::core::run::{Mapping, Phase, Run, waits_for_person};
 use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
 use regatta_engine::orders::{self, Approving, Giver};
 use regatta_engine::runs::{self, TapeHead};
-use regatta_engine::{Error, Helm, Project};
+use regatta_engine::{Error, Heard, Helm, Project};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +38,6 @@ impl Decides {
 /// The hold of this process on a project while it follows a run.
 pub(crate) struct Foreground {
     project: Arc<Project>,
-    screen: Screen,
     helm: Helm,
     progress: Progress,
     giver: Giver,
@@ -50,7 +49,7 @@ pub(crate) struct Foreground {
 }
 
 impl Foreground {
-    /// Starts an engine, or follows the one that runs. `run` is the run that an order is about to be given to.
+    /// Takes hold of the project. `run` is the run that an order is about to be given to.
     pub(crate) async fn take(
         project: &Arc<Project>,
         screen: Screen,
@@ -102,7 +101,7 @@ impl Foreground {
             None => None,
         };
         let project = Arc::clone(project);
-        Ok(Foreground { project, screen, helm, progress, giver, person, decides, family, recorded: None })
+        Ok(Foreground { project, helm, progress, giver, person, decides, family, recorded: None })
     }
 
     /// Has people do in the run what they did when it was recorded.
@@ -116,18 +115,11 @@ impl Foreground {
         self.release().await.and(followed)
     }
 
-    /// Lets go of the project, after finishing what this process performs for others.
+    /// Lets go of the project.
     pub(crate) async fn release(self) -> Result<(), Problem> {
-        let Foreground { screen, helm, progress, .. } = self;
+        let Foreground { helm, progress, .. } = self;
         drop(progress);
-        let stay = |number: usize| {
-            let others = count(number, "other effect", "other effects");
-            screen.say(&format!(
-                "{YELLOW}staying on{YELLOW:#} for {others} that this process performs {DIM}(Ctrl-C \
-                 hands them to the next engine){DIM:#}"
-            ));
-        };
-        helm.release(stay).await.map_err(|error| error.explain())
+        helm.release().await.map_err(|error| error.explain())
     }
 
     async fn until_rest(&mut self, run: RunId) -> Result<Run, Problem> {
@@ -136,13 +128,17 @@ impl Foreground {
             Some(family) => family,
             None => Family::of(&self.project, &found).await?,
         };
+        let project = Arc::clone(&self.project);
+        let walls = Walls::find(&project).await;
         loop {
             let progress = &self.progress;
-            let mut show = |entry: &regatta_engine::Entry| {
+            let mut show = |heard: Heard<'_>| {
+                let Heard::Event(entry) = heard else { return progress.hear(heard) };
                 if let Some(kin) = family.take_in(entry)
                     && !is_between_steps(entry)
                 {
                     progress.show_about(entry, kin.item.as_deref());
+                    walls.warn(entry).iter().for_each(|line| progress.print(line));
                 }
             };
             let rested = self.helm.rest_run(run, &mut show).await.map_err(|error| explain(run, error))?;

@@ -8,6 +8,7 @@ mod foreground;
 mod fork;
 mod input;
 mod list;
+mod log;
 mod replay;
 mod resume;
 mod show;
@@ -40,6 +41,7 @@ pub(crate) struct Run {
 enum Verb {
     List(list::List),
     Show(show::Show),
+    Log(log::Log),
     Pause(control::Pause),
     Resume(resume::Resume),
     Stop(control::Stop),
@@ -54,6 +56,7 @@ impl Run {
             None => self.begin.run(place).await,
             Some(Verb::List(verb)) => verb.run(place).await,
             Some(Verb::Show(verb)) => verb.run(place).await,
+            Some(Verb::Log(verb)) => verb.run(place).await,
             Some(Verb::Pause(verb)) => verb.run(place).await,
             Some(Verb::Resume(verb)) => verb.run(place).await,
             Some(Verb::Stop(verb)) => verb.run(place).await,

@@ -1,45 +1,111 @@
 //! `regatta task assign`.
 
-use super::{agent_id, priority, task_id};
+use super::{agent_id, bad_field, list, priority, task_id};
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::carry::{Begin, Manner};
 use clap::Args;
-use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::orders;
+use regatta_engine::core::{Assignee, Problem, TaskId};
+use regatta_engine::{Project, find_rows, orders, show_task};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-/// Give a task to an agent and wait for its session to end, or take it yourself with `--me`.
+/// Assign tasks to an agent and wait until its sessions have ended, or take them yourself with `--me`.
+///
+/// While the agent is busy, or as many agents run as may, a task is queued: by priority, then by age. It is assigned as
+/// soon as there is room, and this command waits for it too. With `regatta up` running, this command only watches.
 #[derive(Args)]
 pub(crate) struct Assign {
-    /// The task's number.
-    #[arg(value_name = "ID", value_parser = task_id)]
-    task: TaskId,
-    /// The agent; `regatta agent list` shows them.
-    #[arg(long, value_name = "NAME", required_unless_present = "me")]
+    /// The tasks' numbers.
+    #[arg(value_name = "ID", value_parser = task_id, required = true)]
+    tasks: Vec<TaskId>,
+    /// The agent, or `any` for the first that is free; by default the only agent, or `agent` of `[project]`.
+    #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Do the task yourself: make its worktree and start no agent.
-    #[arg(long, conflicts_with = "agent")]
+    /// Do them yourself: make their worktrees and start no agent.
+    #[arg(long, conflicts_with_all = ["agent", "no_queue"])]
     me: bool,
     /// A new priority: high, medium or low.
     #[arg(long)]
     priority: Option<String>,
+    /// Refuse instead of queueing when the agent is busy or every place is taken.
+    #[arg(long)]
+    no_queue: bool,
     #[command(flatten)]
     manner: Manner,
 }
 
 impl Assign {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let to = self.assignee()?;
         let priority = self.priority.as_deref().map(priority).transpose()?;
-        if self.me {
-            let title = format!("#{} is yours", self.task);
-            let order =
-                async |project: &_, giver: &_| orders::take(project, giver, self.task, priority).await;
-            return self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await;
+        let mut tasks = self.tasks.clone();
+        let mut seen = BTreeSet::new();
+        tasks.retain(|task| seen.insert(*task));
+        let give = async |project: &_, giver: &_, task| match self.me {
+            true => orders::take(project, giver, task, priority).await,
+            false => orders::assign(project, giver, task, to.clone(), priority, !self.no_queue).await,
+        };
+        let whom = if self.me { "you".to_owned() } else { describe(&to) };
+        if let [task] = tasks[..] {
+            let title = format!("#{task} goes to {whom}");
+            let order = async |project: &_, giver: &_| give(project, giver, task).await;
+            return self.manner.carry_out(place, task, &title, Begin::WhenSettled, order).await;
         }
-        let agent = agent_id(self.agent.as_deref().unwrap_or_default())?;
-        let title = format!("#{} goes to {agent}", self.task);
-        let order =
-            async |project: &_, giver: &_| orders::assign(project, giver, self.task, agent, priority).await;
-        self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
+        if self.manner.has_id() {
+            return Err(bad_field("commandId", "is for one command, and so for one task".to_owned()));
+        }
+        let project = Arc::new(place.open().await?);
+        let title = format!("{} tasks go to {whom}", tasks.len());
+        let outcomes = self.manner.carry_out_all(place, &project, &tasks, &title, give).await?;
+        print_all(place, &project, &tasks, &outcomes).await
     }
+
+    fn assignee(&self) -> Result<Assignee, Problem> {
+        match &self.agent {
+            Some(name) => Ok(agent_id(name)?.into()),
+            None => Ok(Assignee::Default),
+        }
+    }
+}
+
+fn describe(to: &Assignee) -> String {
+    match to {
+        Assignee::Agent(agent) => agent.to_string(),
+        Assignee::Any => "whoever is free".to_owned(),
+        Assignee::Default => "the agent of the project".to_owned(),
+    }
+}
+
+/// Prints what became of each task: a table with the errors below it, or an array.
+async fn print_all(
+    place: &Place,
+    project: &Project,
+    tasks: &[TaskId],
+    outcomes: &BTreeMap<TaskId, Result<(), Problem>>,
+) -> Result<Exit, Problem> {
+    let mut documents = Vec::new();
+    for task in tasks {
+        let view = show_task(project, *task).await.ok();
+        let mut document = match &view {
+            Some(view) => serde_json::to_value(view).expect("a task is plain data"),
+            None => json!({ "id": task }),
+        };
+        if let Some(Err(problem)) = outcomes.get(task) {
+            document["error"] = problem.to_json()["error"].take();
+        }
+        documents.push(document);
+    }
+    let rows = find_rows(project, tasks).await.map_err(|error| error.explain())?;
+    place.screen.data(&Value::from(documents), |_| list::render(&rows.iter().collect::<Vec<_>>(), &rows));
+    let mut failed = tasks.iter().filter_map(|task| outcomes.get(task)?.as_ref().err()).peekable();
+    if failed.peek().is_none() {
+        return Ok(Exit::Done);
+    }
+    // With `--json` they are in the array, and stderr has one document at most.
+    if !place.screen.is_json() {
+        failed.for_each(|problem| place.screen.problem(problem));
+    }
+    Ok(Exit::Failed)
 }

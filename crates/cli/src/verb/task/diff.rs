@@ -3,18 +3,18 @@
 use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::screen::{CYAN, DIM, GREEN, RED, clean};
+use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{DiffView, show_diff};
+use regatta_engine::{DiffView, FileView, show_diff};
 
-/// Shows the diff of a task: the one for review, or the work so far.
+/// Show the diff of a task: the one for review or the work so far, and what is not committed yet
 #[derive(Args)]
 pub(crate) struct Diff {
     /// The task's number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Only the files and their lines.
+    /// Show only the files and how many lines changed
     #[arg(long)]
     stat: bool,
 }
@@ -25,6 +25,9 @@ impl Diff {
         let mut view = show_diff(&project, self.task).await.map_err(|error| error.explain())?;
         if self.stat {
             view.patch = None;
+            if let Some(uncommitted) = &mut view.uncommitted_diff {
+                uncommitted.patch = None;
+            }
         }
         place.screen.data(&view, render);
         Ok(Exit::Done)
@@ -41,18 +44,54 @@ fn render(view: &DiffView) -> String {
             "{DIM}these files change what Regatta itself does; read them first{DIM:#}\n\n"
         ));
     }
-    for file in &view.files {
+    render_files(&mut text, &view.files);
+    if view.files.is_empty() {
+        text.push_str(&format!("{DIM}no commit since {}{DIM:#}\n", &view.base[..10]));
+    }
+    if let Some(patch) = view.patch.as_deref() {
+        render_patch(&mut text, patch);
+    }
+    if view.is_truncated && view.patch.is_some() {
+        text.push_str(&format!(
+            "{DIM}… the rest is too long to show; see it with `git diff {} {}`{DIM:#}\n",
+            view.base, view.head
+        ));
+    }
+    render_uncommitted(&mut text, view);
+    text
+}
+
+fn render_uncommitted(text: &mut String, view: &DiffView) {
+    if view.uncommitted.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n{YELLOW}not committed yet{YELLOW:#}\n"));
+    let Some(diff) = &view.uncommitted_diff else {
+        for path in &view.uncommitted {
+            text.push_str(&format!("{}\n", one_line(path)));
+        }
+        return;
+    };
+    render_files(text, &diff.files);
+    if let Some(patch) = diff.patch.as_deref() {
+        render_patch(text, patch);
+    }
+    if diff.is_truncated && diff.patch.is_some() {
+        text.push_str(&format!("{DIM}… the rest is too long to show; see it in the worktree{DIM:#}\n"));
+    }
+}
+
+fn render_files(text: &mut String, files: &[FileView]) {
+    for file in files {
         let lines = format!("+{} -{}", file.lines_added, file.lines_removed);
         text.push_str(&format!("{DIM}{:<9}{DIM:#} {lines:>12}  {}\n", file.status, one_line(&file.path)));
     }
-    if view.files.is_empty() {
-        text.push_str(&format!("{DIM}no change from {}{DIM:#}\n", &view.base[..10]));
+}
+
+fn render_patch(text: &mut String, patch: &str) {
+    if !patch.is_empty() {
+        text.push('\n');
     }
-    for path in &view.uncommitted {
-        text.push_str(&format!("{RED}not committed{RED:#}  {}\n", one_line(path)));
-    }
-    let Some(patch) = view.patch.as_deref().filter(|patch| !patch.is_empty()) else { return text };
-    text.push('\n');
     for line in patch.lines() {
         let style = match line.as_bytes().first() {
             Some(b'+') => GREEN,
@@ -62,13 +101,6 @@ fn render(view: &DiffView) -> String {
         };
         text.push_str(&format!("{style}{}{style:#}\n", clean(line)));
     }
-    if view.is_truncated {
-        text.push_str(&format!(
-            "{DIM}… the rest is too long to show; see it with `git diff {} {}`{DIM:#}\n",
-            view.base, view.head
-        ));
-    }
-    text
 }
 
 /// Shows a path on one line: a file's name may hold a newline, and would read as two files.

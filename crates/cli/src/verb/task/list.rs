@@ -4,8 +4,11 @@ use crate::arguments::Place;
 use crate::columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, clean};
+use crate::state_words::{describe_park, word_of};
 use crate::verb::epic::epic_id;
 use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::{EpicId, Lacks, Priority, Problem, TaskId};
 use regatta_engine::{Error, Filter, Row, TaskRow, TaskView, list_rows, list_tasks};
@@ -100,7 +103,7 @@ fn short_row_of(task: &TaskRow) -> Row<'_> {
     }
 }
 
-fn render(asked: &[&TaskRow], tasks: &[TaskRow]) -> String {
+pub(super) fn render(asked: &[&TaskRow], tasks: &[TaskRow]) -> String {
     let lines: Vec<[Cow<'_, str>; 6]> = asked.iter().map(|task| line(task, tasks)).collect();
     columns::render(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], &lines)
 }
@@ -110,10 +113,19 @@ fn line<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> [Cow<'a, str>; 6] {
         task.id.to_string().into(),
         name_of_column(task.column).into(),
         name_of_priority(task.priority).into(),
-        task.agent_id.as_deref().unwrap_or("-").into(),
+        agent(task),
         clean(&task.title).into(),
         with_warnings(with_mark(task, note(task, tasks)), &task.warnings),
     ]
+}
+
+/// Returns the agent; of a queued task the one that it waits for.
+fn agent(task: &TaskRow) -> Cow<'_, str> {
+    match (&task.agent_id, &task.waits_for) {
+        (Some(agent), _) => agent.into(),
+        (None, Some(agent)) => format!("({agent})").into(),
+        (None, None) => "-".into(),
+    }
 }
 
 fn name_of_column(column: Column) -> &'static str {
@@ -151,6 +163,15 @@ fn with_mark<'a>(task: &TaskRow, note: Cow<'a, str>) -> Cow<'a, str> {
 }
 
 fn note<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> Cow<'a, str> {
+    if let Some(park) = &task.parked {
+        let has_engine = task.owner != "you";
+        let why = describe_park(park, has_engine, Timestamp::now(), &TimeZone::system());
+        return format!("parked: {why}").into();
+    }
+    if task.phase == "halted" {
+        let why = task.error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
+        return format!("halted, needs you{why}").into();
+    }
     if let Some(error) = &task.error {
         return with_lacks(task, error.to_string()).into();
     }
@@ -174,7 +195,7 @@ fn note<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> Cow<'a, str> {
                 .collect();
             if names.is_empty() { "".into() } else { format!("after {}", names.join(", ")).into() }
         }
-        _ => Cow::Borrowed(&task.phase),
+        _ => Cow::Borrowed(word_of(&task.phase)),
     }
 }
 

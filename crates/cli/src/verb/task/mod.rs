@@ -9,10 +9,12 @@ mod complete;
 mod criteria;
 mod delete;
 mod depends;
+mod dequeue;
 mod diff;
 mod edit;
 mod hide;
 mod list;
+mod log;
 mod open;
 mod output;
 mod progress;
@@ -35,9 +37,11 @@ pub(crate) enum Task {
     Add(add::Add),
     List(list::List),
     Show(show::Show),
+    Log(log::Log),
     Assign(assign::Assign),
     Reassign(reassign::Reassign),
     Submit(submit::Submit),
+    Dequeue(dequeue::Dequeue),
     Complete(complete::Complete),
     Approve(approve::Approve),
     Reject(reject::Reject),
@@ -62,9 +66,11 @@ impl Task {
             Task::Add(verb) => verb.run(place).await,
             Task::List(verb) => verb.run(place).await,
             Task::Show(verb) => verb.run(place).await,
+            Task::Log(verb) => verb.run(place).await,
             Task::Assign(verb) => verb.run(place).await,
             Task::Reassign(verb) => verb.run(place).await,
             Task::Submit(verb) => verb.run(place).await,
+            Task::Dequeue(verb) => verb.run(place).await,
             Task::Complete(verb) => verb.run(place).await,
             Task::Approve(verb) => verb.run(place).await,
             Task::Reject(verb) => verb.run(place).await,

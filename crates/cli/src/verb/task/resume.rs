@@ -5,12 +5,13 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::carry::{Begin, Manner};
 use clap::Args;
-use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::orders;
+use regatta_engine::core::{Answer, Problem, TaskId};
+use regatta_engine::is_left_alone;
+use regatta_engine::orders::{self, Given};
 
-/// Goes on with a task whose session broke off or waits, and waits for its next session to end.
+/// Continue a task whose session broke off, waits, or was left by an interrupted command; wait for its session to end
 ///
-/// The agent goes on in the same worktree, in its own session again if it can.
+/// The agent continues in the same worktree, in its own session again if it can.
 #[derive(Args)]
 pub(crate) struct Resume {
     /// The task's number.
@@ -25,7 +26,17 @@ pub(crate) struct Resume {
 
 impl Resume {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let title = format!("#{} goes on", self.task);
+        let title = format!("#{} continues", self.task);
+        let project = place.open().await?;
+        let is_left = self.feedback.is_none()
+            && is_left_alone(&project, self.task).await.map_err(|error| error.explain())?;
+        drop(project);
+        if is_left {
+            // The command that began it is in the log: all that it lacks is somebody to carry it out.
+            let (task, answer) = (self.task, Answer::Accepted);
+            let order = async |_: &_, _: &_| Ok(Given { task, answer });
+            return self.manner.carry_out(place, task, &title, Begin::AtOnce, order).await;
+        }
         let order =
             async |project: &_, giver: &_| orders::resume(project, giver, self.task, self.feedback).await;
         self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await

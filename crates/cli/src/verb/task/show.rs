@@ -4,12 +4,17 @@ use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, RED, clean};
+use crate::session_text::grouped;
+use crate::state_words::{describe_park, word_of};
 use crate::verb::cost::{render_cost, render_time};
 use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use regatta_engine::core::session::Spent;
-use regatta_engine::core::{Evidence, Lacks, Problem, TaskId};
+use regatta_engine::core::{Evidence, Lacks, Problem, TaskId, WaitsFor};
 use regatta_engine::{
-    CriterionView, FileSize, Project, SectionSize, TaskView, memory, show_task, show_task_with_file,
+    ActivityView, CriterionView, FileSize, Project, SectionSize, TaskView, memory, show_task,
+    show_task_with_file,
 };
 use std::fmt::Write;
 
@@ -48,7 +53,7 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
     let mut field = |name: &str, value: String| {
         let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value).replace('\n', "\n             "));
     };
-    field("column", format!("{} ({})", task.column, task.phase));
+    field("column", format!("{} ({})", task.column, word_of(task.phase)));
     field("priority", format!("{:?}", task.priority).to_lowercase());
     if let Some(epic) = task.epic_id {
         field("epic", epic.to_string());
@@ -60,6 +65,9 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
         field("agent", format!("{agent} ({})", format!("{:?}", task.agent_state).to_lowercase()));
     } else if task.phase == "by_hand" {
         field("owner", task.owner.clone());
+    }
+    if let (Some(queued), Some(place)) = (&task.queued, task.queue_position) {
+        field("queued", format!("number {place}, for {} ({})", queued.agent_id, queued.code));
     }
     if !task.dependencies.is_empty() {
         let names: Vec<String> = task.dependencies.iter().map(|id| format!("#{id}")).collect();
@@ -115,11 +123,16 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
     for warning in &task.warnings {
         field("warning", warning.clone());
     }
+    for (name, value) in task.activity.iter().flat_map(|activity| show_activity(activity, Timestamp::now())) {
+        field(name, value);
+    }
     if let Some(spent) = &task.spent {
         field("used", show_spent(spent));
     }
     if let Some(park) = &task.parked {
-        field("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
+        let has_engine = task.waits_for != WaitsFor::You;
+        let why = describe_park(park, has_engine, Timestamp::now(), &TimeZone::system());
+        field("parked", format!("{why} (try {})", park.attempt));
     }
     if let Some(deadline) = task.deadline {
         let mark = if task.overdue { " (overdue)" } else { "" };
@@ -169,6 +182,31 @@ fn show_size(size: &FileSize) -> String {
         many => format!("{:.1} KB", many as f64 / 1024.0),
     };
     format!("{bytes}, about {} tokens: {}", size.tokens, sections.join(", "))
+}
+
+/// Says what the session is doing, what it used so far, and when it last gave a sign of life.
+fn show_activity(activity: &ActivityView, now: Timestamp) -> Vec<(&'static str, String)> {
+    let since = |at: Timestamp| {
+        let passed = now.duration_since(at).as_millis();
+        render_time(u64::try_from(passed).unwrap_or_default())
+    };
+    let role = activity.role.as_ref().map_or_else(String::new, |role| format!(" as {role}"));
+    let mut fields = vec![(
+        "session",
+        format!("{} of {}{role}, for {}", activity.session, activity.agent_id, since(activity.started_at)),
+    )];
+    if let Some(tool) = &activity.tool {
+        let about = activity.about.as_deref().unwrap_or_default();
+        fields.push(("doing", format!("{tool} {about}").trim_end().to_owned()));
+    }
+    fields.extend(activity.file.iter().map(|file| ("last file", file.clone())));
+    if let Some(tokens) = activity.tokens {
+        let cost =
+            activity.cost_micros.map_or_else(String::new, |micros| format!(", {}", render_cost(micros, 0)));
+        fields.push(("so far", format!("{} tokens{cost}", grouped(tokens))));
+    }
+    fields.extend(activity.last_sign_at.map(|at| ("last sign", format!("{} ago", since(at)))));
+    fields
 }
 
 fn show_spent(spent: &Spent) -> String {

@@ -62,7 +62,7 @@ fn find_places(project: &Project, run: &Run) -> Result<(PathBuf, BranchName, Pat
     let name = format!("run-{}-step-{}", run.id, run.step);
     let branch =
         BranchName::parse(&format!("run/{}-{}", run.id, run.step)).map_err(regatta_git::Error::from)?;
-    let transcript = project.location().sessions().join(format!("{name}.jsonl"));
+    let transcript = project.transcript_of_step(run.id, run.step);
     Ok((project.place(&project.config().worktrees).join(&name), branch, transcript))
 }
 

@@ -9,6 +9,8 @@ mod release;
 mod stop;
 mod tell;
 
+pub(crate) use node::is_performed;
+
 use super::orders::get_run;
 use super::roles::Roles;
 use super::seat::{Seat, Terms};

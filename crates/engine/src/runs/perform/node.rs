@@ -65,6 +65,11 @@ pub(super) async fn perform(
     }
 }
 
+/// Tells whether the node that a run is at is to be performed; what was left of it is ended otherwise.
+pub(crate) fn is_performed(run: &Run) -> bool {
+    matches!(run.phase, Phase::Performing { .. }) && find_hold(run).is_none()
+}
+
 /// Returns what a run is told instead of performing its node: it was stopped or paused before anybody began.
 fn find_hold(run: &Run) -> Option<Command> {
     match run.hold {

@@ -1,0 +1,38 @@
+//! `regatta run log`.
+
+use super::run_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::session_log::Manner;
+use clap::Args;
+use regatta_engine::Project;
+use regatta_engine::core::session::Scope;
+use regatta_engine::core::{Problem, RunId, WaitsFor};
+use regatta_engine::runs::show_run;
+
+/// Show what the agents of a run and of its children said and did
+///
+/// The sessions of all roles are printed one after the other, in the order in which they began. With `--follow` it prints
+/// while they run, and ends when the run has ended or waits for you.
+#[derive(Args)]
+pub(crate) struct Log {
+    /// The run's number
+    #[arg(value_name = "ID", value_parser = run_id)]
+    run: RunId,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Log {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let run = self.run;
+        show_run(&project, run).await.map_err(|error| error.explain())?;
+        let goes_on = async |project: &Project| {
+            let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
+            Ok(!matches!(view.waits_for, WaitsFor::You | WaitsFor::Nobody))
+        };
+        self.manner.print(place, &project, Scope::Run(run), goes_on).await?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,29 @@
+//! `regatta task dequeue`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use clap::Args;
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::orders;
+use uuid::Uuid;
+
+/// Take a task out of the queue; it stays in the backlog.
+#[derive(Args)]
+pub(crate) struct Dequeue {
+    /// The task's number.
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    /// Give the command an ID: given twice, it is carried out once.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Dequeue {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let giver = crate::identity::giver(self.command_id);
+        orders::dequeue(&project, &giver, self.task).await.map_err(|error| error.explain())?;
+        super::show::print(place, &project, self.task).await
+    }
+}

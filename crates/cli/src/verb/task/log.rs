@@ -1,0 +1,42 @@
+//! `regatta task log`.
+
+use super::task_id;
+use crate::arguments::Place;
+use crate::exit::Exit;
+use crate::verb::session_log::Manner;
+use clap::Args;
+use regatta_engine::core::session::Scope;
+use regatta_engine::core::{Problem, TaskId, WaitsFor};
+use regatta_engine::{Project, show_task};
+
+/// Show what the agents of a task said and did
+///
+/// Each tool call is one line, and each edit a small diff. With `--follow` it prints while the session runs, and ends when
+/// the task no longer waits for an agent. With `--json` it prints one array of items, or with `--follow` one item per line.
+#[derive(Args)]
+pub(crate) struct Log {
+    /// The task's number
+    #[arg(value_name = "ID", value_parser = task_id)]
+    task: TaskId,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Log {
+    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
+        let project = place.open().await?;
+        let task = self.task;
+        show_task(&project, task).await.map_err(|error| error.explain())?;
+        let goes_on = async |project: &Project| is_session_expected(project, task).await;
+        self.manner.print(place, &project, Scope::Task(task), goes_on).await?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Tells whether a session follows without anybody's doing.
+async fn is_session_expected(project: &Project, task: TaskId) -> Result<bool, Problem> {
+    let view = show_task(project, task).await.map_err(|error| error.explain())?;
+    let is_at_work = view.column.to_string() == "in_progress"
+        && matches!(view.waits_for, WaitsFor::Agent | WaitsFor::Engine | WaitsFor::Clock);
+    Ok(is_at_work || view.waits_for == WaitsFor::Queue)
+}
