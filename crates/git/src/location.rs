@@ -14,9 +14,8 @@ use crate::name::{BranchName, CommitId};
 use crate::programs::Overrides;
 use crate::reference::parse_commit;
 use crate::repository::Repository;
+use crate::stand_in::read_plain;
 
-/// Longer than any name of a branch.
-const HEAD_BYTES_MAX: u64 = 4096;
 /// The branch that HEAD names in a repository whose refs are in tables: one that cannot exist.
 const REFTABLE_STUB: &str = ".invalid";
 
@@ -40,7 +39,7 @@ impl Location {
     /// Returns the branch this worktree stands on, or nothing when its HEAD is detached.
     pub(crate) async fn branch(&self) -> Result<Option<BranchName>, Error> {
         // A merge asks this of every worktree, and starting git for each would cost more than the merge itself.
-        if let Some(name) = read_head(&self.git_dir.join("HEAD")) {
+        if let Some(name) = read_branch(&self.git_dir.join("HEAD")) {
             return Ok(Some(BranchName::parse(&name)?));
         }
         let finished = Git::of(&self.git_dir, None).args(["symbolic-ref", "--quiet", "HEAD"]).run().await?;
@@ -122,10 +121,9 @@ impl Repository {
 
 /// Reads the branch that a HEAD file names. Returns nothing for anything else, which is left to git: a detached HEAD, a
 /// symlink, or the stub that a repository with reftables keeps there.
-fn read_head(path: &Path) -> Option<String> {
-    let is_file = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= HEAD_BYTES_MAX);
-    let content = is_file.then(|| std::fs::read_to_string(path).ok()).flatten()?;
-    let name = content.strip_prefix("ref: refs/heads/")?.trim_end_matches('\n');
+fn read_branch(head: &Path) -> Option<String> {
+    let content = read_plain(head)?;
+    let name = std::str::from_utf8(&content).ok()?.strip_prefix("ref: refs/heads/")?.trim_end();
     (name != REFTABLE_STUB).then(|| name.to_owned())
 }
 
@@ -162,7 +160,7 @@ pub(crate) fn settle(path: &Path) -> Result<PathBuf, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_gitdir, settle};
+    use super::{parse_gitdir, read_branch, settle};
     use std::path::{Path, PathBuf};
 
     #[test]
@@ -193,7 +191,7 @@ mod tests {
         let path = folder.path().join("HEAD");
         let read = |content: &str| {
             std::fs::write(&path, content).expect("written");
-            read_head(&path)
+            read_branch(&path)
         };
         assert_eq!(read("ref: refs/heads/task/12\n").as_deref(), Some("task/12"));
         assert_eq!(read("ref: refs/heads/.invalid\n"), None);
@@ -201,6 +199,6 @@ mod tests {
         assert_eq!(read(&format!("{}\n", "a".repeat(40))), None);
         std::fs::remove_file(&path).expect("removed");
         std::os::unix::fs::symlink("refs/heads/main", &path).expect("linked");
-        assert_eq!(read_head(&path), None);
+        assert_eq!(read_branch(&path), None);
     }
 }
