@@ -1,16 +1,16 @@
 //! What the role at a node found of the criteria of its task, noted with the task before the step is made.
 
-use super::seat::Seat;
 use crate::clock;
+use crate::commands::orders;
 use crate::core::{CommitId, Finding, Findings, Outcome};
 use crate::error::Error;
-use crate::orders;
 use crate::perform::Work;
+use crate::runs::seat::Seat;
 use regatta_flow::{Given, NodeKind, Trial, findings};
 use serde_json::Value;
 
 /// Notes what a role found, if its node says where that is. A repetition of the step notes it again, which is the same.
-pub(super) async fn note(
+pub(crate) async fn note(
     work: &Work,
     seat: &mut Seat,
     output: &Value,

@@ -1,0 +1,13 @@
+//! The loop, its lanes, its lease, and following a command to its end.
+//!
+//! Does not know what an effect does, only when it may be performed. Start reading at `engine`, then `carry`.
+
+pub(crate) mod carry;
+pub(crate) mod control;
+pub(crate) mod engine;
+pub(crate) mod holder;
+pub(crate) mod lanes;
+pub(crate) mod pace;
+pub(crate) mod queue;
+pub(crate) mod scope;
+pub(crate) mod under_way;
