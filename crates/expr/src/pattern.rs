@@ -204,9 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn malformed_patterns_are_read_too() {
+    fn malformed_patterns_hide_no_repeated_group() {
         for pattern in [")))", "((((", "[", "\\", "(?", "{", "a{", "]", "(?<", ")*+?{9"] {
-            let _ = Cost::of(pattern).text_bytes_max();
+            assert_eq!(Cost::of(pattern).text_bytes_max(), None, "{pattern}");
+        }
+        for pattern in [")))(a)+", "((((a)+", "(a)+[", "(a)+\\", "{(a)+"] {
+            assert_eq!(Cost::of(pattern).text_bytes_max(), Some(500_000 / 5), "{pattern}");
         }
     }
 }
