@@ -59,11 +59,6 @@ impl<'a> Trial<'a> {
         trial
     }
 
-    /// Lets each expression from now on take only so many steps.
-    pub(crate) fn limit_steps(&mut self, steps: u64) {
-        self.limits.steps = steps;
-    }
-
     /// Returns what the functions of a step look at.
     pub fn look<'t>(&'t self, workflow: &'t Workflow) -> Look<'t> {
         Look::new(workflow, self.state, &self.limits)

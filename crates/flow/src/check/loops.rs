@@ -136,7 +136,7 @@ fn is_capped(graph: &Graph<'_>, way: &Way<'_>) -> bool {
 }
 
 /// Numbers the parts of a graph: nodes of one part can be reached from each other.
-pub(super) fn find_parts(nodes: usize, ways: &[Way<'_>]) -> Vec<usize> {
+fn find_parts(nodes: usize, ways: &[Way<'_>]) -> Vec<usize> {
     let ahead: Vec<Vec<usize>> = neighbours(nodes, ways.iter().map(|way| (way.from, way.to)));
     let behind: Vec<Vec<usize>> = neighbours(nodes, ways.iter().map(|way| (way.to, way.from)));
     let mut order = Vec::with_capacity(nodes);
@@ -193,15 +193,9 @@ fn find_circle<'w>(ways: &[Way<'w>], first: Way<'w>) -> Vec<Way<'w>> {
 }
 
 /// Tells a circle by its nodes, and by its ways.
-pub(super) fn tell(graph: &Graph<'_>, circle: &[Way<'_>]) -> (String, String) {
+fn tell(graph: &Graph<'_>, circle: &[Way<'_>]) -> (String, String) {
     let name = |number: usize| graph.node(number).name.to_string();
     let nodes = circle.first().map(|way| way.from).into_iter().chain(circle.iter().map(|way| way.to));
     let ways: Vec<String> = circle.iter().map(|way| format!("`{}`", way.name())).collect();
     (nodes.map(name).collect::<Vec<_>>().join(" → "), ways.join(", "))
-}
-
-/// Returns a shortest circle through a way at its level, if there is one.
-pub(super) fn find_circle_through<'w>(graph: &Graph<'w>, way: Way<'w>) -> Option<Vec<Way<'w>>> {
-    let circle = find_circle(&graph.ways, way);
-    circle.last().is_some_and(|last| last.to == way.from).then_some(circle)
 }

@@ -11,39 +11,33 @@
 mod binds;
 mod board;
 mod bounds;
-mod budget;
-mod candidates;
 mod caps;
 mod choices;
 mod condition;
-mod coverage;
 mod expressions;
 mod fields;
 mod ground;
-mod items;
-mod kinds;
+mod held;
 mod levels;
 mod loops;
 mod names;
-mod never_set;
 mod node_trial;
 mod parents;
 mod places;
 mod reach;
 mod render;
 mod report;
-mod samples;
 mod scopes;
 mod shape;
 mod subject;
+mod values;
 
 pub use render::render_faults;
 
-use crate::fault::{Fault, Position, sort};
+use crate::fault::{Fault, sort};
 use crate::folder::Folder;
 use crate::load::load_with_gaps;
 use crate::workflow::Workflow;
-use budget::Budget;
 use ground::Ground;
 use report::Report;
 use subject::Subject;
@@ -51,8 +45,7 @@ use subject::Subject;
 /// Finds all that is wrong with a folder: its faults of form, and those of what can be read of it.
 pub fn check_folder(folder: &Folder) -> Vec<Fault> {
     let (workflows, mut faults) = load_with_gaps(folder);
-    let budget = Budget::new();
-    workflows.iter().for_each(|workflow| check_one(workflow, &budget, &mut faults));
+    workflows.iter().for_each(|workflow| check_one(workflow, &mut faults));
     sort(&mut faults);
     faults.dedup();
     faults
@@ -61,15 +54,15 @@ pub fn check_folder(folder: &Folder) -> Vec<Fault> {
 /// Finds what is wrong with a workflow and its children. Warnings of the load are among them.
 pub fn check(workflow: &Workflow) -> Vec<Fault> {
     let mut faults = workflow.warnings.clone();
-    check_one(workflow, &Budget::new(), &mut faults);
+    check_one(workflow, &mut faults);
     sort(&mut faults);
     faults.dedup();
     faults
 }
 
-fn check_one(workflow: &Workflow, budget: &Budget, faults: &mut Vec<Fault>) {
+fn check_one(workflow: &Workflow, faults: &mut Vec<Fault>) {
     let ground = Ground::new(workflow);
-    let subject = Subject::new(workflow, &ground, budget);
+    let subject = Subject::new(workflow, &ground);
     let mut report = Report::new(workflow);
     let rules = [
         names::check,
@@ -81,18 +74,9 @@ fn check_one(workflow: &Workflow, budget: &Budget, faults: &mut Vec<Fault>) {
         caps::check,
         fields::check,
         places::check,
-        never_set::check,
         choices::check,
     ];
     rules.iter().for_each(|rule| rule(&subject, &mut report));
     faults.extend(report.finish());
-    faults.extend(budget.take_refused().map(|at| tell_refused(&at)));
-    workflow.children.values().for_each(|child| check_one(child, budget, faults));
-}
-
-fn tell_refused(at: &Position) -> Fault {
-    let message =
-        "this takes so many steps that it was not tried on all states, and nothing is said of the others";
-    Fault::warning("not-all-tried", at, message)
-        .with_hint("let an agent or a node's `set` do the long work before")
+    workflow.children.values().for_each(|child| check_one(child, faults));
 }

@@ -24,7 +24,7 @@ impl<'w> Parents<'w> {
         let is_known = gaps.is_graph_whole()
             && !gaps.is_state_unknown
             && !gaps.has_doubtful_values
-            && assignments(workflow).all(|(assignment, _)| assignment.place.is_known());
+            && assignments(workflow).all(|assignment| assignment.place.is_known());
         is_known.then(|| Parents { workflow, initial: workflow.schema.initial() })
     }
 
@@ -34,7 +34,7 @@ impl<'w> Parents<'w> {
         let find = |end: &usize| parent[..*end].iter().try_fold(&self.initial, |value, name| value.get(name));
         let is_there = |end: &usize| find(end).is_some_and(|value| value.is_object() || value.is_array());
         let absent = (1..=parent.len()).find(|end| !is_there(end))?;
-        let is_made = assignments(self.workflow).any(|(other, _)| may_make(&other.place, &parent[..absent]));
+        let is_made = assignments(self.workflow).any(|other| may_make(&other.place, &parent[..absent]));
         (!is_made).then(|| match find(&absent) {
             Some(value) => tell(assignment, &parent[..absent], &format!("is {value} by default")),
             // A default of an inner part puts the outer ones there too.

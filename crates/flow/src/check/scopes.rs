@@ -6,16 +6,12 @@
 //! so many, whatever the index is. A comparison has two answers whatever it reads. The clock and all other results of agents are not settled.
 
 use super::bounds::{names, touches};
-use super::condition::fields_behind;
 use super::ground::Ground;
 use super::shape::Shape;
 use crate::expression::Expression;
 use crate::graph::{Graph, Way};
-use crate::workflow::Assignment;
+use crate::workflow::{Assignment, Bind};
 use regatta_expr::Condition;
-
-/// What gives another value at another moment; `$eval` may name any of them.
-const CLOCKS: [&str; 6] = ["$now", "$millis", "$toMillis", "$random", "$shuffle", "$eval"];
 
 /// Returns what the scope of a way reads that can have ever new values in a part of the graph, as a message names it.
 ///
@@ -30,11 +26,8 @@ pub(super) fn find_unsettled(
     if is_answer(&scope.compiled().condition()) {
         return None;
     }
-    if let Some(clock) = find_clock(scope.text()) {
-        return Some(format!("`{clock}`"));
-    }
     let reads = scope.reads();
-    if reads.whole_input || reads.any_variable {
+    if reads.whole_input || reads.any_variable || scope.compiled().is_fickle() {
         return Some("what it reads".to_owned());
     }
     let set = assignments_of(graph, part);
@@ -55,18 +48,13 @@ pub(super) fn find_unsettled(
 /// Whether a condition is true or false or undefined, whatever it reads.
 fn is_answer(condition: &Condition) -> bool {
     match condition {
-        Condition::Joined(..) | Condition::Not(_) | Condition::Compared(..) | Condition::Exists(_) => true,
+        Condition::And(..)
+        | Condition::Or(..)
+        | Condition::Not(_)
+        | Condition::Compared(..)
+        | Condition::Exists(_) => true,
         Condition::Truth(_) | Condition::Other => false,
     }
-}
-
-/// Finds what tells the time in a text, also within its strings: a scope is short, and this must not miss one.
-fn find_clock(text: &str) -> Option<&'static str> {
-    let is_named = |clock: &&'static str| {
-        let ends = text.match_indices(*clock).map(|(at, _)| &text[at + clock.len()..]);
-        ends.into_iter().any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
-    };
-    CLOCKS.iter().find(|clock| is_named(clock)).copied()
 }
 
 /// Lists what is set along the ways, by them and by the nodes that they leave.
@@ -84,18 +72,12 @@ fn is_left_alone(path: &[String], set: &[&Assignment]) -> bool {
 
 /// Lists what a scope reads behind names for places: the items of a list share a path.
 fn paths_of_binds(graph: &Graph<'_>, scope: &Expression) -> Vec<Vec<String>> {
-    let mut paths = Vec::new();
-    for bind in graph.workflow.bind.iter().filter(|bind| scope.reads().variables.contains(&bind.name)) {
+    let of_bind = |bind: &Bind| {
+        let paths = scope.reads().variable_paths.iter().filter(|path| path[0] == bind.name);
         let place = names(&bind.place);
-        // A regular expression may hold a quote, behind which names would be taken for a text.
-        let behind =
-            if scope.text().contains('/') { Vec::new() } else { fields_behind(scope.text(), &bind.name) };
-        match behind.is_empty() {
-            true => paths.push(place),
-            false => paths.extend(behind.into_iter().map(|fields| [place.clone(), fields].concat())),
-        }
-    }
-    paths
+        paths.map(|path| [&place[..], &path[1..]].concat()).collect::<Vec<_>>()
+    };
+    graph.workflow.bind.iter().flat_map(of_bind).collect()
 }
 
 /// Whether a schema leaves only so many values at a path that leads through no list.

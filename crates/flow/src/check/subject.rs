@@ -1,6 +1,5 @@
 //! What the rules look at: a workflow, the graph of each of its levels, and what its conditions say of samples.
 
-use super::budget::Budget;
 use super::ground::Ground;
 use super::node_trial::{NodeTrial, try_node};
 use crate::graph::{Course, Graph, Way, levels};
@@ -24,12 +23,11 @@ pub(super) struct LevelView<'w> {
 
 impl<'w> Subject<'w> {
     /// Looks at a workflow.
-    pub(super) fn new(workflow: &'w Workflow, ground: &Ground<'w>, budget: &Budget) -> Subject<'w> {
+    pub(super) fn new(workflow: &'w Workflow, ground: &Ground<'w>) -> Subject<'w> {
         let view = |level: u32| {
             let graph = Graph::new(workflow, level);
             let is_reached = graph.reachable();
-            let trial =
-                |node: usize| is_reached[node].then(|| try_node(ground, workflow, level, node, budget));
+            let trial = |node: usize| is_reached[node].then(|| try_node(ground, workflow, level, node));
             let trials = (0..workflow.nodes.len()).map(trial).collect();
             LevelView { level, graph, is_reached, trials }
         };
@@ -57,10 +55,10 @@ impl<'w> LevelView<'w> {
                 let routes = &way.edge.exhausted;
                 let place = routes.iter().position(|other| std::ptr::eq(other, route)).unwrap_or_default();
                 routes[..place].iter().any(|before| before.when.is_none())
-                    || trial.never_holds_route(edge, place)
+                    || trial.routes_never_hold[edge][place]
             }
             Course::Edge | Course::Rejected(_) => false,
         };
-        is_never_tried || trial.never_holds(edge) || is_dead_route
+        is_never_tried || trial.never_holds[edge] || is_dead_route
     }
 }

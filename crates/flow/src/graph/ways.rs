@@ -99,11 +99,6 @@ impl<'w> Graph<'w> {
         &self.workflow.nodes[number]
     }
 
-    /// Whether every way leads from a node to a node.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.left_astray.is_empty() && self.entered_astray.is_empty()
-    }
-
     /// Says of each node whether a run of this level can come to it. Without a start it may be any, and so behind a
     /// way to a name that no node has.
     pub(crate) fn reachable(&self) -> Vec<bool> {

@@ -40,15 +40,6 @@ impl<'a> Look<'a> {
         self.evaluate_over(self.root, expression, self.limits)
     }
 
-    /// Evaluates an expression within fewer steps than usual.
-    pub(crate) fn evaluate_within(
-        &self,
-        expression: &Expression,
-        steps: u64,
-    ) -> Result<Option<Value>, StepFault> {
-        self.evaluate_over(self.root, expression, &Limits { steps, ..self.limits.clone() })
-    }
-
     /// Evaluates an expression over one item, with the same names for places.
     pub(crate) fn evaluate_item(
         &self,

@@ -239,32 +239,6 @@ fn a_bound_stands_where_the_condition_is_evaluated() {
 }
 
 #[test]
-fn numbers_too_large_for_their_step_bound_nothing() {
-    let step = "index = 'index + 1'";
-    assert!(is_endless("index < 9007199254740992", step));
-    assert!(is_endless("index < 1e300 and output.ok", step));
-    assert!(!is_endless("index < 9007199254740991", step));
-    assert!(is_endless("share < 10", "share = 'share + 0.0000000000000001'"));
-    assert!(!is_endless("share < 10", "share = 'share + 0.001'"));
-    assert!(is_endless("share > -1e17", "share = 'share - 1'"));
-    // What the run begins with counts too.
-    let with = |start: &str| {
-        let state = format!(
-            r#"{{ "type": "object", "properties": {{
-                "n": {{ "type": "integer", "default": {start} }}, "most": {{ "type": "integer", "default": 3 }} }} }}"#
-        );
-        let text = format!(
-            "{WORK}edges = [\n  {{ id = \"next\", from = \"work\", to = \"work\", when = \"n < most\", set = {{ n = \"n + 1\" }} }},\n  \
-             {{ id = \"out\", from = \"work\", to = \"done\", when = \"n >= most\" }},\n]\n"
-        );
-        let faults = faults_of(&folder(&text, &[("state.schema.json", state.as_str())]));
-        faults.iter().any(|fault| fault.rule == "loop-without-cap")
-    };
-    assert!(with("-1e16"));
-    assert!(!with("-1000000"));
-}
-
-#[test]
 fn a_limit_that_moves_is_no_bound() {
     let step = "index = 'index + 1'";
     for (when, set) in [

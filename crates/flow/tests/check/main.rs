@@ -11,7 +11,6 @@ mod folders;
 mod gaps;
 mod loops;
 mod names;
-mod never_set;
 mod parts;
 mod scopes;
 mod ways;
