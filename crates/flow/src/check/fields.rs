@@ -8,7 +8,7 @@ use super::report::Report;
 use super::subject::Subject;
 use crate::expression::{RESERVED, find_word};
 use crate::fault::Fault;
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::workflow::Workflow;
 
 /// Checks what every expression reads.

@@ -4,7 +4,7 @@ use super::report::Report;
 use super::shape::{Field, Shape};
 use super::subject::Subject;
 use crate::fault::Fault;
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::workflow::{Edge, Level, Workflow};
 
 /// Checks the levels.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::report::Report;
 use super::subject::Subject;
 use crate::fault::{Fault, Position};
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::workflow::{Edge, NodeKind, Target, Workflow};
 
 /// Checks the names.

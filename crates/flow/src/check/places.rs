@@ -7,7 +7,7 @@ use super::report::Report;
 use super::shape::{Field, Shape};
 use super::subject::Subject;
 use crate::fault::{Fault, Position};
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::place::{Place, Segment};
 use crate::workflow::{Assignment, Workflow};
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::fault::{Fault, Position};
 use crate::gaps::Gaps;
-use crate::likeness::find_nearest;
 use crate::load::Loading;
 use crate::load::calls::{Call, find_calls};
 use crate::load::tags::find_meant;
 use crate::name::is_name;
+use crate::nearest::find_nearest;
 use crate::prompt_rules::{Misuse, find_misuses};
 use crate::role::Role;
 use crate::schema::Schema;

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::expression::{Expression, Part, RESERVED, find_word};
 use crate::fault::{Fault, Faults, Position};
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::place::{self, Place, RawSegment, Segment};
 use crate::source::Source;
 
