@@ -1,6 +1,6 @@
-//! Whether a way of a loop steps a field towards a bound that its own condition sets.
+//! Whether a link of a loop steps a field towards a bound that its own condition sets.
 //!
-//! `currentTaskIndex < $count(tasks) - 1` with `currentTaskIndex = "currentTaskIndex + 1"` is such a way: it can be
+//! `currentTaskIndex < $count(tasks) - 1` with `currentTaskIndex = "currentTaskIndex + 1"` is such a link: it can be
 //! taken only so often, as long as nothing else in the loop sets the index back or moves the bound.
 
 use regatta_expr::{Comparison, Expression as Compiled};
@@ -8,7 +8,7 @@ use regatta_expr::{Comparison, Expression as Compiled};
 use super::condition::plain_path;
 use super::expressions::of_place;
 use crate::expression::RESERVED;
-use crate::graph::{Graph, Way};
+use crate::graph::{Graph, Link};
 use crate::place::{Place, Segment};
 use crate::workflow::Assignment;
 
@@ -21,10 +21,10 @@ pub(super) struct Bound {
     limit: Compiled,
 }
 
-/// Whether a way can be taken only a bounded number of times among the ways of its part of the graph.
-pub(super) fn is_bounded_by_steps(graph: &Graph<'_>, way: &Way<'_>, part: &[Way<'_>]) -> bool {
-    let required = way.conditions().flat_map(|condition| condition.compiled().required_comparisons());
-    required.flat_map(|one| find_bounds(&one)).any(|bound| is_approached(graph, way, part, &bound))
+/// Whether a link can be taken only a bounded number of times among the links of its part of the graph.
+pub(super) fn is_bounded_by_steps(graph: &Graph<'_>, link: &Link<'_>, part: &[Link<'_>]) -> bool {
+    let required = link.conditions().flat_map(|condition| condition.compiled().required_comparisons());
+    required.flat_map(|one| find_bounds(&one)).any(|bound| is_approached(graph, link, part, &bound))
 }
 
 /// Lists the bounds that a comparison sets; either side may be the field.
@@ -43,16 +43,16 @@ pub(super) fn find_bounds(comparison: &Comparison) -> Vec<Bound> {
     sides.into_iter().filter_map(bound).collect()
 }
 
-fn is_approached(graph: &Graph<'_>, way: &Way<'_>, part: &[Way<'_>], bound: &Bound) -> bool {
+fn is_approached(graph: &Graph<'_>, link: &Link<'_>, part: &[Link<'_>], bound: &Bound) -> bool {
     let kept = |set: &'_ [Assignment]| {
         let kept = set.iter().filter(|assignment| assignment.is_kept(graph.workflow, graph.level));
         kept.cloned().collect::<Vec<_>>()
     };
-    let of = |way: &Way<'_>| [kept(way.set()), kept(&graph.node(way.from).set)].concat();
+    let of = |link: &Link<'_>| [kept(link.set()), kept(&graph.node(link.from).set)].concat();
     let all: Vec<Assignment> = part.iter().flat_map(of).collect();
     let mut touching = all.iter().filter(|assignment| touches(&assignment.place, &bound.path));
     touching.all(|assignment| is_step(assignment, bound))
-        && of(way).iter().any(|assignment| is_step(assignment, bound))
+        && of(link).iter().any(|assignment| is_step(assignment, bound))
         && !moves(&bound.limit, &all)
 }
 

@@ -1,4 +1,4 @@
-//! The rules about ways: every node can be reached, can be left, and leads to an end.
+//! The rules about links: every node can be reached, can be left, and leads to an end.
 
 use super::report::Report;
 use super::subject::{LevelView, Subject};
@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::graph::Graph;
 use crate::workflow::{NodeKind, Workflow};
 
-/// Checks the ways of every level.
+/// Checks the links of every level.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     check_ends_left(subject.workflow, report);
     // An edge that cannot be read may lead anywhere.
@@ -18,7 +18,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         // An edge that leaves a name which no node has may be meant to leave any.
         if view.graph.entered_astray.is_empty() {
             check_dead_ends(&view.graph, &view.is_reached, report);
-            check_ways_to_an_end(&view.graph, &view.is_reached, report);
+            check_paths_to_an_end(&view.graph, &view.is_reached, report);
         }
     }
 }
@@ -58,7 +58,9 @@ fn is_unknown(graph: &Graph<'_>, number: usize) -> bool {
 }
 
 fn is_dead_end(graph: &Graph<'_>, number: usize) -> bool {
-    !is_end(graph, number) && !is_unknown(graph, number) && !graph.ways.iter().any(|way| way.from == number)
+    !is_end(graph, number)
+        && !is_unknown(graph, number)
+        && !graph.links.iter().any(|link| link.from == number)
 }
 
 fn check_dead_ends(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
@@ -75,15 +77,15 @@ fn check_dead_ends(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) 
 }
 
 /// Nodes that lead only to a dead end are not told again.
-fn check_ways_to_an_end(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
+fn check_paths_to_an_end(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
     let mut leads: Vec<bool> = (0..is_reached.len())
         .map(|number| is_end(graph, number) || is_unknown(graph, number) || is_dead_end(graph, number))
         .collect();
     let mut pending: Vec<usize> = (0..leads.len()).filter(|number| leads[*number]).collect();
     while let Some(number) = pending.pop() {
-        for way in graph.ways.iter().filter(|way| way.to == number) {
-            if !std::mem::replace(&mut leads[way.from], true) {
-                pending.push(way.from);
+        for link in graph.links.iter().filter(|link| link.to == number) {
+            if !std::mem::replace(&mut leads[link.from], true) {
+                pending.push(link.from);
             }
         }
     }

@@ -9,20 +9,20 @@ use super::bounds::{names, touches};
 use super::ground::Ground;
 use super::shape::Shape;
 use crate::expression::Expression;
-use crate::graph::{Graph, Way};
+use crate::graph::{Graph, Link};
 use crate::workflow::{Assignment, Bind};
 use regatta_expr::Condition;
 
-/// Returns what the scope of a way reads that can have ever new values in a part of the graph, as a message names it.
+/// Returns what the scope of a link reads that can have ever new values in a part of the graph, as a message names it.
 ///
 /// Nobody is asked in such a part, so that `feedback` stays as it is; `input` does in the whole run.
 pub(super) fn find_unsettled(
     ground: &Ground<'_>,
     graph: &Graph<'_>,
-    way: &Way<'_>,
-    part: &[Way<'_>],
+    link: &Link<'_>,
+    part: &[Link<'_>],
 ) -> Option<String> {
-    let scope = way.edge.scope.as_ref().filter(|scope| scope.is_known())?;
+    let scope = link.edge.scope.as_ref().filter(|scope| scope.is_known())?;
     if is_answer(&scope.compiled().condition()) {
         return None;
     }
@@ -35,9 +35,9 @@ pub(super) fn find_unsettled(
     let gaps = &graph.workflow.gaps;
     let is_settled = |path: &Vec<String>| match path.first().map(String::as_str) {
         Some("input" | "feedback") => true,
-        Some("output") if gaps.is_output_unknown(graph.node(way.from)) => true,
+        Some("output") if gaps.is_output_unknown(graph.node(link.from)) => true,
         Some(_) if gaps.is_state_unknown => true,
-        Some("output") => ground.output_of(way.from).is_some_and(|shape| is_choice(shape, &path[1..])),
+        Some("output") => ground.output_of(link.from).is_some_and(|shape| is_choice(shape, &path[1..])),
         _ => is_left_alone(path, &set) || is_choice(ground.state(), path),
     };
     let unsettled = reads.paths.iter().find(|path| !is_settled(path)).cloned();
@@ -57,9 +57,9 @@ fn is_answer(condition: &Condition) -> bool {
     }
 }
 
-/// Lists what is set along the ways, by them and by the nodes that they leave.
-fn assignments_of<'w>(graph: &Graph<'w>, part: &[Way<'w>]) -> Vec<&'w Assignment> {
-    let all = part.iter().flat_map(|way| way.set().iter().chain(&graph.node(way.from).set));
+/// Lists what is set along the links, by them and by the nodes that they leave.
+fn assignments_of<'w>(graph: &Graph<'w>, part: &[Link<'w>]) -> Vec<&'w Assignment> {
+    let all = part.iter().flat_map(|link| link.set().iter().chain(&graph.node(link.from).set));
     all.filter(|assignment| assignment.is_known() && assignment.is_kept(graph.workflow, graph.level))
         .collect()
 }

@@ -12,8 +12,8 @@ mod gaps;
 mod loops;
 mod names;
 mod parts;
+mod reach;
 mod scopes;
-mod ways;
 mod whole;
 
 use expect_test::Expect;
