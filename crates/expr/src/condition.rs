@@ -1,8 +1,8 @@
-//! What a condition asks, read off the tree: how its parts are joined, and what each compares.
+//! What a condition asks, read from the syntax tree: how its parts are joined, and what each compares.
 //!
-//! It is for checkers that want to know which values a condition can tell apart, and what must be true wherever it
-//! holds. Comments, quotes and regular expressions cannot deceive it, because it never looks at the text. Whatever it
-//! does not know is [`Condition::Other`], of which nothing may be concluded.
+//! Checkers use it to learn which values a condition distinguishes, and what must be true whenever it holds.
+//! Comments, quotes and regular expressions cannot mislead it, because it never looks at the text. Anything it does
+//! not understand is [`Condition::Other`], from which nothing may be concluded.
 
 use jlens_core::ast::BinaryOp;
 use jlens_core::{Ast, Node, NodeKind};

@@ -1,11 +1,11 @@
 //! Workflow graphs as data: parse, check, and pick the edge that holds.
 //!
-//! Start with [`Workflow::load`]: it reads a [`Folder`] of texts and finds every fault of form in one go. A step is
-//! made of plain functions over a [`Trial`], which lends the state what expressions may name, applies what is
-//! decided in place, and puts everything back.
+//! Start with [`Workflow::load`]: it reads a [`Folder`] of files and reports every syntax error at once. [`check`] then
+//! looks for mistakes in the graph. A step is made of plain functions over a [`Trial`], which adds to the state what
+//! expressions may read, applies changes in place, and restores everything at the end.
 //!
-//! This room knows neither runs nor tasks, opens no file and reads no clock: files, times and results are given to
-//! it. What it answers is written into the log by others, so that a replay evaluates nothing.
+//! This crate knows neither runs nor tasks, opens no file and reads no clock: files, times and results are passed in.
+//! Its answers are written to the log by others, so that a replay evaluates nothing.
 
 mod check;
 mod expression;

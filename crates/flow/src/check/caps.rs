@@ -1,6 +1,6 @@
 //! The rule about caps: an edge that is used up has a way out.
 //!
-//! Edges below a used-up one are not asked, so another edge is no way out.
+//! Edges below a used-up one are not tried, so another edge is not a way out.
 
 use super::report::Report;
 use super::subject::Subject;
@@ -16,12 +16,12 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let may_not_hold = |route: &Route| route.when.as_ref().is_some_and(|when| when.is_known());
         if edge.exhausted.is_empty() {
             let times = if most == 1 { "once".to_owned() } else { format!("{most} times") };
-            let message = format!("after `{}` was taken {times} there is no way out", edge.id);
-            let hint = "add an `[[edges.exhausted]]` route, to an end for example";
+            let message = format!("there is no way out after `{}` was taken {times}", edge.id);
+            let hint = "add an `[[edges.exhausted]]` route, for example to an end";
             report.add(Fault::error("cap-without-way-out", &edge.at, message).with_hint(hint));
         } else if edge.exhausted.iter().all(may_not_hold) {
-            let message = format!("when `{}` is used up it may be that none of its routes holds", edge.id);
-            let hint = "leave `when` out of the last `[[edges.exhausted]]` route";
+            let message = format!("none of the `exhausted` routes of `{}` may hold", edge.id);
+            let hint = "remove `when` from the last `[[edges.exhausted]]` route";
             report.add(Fault::warning("cap-may-have-no-way-out", &edge.at, message).with_hint(hint));
         }
     }

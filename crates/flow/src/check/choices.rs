@@ -1,7 +1,7 @@
-//! The rules about the choice of an edge: each edge can be taken, no two hold at once unawares, and one always does.
+//! The rules about choosing an edge: every edge can be taken, two overlap only on purpose, and one always holds.
 //!
-//! Conditions are judged on sample values ([`node_trial`](super::node_trial)). An edge that is dead at some of its
-//! levels only is let pass, unless it names its levels itself.
+//! Conditions are judged on sample values ([`node_trial`](super::node_trial)). An edge that is dead only at some of
+//! its levels is accepted, unless it lists its levels itself.
 
 use super::held::Held;
 use super::node_trial::{Answer, NodeTrial};
@@ -89,22 +89,22 @@ fn tell_dead(edge: &Edge, why: &Dead) -> Fault {
     let id = &edge.id;
     match why {
         Dead::NeverTried(before) => {
-            let message =
-                format!("`{id}` is never tried: `{before}` before it has no `when`, so it always holds");
-            Fault::error("edge-never-tried", &edge.at, message).with_hint(format!("put it before `{before}`"))
+            let message = format!(
+                "`{id}` is never tried: `{before}` comes first and has no `when`, so it always holds"
+            );
+            Fault::error("edge-never-tried", &edge.at, message)
+                .with_hint(format!("move it before `{before}`"))
         }
-        Dead::NeverHolds => Fault::error(
-            "edge-never-holds",
-            at,
-            format!("`{id}` holds in no state that can follow `{}`", edge.from.name),
-        )
-        .with_hint("compare its condition with the schema, and with what its node sets"),
+        Dead::NeverHolds => {
+            Fault::error("edge-never-holds", at, format!("`{id}` never holds after `{}`", edge.from.name))
+                .with_hint("compare the condition with the schema and with what the node sets")
+        }
         Dead::Shadowed(before) => {
             let before: Vec<String> = before.iter().map(|id| format!("`{id}`")).collect();
             let before = before.join(" or ");
-            let message = format!("`{id}` is never taken: whenever it holds, {before} before it holds too");
+            let message = format!("`{id}` is never taken: whenever it holds, {before} holds first");
             Fault::error("edge-shadowed", at, message)
-                .with_hint(format!("put it before {before}, or narrow their conditions"))
+                .with_hint(format!("move it before {before}, or narrow their conditions"))
         }
     }
 }
@@ -121,8 +121,8 @@ fn check_overlaps(view: &LevelView<'_>, trial: &NodeTrial<'_>, report: &mut Repo
             let is_meant = other.overrides.iter().any(|(id, _)| *id == edge.id);
             let Some(answer) = trial.answers.iter().find(both).filter(|_| !is_meant) else { continue };
             let (a, b) = (&other.id, &edge.id);
-            let message = format!("`{b}` also holds where `{a}` before it does{}", example(answer));
-            let hint = format!("if `{a}` is meant to win, add overrides = [\"{b}\"] to it");
+            let message = format!("`{b}` overlaps with `{a}`, which is tried first{}", example(answer));
+            let hint = format!("if `{a}` should win, add overrides = [\"{b}\"] to it");
             let at = edge.when.as_ref().map_or(&edge.at, |when| when.at());
             let fault = Fault::warning("edges-overlap", at, message).with_hint(hint);
             report.add_at(view.level, format!("{a} {b}"), fault);
@@ -136,9 +136,8 @@ fn check_stall(view: &LevelView<'_>, number: usize, trial: &NodeTrial<'_>, repor
     let has_lost_edges = view.graph.workflow.gaps.has_lost_edges || !view.graph.entered_astray.is_empty();
     let Some(answer) = trial.answers.iter().find(none).filter(|_| !has_lost_edges) else { return };
     let node = view.graph.node(number);
-    let message = format!("after `{}` it may be that no edge holds{}", node.name, example(answer));
-    let hint =
-        "add an edge for that, or one without `when` as the last, which the others name in `overrides`";
+    let message = format!("no edge may hold after `{}`{}", node.name, example(answer));
+    let hint = "add an edge for this case, or a last one without `when` that the others list in `overrides`";
     let fault = Fault::warning("may-stall", &node.at, message).with_hint(hint);
     report.add_at(view.level, node.name.to_string(), fault);
 }

@@ -1,4 +1,4 @@
-//! What an expression is, as far as that can be said without a state: a constant, or a path of names.
+//! What can be said of an expression without a state: whether it is a constant or a path of names.
 
 use regatta_expr::{Condition, Expression as Compiled, Limits, Operand};
 use serde_json::Value;

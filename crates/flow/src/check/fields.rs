@@ -91,7 +91,11 @@ fn tell(workflow: &Workflow, usage: Usage<'_>, stray: &Stray) -> Fault {
     let fault = if is_of_state || is_key || stray.is_closed {
         Fault::error("unknown-field", at, format!("{whose} has no field `{name}`"))
     } else {
-        Fault::warning("unknown-field", at, format!("the schema says nothing of a field `{name}` of {whose}"))
+        Fault::warning(
+            "unknown-field",
+            at,
+            format!("the schema does not describe a field `{name}` of {whose}"),
+        )
     };
     let beside = if is_of_state { &RESERVED[..] } else { &[] };
     let known = stray.known.iter().map(String::as_str).chain(beside.iter().copied());

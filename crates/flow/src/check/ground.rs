@@ -1,4 +1,4 @@
-//! What expressions stand on: the shapes of the state, of `input`, `output` and `feedback`.
+//! The shapes of everything an expression can read: the state, `input`, `output` and `feedback`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The rules about levels: one of them is the default, and what names a level or a field names one that is there.
+//! The rules about levels: one of them is the default, and levels and fields that are named exist.
 
 use super::report::Report;
 use super::shape::{Field, Shape};

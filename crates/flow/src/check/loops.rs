@@ -1,9 +1,9 @@
-//! The rule about loops: each comes to an end, and the check can see why.
+//! The rule about loops: each one ends, and the check can see why.
 //!
 //! A link is bounded if its edge has a cap, if a person is asked on it, or if its condition bounds a field that it
 //! steps towards the bound ([`bounds`](super::bounds)). A cap with a `scope` counts only if the scope has few values
-//! in the loop ([`scopes`](super::scopes)). Bounded links are taken out, and what is left is looked at again, since a
-//! field that a bounded link sets can still bound the loop inside it. A loop that remains may run for ever.
+//! in the loop ([`scopes`](super::scopes)). Bounded links are removed and the rest is checked again, since a field
+//! that a bounded link sets can still bound the loop inside it. A loop that remains may run forever.
 
 use super::bounds::is_bounded_by_steps;
 use super::ground::Ground;
@@ -42,7 +42,7 @@ fn tell_uncapped(graph: &Graph<'_>, circle: &[Link<'_>]) -> Option<(String, Faul
     let message = format!("the loop {told} has no cap (by {by})");
     let is_route = |link: &Link<'_>| matches!(link.kind, LinkKind::Exhausted(_));
     let hint = if circle.iter().all(is_route) {
-        "lead the route elsewhere, or let it step a field towards a bound in its `when`"
+        "point the route elsewhere, or make it step a field towards a bound in its `when`"
     } else {
         "add `maxIterations` and an `exhausted` route to one of its edges"
     };
@@ -53,11 +53,11 @@ fn tell_unsettled(graph: &Graph<'_>, circle: &[Link<'_>], reads: &str) -> Option
     let edge = circle.first()?.edge;
     let told = tell(graph, circle).0;
     let message = format!(
-        "the cap of `{}` does not end the loop {told}: it counts anew for each value of `scope`, and {reads} may \
-         be another each time",
+        "the cap of `{}` does not end the loop {told}: it counts each value of `scope` separately, \
+         and {reads} may change every time",
         edge.id
     );
-    let hint = "leave `scope` out to count for the run, or name what the loop does not change";
+    let hint = "remove `scope` to count for the whole run, or use a value that the loop does not change";
     let fault = Fault::error("scope-without-bound", edge.scope.as_ref()?.at(), message);
     Some((edge.id.to_string(), fault.with_hint(hint)))
 }

@@ -1,12 +1,11 @@
-//! The static check of a workflow: what would go wrong, found before anything runs.
+//! The static check of a workflow: mistakes that can be found before anything runs.
 //!
-//! [`check`] asks every rule and returns all faults with where they stand; [`render_faults`] shows them with the lines
-//! of the files. Rules of form (unknown keys, bad expressions) have passed when a workflow is loaded; [`check_folder`]
-//! tells those too, and goes on with what can be read ([`crate::gaps`]). Rules look at
-//! the graph of each level ([`crate::graph`]) and say at which levels they fail. Those about conditions evaluate them
-//! on states that the schema allows ([`samples`]): a fault found so comes with an example.
+//! [`check`] runs every rule and returns all faults with their positions; [`render_faults`] shows them with the lines of
+//! the files. A loaded workflow has no syntax errors (unknown keys, bad expressions); [`check_folder`] reports those too
+//! and checks whatever can be read ([`crate::gaps`]). Rules look at the graph of each level ([`crate::graph`]) and report
+//! the levels at which they fail. Conditions are judged on sample values ([`node_trial`]), so a fault has an example.
 //!
-//! The check never says that a workflow is right. Where it cannot tell, it is silent.
+//! A workflow without faults is not proved to be right. Where the check cannot be sure, it is silent.
 
 mod binds;
 mod board;
@@ -42,7 +41,7 @@ use ground::Ground;
 use report::Report;
 use subject::Subject;
 
-/// Finds all that is wrong with a folder: its faults of form, and those of what can be read of it.
+/// Finds the syntax errors of a folder, and the faults of whatever can be read.
 pub fn check_folder(folder: &Folder) -> Vec<Fault> {
     let (workflows, mut faults) = load_with_gaps(folder);
     workflows.iter().for_each(|workflow| check_one(workflow, &mut faults));
@@ -51,7 +50,7 @@ pub fn check_folder(folder: &Folder) -> Vec<Fault> {
     faults
 }
 
-/// Finds what is wrong with a workflow and its children. Warnings of the load are among them.
+/// Finds the faults of a workflow and its children, with the warnings of the load.
 pub fn check(workflow: &Workflow) -> Vec<Fault> {
     let mut faults = workflow.warnings.clone();
     check_one(workflow, &mut faults);

@@ -1,4 +1,4 @@
-//! The rules about places: each is inside the schema, and what is put there can fit.
+//! The rules about places: each is inside the schema, and a constant that is set there fits.
 
 use super::condition::constant;
 use super::expressions::of_place;
@@ -56,8 +56,8 @@ fn check_keys(place: &Place, report: &mut Report) {
     for expression in of_place(place) {
         let Some(value) = constant(expression.compiled()).filter(|_| expression.is_known()) else { continue };
         if value.as_u64().is_none() && !value.is_string() {
-            let message = format!("{value} is no index and no key");
-            let hint = "items are counted from 0, and `[$count(tasks) - 1]` is the last one";
+            let message = format!("{value} is neither an index nor a key");
+            let hint = "items are counted from 0; `[$count(tasks) - 1]` is the last one";
             report.add(Fault::error("no-index", expression.at(), message).with_hint(hint));
         }
     }
@@ -116,7 +116,7 @@ fn tell_outside(shapes: &[Shape<'_>], segment: &Segment, before: &str) -> (Strin
         }
         Segment::Name(name) if shapes.iter().any(|shape| shape.rules_out(name)) => {
             let why = format!("`false` says that {before} has no field `{name}`");
-            (why, "describe the field in the schema, or leave the `set` out".to_owned())
+            (why, "describe the field in the schema, or remove the `set`".to_owned())
         }
         Segment::Name(name) => {
             let nearest = find_nearest(name, shapes.iter().flat_map(|shape| shape.names()));
@@ -125,7 +125,7 @@ fn tell_outside(shapes: &[Shape<'_>], segment: &Segment, before: &str) -> (Strin
             (format!("{before} has no field `{name}`"), hint)
         }
         Segment::At(_) => {
-            (format!("{before} is neither a list nor an object"), "leave the brackets out".to_owned())
+            (format!("{before} is neither a list nor an object"), "remove the brackets".to_owned())
         }
     }
 }
@@ -176,5 +176,5 @@ fn check_value(workflow: &Workflow, assignment: &Assignment) -> Option<Fault> {
     }
     let message = format!("{value} does not fit `{}`", assignment.place);
     let fault = Fault::error("set-does-not-fit", assignment.value.at(), message);
-    Some(fault.with_hint("the schema of the state says what may stand there"))
+    Some(fault.with_hint("the schema of the state says what is allowed there"))
 }

@@ -1,4 +1,4 @@
-//! The rules about links: every node can be reached, can be left, and leads to an end.
+//! The rules about reachability: every node can be reached and left, and leads to an end.
 
 use super::report::Report;
 use super::subject::{LevelView, Subject};
@@ -15,7 +15,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
     check_unreachable(subject, report);
     for view in &subject.levels {
-        // An edge that leaves a name which no node has may be meant to leave any.
+        // An edge from an unknown node may be meant for any node.
         if view.graph.entered_astray.is_empty() {
             check_dead_ends(&view.graph, &view.is_reached, report);
             check_paths_to_an_end(&view.graph, &view.is_reached, report);
@@ -25,12 +25,12 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
 
 /// A node may be out of reach at some levels, but not at all of them.
 fn check_unreachable(subject: &Subject<'_>, report: &mut Report) {
-    // With no start, nothing can be reached, and the start is what has to be mended.
+    // Without a start nothing can be reached, and the start is what has to be fixed.
     let started: Vec<&LevelView<'_>> =
         subject.levels.iter().filter(|view| view.graph.start.is_some()).collect();
     for (number, node) in subject.workflow.nodes.iter().enumerate() {
         if !started.is_empty() && !started.iter().any(|view| view.is_reached[number]) {
-            let message = format!("no way leads from the start to `{}`", node.name);
+            let message = format!("`{}` cannot be reached from the start", node.name);
             let hint = "add an edge to it, or remove it";
             report.add(Fault::error("unreachable-node", &node.at, message).with_hint(hint));
         }
@@ -66,7 +66,7 @@ fn is_dead_end(graph: &Graph<'_>, number: usize) -> bool {
 fn check_dead_ends(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
     for number in (0..is_reached.len()).filter(|number| is_reached[*number] && is_dead_end(graph, *number)) {
         let node = graph.node(number);
-        let message = format!("`{}` cannot be left: no edge leaves it, and it is no end", node.name);
+        let message = format!("`{}` cannot be left: it has no outgoing edge and is not an end", node.name);
         let hint = "add an edge from it, or make its kind `end`";
         report.add_at(
             graph.level,
@@ -76,7 +76,7 @@ fn check_dead_ends(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) 
     }
 }
 
-/// Nodes that lead only to a dead end are not told again.
+/// Nodes that only lead to a dead end are not reported again.
 fn check_paths_to_an_end(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
     let mut leads: Vec<bool> = (0..is_reached.len())
         .map(|number| is_end(graph, number) || is_unknown(graph, number) || is_dead_end(graph, number))
@@ -93,7 +93,10 @@ fn check_paths_to_an_end(graph: &Graph<'_>, is_reached: &[bool], report: &mut Re
     let Some(first) = lost.first() else { return };
     let names: Vec<String> = lost.iter().map(|number| format!("`{}`", graph.node(*number).name)).collect();
     let names = names.join(", ");
-    let fault =
-        Fault::error("no-way-to-end", &graph.node(*first).at, format!("no way leads from {names} to an end"));
-    report.add_at(graph.level, names, fault.with_hint("add a node of the kind `end`, and an edge to it"));
+    let fault = Fault::error(
+        "no-way-to-end",
+        &graph.node(*first).at,
+        format!("no path leads from {names} to an end"),
+    );
+    report.add_at(graph.level, names, fault.with_hint("add a node of kind `end` and an edge to it"));
 }

@@ -1,9 +1,10 @@
-//! Whether the scope of a cap can have new values without bound while a run goes round in a loop.
+//! Whether the scope of a cap can take ever new values while a run is in a loop.
 //!
-//! A cap counts for each value of its scope, so it ends a loop only if these are few. They are if all that the scope
-//! reads is settled in the loop: nothing there sets it, or only constants are put there, or its schema is a choice
-//! (`enum`, `const`, a boolean, an integer with both bounds). An item of a list that the loop leaves alone is one of
-//! so many, whatever the index is. A comparison has two answers whatever it reads. The clock and all other results of agents are not settled.
+//! A cap counts each value of its scope separately, so it ends a loop only if there are few of them. That is so if
+//! everything the scope reads is settled in the loop: nothing there sets it, or only constants are set there, or its
+//! schema is a choice (`enum`, `const`, a boolean, an integer with both bounds). An item of a list that the loop does
+//! not change is one of finitely many, whatever the index is. A comparison has two results whatever it reads. The
+//! time and all other results of agents are not settled.
 
 use super::bounds::{names, touches};
 use super::ground::Ground;

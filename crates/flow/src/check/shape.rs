@@ -31,7 +31,7 @@ pub(super) enum Field<'s> {
 }
 
 impl<'s> Shape<'s> {
-    /// The most alternatives of one place that are told apart.
+    /// The most alternatives of one place that are considered.
     pub(super) const ALTERNATIVES_MAX: usize = 32;
 
     /// Begins at the top of a schema.

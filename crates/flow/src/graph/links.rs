@@ -1,8 +1,8 @@
-//! The links from node to node at one level of a workflow: its edges, and the routes beside them.
+//! The links between the nodes of a workflow at one level: its edges and their routes.
 //!
-//! Drawings and the check look at a graph through this. Nodes are numbered as in the workflow. A link to or from a
-//! name that no node has is none of the links, and kept apart: it may lead to, or come from, any node. One that leaves
-//! an end is left out.
+//! Drawings and the check use a graph through this. Nodes are numbered as in the workflow. A link to or from an
+//! unknown node is kept apart from the others: it may lead to, or come from, any node. One that leaves an end is left
+//! out.
 
 use crate::expression::Expression;
 use crate::workflow::{Assignment, Edge, Node, NodeKind, Route, Workflow};

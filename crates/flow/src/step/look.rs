@@ -1,4 +1,5 @@
-//! What the expressions of a step look at: the state with what it was lent, and names for places in it.
+//! What the expressions of a step can read: the state with `input`, `output` and `feedback`, and the names of
+//! `[bind]`.
 
 use regatta_expr::{Fault, Limits, has_mark};
 use serde_json::Value;

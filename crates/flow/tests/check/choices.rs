@@ -13,8 +13,8 @@ fn an_edge_behind_one_that_always_holds_is_never_tried() {
 "#
         ),
         expect![[r#"
-            3:59 error[edge-never-tried]: `b` is never tried: `a` before it has no `when`, so it always holds
-                put it before `a`
+            3:59 error[edge-never-tried]: `b` is never tried: `a` comes first and has no `when`, so it always holds
+                move it before `a`
         "#]],
     );
     // An edge that names its levels is warned of each at which it is dead.
@@ -27,8 +27,8 @@ levels.2 = {}
 "#
         ),
         expect![[r#"
-            3:73 warning[edge-never-tried]: `b` is never tried: `a` before it has no `when`, so it always holds (at level 1)
-                put it before `a`
+            3:73 warning[edge-never-tried]: `b` is never tried: `a` comes first and has no `when`, so it always holds (at level 1)
+                move it before `a`
         "#]],
     );
 }
@@ -42,10 +42,10 @@ fn an_edge_holds_in_some_state() {
 "#
         ),
         expect![[r#"
-            3:58 error[edge-never-holds]: `a` holds in no state that can follow `work`
-                compare its condition with the schema, and with what its node sets
-            3:137 error[edge-never-holds]: `b` holds in no state that can follow `work`
-                compare its condition with the schema, and with what its node sets
+            3:58 error[edge-never-holds]: `a` never holds after `work`
+                compare the condition with the schema and with what the node sets
+            3:137 error[edge-never-holds]: `b` never holds after `work`
+                compare the condition with the schema and with what the node sets
         "#]],
     );
     // What the node sets is what its edges see.
@@ -55,8 +55,8 @@ nodes.done = { kind = "end" }
 edges = [{ id = "a", from = "work", to = "done", when = "mode = 'slow'" }, { id = "b", from = "work", to = "done", when = "$exists(last.ok)" }]
 "#,
         expect![[r#"
-            3:58 error[edge-never-holds]: `a` holds in no state that can follow `work`
-                compare its condition with the schema, and with what its node sets
+            3:58 error[edge-never-holds]: `a` never holds after `work`
+                compare the condition with the schema and with what the node sets
         "#]],
     );
     // What is not plain is let pass.
@@ -79,8 +79,8 @@ fn an_edge_is_not_shadowed() {
 "#
         ),
         expect![[r#"
-            3:127 error[edge-shadowed]: `b` is never taken: whenever it holds, `a` before it holds too
-                put it before `a`, or narrow their conditions
+            3:127 error[edge-shadowed]: `b` is never taken: whenever it holds, `a` holds first
+                move it before `a`, or narrow their conditions
         "#]],
     );
     // By two others together.
@@ -91,8 +91,8 @@ fn an_edge_is_not_shadowed() {
 "#
         ),
         expect![[r#"
-            3:197 error[edge-shadowed]: `c` is never taken: whenever it holds, `a` or `b` before it holds too
-                put it before `a` or `b`, or narrow their conditions
+            3:197 error[edge-shadowed]: `c` is never taken: whenever it holds, `a` or `b` holds first
+                move it before `a` or `b`, or narrow their conditions
         "#]],
     );
     check(
@@ -114,10 +114,10 @@ fn edges_do_not_overlap_unawares() {
 "#
         ),
         expect![[r#"
-            3:136 warning[edges-overlap]: `b` also holds where `a` before it does, for example with `output.ok` = false, `output.status` = "blocked"
-                if `a` is meant to win, add overrides = ["b"] to it
-            3:206 warning[edges-overlap]: `c` also holds where `a` before it does, for example with `output.ok` = true, `output.status` = "blocked"
-                if `a` is meant to win, add overrides = ["c"] to it
+            3:136 warning[edges-overlap]: `b` overlaps with `a`, which is tried first, for example with `output.ok` = false, `output.status` = "blocked"
+                if `a` should win, add overrides = ["b"] to it
+            3:206 warning[edges-overlap]: `c` overlaps with `a`, which is tried first, for example with `output.ok` = true, `output.status` = "blocked"
+                if `a` should win, add overrides = ["c"] to it
         "#]],
     );
     check(
@@ -139,8 +139,8 @@ fn some_edge_holds() {
 "#
         ),
         expect![[r#"
-            1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `output.ok` = false
-                add an edge for that, or one without `when` as the last, which the others name in `overrides`
+            1:7 warning[may-stall]: no edge may hold after `work`, for example with `output.ok` = false
+                add an edge for this case, or a last one without `when` that the others list in `overrides`
         "#]],
     );
     // The schema allows null, but the node has set it.
@@ -167,8 +167,8 @@ edges = [{ id = "a", from = "work", to = "done", when = "last.ok = true" }, { id
 "#
         ),
         expect![[r#"
-            1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `tasks` with 0 items
-                add an edge for that, or one without `when` as the last, which the others name in `overrides`
+            1:7 warning[may-stall]: no edge may hold after `work`, for example with `tasks` with 0 items
+                add an edge for this case, or a last one without `when` that the others list in `overrides`
         "#]],
     );
 }
@@ -192,10 +192,10 @@ fn many_edges_are_compared_with_each_other() {
             "  { id = \"late\", from = \"work\", to = \"done\", when = \"140 = output.score\" },\n",
         ),
         expect![[r#"
-            1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `output.score` = 0
-                add an edge for that, or one without `when` as the last, which the others name in `overrides`
-            153:54 error[edge-shadowed]: `late` is never taken: whenever it holds, `e140` before it holds too
-                put it before `e140`, or narrow their conditions
+            1:7 warning[may-stall]: no edge may hold after `work`, for example with `output.score` = 0
+                add an edge for this case, or a last one without `when` that the others list in `overrides`
+            153:54 error[edge-shadowed]: `late` is never taken: whenever it holds, `e140` holds first
+                move it before `e140`, or narrow their conditions
         "#]],
     );
     let last = "  { id = \"else\", from = \"work\", to = \"done\" },\n";
@@ -217,8 +217,8 @@ fn a_condition_that_is_there_twice_is_shadowed_whatever_it_asks() {
 "#
         ),
         expect![[r#"
-            5:51 error[edge-shadowed]: `b` is never taken: whenever it holds, `a` before it holds too
-                put it before `a`, or narrow their conditions
+            5:51 error[edge-shadowed]: `b` is never taken: whenever it holds, `a` holds first
+                move it before `a`, or narrow their conditions
         "#]],
     );
 }
@@ -238,8 +238,8 @@ levels.1 = { default = true }
 levels.2 = { fields = [] }
 "#,
         expect![[r#"
-            6:51 error[edge-never-holds]: `c` holds in no state that can follow `work` (at level 2)
-                compare its condition with the schema, and with what its node sets
+            6:51 error[edge-never-holds]: `c` never holds after `work` (at level 2)
+                compare the condition with the schema and with what the node sets
         "#]],
     );
 }
@@ -253,10 +253,10 @@ fn a_condition_that_cannot_be_evaluated_does_not_hold() {
 "#
         ),
         expect![[r#"
-            3:58 error[edge-never-holds]: `a` holds in no state that can follow `work`
-                compare its condition with the schema, and with what its node sets
-            3:128 error[edge-never-holds]: `b` holds in no state that can follow `work`
-                compare its condition with the schema, and with what its node sets
+            3:58 error[edge-never-holds]: `a` never holds after `work`
+                compare the condition with the schema and with what the node sets
+            3:128 error[edge-never-holds]: `b` never holds after `work`
+                compare the condition with the schema and with what the node sets
         "#]],
     );
     // Null is not compared with a number.
@@ -266,8 +266,8 @@ nodes.done = { kind = "end" }
 edges = [{ id = "a", from = "work", to = "done", when = "limit > 5" }, { id = "b", from = "work", to = "done", when = "limit <= 5" }]
 "#,
         expect![[r#"
-            1:7 warning[may-stall]: after `work` it may be that no edge holds, for example with `limit` = null
-                add an edge for that, or one without `when` as the last, which the others name in `overrides`
+            1:7 warning[may-stall]: no edge may hold after `work`, for example with `limit` = null
+                add an edge for this case, or a last one without `when` that the others list in `overrides`
         "#]],
     );
 }

@@ -23,14 +23,14 @@ fn a_loop_without_a_cap_is_named() {
             r#"nodes.test = { kind = "check", task = "title" }
 edges = [
   { id = "try", from = "work", to = "test" },
-  { id = "mend", from = "test", to = "work", when = "output.passed = false" },
+  { id = "fix", from = "test", to = "work", when = "output.passed = false" },
   { id = "out", from = "test", to = "done", when = "output.passed = true" },
 ]
 board = { items = "tasks", key = "id" }
 "#
         ),
         expect![[r#"
-            6:10 error[loop-without-cap]: the loop work → test → work has no cap (by `try`, `mend`)
+            6:10 error[loop-without-cap]: the loop work → test → work has no cap (by `try`, `fix`)
                 add `maxIterations` and an `exhausted` route to one of its edges
         "#]],
     );
@@ -44,7 +44,7 @@ fn a_cap_bounds_a_loop() {
             r#"nodes.test = { kind = "check", task = "title" }
 edges = [
   { id = "try", from = "work", to = "test" },
-  { id = "mend", from = "test", to = "work", when = "output.passed = false", maxIterations = 2, exhausted = [{ to = "done" }] },
+  { id = "fix", from = "test", to = "work", when = "output.passed = false", maxIterations = 2, exhausted = [{ to = "done" }] },
   { id = "out", from = "test", to = "done", when = "output.passed = true" },
 ]
 board = { items = "tasks", key = "id" }
@@ -61,7 +61,7 @@ board = { items = "tasks", key = "id" }
         ),
         expect![[r#"
             3:17 error[loop-without-cap]: the loop work → work has no cap (by `again used up`)
-                lead the route elsewhere, or let it step a field towards a bound in its `when`
+                point the route elsewhere, or make it step a field towards a bound in its `when`
         "#]],
     );
 }
@@ -71,7 +71,7 @@ fn a_person_bounds_a_loop() {
     check(
         &format!(
             "{WORK}{}",
-            r#"nodes.ask = { kind = "approval", question = "'Go on?'" }
+            r#"nodes.ask = { kind = "approval", question = "'Continue?'" }
 edges = [
   { id = "show", from = "work", to = "ask" },
   { id = "again", from = "ask", to = "work", when = "output.approved = false" },
@@ -144,8 +144,8 @@ edges = [
         expect![[r#"
             4:10 error[loop-without-cap]: the loop work → work has no cap (by `next`)
                 add `maxIterations` and an `exhausted` route to one of its edges
-            5:53 error[edge-never-holds]: `out` holds in no state that can follow `work`
-                compare its condition with the schema, and with what its node sets
+            5:53 error[edge-never-holds]: `out` never holds after `work`
+                compare the condition with the schema and with what the node sets
         "#]],
     );
     // The bound moves too.

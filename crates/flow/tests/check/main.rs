@@ -1,7 +1,7 @@
-//! The check of workflows and their drawings, as whoever writes a workflow meets them.
+//! The check of workflows and their drawings, as the author of a workflow sees them.
 //!
 //! Most cases are a small workflow in and the faults out, one line each; both directions of a rule stand side by
-//! side. The workflows share one state and one role, below. `UPDATE_EXPECT=1` records anew what is expected.
+//! side. The workflows share one state and one role, below. `UPDATE_EXPECT=1` updates the expectations.
 
 mod certain;
 mod choices;
