@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::Dialect;
+use super::Adapter;
 use super::event::{count, flat_text, is_set, list, micros, sum, text};
 use super::plan::{Plan, server_entry};
 use crate::change::Change;
@@ -78,7 +78,7 @@ pub(super) struct Claude {
     message: String,
 }
 
-impl Dialect for Claude {
+impl Adapter for Claude {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
         plan.arguments(["-p", "--output-format", "stream-json", "--verbose"]);

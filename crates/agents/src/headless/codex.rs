@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::Dialect;
+use super::Adapter;
 use super::event::{count, flat_text, list, text};
 use super::plan::Plan;
 use crate::heard::Heard;
@@ -67,7 +67,7 @@ pub(super) const HOME: Home = Home {
 #[derive(Debug, Default)]
 pub(super) struct Codex;
 
-impl Dialect for Codex {
+impl Adapter for Codex {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
         plan.subcommand("exec");

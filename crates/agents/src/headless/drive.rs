@@ -2,8 +2,8 @@
 
 use jiff::{Timestamp, Zoned};
 
+use super::adapter_of;
 use super::conclude::conclude;
-use super::dialect_of;
 use super::plan::{Plan, save_files};
 use super::reader::Reader;
 use crate::failure::Failure;
@@ -26,8 +26,8 @@ pub(crate) fn spawn(
     if command.is_empty() {
         return Err(StartError::EmptyCommand);
     }
-    let mut dialect = dialect_of(kind);
-    let Plan { command, environment, files, input } = dialect.plan(start, command);
+    let mut adapter = adapter_of(kind);
+    let Plan { command, environment, files, input } = adapter.plan(start, command);
     save_files(&start.private, &files)?;
     let running = Running::start(&Launch {
         session: &start.session,
@@ -39,7 +39,7 @@ pub(crate) fn spawn(
         input: Some(&input),
     })?;
     let heard = Heard::new(&start.folder, &start.limits, start.resumed_usage, Zoned::now());
-    Ok((running, Reader::new(dialect, heard)))
+    Ok((running, Reader::new(adapter, heard)))
 }
 
 /// Watches the program to its end.

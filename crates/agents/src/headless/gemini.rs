@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::Dialect;
+use super::Adapter;
 use super::OpenEdit;
 use super::event::{count, text};
 use super::plan::{Plan, server_entry};
@@ -88,7 +88,7 @@ pub(super) struct Gemini {
     is_in_turn: bool,
 }
 
-impl Dialect for Gemini {
+impl Adapter for Gemini {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
         let approval = match start.permissions {

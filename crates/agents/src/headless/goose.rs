@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::Dialect;
+use super::Adapter;
 use super::OpenEdit;
 use super::event::{count, flat_text, is_set, list, text};
 use super::plan::Plan;
@@ -95,7 +95,7 @@ pub(super) struct Goose {
     open_edits: Vec<OpenEdit>,
 }
 
-impl Dialect for Goose {
+impl Adapter for Goose {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         self.session = start.resume.clone().unwrap_or_else(|| start.session.to_string());
         let mut plan = Plan::new(command, &start.prompt);

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::dialect_of;
+use super::adapter_of;
 use super::reader::Reader;
 use crate::heard::Heard;
 use crate::kind::HeadlessKind;
@@ -15,7 +15,7 @@ use crate::process::Stream;
 
 fn reader(kind: HeadlessKind) -> Reader {
     let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
-    Reader::new(dialect_of(kind), Heard::new(Path::new("/project"), &Limits::default(), None, now))
+    Reader::new(adapter_of(kind), Heard::new(Path::new("/project"), &Limits::default(), None, now))
 }
 
 fn read(kind: HeadlessKind, bytes: &[u8]) -> Vec<Output> {

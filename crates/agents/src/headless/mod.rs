@@ -1,6 +1,6 @@
 //! Agents that run without a terminal and print their events as JSON, one a line.
 //!
-//! Each has a file of its own, a [`Dialect`]: how it is started, and what its events mean. A dialect is pure and is tested
+//! Each has a file of its own, an [`Adapter`]: how it is started, and what its events mean. An adapter is pure and is tested
 //! on recorded streams. What they have in common is here: lines are bounded, what is not JSON is text, unknown events
 //! are passed over, and the outcome is what the stream says; an exit with 0 alone means nothing.
 
@@ -36,7 +36,7 @@ use crate::kind::HeadlessKind;
 use crate::start::Start;
 
 /// One agent: how it is started, and what it prints.
-pub(crate) trait Dialect: fmt::Debug + Send {
+pub(crate) trait Adapter: fmt::Debug + Send {
     /// Says how the program is started for a session, new or resumed; the command is its program and the user's words.
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan;
 
@@ -66,8 +66,8 @@ struct OpenEdit {
     change: Option<Change>,
 }
 
-/// Returns the dialect of an agent.
-fn dialect_of(kind: HeadlessKind) -> Box<dyn Dialect> {
+/// Returns the adapter of an agent.
+fn adapter_of(kind: HeadlessKind) -> Box<dyn Adapter> {
     match kind {
         HeadlessKind::Claude => Box::new(claude::Claude::default()),
         HeadlessKind::Codex => Box::new(codex::Codex),

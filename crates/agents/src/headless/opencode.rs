@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::Dialect;
+use super::Adapter;
 use super::event::{count, is_set, micros, sum, text};
 use super::plan::Plan;
 use crate::change::Change;
@@ -77,7 +77,7 @@ pub(super) struct Opencode {
     denied: Option<String>,
 }
 
-impl Dialect for Opencode {
+impl Adapter for Opencode {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
         plan.subcommand("run");

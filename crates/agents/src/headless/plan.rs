@@ -86,7 +86,7 @@ mod tests {
 
     use expect_test::{Expect, expect};
 
-    use super::super::dialect_of;
+    use super::super::adapter_of;
     use super::*;
     use crate::kind::HeadlessKind;
     use crate::permission::Permissions;
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn show(kind: HeadlessKind, start: &Start) -> String {
-        let plan = dialect_of(kind).plan(start, &["agent".to_owned(), "--mine".to_owned()]);
+        let plan = adapter_of(kind).plan(start, &["agent".to_owned(), "--mine".to_owned()]);
         assert_eq!(plan.input, start.prompt);
         assert!(!plan.command.iter().any(|word| word.contains(&start.prompt)), "{:?}", plan.command);
         let mut shown = format!("{}\n", plan.command.join(" "));
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_subcommand_of_the_user_is_not_doubled() {
         let command = ["npx", "codex", "exec", "--profile", "mine"].map(str::to_owned);
-        let plan = dialect_of(HeadlessKind::Codex).plan(&start_for(Path::new("/project")), &command);
+        let plan = adapter_of(HeadlessKind::Codex).plan(&start_for(Path::new("/project")), &command);
         assert!(plan.command.join(" ").starts_with("npx codex exec --profile mine --json "), "{plan:?}");
     }
 

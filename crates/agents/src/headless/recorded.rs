@@ -1,4 +1,4 @@
-//! Every recorded stream, read by its dialect, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
+//! Every recorded stream, read by its adapter, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
 //!
 //! `UPDATE_EXPECT=1` writes the expected files anew.
 
@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::adapter_of;
 use super::conclude::conclude;
-use super::dialect_of;
 use super::reader::Reader;
 use crate::heard::Heard;
 use crate::judge::judge;
@@ -61,9 +61,9 @@ fn play(kind: HeadlessKind, case: &Path, resumed: Option<Usage>) -> (String, Usa
         serde_json::from_slice(&std::fs::read(case.with_extension("meta.json")).unwrap()).unwrap();
     let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
     let heard = Heard::new(Path::new("/project"), &Limits::default(), resumed, now.to_zoned(TimeZone::UTC));
-    let mut dialect = dialect_of(kind);
-    dialect.plan(&start_for(Path::new("/project")), &["agent".to_owned()]);
-    let mut reader = Reader::new(dialect, heard);
+    let mut adapter = adapter_of(kind);
+    adapter.plan(&start_for(Path::new("/project")), &["agent".to_owned()]);
+    let mut reader = Reader::new(adapter, heard);
     let mut outputs = Vec::new();
     for piece in std::fs::read(case).unwrap().chunks(PIECE_BYTES) {
         outputs.extend(reader.push(Stream::Out, piece, now));
