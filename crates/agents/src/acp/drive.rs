@@ -13,10 +13,10 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::conversation::Conversation;
 use super::seat::{Event, Seat, WAITING_MESSAGES_MAX};
+use crate::agent_output::{AgentOutput, Totals};
 use crate::failure::{Failure, FailureClass};
 use crate::folder::Folder;
 use crate::headless::{Lines, conclude};
-use crate::heard::{Heard, Told};
 use crate::judge::{judge, timed_out, was_silent};
 use crate::limits::Limits;
 use crate::outcome::{Ended, Outcome};
@@ -70,7 +70,7 @@ struct Shared {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Seat> {
-        // A panic under the lock ends the session by itself; what was heard is still true.
+        // A panic under the lock ends the session by itself; what the agent said is still true.
         self.seat.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -99,7 +99,7 @@ pub(crate) async fn drive(agent: Agent, start: Start, recorder: Recorder, stop: 
     let waiting_bytes = Arc::new(AtomicUsize::new(0));
     let writing = tokio::spawn(write_messages(stdin, messages, waiting_bytes.clone()));
     let seat = Seat {
-        heard: Heard::new(folder.root(), &start.limits, start.resumed_usage, Zoned::now()),
+        output: AgentOutput::new(folder.root(), &start.limits, start.resumed_usage, Zoned::now()),
         conversation: Conversation::new(&start, folder),
         recorder,
         last_heard: Instant::now(),
@@ -207,7 +207,7 @@ fn look(seat: &mut Seat, limits: &Limits, started: Instant) -> Option<Ending> {
     if seat.conversation.is_settling() && seat.last_heard.elapsed() >= SETTLE {
         seat.settle();
     }
-    if let Some(failure) = seat.broken.take().or_else(|| seat.heard.find_passed_limit()) {
+    if let Some(failure) = seat.broken.take().or_else(|| seat.output.find_passed_limit()) {
         return Some(Ending::Failed(failure));
     }
     if seat.conversation.is_asking() {
@@ -235,19 +235,19 @@ async fn wait_until_over(shared: &Shared, patience: Duration, is_exit_awaited: b
 }
 
 async fn close(seat: Seat, ending: Ending, watched: &Watched, limits: &Limits) -> Ended {
-    let Seat { heard, mut recorder, .. } = seat;
+    let Seat { output, mut recorder, .. } = seat;
     let tail = recorder.last_errors();
     let outcome = match (&watched.still_alive, ending) {
         (Some(_), _) => judge(watched, limits),
         (None, Ending::Stopped(reason)) => Outcome::Stopped(reason),
         (None, Ending::Failed(failure)) => Outcome::Failed(failure),
-        (None, Ending::Over) => conclude(Outcome::Finished, None, &heard, &tail, Timestamp::now()),
+        (None, Ending::Over) => conclude(Outcome::Finished, None, &output, &tail, Timestamp::now()),
         (None, Ending::Exited) => {
             let exited = Watched { cause: Cause::Exited, status: watched.status, still_alive: None };
-            conclude(judge(&exited, limits), None, &heard, &tail, Timestamp::now())
+            conclude(judge(&exited, limits), None, &output, &tail, Timestamp::now())
         }
     };
-    let Told { mut message, session, is_session_gone, turns, usage } = heard.into_told();
+    let Totals { mut message, session, is_session_gone, turns, usage } = output.into_totals();
     let text = String::from_utf8_lossy(message.read().0).into_owned();
     let result = recorder.find_result_in(message).await;
     let closing =

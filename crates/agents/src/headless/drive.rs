@@ -6,8 +6,8 @@ use super::adapter_of;
 use super::conclude::conclude;
 use super::plan::{Plan, save_files};
 use super::reader::Reader;
+use crate::agent_output::{AgentOutput, Totals};
 use crate::failure::Failure;
-use crate::heard::{Heard, Told};
 use crate::judge::judge;
 use crate::kind::HeadlessKind;
 use crate::limits::Limits;
@@ -38,8 +38,8 @@ pub(crate) fn spawn(
         environment: &add_missing(&start.environment, environment),
         input: Some(&input),
     })?;
-    let heard = Heard::new(&start.folder, &start.limits, start.resumed_usage, Zoned::now());
-    Ok((running, Reader::new(adapter, heard)))
+    let output = AgentOutput::new(&start.folder, &start.limits, start.resumed_usage, Zoned::now());
+    Ok((running, Reader::new(adapter, output)))
 }
 
 /// Watches the program to its end.
@@ -62,7 +62,7 @@ pub(crate) async fn drive(
             recorder.pass(piece);
         }
         if passed_limit.is_none()
-            && let Some(failure) = reader.heard().find_passed_limit()
+            && let Some(failure) = reader.output().find_passed_limit()
             && stopper.try_stop(StopReason::Cancelled)
         {
             passed_limit = Some(failure);
@@ -72,10 +72,10 @@ pub(crate) async fn drive(
     for piece in reader.finish() {
         recorder.pass(piece);
     }
-    let heard = reader.into_heard();
+    let output = reader.into_output();
     let tail = recorder.last_errors();
-    let outcome = conclude(judge(&watched, &limits), passed_limit, &heard, &tail, Timestamp::now());
-    let Told { mut message, session, is_session_gone, turns, usage } = heard.into_told();
+    let outcome = conclude(judge(&watched, &limits), passed_limit, &output, &tail, Timestamp::now());
+    let Totals { mut message, session, is_session_gone, turns, usage } = output.into_totals();
     let text = String::from_utf8_lossy(message.read().0).into_owned();
     let result = recorder.find_result_in(message).await;
     let closing =

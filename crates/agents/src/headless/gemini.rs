@@ -10,10 +10,10 @@ use super::Adapter;
 use super::OpenEdit;
 use super::event::{count, text};
 use super::plan::{Plan, server_entry};
+use crate::agent_output::AgentOutput;
 use crate::change::Change;
 use crate::classify::classify;
 use crate::failure::FailureClass;
-use crate::heard::Heard;
 use crate::home::{Format, Given, Home, Rotation};
 use crate::permission::Permissions;
 use crate::start::Start;
@@ -115,50 +115,50 @@ impl Adapter for Gemini {
         plan
     }
 
-    fn read(&mut self, event: &Value, heard: &mut Heard) {
+    fn read(&mut self, event: &Value, output: &mut AgentOutput) {
         match text(event, "/type") {
-            "init" => heard.name_session(text(event, "/session_id")),
+            "init" => output.name_session(text(event, "/session_id")),
             "message" if event["role"] == "assistant" => {
-                self.begin_turn(heard);
+                self.begin_turn(output);
                 if event["delta"] != true {
-                    heard.end_message();
+                    output.end_message();
                 }
-                heard.say(text(event, "/content"));
+                output.say(text(event, "/content"));
             }
-            "tool_use" => self.read_call(event, heard),
-            "tool_result" => self.read_return(event, heard),
-            "error" if event["severity"] != "warning" => heard.fail(text(event, "/message")),
-            "result" => read_result(event, heard),
+            "tool_use" => self.read_call(event, output),
+            "tool_result" => self.read_return(event, output),
+            "error" if event["severity"] != "warning" => output.fail(text(event, "/message")),
+            "result" => read_result(event, output),
             _ => {}
         }
     }
 
-    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+    fn read_error(&mut self, line: &str, output: &mut AgentOutput) {
         if line.starts_with("Attempt ") && line.contains(" failed") {
             let verdict =
-                classify(line, heard.now()).filter(|verdict| verdict.class == FailureClass::RateLimit);
+                classify(line, output.now()).filter(|verdict| verdict.class == FailureClass::RateLimit);
             if let Some(verdict) = verdict {
-                heard.limit_rate(&verdict.message, verdict.until);
+                output.limit_rate(&verdict.message, verdict.until);
             }
         } else if line.starts_with("Error resuming session") {
-            heard.lose_session();
-            heard.fail(line);
+            output.lose_session();
+            output.fail(line);
         }
     }
 }
 
 impl Gemini {
     /// Several calls may belong to one answer of the model; the next answer follows what they return.
-    fn begin_turn(&mut self, heard: &mut Heard) {
+    fn begin_turn(&mut self, output: &mut AgentOutput) {
         if !std::mem::replace(&mut self.is_in_turn, true) {
-            heard.begin_turn();
+            output.begin_turn();
         }
     }
 
-    fn read_call(&mut self, event: &Value, heard: &mut Heard) {
-        self.begin_turn(heard);
+    fn read_call(&mut self, event: &Value, output: &mut AgentOutput) {
+        self.begin_turn(output);
         let (id, name) = (text(event, "/tool_id"), text(event, "/tool_name"));
-        heard.call_tool(id, name, &event["parameters"]);
+        output.call_tool(id, name, &event["parameters"]);
         if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
             let path = text(event, "/parameters/file_path").to_owned();
             self.open_edits.push(OpenEdit {
@@ -169,32 +169,32 @@ impl Gemini {
         }
     }
 
-    fn read_return(&mut self, event: &Value, heard: &mut Heard) {
+    fn read_return(&mut self, event: &Value, output: &mut AgentOutput) {
         self.is_in_turn = false;
         let id = text(event, "/tool_id");
         let is_error = event["status"] == "error";
         let said = if is_error { text(event, "/error/message") } else { text(event, "/output") };
-        heard.return_tool(id, is_error, said);
+        output.return_tool(id, is_error, said);
         if let Some(place) = self.open_edits.iter().position(|open| open.id == id) {
             let OpenEdit { path, change, .. } = self.open_edits.swap_remove(place);
             if !is_error {
-                heard.edit(&path, change);
+                output.edit(&path, change);
             }
         }
     }
 }
 
-fn read_result(event: &Value, heard: &mut Heard) {
-    heard.use_total(Usage {
+fn read_result(event: &Value, output: &mut AgentOutput) {
+    output.use_total(Usage {
         input_tokens: count(event, "/stats/input_tokens"),
         cached_tokens: count(event, "/stats/cached"),
         output_tokens: count(event, "/stats/output_tokens"),
         cost_micros: None,
     });
     if event["status"] == "success" {
-        heard.recover();
-        heard.finish();
+        output.recover();
+        output.finish();
     } else {
-        heard.fail(text(event, "/error/message"));
+        output.fail(text(event, "/error/message"));
     }
 }

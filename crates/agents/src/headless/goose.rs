@@ -10,8 +10,8 @@ use super::Adapter;
 use super::OpenEdit;
 use super::event::{count, flat_text, is_set, list, text};
 use super::plan::Plan;
+use crate::agent_output::AgentOutput;
 use crate::change::Change;
-use crate::heard::Heard;
 use crate::home::{Format, Given, Home};
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
@@ -121,55 +121,55 @@ impl Adapter for Goose {
         plan
     }
 
-    fn read(&mut self, event: &Value, heard: &mut Heard) {
+    fn read(&mut self, event: &Value, output: &mut AgentOutput) {
         match text(event, "/type") {
             "message" => {
-                heard.name_session(&self.session);
-                self.read_message(&event["message"], heard);
+                output.name_session(&self.session);
+                self.read_message(&event["message"], output);
             }
-            "error" => fail(text(event, "/error"), heard),
+            "error" => fail(text(event, "/error"), output),
             "complete" => {
-                heard.use_since_beginning(read_usage(event));
-                heard.finish();
+                output.use_since_beginning(read_usage(event));
+                output.finish();
             }
             _ => {}
         }
     }
 
-    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+    fn read_error(&mut self, line: &str, output: &mut AgentOutput) {
         if line.contains("No session found") {
-            heard.lose_session();
-            heard.fail(line);
+            output.lose_session();
+            output.fail(line);
         }
     }
 }
 
 impl Goose {
-    fn read_message(&mut self, message: &Value, heard: &mut Heard) {
+    fn read_message(&mut self, message: &Value, output: &mut AgentOutput) {
         let is_assistant = message["role"] == "assistant";
         let id = text(message, "/id");
         let is_new = is_assistant && id != self.message;
         if is_new {
             self.message = id.to_owned();
-            heard.end_message();
-            heard.begin_turn();
+            output.end_message();
+            output.begin_turn();
         }
         for block in list(message, "/content") {
             match text(block, "/type") {
-                "text" if is_assistant => say(text(block, "/text"), is_new, heard),
-                "error" => fail(text(block, "/message"), heard),
-                "thinking" => heard.think(text(block, "/thinking")),
-                "toolRequest" => self.read_call(block, heard),
-                "toolResponse" => self.read_return(block, heard),
+                "text" if is_assistant => say(text(block, "/text"), is_new, output),
+                "error" => fail(text(block, "/message"), output),
+                "thinking" => output.think(text(block, "/thinking")),
+                "toolRequest" => self.read_call(block, output),
+                "toolResponse" => self.read_return(block, output),
                 _ => {}
             }
         }
     }
 
-    fn read_call(&mut self, block: &Value, heard: &mut Heard) {
+    fn read_call(&mut self, block: &Value, output: &mut AgentOutput) {
         let call = &block["toolCall"]["value"];
         let (id, name) = (text(block, "/id"), text(call, "/name"));
-        heard.call_tool(id, name, &call["arguments"]);
+        output.call_tool(id, name, &call["arguments"]);
         if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
             let path = text(call, "/arguments/path").to_owned();
             self.open_edits.push(OpenEdit {
@@ -180,42 +180,42 @@ impl Goose {
         }
     }
 
-    fn read_return(&mut self, block: &Value, heard: &mut Heard) {
+    fn read_return(&mut self, block: &Value, output: &mut AgentOutput) {
         let id = text(block, "/id");
         let result = &block["toolResult"];
         let answer = flat_text(result.pointer("/value/content").unwrap_or_default());
         let is_skipped = answer.contains(SKIPPED);
         let is_error = text(result, "/status") == "error" || is_set(result, "/value/isError") || is_skipped;
         let said = if answer.is_empty() { text(result, "/error").to_owned() } else { answer };
-        heard.return_tool(id, is_error, &said);
+        output.return_tool(id, is_error, &said);
         if is_skipped {
-            heard.ask("call a tool", PermissionAnswer::Denied, "goose");
+            output.ask("call a tool", PermissionAnswer::Denied, "goose");
         }
         if let Some(place) = self.open_edits.iter().position(|open| open.id == id) {
             let OpenEdit { path, change, .. } = self.open_edits.swap_remove(place);
             if !is_error {
-                heard.edit(&path, change);
+                output.edit(&path, change);
             }
         }
     }
 }
 
 /// An error is a whole message; the same words in the middle of one are the agent's own.
-fn say(said: &str, is_new: bool, heard: &mut Heard) {
+fn say(said: &str, is_new: bool, output: &mut AgentOutput) {
     if is_new && ERROR_BEGINNINGS.iter().any(|beginning| said.starts_with(beginning)) {
-        fail(said, heard);
+        fail(said, output);
     } else {
-        heard.recover();
-        heard.say(said);
+        output.recover();
+        output.say(said);
     }
 }
 
-fn fail(said: &str, heard: &mut Heard) {
+fn fail(said: &str, output: &mut AgentOutput) {
     let mut said = said.trim();
     for advice in ERROR_ADVICE {
         said = said.trim_end_matches(advice).trim_end();
     }
-    heard.fail(said);
+    output.fail(said);
 }
 
 /// Returns the server as one text, `name:program argument …`, quoted as for a shell.

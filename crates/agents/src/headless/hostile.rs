@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::adapter_of;
 use super::reader::Reader;
-use crate::heard::Heard;
+use crate::agent_output::AgentOutput;
 use crate::kind::HeadlessKind;
 use crate::limits::Limits;
 use crate::output::Output;
@@ -15,7 +15,7 @@ use crate::process::Stream;
 
 fn reader(kind: HeadlessKind) -> Reader {
     let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
-    Reader::new(adapter_of(kind), Heard::new(Path::new("/project"), &Limits::default(), None, now))
+    Reader::new(adapter_of(kind), AgentOutput::new(Path::new("/project"), &Limits::default(), None, now))
 }
 
 fn read(kind: HeadlessKind, bytes: &[u8]) -> Vec<Output> {
@@ -107,8 +107,8 @@ fn many_messages_leave_the_end_of_the_last_one() {
     for _ in 0..1000 {
         assert_eq!(reader.push(Stream::Out, event.as_bytes(), Timestamp::UNIX_EPOCH).len(), 1);
     }
-    let mut told = reader.into_heard().into_told();
-    let (end, is_whole) = told.message.read();
+    let mut totals = reader.into_output().into_totals();
+    let (end, is_whole) = totals.message.read();
     assert_eq!((end.len(), is_whole), (Limits::default().result_bytes_max, false));
 }
 

@@ -29,8 +29,8 @@ pub(crate) use drive::{drive, spawn};
 pub(crate) use lines::{Line, Lines};
 use plan::Plan;
 
+use crate::agent_output::AgentOutput;
 use crate::change::Change;
-use crate::heard::Heard;
 use crate::home::Home;
 use crate::kind::HeadlessKind;
 use crate::start::Start;
@@ -41,10 +41,10 @@ pub(crate) trait Adapter: fmt::Debug + Send {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan;
 
     /// Reads one event of standard output.
-    fn read(&mut self, event: &Value, heard: &mut Heard);
+    fn read(&mut self, event: &Value, output: &mut AgentOutput);
 
     /// Reads one line of standard error, which is shown in any case.
-    fn read_error(&mut self, _line: &str, _heard: &mut Heard) {}
+    fn read_error(&mut self, _line: &str, _heard: &mut AgentOutput) {}
 }
 
 /// Returns what an agent keeps in a home folder.

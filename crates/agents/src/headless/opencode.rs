@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::Adapter;
 use super::event::{count, is_set, micros, sum, text};
 use super::plan::Plan;
+use crate::agent_output::AgentOutput;
 use crate::change::Change;
 use crate::classify::Verdict;
 use crate::failure::FailureClass;
-use crate::heard::Heard;
 use crate::home::{Format, Given, Home, Rotation};
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
@@ -93,36 +93,36 @@ impl Adapter for Opencode {
         plan
     }
 
-    fn read(&mut self, event: &Value, heard: &mut Heard) {
-        heard.name_session(text(event, "/sessionID"));
+    fn read(&mut self, event: &Value, output: &mut AgentOutput) {
+        output.name_session(text(event, "/sessionID"));
         let part = &event["part"];
         match text(event, "/type") {
             "step_start" => {
-                heard.begin_turn();
-                heard.end_message();
+                output.begin_turn();
+                output.end_message();
             }
-            "text" => heard.say(text(part, "/text")),
-            "reasoning" => heard.think(text(part, "/text")),
-            "tool_use" => self.read_tool(part, heard),
+            "text" => output.say(text(part, "/text")),
+            "reasoning" => output.think(text(part, "/text")),
+            "tool_use" => self.read_tool(part, output),
             "step_finish" => {
-                heard.use_more(read_usage(part));
-                heard.recover();
+                output.use_more(read_usage(part));
+                output.recover();
                 if let Some(tool) = self.denied.take() {
                     let said = format!("the agent gave up because it was denied: {tool}");
-                    heard.fail_as(Verdict::new(FailureClass::Refused, &said));
+                    output.fail_as(Verdict::new(FailureClass::Refused, &said));
                 } else if text(part, "/reason") != "tool-calls" {
-                    heard.finish();
+                    output.finish();
                 }
             }
-            "error" => read_error(&event["error"], heard),
+            "error" => read_error(&event["error"], output),
             _ => {}
         }
     }
 
-    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+    fn read_error(&mut self, line: &str, output: &mut AgentOutput) {
         if line.contains("Session not found") {
-            heard.lose_session();
-            heard.fail(line);
+            output.lose_session();
+            output.fail(line);
         }
     }
 }
@@ -147,18 +147,18 @@ fn settings(start: &Start) -> Value {
 }
 
 impl Opencode {
-    fn read_tool(&mut self, part: &Value, heard: &mut Heard) {
+    fn read_tool(&mut self, part: &Value, output: &mut AgentOutput) {
         let (id, name) = (text(part, "/callID"), text(part, "/tool"));
-        heard.call_tool(id, name, &part["state"]["input"]);
+        output.call_tool(id, name, &part["state"]["input"]);
         let is_error = text(part, "/state/status") == "error";
         let said = if is_error { text(part, "/state/error") } else { text(part, "/state/output") };
-        heard.return_tool(id, is_error, said);
+        output.return_tool(id, is_error, said);
         if is_error && said.contains(DENIED) {
-            heard.ask(name, PermissionAnswer::Denied, "opencode");
+            output.ask(name, PermissionAnswer::Denied, "opencode");
             self.denied = Some(name.to_owned());
         }
         if WRITING_TOOLS.contains(&name) && !is_error {
-            heard.edit(text(part, "/state/input/filePath"), Change::of_input(&part["state"]["input"]));
+            output.edit(text(part, "/state/input/filePath"), Change::of_input(&part["state"]["input"]));
         }
     }
 }
@@ -173,7 +173,7 @@ fn read_usage(part: &Value) -> Usage {
     }
 }
 
-fn read_error(error: &Value, heard: &mut Heard) {
+fn read_error(error: &Value, output: &mut AgentOutput) {
     let message = text(error, "/data/message");
     let message = if message.is_empty() { text(error, "/name") } else { message };
     let after = text(error, "/data/responseHeaders/retry-after");
@@ -182,5 +182,5 @@ fn read_error(error: &Value, heard: &mut Heard) {
     let status = error.pointer("/data/statusCode").and_then(Value::as_u64);
     let is_passing = status.is_none() && is_set(error, "/data/isRetryable");
     let text = if is_passing { format!("connection error: {with_reset}") } else { with_reset };
-    heard.fail_with_status(status, &text);
+    output.fail_with_status(status, &text);
 }

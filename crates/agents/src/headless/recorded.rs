@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::adapter_of;
 use super::conclude::conclude;
 use super::reader::Reader;
-use crate::heard::Heard;
+use crate::agent_output::AgentOutput;
 use crate::judge::judge;
 use crate::kind::HeadlessKind;
 use crate::limits::Limits;
@@ -60,10 +60,11 @@ fn play(kind: HeadlessKind, case: &Path, resumed: Option<Usage>) -> (String, Usa
     let meta: Value =
         serde_json::from_slice(&std::fs::read(case.with_extension("meta.json")).unwrap()).unwrap();
     let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
-    let heard = Heard::new(Path::new("/project"), &Limits::default(), resumed, now.to_zoned(TimeZone::UTC));
+    let output =
+        AgentOutput::new(Path::new("/project"), &Limits::default(), resumed, now.to_zoned(TimeZone::UTC));
     let mut adapter = adapter_of(kind);
     adapter.plan(&start_for(Path::new("/project")), &["agent".to_owned()]);
-    let mut reader = Reader::new(adapter, heard);
+    let mut reader = Reader::new(adapter, output);
     let mut outputs = Vec::new();
     for piece in std::fs::read(case).unwrap().chunks(PIECE_BYTES) {
         outputs.extend(reader.push(Stream::Out, piece, now));
@@ -74,9 +75,9 @@ fn play(kind: HeadlessKind, case: &Path, resumed: Option<Usage>) -> (String, Usa
     outputs.extend(reader.push(Stream::Error, tail.as_bytes(), now));
     outputs.extend(reader.finish());
     let watched = watched(&meta);
-    let heard = reader.into_heard();
-    let outcome = conclude(judge(&watched, &Limits::default()), None, &heard, &tail, now);
-    render(&outputs, &outcome, heard)
+    let output = reader.into_output();
+    let outcome = conclude(judge(&watched, &Limits::default()), None, &output, &tail, now);
+    render(&outputs, &outcome, output)
 }
 
 /// Returns how the program ended; one that took too long was killed by who recorded it.
@@ -87,10 +88,10 @@ fn watched(meta: &Value) -> Watched {
     Watched { cause, status: Some(status), still_alive: None }
 }
 
-fn render(outputs: &[Output], outcome: &Outcome, heard: Heard) -> (String, Usage) {
+fn render(outputs: &[Output], outcome: &Outcome, output: AgentOutput) -> (String, Usage) {
     let mut shown = String::new();
-    for output in outputs {
-        writeln!(shown, "{output:?}").unwrap();
+    for piece in outputs {
+        writeln!(shown, "{piece:?}").unwrap();
     }
     writeln!(shown, "---\n{outcome}").unwrap();
     if let Outcome::Failed(failure) = outcome
@@ -98,11 +99,11 @@ fn render(outputs: &[Output], outcome: &Outcome, heard: Heard) -> (String, Usage
     {
         writeln!(shown, "until {until}").unwrap();
     }
-    let mut told = heard.into_told();
-    writeln!(shown, "session {:?}, turns {:?}", told.session, told.turns).unwrap();
-    writeln!(shown, "{:?}", told.usage).unwrap();
-    writeln!(shown, "last message {:?}", String::from_utf8_lossy(told.message.read().0)).unwrap();
-    (shown, told.usage)
+    let mut totals = output.into_totals();
+    writeln!(shown, "session {:?}, turns {:?}", totals.session, totals.turns).unwrap();
+    writeln!(shown, "{:?}", totals.usage).unwrap();
+    writeln!(shown, "last message {:?}", String::from_utf8_lossy(totals.message.read().0)).unwrap();
+    (shown, totals.usage)
 }
 
 #[test]

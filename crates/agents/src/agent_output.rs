@@ -27,9 +27,9 @@ const EXCERPT_BYTES_MAX: usize = 2000;
 /// Longest name that an agent may give to a tool, a call or a session.
 const NAME_BYTES_MAX: usize = 200;
 
-/// What was heard of a session.
+/// What an agent has said in a session so far.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct AgentOutput {
     folder: PathBuf,
     limits: Limits,
     now: Zoned,
@@ -42,7 +42,7 @@ pub(crate) struct Heard {
     usage: Usage,
     resumed: Usage,
     failure: Option<Failure>,
-    /// The last that was heard, if it is that the provider limits the rate.
+    /// The last thing it said, if that is that the provider limits the rate.
     waiting: Option<Verdict>,
     /// When the provider's limit is over, as far as it was said apart from an error.
     reset: Option<Timestamp>,
@@ -51,7 +51,7 @@ pub(crate) struct Heard {
 
 /// What a stream came to.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct Totals {
     /// The end of the last message.
     pub(crate) message: Tail,
     pub(crate) session: Option<String>,
@@ -60,10 +60,10 @@ pub(crate) struct Told {
     pub(crate) usage: Usage,
 }
 
-impl Heard {
+impl AgentOutput {
     /// Begins to listen; what a resumed session had used before is not counted again.
-    pub(crate) fn new(folder: &Path, limits: &Limits, resumed: Option<Usage>, now: Zoned) -> Heard {
-        Heard {
+    pub(crate) fn new(folder: &Path, limits: &Limits, resumed: Option<Usage>, now: Zoned) -> AgentOutput {
+        AgentOutput {
             folder: folder.to_owned(),
             limits: limits.clone(),
             now,
@@ -327,8 +327,8 @@ impl Heard {
     }
 
     /// Returns what it all came to.
-    pub(crate) fn into_told(self) -> Told {
-        Told {
+    pub(crate) fn into_totals(self) -> Totals {
+        Totals {
             message: self.message,
             session: self.session,
             is_session_gone: self.is_session_gone,
