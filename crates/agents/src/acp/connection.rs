@@ -52,7 +52,7 @@ pub(crate) enum Event {
 
 /// The state of a session.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct Connection {
     pub(crate) conversation: Conversation,
     pub(crate) output: AgentOutput,
     pub(crate) recorder: Recorder,
@@ -72,7 +72,7 @@ pub(crate) struct Seat {
     pub(crate) asking: JoinSet<()>,
 }
 
-impl Seat {
+impl Connection {
     /// Says the first word.
     pub(crate) fn begin(&mut self) {
         let acts = self.conversation.begin(&mut self.output);
