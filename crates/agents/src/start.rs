@@ -49,7 +49,7 @@ impl Program {
         match self {
             Program::Scripted(_) => Kind::Scripted,
             Program::Command(_) => Kind::Command,
-            Program::Headless { kind, .. } => kind.kind(),
+            Program::Headless { kind, .. } => Kind::Headless(*kind),
             Program::Acp(_) => Kind::Acp,
         }
     }

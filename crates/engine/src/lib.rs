@@ -80,7 +80,7 @@ pub use error::Error;
 pub use file_size::{FileSize, SectionSize};
 pub use filter::{Filter, Row};
 pub use holder::Holder;
-pub use installed::{InstalledView, add_to_config, find_installed};
+pub use installed::{InstalledView, add_to_config, find_installed, known_agents};
 pub use journal::{Entry, Journal};
 pub use list::{TaskRow, find_rows, list_rows};
 pub use project::{Project, find_root};

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::core::{RunId, TaskId};
 use crate::error::Error;
+use crate::installed::known_agents;
 use crate::list;
 use crate::location::Location;
 use crate::old_place;
@@ -44,7 +45,9 @@ impl Project {
         }
         std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
         write_new(&folder.join(".gitignore"), IGNORED)?;
-        let text = CONFIG_TEMPLATE.replace("{default_branch}", &branch);
+        let agents: Vec<String> = known_agents().iter().map(|name| format!("`{name}`")).collect();
+        let text = CONFIG_TEMPLATE.replace("{agents}", &agents.join(", "));
+        let text = text.replace("{default_branch}", &branch);
         location.note_root()?;
         trust::note(&location)?;
         write_new(&location.config(), &text)?;

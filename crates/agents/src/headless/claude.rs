@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::Adapter;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, flat_text, is_set, list, micros, sum, text};
 use super::plan::{Plan, server_entry};
 use crate::agent_output::AgentOutput;
@@ -19,8 +19,16 @@ use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent = HeadlessAgent {
+    name: "claude",
+    bridges: &["claude-agent-acp"],
+    home: HOME,
+    adapter: || Box::new(Claude::default()),
+};
+
 /// What it keeps in a home: everything in one folder, because the variable is set.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[("CLAUDE_CONFIG_DIR", ".claude")],
     files: &[
         Given {
@@ -73,7 +81,7 @@ pub(super) const HOME: Home = Home {
 
 /// Reads the stream of Claude Code.
 #[derive(Debug, Default)]
-pub(super) struct Claude {
+struct Claude {
     /// The message that is being said: it may come in several events, each with the same usage.
     message: String,
 }

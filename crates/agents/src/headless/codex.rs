@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::Adapter;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, flat_text, list, text};
 use super::plan::Plan;
 use crate::agent_output::AgentOutput;
@@ -16,8 +16,12 @@ use crate::permission::Permissions;
 use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent =
+    HeadlessAgent { name: "codex", bridges: &["codex-acp"], home: HOME, adapter: || Box::new(Codex) };
+
 /// What it keeps in a home.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[("CODEX_HOME", ".codex")],
     files: &[
         Given {
@@ -65,7 +69,7 @@ pub(super) const HOME: Home = Home {
 
 /// Reads the stream of Codex.
 #[derive(Debug, Default)]
-pub(super) struct Codex;
+struct Codex;
 
 impl Adapter for Codex {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {

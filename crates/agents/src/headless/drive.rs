@@ -2,7 +2,6 @@
 
 use jiff::{Timestamp, Zoned};
 
-use super::adapter_of;
 use super::conclude::conclude;
 use super::plan::{Plan, save_files};
 use super::reader::Reader;
@@ -26,7 +25,7 @@ pub(crate) fn spawn(
     if command.is_empty() {
         return Err(StartError::EmptyCommand);
     }
-    let mut adapter = adapter_of(kind);
+    let mut adapter = kind.adapter();
     let Plan { command, environment, files, input } = adapter.plan(start, command);
     save_files(&start.private, &files)?;
     let running = Running::start(&Launch {

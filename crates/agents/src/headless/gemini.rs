@@ -6,12 +6,11 @@
 
 use serde_json::{Value, json};
 
-use super::Adapter;
-use super::OpenEdit;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, text};
+use super::open_edits::OpenEdits;
 use super::plan::{Plan, server_entry};
 use crate::agent_output::AgentOutput;
-use crate::change::Change;
 use crate::classify::classify;
 use crate::failure::FailureClass;
 use crate::home::{Format, Given, Home, Rotation};
@@ -19,8 +18,12 @@ use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent =
+    HeadlessAgent { name: "gemini", bridges: &[], home: HOME, adapter: || Box::new(Gemini::default()) };
+
 /// What it keeps in a home.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[],
     files: &[
         Given {
@@ -76,14 +79,10 @@ pub(super) const HOME: Home = Home {
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write_file", "replace"];
 
-/// Calls whose files are remembered until they return; an agent has few open at a time.
-const OPEN_EDITS_MAX: usize = 64;
-
 /// Reads the stream of Gemini CLI.
 #[derive(Debug, Default)]
-pub(super) struct Gemini {
-    /// Calls of writing tools that have not come back, with their files.
-    open_edits: Vec<OpenEdit>,
+struct Gemini {
+    open_edits: OpenEdits,
     /// Whether the model is answering.
     is_in_turn: bool,
 }
@@ -159,13 +158,8 @@ impl Gemini {
         self.begin_turn(output);
         let (id, name) = (text(event, "/tool_id"), text(event, "/tool_name"));
         output.call_tool(id, name, &event["parameters"]);
-        if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
-            let path = text(event, "/parameters/file_path").to_owned();
-            self.open_edits.push(OpenEdit {
-                id: id.to_owned(),
-                path,
-                change: Change::of_input(&event["parameters"]),
-            });
+        if WRITING_TOOLS.contains(&name) {
+            self.open_edits.open(id, text(event, "/parameters/file_path"), &event["parameters"]);
         }
     }
 
@@ -175,12 +169,7 @@ impl Gemini {
         let is_error = event["status"] == "error";
         let said = if is_error { text(event, "/error/message") } else { text(event, "/output") };
         output.return_tool(id, is_error, said);
-        if let Some(place) = self.open_edits.iter().position(|open| open.id == id) {
-            let OpenEdit { path, change, .. } = self.open_edits.swap_remove(place);
-            if !is_error {
-                output.edit(&path, change);
-            }
-        }
+        self.open_edits.close(id, is_error, output);
     }
 }
 

@@ -6,20 +6,23 @@
 
 use serde_json::Value;
 
-use super::Adapter;
-use super::OpenEdit;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, flat_text, is_set, list, text};
+use super::open_edits::OpenEdits;
 use super::plan::Plan;
 use crate::agent_output::AgentOutput;
-use crate::change::Change;
 use crate::home::{Format, Given, Home};
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent =
+    HeadlessAgent { name: "goose", bridges: &[], home: HOME, adapter: || Box::new(Goose::default()) };
+
 /// What it keeps in a home. Its keyring is out of reach in a sandbox, so a key must be in the file or a variable.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")],
     files: &[
         Given::settings(
@@ -83,16 +86,13 @@ const SKIPPED: &str = "skipped in goose chat mode";
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
 
-/// Calls whose files are remembered until they return; an agent has few open at a time.
-const OPEN_EDITS_MAX: usize = 64;
-
 /// Reads the stream of goose.
 #[derive(Debug, Default)]
-pub(super) struct Goose {
+struct Goose {
     session: String,
     /// The message that is being said, which comes in pieces.
     message: String,
-    open_edits: Vec<OpenEdit>,
+    open_edits: OpenEdits,
 }
 
 impl Adapter for Goose {
@@ -170,13 +170,8 @@ impl Goose {
         let call = &block["toolCall"]["value"];
         let (id, name) = (text(block, "/id"), text(call, "/name"));
         output.call_tool(id, name, &call["arguments"]);
-        if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
-            let path = text(call, "/arguments/path").to_owned();
-            self.open_edits.push(OpenEdit {
-                id: id.to_owned(),
-                path,
-                change: Change::of_input(&call["arguments"]),
-            });
+        if WRITING_TOOLS.contains(&name) {
+            self.open_edits.open(id, text(call, "/arguments/path"), &call["arguments"]);
         }
     }
 
@@ -191,12 +186,7 @@ impl Goose {
         if is_skipped {
             output.ask("call a tool", PermissionAnswer::Denied, "goose");
         }
-        if let Some(place) = self.open_edits.iter().position(|open| open.id == id) {
-            let OpenEdit { path, change, .. } = self.open_edits.swap_remove(place);
-            if !is_error {
-                output.edit(&path, change);
-            }
-        }
+        self.open_edits.close(id, is_error, output);
     }
 }
 

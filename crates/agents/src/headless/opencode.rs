@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::Adapter;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, is_set, micros, sum, text};
 use super::plan::Plan;
 use crate::agent_output::AgentOutput;
@@ -18,8 +18,12 @@ use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent =
+    HeadlessAgent { name: "opencode", bridges: &[], home: HOME, adapter: || Box::new(Opencode::default()) };
+
 /// What it keeps in a home.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")],
     files: &[
         Given {
@@ -72,7 +76,7 @@ const DENIED: &str = "rejected permission";
 
 /// Reads the stream of opencode.
 #[derive(Debug, Default)]
-pub(super) struct Opencode {
+struct Opencode {
     /// The tool that was denied in this step: it ends the turn, mostly.
     denied: Option<String>,
 }

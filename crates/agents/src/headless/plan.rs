@@ -86,12 +86,11 @@ mod tests {
 
     use expect_test::{Expect, expect};
 
-    use super::super::adapter_of;
     use super::*;
     use crate::kind::HeadlessKind;
     use crate::permission::Permissions;
     use crate::sandbox::Sandbox;
-    use crate::testing::start_for;
+    use crate::testing::{headless, start_for};
     use crate::usage::Usage;
 
     /// Shows a first start with tools and a model, a resumed one in a sandbox, and one that is allowed nothing.
@@ -117,7 +116,7 @@ mod tests {
     }
 
     fn show(kind: HeadlessKind, start: &Start) -> String {
-        let plan = adapter_of(kind).plan(start, &["agent".to_owned(), "--mine".to_owned()]);
+        let plan = kind.adapter().plan(start, &["agent".to_owned(), "--mine".to_owned()]);
         assert_eq!(plan.input, start.prompt);
         assert!(!plan.command.iter().any(|word| word.contains(&start.prompt)), "{:?}", plan.command);
         let mut shown = format!("{}\n", plan.command.join(" "));
@@ -134,7 +133,7 @@ mod tests {
     #[test]
     fn claude() {
         check(
-            HeadlessKind::Claude,
+            headless("claude"),
             expect![[r#"
                 agent --mine -p --output-format stream-json --verbose --permission-mode acceptEdits --mcp-config /private/claude-mcp.json --allowedTools=Bash,mcp__regatta --model model-1
                   ENABLE_TOOL_SEARCH=false
@@ -152,7 +151,7 @@ mod tests {
     #[test]
     fn codex() {
         check(
-            HeadlessKind::Codex,
+            headless("codex"),
             expect![[r#"
                 agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="workspace-write" -c mcp_servers.regatta.command="regatta" -c mcp_servers.regatta.args=["mcp","--session","/private folder"] -c mcp_servers.regatta.default_tools_approval_mode="approve" -m model-1 -
 
@@ -166,7 +165,7 @@ mod tests {
     #[test]
     fn gemini() {
         check(
-            HeadlessKind::Gemini,
+            headless("gemini"),
             expect![[r#"
                 agent --mine --output-format stream-json --skip-trust --approval-mode yolo --model model-1
                   GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
@@ -184,7 +183,7 @@ mod tests {
     #[test]
     fn opencode() {
         check(
-            HeadlessKind::Opencode,
+            headless("opencode"),
             expect![[r#"
                 agent --mine run --format json --model model-1
                   OPENCODE_CONFIG=/private/opencode.json
@@ -204,7 +203,7 @@ mod tests {
     #[test]
     fn goose() {
         check(
-            HeadlessKind::Goose,
+            headless("goose"),
             expect![[r#"
                 agent --mine run --output-format stream-json --quiet --name session-1 --with-extension regatta:regatta mcp --session '/private folder' --model model-1 --instructions -
                   GOOSE_MODE=auto
@@ -221,7 +220,7 @@ mod tests {
     #[test]
     fn a_subcommand_of_the_user_is_not_doubled() {
         let command = ["npx", "codex", "exec", "--profile", "mine"].map(str::to_owned);
-        let plan = adapter_of(HeadlessKind::Codex).plan(&start_for(Path::new("/project")), &command);
+        let plan = headless("codex").adapter().plan(&start_for(Path::new("/project")), &command);
         assert!(plan.command.join(" ").starts_with("npx codex exec --profile mine --json "), "{plan:?}");
     }
 

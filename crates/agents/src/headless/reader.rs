@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use super::Adapter;
+use super::agent::Adapter;
 use super::lines::{Line, Lines};
 use crate::agent_output::AgentOutput;
 use crate::json;

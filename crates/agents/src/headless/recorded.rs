@@ -1,6 +1,6 @@
 //! Every recorded stream, read by its adapter, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
 //!
-//! `UPDATE_EXPECT=1` writes the expected files anew.
+//! `UPDATE_EXPECT=1` writes the expected files again.
 
 use std::fmt::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::adapter_of;
 use super::conclude::conclude;
 use super::reader::Reader;
 use crate::agent_output::AgentOutput;
@@ -34,7 +33,7 @@ fn streams() -> PathBuf {
 
 /// Returns the recorded cases of an agent, by name.
 fn cases(kind: HeadlessKind) -> Vec<PathBuf> {
-    let folder = streams().join(kind.program());
+    let folder = streams().join(kind.name());
     let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
     let mut cases: Vec<PathBuf> = entries
         .map(|entry| entry.unwrap().path())
@@ -48,7 +47,7 @@ fn check(kind: HeadlessKind) {
     let cases = cases(kind);
     assert!(!cases.is_empty(), "there are no recorded streams of {kind:?}");
     for case in cases {
-        // What was recorded as `resume` goes on with the session of `edit`.
+        // What was recorded as `resume` continues the session of `edit`.
         let is_resumed = case.file_stem().is_some_and(|stem| stem == "resume");
         let resumed = is_resumed.then(|| play(kind, &case.with_file_name("edit.jsonl"), None).1);
         let (shown, _) = play(kind, &case, resumed);
@@ -62,7 +61,7 @@ fn play(kind: HeadlessKind, case: &Path, resumed: Option<Usage>) -> (String, Usa
     let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
     let output =
         AgentOutput::new(Path::new("/project"), &Limits::default(), resumed, now.to_zoned(TimeZone::UTC));
-    let mut adapter = adapter_of(kind);
+    let mut adapter = kind.adapter();
     adapter.plan(&start_for(Path::new("/project")), &["agent".to_owned()]);
     let mut reader = Reader::new(adapter, output);
     let mut outputs = Vec::new();
@@ -107,26 +106,15 @@ fn render(outputs: &[Output], outcome: &Outcome, output: AgentOutput) -> (String
 }
 
 #[test]
-fn claude() {
-    check(HeadlessKind::Claude);
+fn every_recorded_stream_reads_as_expected() {
+    HeadlessKind::all().for_each(check);
 }
 
 #[test]
-fn codex() {
-    check(HeadlessKind::Codex);
-}
-
-#[test]
-fn gemini() {
-    check(HeadlessKind::Gemini);
-}
-
-#[test]
-fn opencode() {
-    check(HeadlessKind::Opencode);
-}
-
-#[test]
-fn goose() {
-    check(HeadlessKind::Goose);
+fn every_folder_of_streams_is_of_an_agent() {
+    for entry in std::fs::read_dir(streams()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_known = name.starts_with("acp-") || name == "README.md" || HeadlessKind::find(&name).is_some();
+        assert!(is_known, "`{name}` is the folder of no agent");
+    }
 }
