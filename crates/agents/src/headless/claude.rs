@@ -276,3 +276,29 @@ fn read_usage(usage: &Value) -> Usage {
         cost_micros: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine -p --output-format stream-json --verbose --permission-mode acceptEdits --mcp-config /private/claude-mcp.json --allowedTools=Bash,mcp__regatta --model model-1
+                  ENABLE_TOOL_SEARCH=false
+                  claude-mcp.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"]}}}
+
+                agent --mine -p --output-format stream-json --verbose --permission-mode acceptEdits --mcp-config /private/claude-mcp.json --allowedTools=Bash,mcp__regatta --resume agent-session --max-budget-usd 2.5
+                  ENABLE_TOOL_SEARCH=false
+                  claude-mcp.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"]}}}
+
+                agent --mine -p --output-format stream-json --verbose --permission-mode default
+            "#]],
+        );
+    }
+}

@@ -198,3 +198,25 @@ fn read_usage(usage: &Value) -> Usage {
         cost_micros: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="workspace-write" -c mcp_servers.regatta.command="regatta" -c mcp_servers.regatta.args=["mcp","--session","/private folder"] -c mcp_servers.regatta.default_tools_approval_mode="approve" -m model-1 -
+
+                agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="danger-full-access" -c mcp_servers.regatta.command="regatta" -c mcp_servers.regatta.args=["mcp","--session","/private folder"] -c mcp_servers.regatta.default_tools_approval_mode="approve" resume agent-session -
+
+                agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="read-only" -
+            "#]],
+        );
+    }
+}

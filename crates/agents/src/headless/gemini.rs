@@ -187,3 +187,29 @@ fn read_result(event: &Value, output: &mut AgentOutput) {
         output.fail(text(event, "/error/message"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine --output-format stream-json --skip-trust --approval-mode yolo --model model-1
+                  GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
+                  gemini-settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
+
+                agent --mine --output-format stream-json --skip-trust --approval-mode yolo --resume agent-session
+                  GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
+                  gemini-settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
+
+                agent --mine --output-format stream-json --skip-trust --approval-mode default
+            "#]],
+        );
+    }
+}

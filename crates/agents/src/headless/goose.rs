@@ -242,3 +242,28 @@ fn read_usage(event: &Value) -> Usage {
         cost_micros: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine run --output-format stream-json --quiet --name session-1 --with-extension regatta:regatta mcp --session '/private folder' --model model-1 --instructions -
+                  GOOSE_MODE=auto
+
+                agent --mine run --output-format stream-json --quiet --name agent-session --resume --with-extension regatta_736a51cd:regatta mcp --session '/private folder' --instructions -
+                  GOOSE_MODE=auto
+
+                agent --mine run --output-format stream-json --quiet --name session-1 --instructions -
+                  GOOSE_MODE=chat
+            "#]],
+        );
+    }
+}

@@ -16,6 +16,8 @@ mod hostile;
 mod lines;
 mod open_edits;
 mod plan;
+#[cfg(test)]
+mod plan_check;
 mod reader;
 #[cfg(test)]
 mod recorded;

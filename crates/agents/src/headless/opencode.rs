@@ -188,3 +188,31 @@ fn read_error(error: &Value, output: &mut AgentOutput) {
     let text = if is_passing { format!("connection error: {with_reset}") } else { with_reset };
     output.fail_with_status(status, &text);
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine run --format json --model model-1
+                  OPENCODE_CONFIG=/private/opencode.json
+                  opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"deny"},"mcp":{"regatta":{"type":"local","command":["regatta","mcp","--session","/private folder"],"enabled":true}}}
+
+                agent --mine run --format json --session agent-session
+                  OPENCODE_CONFIG=/private/opencode.json
+                  opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"deny"},"mcp":{"regatta":{"type":"local","command":["regatta","mcp","--session","/private folder"],"enabled":true}}}
+
+                agent --mine run --format json
+                  OPENCODE_CONFIG=/private/opencode.json
+                  opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"deny","bash":"deny","webfetch":"deny","external_directory":"deny"}}
+            "#]],
+        );
+    }
+}
