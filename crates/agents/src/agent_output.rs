@@ -1,6 +1,6 @@
 //! What an agent's stream has said so far, in the one vocabulary.
 //!
-//! An adapter reads one event after the other into this; whoever drives the session takes the pieces out and asks at the
+//! An adapter reads one event after the other into this; the driver of the session takes the pieces out and asks at the
 //! end what it all came to. Pure and bounded: it holds the end of the last message, and the pieces of one event.
 
 use std::path::{Path, PathBuf};
@@ -180,7 +180,7 @@ impl AgentOutput {
         self.pieces.push(Output::Planned(steps));
     }
 
-    /// The agent asked for leave.
+    /// The agent asked for permission.
     pub(crate) fn ask(&mut self, what: &str, answer: PermissionAnswer, by: &str) {
         self.pieces.push(Output::PermissionAsked { what: excerpt(what), answer, by: by.to_owned() });
     }
@@ -236,7 +236,7 @@ impl AgentOutput {
         cost_micros.saturating_sub(self.resumed.cost_micros.unwrap_or_default())
     }
 
-    /// The provider asks to come back later; the agent may go on by itself.
+    /// The provider asks to come back later; the agent may continue by itself.
     pub(crate) fn limit_rate(&mut self, message: &str, until: Option<Timestamp>) {
         let message = excerpt(message);
         self.waiting = Some(Verdict { class: FailureClass::RateLimit, message: message.clone(), until });

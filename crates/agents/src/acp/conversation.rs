@@ -31,7 +31,7 @@ use crate::question::Answer;
 use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
 
-/// Requests for leave that may be open at a time; an agent asks one after the other.
+/// Requests for permission that may be open at a time; an agent asks one after the other.
 const OPEN_QUESTIONS_MAX: usize = 32;
 
 /// Longest id of a request that is kept for a person: agents use a few words.
@@ -75,7 +75,7 @@ enum Stage {
     Over,
 }
 
-/// A request for leave that a person has not answered yet.
+/// A request for permission that a person has not answered yet.
 #[derive(Debug)]
 struct Open {
     question: u64,
@@ -168,7 +168,7 @@ impl Conversation {
                 self.hear_answer(result, output)
             }
             Incoming::Notice { method, parameters } => {
-                // What is told while a session is loaded happened before.
+                // Updates that come while a session is loaded are of the past.
                 if self.stage == Stage::Prompt
                     && SessionNotification::matches_method(&method)
                     && let Ok(notice) = read::<SessionNotification>(parameters)
@@ -331,7 +331,7 @@ impl Conversation {
             StopReason::MaxTokens => output.fail_as(own_limit("max_tokens")),
             StopReason::MaxTurnRequests => output.fail_as(own_limit("max_turn_requests")),
             StopReason::Refusal => {
-                output.fail_as(Verdict::new(FailureClass::Refused, "the agent declines to go on"))
+                output.fail_as(Verdict::new(FailureClass::Refused, "the agent declines to continue"))
             }
             StopReason::Cancelled if !self.is_cancelled => {
                 let said = match &self.last_denied {
@@ -384,7 +384,7 @@ impl Conversation {
         Act::Write { id: id.clone(), path: request.path, text: request.content }
     }
 
-    /// Answers a request for leave by the policy, or keeps it until a person answers.
+    /// Answers a request for permission by the policy, or keeps it until a person answers.
     fn hear_question(
         &mut self,
         id: &RequestId,

@@ -1,7 +1,7 @@
 //! Every recorded conversation, read again, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
 //!
 //! Only the agent's side is played: its answers are given the ids of our requests, by the method they answer. What the
-//! recorded client did is not compared. `UPDATE_EXPECT=1` writes the expected files anew.
+//! recorded client did is not compared. `UPDATE_EXPECT=1` writes the expected files again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

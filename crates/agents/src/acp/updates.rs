@@ -28,7 +28,7 @@ const PATH_BYTES_MAX: usize = 4096;
 /// How much of the last words is kept to tell an error from a message.
 const LAST_WORDS_BYTES_MAX: usize = 4096;
 
-/// How an error of the provider begins that is told as a message.
+/// How an error of the provider begins that comes as a message.
 const ERROR_BEGINNINGS: [&str; 4] =
     ["Ran into this error:", "Network error:", "{\"type\": \"error\"", "{\"type\":\"error\""];
 
@@ -48,7 +48,7 @@ struct Call {
     name: String,
     about: About,
     has_input: bool,
-    is_told: bool,
+    is_shown: bool,
     is_edit: bool,
     paths: Vec<PathBuf>,
     /// What changes in the file, as a diff says, or else the input.
@@ -105,7 +105,8 @@ impl Updates {
         output.say(words);
     }
 
-    /// Reads what is said of a call. Many are announced before their input is known, some only by a request for leave.
+    /// Reads what is said of a call. Many are announced before their input is known, some only by a request for
+    /// permission.
     pub(crate) fn read_call(&mut self, update: &ToolCallUpdate, output: &mut AgentOutput) {
         let id = &*update.tool_call_id.0;
         if id.is_empty() {
@@ -120,9 +121,9 @@ impl Updates {
         let is_over = is_failed || update.fields.status == Some(ToolCallStatus::Completed);
         let call = &mut self.open[place];
         call.learn(update, output);
-        if !call.is_told && (is_over || call.has_input) {
-            call.is_told = true;
-            output.call_about(&call.id, &call.name, call.told());
+        if !call.is_shown && (is_over || call.has_input) {
+            call.is_shown = true;
+            output.call_about(&call.id, &call.name, call.shown());
         }
         if is_over {
             self.is_in_turn = false;
@@ -139,7 +140,7 @@ impl Updates {
             name: String::new(),
             about: About::default(),
             has_input: false,
-            is_told: false,
+            is_shown: false,
             is_edit: false,
             paths: Vec::new(),
             change: None,
@@ -182,13 +183,13 @@ impl Call {
         }
     }
 
-    /// Returns what is told of the call: a title that says it already is not repeated.
-    fn told(&self) -> About {
+    /// Returns what is shown of the call: a title that says it already is not repeated.
+    fn shown(&self) -> About {
         let About { text, path } = self.about.clone();
         About { text: if self.name.contains(&text) { String::new() } else { text }, path }
     }
 
-    /// Tells the edits; what changed is known of one file, and is not told of others.
+    /// Reports the edits; what changed is known of one file, and is not reported of others.
     fn close(mut self, is_error: bool, answer: &str, output: &mut AgentOutput) {
         output.return_tool(&self.id, is_error, answer);
         let paths = std::mem::take(&mut self.paths);

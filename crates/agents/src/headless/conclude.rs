@@ -62,7 +62,7 @@ pub(crate) fn explain_end(outcome: Outcome, tail: &str, now: &Zoned) -> Outcome 
     let Outcome::Failed(failure) = outcome else { return outcome };
     let last_line = || tail.lines().map(str::trim).rfind(|line| !line.is_empty());
     Outcome::Failed(match failure.class {
-        // What it said is told beside the failure, so it is repeated only where it says what to do.
+        // Its last lines are shown beside the failure, so one is repeated only where it says what to do.
         FailureClass::Crash => Some(explain_exit(failure.clone(), tail, now))
             .filter(|explained| explained.class != FailureClass::Crash)
             .unwrap_or(failure),
@@ -199,10 +199,10 @@ mod tests {
             show(silent.clone(), None, "", limited),
             "failed: rate_limit: printed nothing, waiting for the provider: try 3 fails"
         );
-        let going_on = |output: &mut AgentOutput| {
+        let continued = |output: &mut AgentOutput| {
             limited(output);
             output.say("it works again");
         };
-        assert_eq!(show(silent, None, "", going_on), "failed: silence: printed nothing");
+        assert_eq!(show(silent, None, "", continued), "failed: silence: printed nothing");
     }
 }

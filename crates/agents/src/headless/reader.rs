@@ -1,6 +1,6 @@
 //! Reads both streams of a headless agent, as they come in pieces, by its adapter.
 //!
-//! Pure but for what it is told of the time. Whatever is printed does no harm: lines are bounded, bytes that are not UTF-8
+//! Pure: the caller passes the time in. Whatever is printed does no harm: lines are bounded, bytes that are not UTF-8
 //! and JSON that is too deep are text.
 
 use jiff::Timestamp;

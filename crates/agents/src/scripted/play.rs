@@ -1,6 +1,6 @@
 //! Plays the steps of a script, under the limits of its session.
 //!
-//! Each step either lets the play go on or ends it with an outcome. Whatever waits (a delay, a hang, a program)
+//! Each step either continues the play or ends it with an outcome. Whatever waits (a delay, a hang, a program)
 //! is raced against the stop signal and the limits, so a script can be ended at any moment.
 
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -266,7 +266,7 @@ impl Player {
         }
     }
 
-    /// Asks for leave by the policy of the session; a script goes on either way.
+    /// Asks for permission by the policy of the session; a script continues either way.
     async fn ask(&mut self, what: String) -> Flow {
         let answer = match (self.start.permissions, self.start.asker.clone()) {
             (Permissions::Ask, Some(asker)) => {
