@@ -27,6 +27,7 @@ mod codex;
 mod gemini;
 mod goose;
 mod opencode;
+mod qwen;
 
 pub(crate) use agent::{Adapter, HeadlessAgent};
 pub(crate) use conclude::{conclude, explain_end};
@@ -37,4 +38,4 @@ pub(crate) use lines::{Line, Lines};
 ///
 /// A list and not a macro that declares the modules too, because `cargo fmt` does not find modules inside of one.
 pub(crate) static AGENTS: &[HeadlessAgent] =
-    &[claude::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT, goose::AGENT];
+    &[claude::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT, goose::AGENT, qwen::AGENT];
