@@ -21,6 +21,8 @@ mod plan_check;
 mod reader;
 #[cfg(test)]
 mod recorded;
+#[cfg(test)]
+mod reference;
 
 mod claude;
 mod codex;
