@@ -25,16 +25,16 @@ pub struct Situation<'a> {
     pub settings: &'a Settings,
 }
 
-/// What happens, and what the giver of the command is told.
+/// What happens, and the answer to the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// The facts, in order; none when the command changes nothing.
     pub events: Vec<Event>,
-    /// What the giver is told.
+    /// What to answer.
     pub answer: Answer,
 }
 
-/// What the giver of a command is told.
+/// The answer to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// It is done, or under way.

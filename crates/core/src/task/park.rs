@@ -1,7 +1,7 @@
 //! What follows a session that broke off: a pause and another try, or a person.
 //!
 //! The answer depends on the class of the failure and on how often it has come in a row. Tries are counted apart from
-//! rejections and from the iterations of a workflow, and start anew when something goes right or a person steps in.
+//! rejections and from the iterations of a workflow, and start again at zero when something succeeds or a person steps in.
 
 use super::busy::check_not_busy;
 use super::{Park, Stage, Task, WorkPhase};
@@ -71,7 +71,7 @@ pub(super) fn wait_over(task: &Task, agent: &AgentId, parked: u32, session: u32)
     (parked == session).then(|| vec![woken(task, agent, None)])
 }
 
-/// Goes on with a task that is parked or halted, at a person's word.
+/// Continues a task that is parked or halted, because a person asked.
 pub(crate) fn resume(task: &Task, feedback: Option<&str>) -> Result<Vec<Event>, Refusal> {
     let Stage::InProgress(work) = &task.stage else {
         return Err(Refusal::NothingToResume { task: task.id, column: task.column() });
@@ -240,7 +240,7 @@ mod tests {
             expect![[r#"
                 > resume 1
                 error[TASK_INVALID_TRANSITION]: task #1 was not resumed
-                  why:  it is in backlog, and only work that is in progress can go on
+                  why:  it is in backlog, and only work that is in progress can continue
                   next: see `regatta task show 1`
                 > assign 1 alpha
                 [task:assigned] -> create_worktree
@@ -261,7 +261,7 @@ mod tests {
                 #1 waiting_approval/ready, alpha paused
                 > resume 1
                 error[TASK_INVALID_TRANSITION]: task #1 was not resumed
-                  why:  it is in waiting_approval, and only work that is in progress can go on
+                  why:  it is in waiting_approval, and only work that is in progress can continue
                   next: see `regatta task show 1`
             "#]],
         );

@@ -1,6 +1,6 @@
 //! `reassign`: gives a task to another agent, or to the person who asks.
 //!
-//! Work that nobody is at continues with whoever it is given to, in the same worktree. A session under way is stopped
+//! Work that nobody is at continues with the new agent or person, in the same worktree. A session under way is stopped
 //! first, if that was asked for. A task that waits for approval only changes hands, and a queued one waits for the new
 //! agent instead.
 
@@ -20,7 +20,7 @@ pub struct Handover {
     /// The person who takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// What the agent is told.
+    /// What the agent's prompt says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
 }

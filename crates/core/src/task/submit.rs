@@ -1,4 +1,4 @@
-//! `submit`: puts up what is in the worktree, by whoever's hand.
+//! `submit`: puts up what is in the worktree, no matter who wrote it.
 //!
 //! While the task is in progress that is `COMPLETE`. A diff that waits for approval is replaced by a new one, and its
 //! checks are run again; the old one can no longer be approved. So a conflict or a dirty worktree that a person fixed
