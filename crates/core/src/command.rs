@@ -24,7 +24,7 @@ const CANCEL_REASON_CHARACTERS_MAX: usize = 500;
 /// Shorter abbreviations of a commit name too many commits.
 const HEAD_DIGITS_MIN: usize = 7;
 
-/// Something a task is told to do, or told that happened.
+/// An order to a task, or the report of something that happened to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Make a task.
@@ -43,7 +43,7 @@ pub enum Command {
     NoteUnassignable(Failure),
     /// Put the work up for approval.
     Complete(Complete),
-    /// Put up what is in the worktree, by whoever's hand.
+    /// Put up what is in the worktree, no matter who wrote it.
     Submit(Complete),
     /// Merge it.
     Approve(Approve),
@@ -51,7 +51,7 @@ pub enum Command {
     Reject(Reject),
     /// Give up the work, but keep it as a salvage.
     Cancel(Cancel),
-    /// Go on with work whose session broke off.
+    /// Continue work whose session broke off.
     Resume(Feedback),
     /// Delete a task that was never assigned.
     Delete,
@@ -225,7 +225,7 @@ pub struct Cancel {
     pub(crate) reason: Option<String>,
 }
 
-/// What a person adds when work goes on.
+/// What a person adds when work continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feedback {
     pub(crate) text: Option<String>,

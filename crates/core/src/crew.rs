@@ -147,20 +147,19 @@ impl Crew {
 
     /// Finds the agent that can take a task now; `wanted` is one agent, or [`AgentId::any`].
     pub fn find_free(&self, settings: &Settings, wanted: &AgentId) -> Result<AgentId, Shortage> {
+        let found = self.find_agent(settings, wanted)?;
+        self.check_places(settings).map(|()| found)
+    }
+
+    /// Finds the agent that is not busy, whether or not a place of the project is free.
+    pub(crate) fn find_agent(&self, settings: &Settings, wanted: &AgentId) -> Result<AgentId, Shortage> {
+        let candidates = || settings.agents.iter().filter(|(id, _)| wanted.is_any() || *id == wanted);
         let is_free = |(id, agent): &(&AgentId, &AgentSettings)| self.count_working_as(id) < agent.instances;
-        let mut candidates = settings.agents.iter().filter(|(id, _)| wanted.is_any() || *id == wanted);
-        let found = candidates.clone().find(is_free).map(|(id, _)| id.clone());
-        // The agent comes first, since no place helps while it is busy; where any would do, the places come first.
-        let places = self.check_places(settings);
-        if wanted.is_any() {
-            places.clone()?;
-        }
-        let Some(found) = found else {
-            let instances = candidates.clone().map(|(_, agent)| agent.instances).sum();
-            let tasks = candidates.by_ref().flat_map(|(id, _)| self.tasks_of(id)).collect();
-            return Err(Shortage::Agent { agent: wanted.clone(), tasks, instances });
-        };
-        places.map(|()| found)
+        candidates().find(is_free).map(|(id, _)| id.clone()).ok_or_else(|| Shortage::Agent {
+            agent: wanted.clone(),
+            tasks: candidates().flat_map(|(id, _)| self.tasks_of(id)).collect(),
+            instances: candidates().map(|(_, agent)| agent.instances).sum(),
+        })
     }
 
     /// Makes sure that a place of the project is free.

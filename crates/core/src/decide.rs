@@ -1,10 +1,10 @@
 //! What happens when a command is given, or why it may not.
 //!
 //! The one place where a command meets the table: what is not in [`TRANSITIONS`](crate::machine::TRANSITIONS) is
-//! refused here, and what is goes to the rule of its command.
+//! refused here, and so is what a guard of its row refuses. The file of the command makes the events.
 
 use crate::document::Catalogue;
-use crate::machine::{self, Column, CommandKind};
+use crate::machine::{self, Attempt, Column, Stop};
 use crate::{Actor, Code, Command, Crew, Event, Plan, Refusal, Settings, Task, TaskId, file, task};
 use std::collections::BTreeMap;
 
@@ -25,16 +25,16 @@ pub struct Situation<'a> {
     pub settings: &'a Settings,
 }
 
-/// What happens, and what the giver of the command is told.
+/// What happens, and the answer to the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// The facts, in order; none when the command changes nothing.
     pub events: Vec<Event>,
-    /// What the giver is told.
+    /// What to answer.
     pub answer: Answer,
 }
 
-/// What the giver of a command is told.
+/// The answer to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// It is done, or under way.
@@ -58,28 +58,15 @@ pub fn decide(
     command: &Command,
 ) -> Result<Decision, Refusal> {
     let existing = || situation.task.ok_or(Refusal::TaskNotFound { task: id });
-    if let (Some(kind), Some(found)) = (command.kind(), situation.task) {
-        check_table(found, kind)?;
-    }
     match command {
         Command::Create(create) => task::create(situation, id, create).map(accepted),
         Command::Depend(depend) => task::depend(situation.plan, existing()?, depend).map(accepted),
-        Command::Assign(assign) => task::assign(situation, existing()?, assign),
-        Command::Take(take) => task::take(situation, existing()?, actor, take).map(accepted),
         Command::Reassign(reassign) => task::reassign(situation, existing()?, actor, reassign),
         Command::Dequeue => task::dequeue(situation.crew, existing()?).map(accepted),
         Command::NoteUnassignable(failure) => {
             Ok(accepted(task::note_unassignable(situation.crew, existing()?, failure)))
         }
-        Command::Complete(complete) => {
-            task::complete(situation.settings, existing()?, complete).map(accepted)
-        }
-        Command::Submit(submit) => task::submit(situation.settings, existing()?, submit).map(accepted),
-        Command::Approve(approve) => {
-            task::approve(situation.settings, existing()?, actor, approve).map(accepted)
-        }
-        Command::Reject(reject) => task::reject(situation.settings, existing()?, reject).map(accepted),
-        Command::Cancel(cancel) => task::cancel(existing()?, cancel).map(accepted),
+        Command::Submit(submit) => task::submit(situation, existing()?, actor, submit),
         Command::Resume(feedback) => task::resume(existing()?, feedback.text.as_deref()).map(accepted),
         Command::Delete => task::delete(situation.plan, existing()?).map(accepted),
         Command::Hide { hidden } => task::hide(existing()?, *hidden).map(accepted),
@@ -90,17 +77,45 @@ pub fn decide(
         Command::NoteRefused(refused) => Ok(accepted(vec![task::note_refused(existing()?.id, refused)])),
         Command::NoteMovedRefs(moved) => Ok(accepted(task::note_moved_refs(existing()?.id, moved))),
         Command::Report(outcome) => Ok(accepted(task::report(situation.settings, existing()?, outcome))),
+        Command::Assign(_)
+        | Command::Take(_)
+        | Command::Complete(_)
+        | Command::Approve(_)
+        | Command::Reject(_)
+        | Command::Cancel(_) => carry_out(situation, &Attempt { task: existing()?, actor, command }),
     }
 }
 
-fn check_table(task: &Task, command: CommandKind) -> Result<(), Refusal> {
+/// Carries out a command of the machine: it must be in the table, nothing may be under way that it has to wait for, and
+/// every guard of its row must hold, in their order.
+pub(crate) fn carry_out(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<Decision, Refusal> {
+    let Attempt { task, command, .. } = *attempt;
+    let Some(kind) = command.kind() else { return Ok(accepted(Vec::new())) };
     let column = task.column();
-    match machine::find(column, command) {
-        Some(_) => Ok(()),
-        None => Err(Refusal::InvalidTransition { task: task.id, column, command }),
+    let illegal = Refusal::InvalidTransition { task: task.id, column, command: kind };
+    let row = machine::find(column, kind).ok_or(illegal)?;
+    task::check_not_busy(task, kind)?;
+    let held = row.guards.iter().try_for_each(|guard| (guard.check)(situation, attempt));
+    match held.and_then(|()| find_facts(situation, attempt)) {
+        Ok(events) => Ok(accepted(events)),
+        Err(Stop::Refused(refusal)) => Err(refusal),
+        Err(Stop::Short(shortage)) => task::wait_for(situation, attempt, shortage),
     }
 }
 
-fn accepted(events: Vec<Event>) -> Decision {
+fn find_facts(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<Vec<Event>, Stop> {
+    let (settings, Attempt { task, actor, command }) = (situation.settings, *attempt);
+    Ok(match command {
+        Command::Assign(assign) => task::assign(situation, task, assign)?,
+        Command::Take(take) => task::take(situation, task, actor, take),
+        Command::Complete(complete) => task::complete(settings, task, complete),
+        Command::Approve(approve) => task::approve(settings, task, actor, approve)?,
+        Command::Reject(reject) => task::reject(task, reject),
+        Command::Cancel(cancel) => task::cancel(task, cancel),
+        _ => Vec::new(),
+    })
+}
+
+pub(crate) fn accepted(events: Vec<Event>) -> Decision {
     Decision { events, answer: Answer::Accepted }
 }

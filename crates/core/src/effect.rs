@@ -71,7 +71,7 @@ pub enum Effect {
     },
 }
 
-/// What a resumed agent is told.
+/// What the prompt of a resumed agent says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resume {
     /// Why the work was rejected, if it was.
@@ -206,7 +206,7 @@ fn run_session(task: &Task, session: u32, resume: Option<Resume>) -> Option<Effe
     Some(Effect::RunSession { task: task.id, agent, session, resume })
 }
 
-/// What is told to an agent whose last session broke off; the words of a person now come before those of the review.
+/// What the prompt says after a session that broke off; the words of a person now come before those of the review.
 fn go_on(task: &Task, feedback: Option<String>) -> Resume {
     let told = task.told.as_ref();
     Resume {

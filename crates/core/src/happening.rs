@@ -1,7 +1,7 @@
 //! An event of any family: the log holds them all in one order.
 //!
-//! Each family folds only its own events; this union is for whoever reads the log as a whole. It looks the same in
-//! JSON as the event itself, and which family an event is of is told by the subject that its kind begins with.
+//! Each family folds only its own events; this union is for readers of the log as a whole. In JSON it looks the same
+//! as the event itself, and the subject that its kind begins with names the family.
 
 use crate::{Event, RunId, TaskId, document, message, run, session};
 use serde::de::Error as _;

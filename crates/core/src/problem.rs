@@ -1,4 +1,4 @@
-//! What a user is told when something did not work: what failed, why, and what to do next.
+//! What a user reads when something did not work: what failed, why, and what to do next.
 
 use crate::Code;
 use serde_json::{Map, Value};

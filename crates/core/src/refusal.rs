@@ -1,4 +1,4 @@
-//! Why a command may not be carried out, and the words in which a user is told.
+//! Why a command may not be carried out, and the texts that users read.
 
 use crate::machine::{Column, CommandKind, TRANSITIONS};
 use crate::session::{Measure, Scope};
@@ -166,7 +166,7 @@ impl Refusal {
                 self.code(),
                 format!("run {run} was not resumed"),
                 format!("run {parent}, which waits for it, is paused"),
-                format!("`regatta run resume {parent}` has the whole family go on"),
+                format!("`regatta run resume {parent}` continues it and the runs below it"),
             )
             .with("runId", run.number())
             .with("parentId", parent.number()),
@@ -191,7 +191,7 @@ impl Refusal {
             Refusal::NothingToResume { task, column } => Problem::new(
                 self.code(),
                 format!("task #{task} was not resumed"),
-                format!("it is in {column}, and only work that is in progress can go on"),
+                format!("it is in {column}, and only work that is in progress can continue"),
                 format!("see `regatta task show {task}`"),
             )
             .with("taskId", task.number()),
@@ -238,7 +238,7 @@ impl Refusal {
                 self.code(),
                 what,
                 why,
-                "go on without it, or say what is needed to a person with `regatta messages send`",
+                "continue without it, or say what is needed to a person with `regatta messages send`",
             ),
             Refusal::EpicNotFound { epic } => document::explain_no_epic(*epic),
             Refusal::PrdNotFound { prd, known } => document::explain_no_prd(prd, known),
@@ -288,7 +288,7 @@ fn answer_blank(run: RunId) -> Problem {
     Problem::new(
         Code::ValidationError,
         format!("run {run} was not answered"),
-        "the answer is blank, and whoever asked would go on with nothing",
+        "the answer is blank, and the run would continue with nothing",
         format!("see the question with `regatta run show {run}`, then `regatta run answer {run} \"…\"`"),
     )
     .with("runId", run.number())

@@ -1,7 +1,7 @@
 //! What a step costs with a hundred tasks and with ten thousand: the two must be alike.
 
 use divan::{Bencher, black_box};
-use regatta_flow::{Folder, Given, Trial, Workflow, step};
+use regatta_flow::{Folder, Given, Occasion, Sheet, Trial, Workflow, step};
 use serde_json::{Value, json};
 
 fn main() {
@@ -52,11 +52,11 @@ fn reviewer_output() -> Value {
 
 fn bench_node(bencher: Bencher<'_, '_>, count: usize, node: &str, output: Value) {
     let workflow = speckit();
-    let mut state = state_with(&workflow, count);
-    let mut given = Given { input: json!({ "onTaskFailed": "end" }), output, feedback: Value::Null };
+    let sheet = Sheet::new(state_with(&workflow, count), json!({ "onTaskFailed": "end" }), Value::Null);
+    let mut occasion = Occasion { output, ..Occasion::default() };
     bencher.bench_local(|| {
-        let mut trial = Trial::begin(&mut state, &mut given, 0);
-        black_box(step(&workflow, 7, node, &mut trial, &|_, _| 0).expect("the step is made"))
+        let tried = |mut trial: Trial<'_>| step(&workflow, 7, node, &mut trial, &|_, _| 0);
+        black_box(sheet.try_out(&mut occasion, tried).expect("the step is made"))
     });
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Start with [`Workflow::load`]: it reads a [`Folder`] of files and reports every syntax error at once. [`check`] then
 //! looks for mistakes in the graph. A step is made of plain functions over a [`Trial`], which adds to the state what
-//! expressions may read, applies changes in place, and restores everything at the end.
+//! expressions may read, applies changes in place, and restores everything at the end. A [`Sheet`]
+//! owns a state and hands out trials of it.
 //!
 //! This crate knows neither runs nor tasks, opens no file and reads no clock: files, times and results are passed in.
 //! Its answers are written to the log by others, so that a replay evaluates nothing.
@@ -25,6 +26,7 @@ mod prompt_filters;
 mod prompt_rules;
 mod role;
 mod schema;
+mod sheet;
 mod source;
 mod step;
 mod trial;
@@ -45,6 +47,7 @@ pub use nesting::{OUTPUT_LEVELS_MAX, is_nested_deeper};
 pub use place::{Place, SEGMENTS_MAX, Segment};
 pub use role::{PROMPT_BYTES_MAX, PROMPT_FUEL, PromptFault, Role};
 pub use schema::{Changed, SCHEMA_FAULTS_MAX, Schema, SchemaFault, StateSchema};
+pub use sheet::{Occasion, Reading, Sheet};
 pub use step::{
     BoardItem, Choice, Finding, Look, MapItem, Seen, StepFault, Tried, assign, board_items, choose,
     evaluate_text, find_result, findings, follow, inputs, map_items, prompt, step,

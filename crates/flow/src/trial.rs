@@ -64,6 +64,16 @@ impl<'a> Trial<'a> {
         Look::new(workflow, self.state, &self.limits)
     }
 
+    /// Evaluates expressions as they are evaluated after the step, when there is no output.
+    pub fn look_after<T>(&mut self, workflow: &Workflow, evaluate: impl FnOnce(&Look<'_>) -> T) -> T {
+        let output = self.state.get_mut("output").map(std::mem::take);
+        let found = evaluate(&self.look(workflow));
+        if let (Some(output), Some(place)) = (output, self.state.get_mut("output")) {
+            *place = output;
+        }
+        found
+    }
+
     /// Applies patches until the end of the trial.
     pub fn apply(&mut self, patches: Vec<Patch>) -> Result<(), PlaceFault> {
         self.changes.reserve(patches.len());

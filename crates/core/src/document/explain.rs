@@ -1,4 +1,4 @@
-//! The words in which a refusal about a document is told.
+//! The texts of refusals about documents.
 
 use crate::{Code, EpicId, PrdSlug, Problem, find_nearest};
 

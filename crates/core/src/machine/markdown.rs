@@ -8,7 +8,7 @@ pub fn render_markdown() -> String {
     let mut text =
         String::from("| From | Command | Guards | Effects, in order | To |\n|---|---|---|---|---|\n");
     for row in TRANSITIONS {
-        let guards: Vec<String> = row.guards.iter().map(|guard| format!("`{}`", guard.as_str())).collect();
+        let guards: Vec<String> = row.guards.iter().map(|guard| format!("`{}`", guard.name)).collect();
         let actions: Vec<String> =
             row.actions.iter().map(|action| format!("`{}`", action.as_str())).collect();
         let _ = writeln!(

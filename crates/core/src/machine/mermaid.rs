@@ -7,7 +7,7 @@ use std::fmt::Write;
 pub fn render_mermaid() -> String {
     let mut text = String::from("stateDiagram-v2\n    [*] --> backlog\n");
     for row in TRANSITIONS {
-        let guards: Vec<&str> = row.guards.iter().map(|guard| guard.as_str()).collect();
+        let guards: Vec<&str> = row.guards.iter().map(|guard| guard.name).collect();
         let _ = writeln!(text, "    {} --> {}: {} [{}]", row.from, row.to, row.command, guards.join(", "));
     }
     for column in Column::ALL.into_iter().filter(|column| column.is_final()) {

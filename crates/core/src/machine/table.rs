@@ -1,5 +1,6 @@
 //! The table: which command is legal where, what guards it, what it sets off and where it leads.
 
+use super::guard::{self, Guard};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -28,22 +29,6 @@ pub enum CommandKind {
     Cancel,
 }
 
-/// What must hold before a command is carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of the contract")]
-pub enum Guard {
-    CanAssign,
-    HasAvailableAgent,
-    WithinConcurrencyLimit,
-    DependenciesVerified,
-    DiffNotEmpty,
-    HasDiff,
-    IsValidApprover,
-    DiffIsCurrent,
-    CanReject,
-    CanCancel,
-}
-
 /// What a command sets off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of the contract")]
@@ -61,13 +46,13 @@ pub enum Action {
 }
 
 /// One legal cell of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Transition {
     /// The state it is legal in.
     pub from: Column,
     /// The command.
     pub command: CommandKind,
-    /// What must hold.
+    /// What must hold, in the order in which `decide` asks.
     pub guards: &'static [Guard],
     /// What it sets off, in order.
     pub actions: &'static [Action],
@@ -80,11 +65,12 @@ pub const TRANSITIONS: &[Transition] = &[
     Transition {
         from: Column::Backlog,
         command: CommandKind::Assign,
+        // A task that is blocked is refused, and not queued, when everybody is busy as well.
         guards: &[
-            Guard::CanAssign,
-            Guard::HasAvailableAgent,
-            Guard::WithinConcurrencyLimit,
-            Guard::DependenciesVerified,
+            guard::CAN_ASSIGN,
+            guard::DEPENDENCIES_VERIFIED,
+            guard::HAS_AVAILABLE_AGENT,
+            guard::WITHIN_CONCURRENCY_LIMIT,
         ],
         actions: &[Action::CreateWorktree, Action::StartAgent],
         to: Column::InProgress,
@@ -92,35 +78,35 @@ pub const TRANSITIONS: &[Transition] = &[
     Transition {
         from: Column::InProgress,
         command: CommandKind::Complete,
-        guards: &[Guard::DiffNotEmpty],
+        guards: &[guard::DIFF_NOT_EMPTY],
         actions: &[Action::RecordDiff, Action::PauseAgent],
         to: Column::WaitingApproval,
     },
     Transition {
         from: Column::InProgress,
         command: CommandKind::Cancel,
-        guards: &[Guard::CanCancel],
+        guards: &[guard::CAN_CANCEL],
         actions: &[Action::StopAgent, Action::Salvage, Action::RemoveWorktree],
         to: Column::Backlog,
     },
     Transition {
         from: Column::WaitingApproval,
         command: CommandKind::Approve,
-        guards: &[Guard::HasDiff, Guard::IsValidApprover, Guard::DiffIsCurrent],
+        guards: &[guard::HAS_DIFF, guard::IS_VALID_APPROVER, guard::DIFF_IS_CURRENT],
         actions: &[Action::MergeBranch, Action::RemoveWorktree],
         to: Column::Verified,
     },
     Transition {
         from: Column::WaitingApproval,
         command: CommandKind::Reject,
-        guards: &[Guard::CanReject],
+        guards: &[guard::CAN_REJECT],
         actions: &[Action::IncrementRejectionCount, Action::ResumeAgent],
         to: Column::InProgress,
     },
     Transition {
         from: Column::WaitingApproval,
         command: CommandKind::Cancel,
-        guards: &[Guard::CanCancel],
+        guards: &[guard::CAN_CANCEL],
         actions: &[Action::StopAgent, Action::Salvage, Action::RemoveWorktree],
         to: Column::Backlog,
     },
@@ -170,24 +156,6 @@ impl CommandKind {
             CommandKind::Approve => "APPROVE",
             CommandKind::Reject => "REJECT",
             CommandKind::Cancel => "CANCEL",
-        }
-    }
-}
-
-impl Guard {
-    /// Returns its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Guard::CanAssign => "canAssign",
-            Guard::HasAvailableAgent => "hasAvailableAgent",
-            Guard::WithinConcurrencyLimit => "withinConcurrencyLimit",
-            Guard::DependenciesVerified => "dependenciesVerified",
-            Guard::DiffNotEmpty => "diffNotEmpty",
-            Guard::HasDiff => "hasDiff",
-            Guard::IsValidApprover => "isValidApprover",
-            Guard::DiffIsCurrent => "diffIsCurrent",
-            Guard::CanReject => "canReject",
-            Guard::CanCancel => "canCancel",
         }
     }
 }

@@ -16,7 +16,7 @@ fn state(column: Column) -> Value {
     }
     let mut on = Map::new();
     for row in TRANSITIONS.iter().filter(|row| row.from == column) {
-        let guards: Vec<&str> = row.guards.iter().map(|guard| guard.as_str()).collect();
+        let guards: Vec<&str> = row.guards.iter().map(|guard| guard.name).collect();
         let actions: Vec<&str> = row.actions.iter().map(|action| action.as_str()).collect();
         let guard = if let [only] = guards[..] {
             json!(only)

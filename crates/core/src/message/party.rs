@@ -16,9 +16,9 @@ const NAME_CHARACTERS_MAX: usize = 64;
 pub enum Party {
     /// An agent of the config, whatever it works on.
     Agent(AgentId),
-    /// Whoever plays a role of a workflow.
+    /// The agent that plays a role of a workflow.
     Role(String),
-    /// Whoever works on a task.
+    /// The agent that works on a task.
     Task(TaskId),
     /// A person.
     Person(String),

@@ -244,11 +244,11 @@ mod tests {
                 > agent:alpha to task:4 far about 2
                 error[FORBIDDEN]: no message was sent to task #4
                   why:  an agent writes to its own task, to those that it depends on, and to those that depend on it
-                  next: go on without it, or say what is needed to a person with `regatta messages send`
+                  next: continue without it, or say what is needed to a person with `regatta messages send`
                 > agent:alpha to task:1 none
                 error[FORBIDDEN]: no message was sent to task #1
                   why:  an agent writes to its own task, to those that it depends on, and to those that depend on it
-                  next: go on without it, or say what is needed to a person with `regatta messages send`
+                  next: continue without it, or say what is needed to a person with `regatta messages send`
                 > person:me to task:4 any
                 message:sent 4, unread 1
             "#]],

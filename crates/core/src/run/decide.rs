@@ -1,4 +1,4 @@
-//! What happens when a run is told something, or why it may not.
+//! What happens when a run is given a command, or why it may not.
 
 use super::board::find_faults_after;
 use super::step::{FAULTS_MAX, Player};
@@ -21,7 +21,7 @@ pub struct Situation<'a> {
     pub now_millis: i64,
 }
 
-/// What a run can be told, by people and by what came of its effects.
+/// Orders of people to a run, and reports of what came of its effects.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each variant is an order, or the outcome of the effect of the same subject")]
 pub enum Command {
@@ -43,7 +43,7 @@ pub enum Command {
     SentBack { step: u64, feedback: String },
 }
 
-/// Says what happens when a run is told something, or why it may not.
+/// Says what happens when a run is given a command, or why it may not.
 ///
 /// The run is lent the output while its expressions are evaluated, in place, since a copy would cost what its state
 /// weighs; afterwards it is as it was. A report that it no longer waits for changes nothing. An output that is in an

@@ -151,7 +151,7 @@ fn of_phase(run: &Run) -> Option<Effect> {
     }
 }
 
-/// The tasks that the run has taken up are let go of, and whoever waits for the run is told.
+/// The tasks that the run has taken up are let go of, and the run that waits for it learns of its end.
 fn at_end(run: &Run) -> Vec<Effect> {
     let error = match &run.phase {
         Phase::Failed { error } => Some(error),

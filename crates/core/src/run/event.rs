@@ -1,7 +1,7 @@
 //! What happens to a run, in the words of the log.
 //!
 //! A step is one event: what the node returned, what was assigned, which edges were looked at and what they saw, and
-//! where the run goes next. Whoever folds it needs neither the workflow nor an expression.
+//! where the run goes next. To fold it takes neither the workflow nor an expression.
 
 use crate::{AgentId, CommitId, Failure, PrdSlug, RunId, TaskId};
 use regatta_flow::{EdgeId, NodeName, Patch, Tried};
@@ -95,7 +95,7 @@ pub enum Event {
 
 /// What a run has to do with a tape, by its folder.
 ///
-/// It belongs to the run and not to an engine, so that whoever goes on with the run goes on with the tape.
+/// It belongs to the run and not to an engine, so that any engine that continues the run continues the tape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Taping {
@@ -148,7 +148,7 @@ pub struct Begin {
     /// The commits that its other items stood at, when it was forked in the middle of them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub heads: BTreeMap<String, CommitId>,
-    /// Those of them for which no commit is known, so that they begin anew.
+    /// Those of them for which no commit is known, so that they begin again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub anew: Vec<String>,
     /// The step that it begins with.
@@ -248,7 +248,7 @@ pub enum Next {
     Land {
         /// The node it comes from.
         node: NodeName,
-        /// The edge that it then goes on along.
+        /// The edge that it then follows.
         edge: EdgeId,
         /// The key of the task.
         item: String,

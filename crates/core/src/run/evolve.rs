@@ -104,7 +104,7 @@ impl Run {
                 if let (Phase::Performing { .. }, Code::TaskCancelled, Some(item)) =
                     (&self.phase, error.code, &self.item)
                 {
-                    // Whoever resumes it now knows that the item begins anew.
+                    // Who resumes it now knows that the item begins again.
                     self.heads.remove(item);
                 }
                 self.is_asked = false;

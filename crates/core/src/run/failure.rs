@@ -1,4 +1,4 @@
-//! Why a run ended badly or is held, in the words that a user is told.
+//! Why a run ended badly or is held, in the words that users read.
 
 use super::nesting::LEVELS_MAX;
 use super::{Choice, Run};
@@ -34,7 +34,7 @@ fn of_fault(run: &Run, what: String, fault: &StepFault) -> Failure {
     };
     let why = reasons(fault);
     let next = format!(
-        "mend the workflow (`regatta workflow check`), then {} goes on from the last good step",
+        "fix the workflow (`regatta workflow check`), then {} continues from the last good step",
         fork_with(run)
     );
     let mut problem = Problem { why, ..Problem::new(code, what, "", next) }.with("node", run.node.as_str());
@@ -49,7 +49,7 @@ pub(super) fn too_deep(run: &Run) -> Failure {
     let why =
         format!("what it would keep is nested deeper than {LEVELS_MAX} levels, and could not be read back");
     let next = format!(
-        "have the workflow keep less of it (`regatta workflow check`), then {} goes on from the last good step",
+        "make the workflow keep less of it (`regatta workflow check`), then {} continues from the last good step",
         fork_with(run)
     );
     let what = format!("run {} stopped after node `{}`", run.id, run.node);
@@ -153,7 +153,7 @@ pub(super) fn output_invalid(run: RunId, node: &NodeName, faults: &[String]) -> 
             format!("the role was asked again and still returned: {}", faults.join("; ")),
             format!(
                 "read the transcript; then `regatta run fork {run}`, perhaps with another agent for the role, or with \
-                 `--with WORKFLOW` after mending its schema"
+                 `--with WORKFLOW` after fixing its schema"
             ),
         )
         .with("node", node.as_str())
@@ -167,7 +167,7 @@ pub(super) fn stopped(run: RunId, reason: Option<&str>) -> Failure {
         Code::RunStopped,
         format!("run {run} was stopped"),
         reason.unwrap_or("a person stopped it"),
-        format!("`regatta run fork {run}` goes on from where it was"),
+        format!("`regatta run fork {run}` continues from where it was"),
     ))
 }
 
@@ -179,7 +179,7 @@ pub(super) fn no_such_task(run: &Run, item: &str) -> Failure {
             Code::RunFailed,
             format!("run {} cannot work on `{item}` at node `{node}`", run.id),
             "no task on the board has that key",
-            format!("mend `task` of the node, or the keys of the workflow's board, then {}", fork_with(run)),
+            format!("fix `task` of the node, or the keys of the workflow's board, then {}", fork_with(run)),
         )
         .with("node", node.as_str())
         .with("item", item),
@@ -192,7 +192,7 @@ pub(super) fn not_on_board(run: &Run, item: &str) -> Failure {
         Code::RunFailed,
         format!("run {} cannot put `{item}` up for approval", run.id),
         "no task on the board has that key",
-        format!("mend `submit` in the workflow, or the keys of its board, then {}", fork_with(run)),
+        format!("fix `submit` in the workflow, or the keys of its board, then {}", fork_with(run)),
     ))
 }
 

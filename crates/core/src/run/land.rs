@@ -25,7 +25,7 @@ struct Followed {
 }
 
 impl Player<'_> {
-    /// Goes on along the edge.
+    /// Follows the edge.
     pub(super) fn landed(&mut self, step: u64) -> Vec<Event> {
         let Some((edge_id, task_id)) = self.find_landing(step) else { return Vec::new() };
         let Some(edge) = self.situation.workflow.find_edge(edge_id.as_str()) else { return Vec::new() };

@@ -1,6 +1,6 @@
 //! The children of a `map` node: who waits for whom, who is under way, and how each ended.
 //!
-//! A map may have thousands of items, and the start and the end of each is told one by one. What could be found by
+//! A map may have thousands of items, and the start and the end of each is an event of its own. What could be found by
 //! looking at all of them is therefore kept in a book, made from the children when they are read and kept up with them,
 //! so that an end costs no more in a large map than in a small one.
 

@@ -1,7 +1,7 @@
 //! Whether a run as it stands can carry an event: asked by `replay` alone.
 //!
 //! What two people do at the same time may be in the log in either order, so not every exchange of two events is
-//! noticed here; that none is missing is told by the numbers of the store.
+//! noticed here; the numbers of the store show that none is missing.
 
 use super::{ChildEnd, Event, Hold, Next, Phase, Run};
 use crate::{Code, RunId, TaskId};

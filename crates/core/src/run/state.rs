@@ -51,7 +51,7 @@ pub struct Run {
     /// What the branch of each stood at after the last node that worked on it.
     #[serde(default)]
     pub heads: BTreeMap<String, CommitId>,
-    /// Those that a fork begins anew, though work on them had begun.
+    /// Those that a fork begins again, though work on them had begun.
     #[serde(default)]
     pub anew: Vec<String>,
     /// How often a person sent each of them back.
@@ -106,7 +106,7 @@ pub enum Phase {
     Mapping(Mapping),
     /// A task is up for approval.
     Landing {
-        /// The edge that the run then goes on along.
+        /// The edge that the run then follows.
         edge: EdgeId,
         /// The key of the task.
         item: String,
@@ -120,7 +120,7 @@ pub enum Phase {
     Ending,
     /// It ended well.
     Completed {
-        /// What it leaves to whoever waits for it.
+        /// What it leaves to the run that waits for it.
         result: Value,
     },
     /// It ended badly.

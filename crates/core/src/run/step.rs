@@ -10,7 +10,7 @@ use regatta_flow::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How many faults of an output a role is told; more do not help it.
+/// How many faults of an output a role gets to read; more do not help it.
 pub(super) const FAULTS_MAX: usize = 20;
 
 /// How many children run at once when a workflow does not say.
@@ -84,7 +84,7 @@ impl Player<'_> {
         let Run { state, input, feedback, taken, level, node, item, tasks, board, parent, phase, .. } =
             &mut *self.run;
         let mut given = lend(input, feedback, output);
-        // Whoever just answered is who spoke last.
+        // The person who just answered spoke last.
         let before = matches!(phase, Phase::Asking { .. }).then(|| {
             let said = answered(&given.output, item.as_deref());
             std::mem::replace(&mut given.feedback, said)

@@ -1,13 +1,12 @@
-//! Whose turn it is: who has to do something before a run goes on.
+//! Whose turn it is: who has to do something before a run continues.
 //!
-//! This is the one rule for whoever waits for a run and for whoever shows it. A run that waits for a task or for its
-//! children has their turn; who looks these up is told which. Whether an engine is there to take its turn is not known
-//! here.
+//! This is the one rule for code that waits for a run and for code that shows it. A run that waits for a task or for its
+//! children has their turn, and names them. Whether an engine is there to take its turn is not known here.
 
 use super::{Hold, Phase, Run};
 use crate::{Approval, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
 
-/// Who has to do something before a run goes on.
+/// Who has to do something before a run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// Nobody: it is over.
@@ -16,11 +15,11 @@ pub enum Turn {
     Person,
     /// The engine; a run that is paused while something is under way rests only after that.
     Engine,
-    /// Whoever has the turn with this task, which is up for approval; see [`waits_for_person`].
+    /// The one who has the turn with this task, which is up for approval; see [`waits_for_person`].
     Task(TaskId),
-    /// Whoever has the turn with its children; those of a paused run come to the end of their steps.
+    /// Those who have the turn with its children; those of a paused run come to the end of their steps.
     Children,
-    /// Whoever paused the run that waits for it, or one above that.
+    /// The one who paused the run that waits for it, or one above that.
     Parent,
 }
 

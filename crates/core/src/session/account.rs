@@ -108,8 +108,8 @@ impl Account {
         self.held.values().filter_map(|held| held.get(measure)).fold(0, u64::saturating_add)
     }
 
-    /// Finds the pause that a session is in, if it was decided after what happened last to its piece of work: whoever
-    /// has that go on does not wait for it.
+    /// Finds the pause that a session is in, if it was decided after what happened last to its piece of work: a
+    /// person who resumes that does not wait for it.
     pub fn find_park(&self, session: &str, last: Timestamp) -> Option<&Park> {
         self.parked.get(session).filter(|parked| parked.at >= last).map(|parked| &parked.park)
     }

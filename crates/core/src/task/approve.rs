@@ -1,9 +1,10 @@
 //! `APPROVE`: decides that the diff under review is merged.
 
-use super::{Review, ReviewPhase, Stage, Task};
-use crate::{Actor, Approval, Approve, Event, Refusal, Settings};
+use super::{Stage, Task};
+use crate::machine::{Attempt, Stop};
+use crate::{Actor, Approval, Approve, Command, Event, Refusal, Settings, Situation};
 
-/// Approves the diff when the approver may, and when it is the current one.
+/// Approves the diff. What it lacks is no guard of the machine: a person may override it, and the event says what.
 pub(crate) fn approve(
     settings: &Settings,
     task: &Task,
@@ -11,12 +12,6 @@ pub(crate) fn approve(
     approve: &Approve,
 ) -> Result<Vec<Event>, Refusal> {
     let Stage::WaitingApproval(review) = &task.stage else { return Ok(Vec::new()) };
-    check_is_ready(task, review)?;
-    if review.diff.is_empty() {
-        return Err(Refusal::TaskNoDiff { task: task.id });
-    }
-    check_approver(settings, task, approver)?;
-    check_is_current(task, review, approve)?;
     let lacks = task.find_lacks(&settings.checks);
     if !lacks.is_empty() && !approve.anyway {
         let by_policy = matches!(approver, Actor::Policy(_));
@@ -32,20 +27,17 @@ pub(crate) fn approve(
     }])
 }
 
-pub(super) fn check_is_ready(task: &Task, review: &Review) -> Result<(), Refusal> {
-    let doing = match review.phase {
-        ReviewPhase::Ready => return Ok(()),
-        ReviewPhase::Recording | ReviewPhase::Resubmitting { .. } => "its diff is being recorded",
-        ReviewPhase::Pausing => "its agent is being paused",
-        ReviewPhase::Checking => "the project's checks are being run",
-        ReviewPhase::Merging { .. } => "it is approved and being merged",
-        ReviewPhase::Stopping { .. } | ReviewPhase::Removing { .. } => "it is being cancelled",
-    };
-    Err(Refusal::TaskBusy { task: task.id, doing })
+pub(crate) fn has_diff(_: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    match attempt.task.diff() {
+        Some(diff) if diff.is_empty() => Err(Refusal::TaskNoDiff { task: attempt.task.id }.into()),
+        _ => Ok(()),
+    }
 }
 
-fn check_approver(settings: &Settings, task: &Task, approver: &Actor) -> Result<(), Refusal> {
-    let allowed = match approver {
+/// Without members the local user is the approver; a policy is one only if it is configured, and an agent never.
+pub(crate) fn is_valid_approver(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    let settings = situation.settings;
+    let allowed = match attempt.actor {
         Actor::User(name) => settings.members.is_empty() || settings.members.contains(name),
         Actor::Policy(_) => settings.approval == Approval::Auto,
         Actor::Agent(_) | Actor::Engine | Actor::Unknown => false,
@@ -53,27 +45,33 @@ fn check_approver(settings: &Settings, task: &Task, approver: &Actor) -> Result<
     if allowed {
         return Ok(());
     }
-    let members = settings.members.clone();
-    Err(Refusal::ApproverNotAllowed { task: task.id, approver: approver.clone(), members })
+    let (task, approver, members) = (attempt.task.id, attempt.actor.clone(), settings.members.clone());
+    Err(Refusal::ApproverNotAllowed { task, approver, members }.into())
 }
 
-fn check_is_current(task: &Task, review: &Review, approve: &Approve) -> Result<(), Refusal> {
+/// What is merged must be what the approver looked at, and all of it must be in the diff.
+pub(crate) fn diff_is_current(_: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    let task = attempt.task;
+    let (Command::Approve(approve), Stage::WaitingApproval(review)) = (attempt.command, &task.stage) else {
+        return Ok(());
+    };
     let reviewed = &review.diff.head;
-    let stale = |current| Err(Refusal::ApprovalStale { task: task.id, reviewed: reviewed.clone(), current });
+    let stale =
+        |current| Err(Refusal::ApprovalStale { task: task.id, reviewed: reviewed.clone(), current }.into());
     if let Some(head) = &approve.head
         && !reviewed.as_str().starts_with(head)
     {
         return stale(Some(head.clone()));
     }
     if !approve.seen.dirty.is_empty() {
-        return Err(Refusal::WorktreeDirty { task: task.id, files: approve.seen.dirty.clone() });
+        return Err(Refusal::WorktreeDirty { task: task.id, files: approve.seen.dirty.clone() }.into());
     }
     if approve.seen.head.as_ref() != Some(reviewed) {
         return stale(approve.seen.head.as_ref().map(|head| head.short().to_owned()));
     }
     if approve.seen.is_base_gone {
         let (base, target) = (review.diff.base.clone(), review.worktree.target.clone());
-        return Err(Refusal::ApprovalBaseGone { task: task.id, base, target });
+        return Err(Refusal::ApprovalBaseGone { task: task.id, base, target }.into());
     }
     Ok(())
 }

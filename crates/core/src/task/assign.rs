@@ -1,30 +1,20 @@
 //! `ASSIGN`: gives a task of the backlog to an agent, or queues it.
 
 use super::{Task, queue};
-use crate::machine::Column;
+use crate::machine::{Attempt, Column, Stop};
 use crate::{
-    AgentId, Answer, Assign, Assignee, Decision, Event, FieldFault, Refusal, Shortage, Situation, TaskId,
+    Actor, AgentId, Answer, Assign, Assignee, Command, Decision, Event, FieldFault, Refusal, Shortage,
+    Situation, TaskId,
 };
 
-/// Assigns the task when its dependencies are verified, the agent is free and a place is left; queues it otherwise.
-pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) -> Result<Decision, Refusal> {
+/// Gives the task to the agent that is asked for, or to the first that is free.
+pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) -> Result<Vec<Event>, Stop> {
     let wanted = find_wanted(situation, assign)?;
-    check_dependencies(situation, task)?;
-    let free = match (&wanted, assign.is_taped) {
-        (_, true) => check_places(situation).map(|()| wanted.clone()),
-        (_, false) => situation.crew.find_free(situation.settings, &wanted),
+    let agent_id = match assign.is_taped {
+        true => wanted,
+        false => situation.crew.find_agent(situation.settings, &wanted)?,
     };
-    let agent_id = match free {
-        Ok(agent) => agent,
-        Err(shortage) if assign.may_queue => {
-            let priority = assign.priority.unwrap_or(task.priority);
-            let (code, working, limit) = (shortage.code(), shortage.working(), shortage.limit());
-            let events = queue::join(situation.crew, task, &wanted, priority, &shortage);
-            return Ok(Decision { events, answer: Answer::Queued { code, working, limit } });
-        }
-        Err(shortage) => return Err(refuse(task.id, shortage)),
-    };
-    let event = Event::TaskAssigned {
+    Ok(vec![Event::TaskAssigned {
         task_id: task.id,
         agent_id: Some(agent_id),
         priority: assign.priority.unwrap_or(task.priority),
@@ -38,8 +28,72 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
         run_id: assign.run,
         from: assign.start.from.clone(),
         owner: None,
+    }])
+}
+
+/// Queues the task when nobody is free, unless that was ruled out.
+pub(crate) fn wait_for(
+    situation: &Situation<'_>,
+    attempt: &Attempt<'_>,
+    shortage: Shortage,
+) -> Result<Decision, Refusal> {
+    let task = attempt.task;
+    let Command::Assign(assign @ Assign { may_queue: true, .. }) = attempt.command else {
+        return Err(refuse(task.id, shortage));
     };
-    Ok(Decision { events: vec![event], answer: Answer::Accepted })
+    let wanted = find_wanted(situation, assign)?;
+    let priority = assign.priority.unwrap_or(task.priority);
+    let (code, working, limit) = (shortage.code(), shortage.working(), shortage.limit());
+    let events = queue::join(situation.crew, task, &wanted, priority, &shortage);
+    Ok(Decision { events, answer: Answer::Queued { code, working, limit } })
+}
+
+/// An agent that is asked for must be in the config, and only a person takes a task without one.
+pub(crate) fn can_assign(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    match (attempt.command, attempt.actor) {
+        (Command::Assign(assign), _) => find_wanted(situation, assign).map(drop)?,
+        (Command::Take(_), other) if !matches!(other, Actor::User(_)) => {
+            let what = format!("task #{} was not assigned", attempt.task.id);
+            return Err(Refusal::Forbidden { what, why: format!("{other} is not a person") }.into());
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+pub(crate) fn dependencies_verified(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    let task = attempt.task;
+    let column = |on: &TaskId| situation.upstream.get(on).copied().unwrap_or(Column::Backlog);
+    let missing: Vec<(TaskId, Column)> = task
+        .dependencies
+        .iter()
+        .map(|on| (*on, column(on)))
+        .filter(|(_, column)| *column != Column::Verified)
+        .collect();
+    if missing.is_empty() { Ok(()) } else { Err(Refusal::TaskBlocked { task: task.id, missing }.into()) }
+}
+
+/// A person needs no agent, and neither does a replay. Where any agent would do, the places come first: that all of them
+/// are busy matters only if another could start.
+pub(crate) fn has_available_agent(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    let Command::Assign(assign) = attempt.command else { return Ok(()) };
+    if assign.is_taped {
+        return Ok(());
+    }
+    let wanted = find_wanted(situation, assign)?;
+    if wanted.is_any() {
+        situation.crew.check_places(situation.settings)?;
+    }
+    situation.crew.find_agent(situation.settings, &wanted)?;
+    Ok(())
+}
+
+pub(crate) fn within_concurrency_limit(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    // What a person does takes no agent's place.
+    if let Command::Assign(_) = attempt.command {
+        situation.crew.check_places(situation.settings)?;
+    }
+    Ok(())
 }
 
 /// Returns the agent that is asked for, or [`AgentId::any`].
@@ -74,21 +128,6 @@ fn nobody_named(situation: &Situation<'_>) -> Refusal {
         )
     };
     Refusal::Invalid { faults: vec![FieldFault { field: "agentId", problem }] }
-}
-
-pub(super) fn check_dependencies(situation: &Situation<'_>, task: &Task) -> Result<(), Refusal> {
-    let column = |on: &TaskId| situation.upstream.get(on).copied().unwrap_or(Column::Backlog);
-    let missing: Vec<(TaskId, Column)> = task
-        .dependencies
-        .iter()
-        .map(|on| (*on, column(on)))
-        .filter(|(_, column)| *column != Column::Verified)
-        .collect();
-    if missing.is_empty() { Ok(()) } else { Err(Refusal::TaskBlocked { task: task.id, missing }) }
-}
-
-fn check_places(situation: &Situation<'_>) -> Result<(), Shortage> {
-    situation.crew.check_places(situation.settings)
 }
 
 fn refuse(task: TaskId, shortage: Shortage) -> Refusal {
@@ -501,6 +540,30 @@ mod tests {
                 > assign 2 beta
                 [task:assigned] -> create_worktree
                 #2 in_progress/preparing, beta starting
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_blocked_task_is_refused_and_not_queued_when_everybody_is_busy() {
+        check(
+            "limit 1; add; add; add on 2; assign 1 alpha",
+            "assign 3 alpha; assign 3 ghost; assign 3 any; queue",
+            expect![[r#"
+                > assign 3 alpha
+                error[TASK_BLOCKED]: task #3 was not assigned
+                  why:  it depends on tasks that are not verified: #2 (backlog)
+                  next: finish those first, or drop the dependency with `regatta task depends 3 --remove ID`
+                > assign 3 ghost
+                error[AGENT_NOT_FOUND]: there is no agent `ghost`
+                  why:  the config has no `[agents.ghost]` entry
+                  next: choose one of: alpha, beta; or add `[agents.ghost]` to .regatta/config.toml
+                > assign 3 any
+                error[TASK_BLOCKED]: task #3 was not assigned
+                  why:  it depends on tasks that are not verified: #2 (backlog)
+                  next: finish those first, or drop the dependency with `regatta task depends 3 --remove ID`
+                > queue
+                next: none
             "#]],
         );
     }

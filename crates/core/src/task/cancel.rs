@@ -3,49 +3,29 @@
 //! The task stays where it is until the agent is confirmed dead and the worktree is gone; only then is it
 //! cancelled. If either fails, it is back where it was, with the error.
 
-use super::{ReviewPhase, Stage, Task, WorkPhase};
-use crate::{Cancel, Event, Refusal};
+use super::{Stage, Task};
+use crate::machine::{Attempt, Stop};
+use crate::{Cancel, Event, Situation};
 
 /// Begins to cancel the task.
-pub(crate) fn cancel(task: &Task, cancel: &Cancel) -> Result<Vec<Event>, Refusal> {
-    let (agent, doing) = match &task.stage {
-        Stage::InProgress(work) => (&work.agent, busy_work(&work.phase)),
-        Stage::WaitingApproval(review) => (&review.agent, busy_review(&review.phase)),
-        Stage::Backlog | Stage::Verified(_) => return Ok(Vec::new()),
+pub(crate) fn cancel(task: &Task, cancel: &Cancel) -> Vec<Event> {
+    let agent = match &task.stage {
+        Stage::InProgress(work) => &work.agent,
+        Stage::WaitingApproval(review) => &review.agent,
+        Stage::Backlog | Stage::Verified(_) => return Vec::new(),
     };
-    match doing {
-        Some(doing) => Err(Refusal::TaskBusy { task: task.id, doing }),
-        None => Ok(vec![Event::AgentStopping {
-            task_id: task.id,
-            agent_id: agent.clone(),
-            reason: cancel.reason.clone(),
-            handover: None,
-        }]),
-    }
+    vec![Event::AgentStopping {
+        task_id: task.id,
+        agent_id: agent.clone(),
+        reason: cancel.reason.clone(),
+        handover: None,
+    }]
 }
 
-fn busy_work(phase: &WorkPhase) -> Option<&'static str> {
-    match phase {
-        WorkPhase::Preparing
-        | WorkPhase::Starting { .. }
-        | WorkPhase::Running { .. }
-        | WorkPhase::Driven { .. }
-        | WorkPhase::Parked { .. }
-        | WorkPhase::Halted
-        | WorkPhase::ByHand => None,
-        WorkPhase::Handing { .. } => Some("its agent is being stopped, because it was reassigned"),
-        WorkPhase::Unwinding => Some("its agent could not be started, and its worktree is being removed"),
-        WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => Some("it is being cancelled already"),
-    }
-}
-
-fn busy_review(phase: &ReviewPhase) -> Option<&'static str> {
-    match phase {
-        ReviewPhase::Recording | ReviewPhase::Pausing | ReviewPhase::Checking | ReviewPhase::Ready => None,
-        ReviewPhase::Resubmitting { .. } => Some("its new diff is being recorded"),
-        ReviewPhase::Merging { .. } => Some("it is approved and being merged"),
-        ReviewPhase::Stopping { .. } | ReviewPhase::Removing { .. } => Some("it is being cancelled already"),
-    }
+/// Nothing but what is under way stands against it, and that is asked before any guard.
+#[allow(clippy::unnecessary_wraps, reason = "a guard may refuse")]
+pub(crate) fn can_cancel(_: &Situation<'_>, _: &Attempt<'_>) -> Result<(), Stop> {
+    Ok(())
 }
 
 #[cfg(test)]

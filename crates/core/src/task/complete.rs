@@ -1,33 +1,26 @@
 //! `COMPLETE`: puts the work of a task up for approval.
 
-use super::{Stage, Task, WorkPhase};
-use crate::{Complete, Event, Refusal, Settings};
+use super::Task;
+use crate::machine::{Attempt, Stop};
+use crate::{Command, Complete, Event, Refusal, Settings, Situation};
 
-/// Completes the task when there is something to review.
-pub(crate) fn complete(settings: &Settings, task: &Task, complete: &Complete) -> Result<Vec<Event>, Refusal> {
-    let Stage::InProgress(work) = &task.stage else { return Ok(Vec::new()) };
-    let doing = match work.phase {
-        WorkPhase::Running { .. }
-        | WorkPhase::Driven { session: None, .. }
-        | WorkPhase::Parked { .. }
-        | WorkPhase::Halted
-        | WorkPhase::ByHand => None,
-        WorkPhase::Driven { session: Some(_), .. } => Some("a run works on it"),
-        WorkPhase::Preparing => Some("its worktree is being made"),
-        WorkPhase::Starting { .. } => Some("its agent is being started"),
-        WorkPhase::Handing { .. } => Some("its agent is being stopped, because it was reassigned"),
-        WorkPhase::Unwinding => Some("its agent could not be started, and its worktree is being removed"),
-        WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => Some("it is being cancelled"),
-    };
-    if let Some(doing) = doing {
-        return Err(Refusal::TaskBusy { task: task.id, doing });
-    }
-    if complete.diff.is_empty() {
-        return Err(Refusal::TaskNoDiff { task: task.id });
-    }
+/// Completes the task.
+pub(crate) fn complete(settings: &Settings, task: &Task, complete: &Complete) -> Vec<Event> {
     let Complete { diff, turn_count, summary } = complete;
     let open = task.open_criteria().into_iter().map(str::to_owned).collect();
-    Ok(vec![Event::completed(task.id, diff, *turn_count, summary.clone(), settings, open)])
+    vec![Event::completed(task.id, diff, *turn_count, summary.clone(), settings, open)]
+}
+
+pub(crate) fn diff_not_empty(_: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    match attempt.command {
+        Command::Complete(complete) => Ok(check_diff(attempt.task, complete)?),
+        _ => Ok(()),
+    }
+}
+
+/// Makes sure that there is something to review.
+pub(super) fn check_diff(task: &Task, complete: &Complete) -> Result<(), Refusal> {
+    if complete.diff.is_empty() { Err(Refusal::TaskNoDiff { task: task.id }) } else { Ok(()) }
 }
 
 #[cfg(test)]

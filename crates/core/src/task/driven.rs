@@ -36,7 +36,7 @@ pub(super) fn driven(
             let parked = broke(settings, task, agent, session, breakdown);
             match parked.first() {
                 Some(Event::AgentParked { .. }) => return Some(parked),
-                // The task stays with its run, which is told.
+                // The task stays with its run, which learns of it.
                 _ => {
                     Event::AgentPaused { task_id, agent_id: agent.clone(), reason: "step_failed".to_owned() }
                 }

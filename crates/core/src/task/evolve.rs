@@ -318,7 +318,7 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
             task.run = None;
             (Phase::Halted, error.clone().map_or(ErrorChange::Keep, ErrorChange::Set))
         }
-        // Whatever is under way goes on without the run; only a worktree that is being made is still for it.
+        // Whatever is under way continues without the run; only a worktree that is being made is still for it.
         (
             Phase::Halted | Phase::Stopping { .. } | Phase::Removing { .. },
             Event::TaskReleased { run_id, .. },
@@ -573,7 +573,7 @@ fn taken_back(review: Review, error: &Failure) -> Step {
     Ok((Stage::InProgress(Box::new(work)), ErrorChange::Set(error.clone())))
 }
 
-/// A run goes on with the work itself.
+/// A run continues the work itself.
 fn handed_back(review: Review, feedback: String) -> Step {
     let phase = WorkPhase::Driven { session: None, feedback: Some(feedback), park: None };
     let work = Work { agent: review.agent, worktree: review.worktree, phase };

@@ -3,6 +3,7 @@
 //! An agent works on one criterion a session, so that each begins with a fresh context. A session that ticked nothing
 //! would be followed by its like; it completes the task.
 
+use super::complete::check_diff;
 use super::{Failure, Task, complete};
 use crate::{AgentId, Complete, Event, Settings};
 
@@ -28,13 +29,11 @@ pub(super) fn finished(settings: &Settings, task: &Task, agent: &AgentId, finish
             limit: settings.sessions,
         }];
     }
-    let mut facts = match complete(settings, task, finished) {
-        Ok(facts) => facts,
-        Err(refusal) => {
-            let error = Failure::from(refusal.explain());
-            return vec![Event::TaskCompleteFailed { task_id: task.id, error }];
-        }
-    };
+    if let Err(refusal) = check_diff(task, finished) {
+        let error = Failure::from(refusal.explain());
+        return vec![Event::TaskCompleteFailed { task_id: task.id, error }];
+    }
+    let mut facts = complete(settings, task, finished);
     if let Some(Event::TaskCompleted { session_limit, .. }) = facts.first_mut() {
         *session_limit = task.ticked_with_more_open().then_some(settings.sessions);
     }

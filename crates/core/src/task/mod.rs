@@ -1,9 +1,10 @@
 //! A task: the unit of isolation (one branch, one worktree) and of approval.
 //!
-//! The rules of each command stand in a file of their own; [`evolve`] folds facts. No IO, no clock.
+//! The rules of each command, with its guards, are in a file of their own; [`evolve`] folds facts. No IO, no clock.
 
 mod approve;
 mod assign;
+mod busy;
 mod cancel;
 mod checks;
 #[cfg(test)]
@@ -31,10 +32,13 @@ mod submit;
 mod take;
 mod whole;
 
-pub(crate) use approve::approve;
-pub(crate) use assign::assign;
-pub(crate) use cancel::cancel;
-pub(crate) use complete::complete;
+pub(crate) use approve::{approve, diff_is_current, has_diff, is_valid_approver};
+pub(crate) use assign::{
+    assign, can_assign, dependencies_verified, has_available_agent, wait_for, within_concurrency_limit,
+};
+pub(crate) use busy::check_not_busy;
+pub(crate) use cancel::{can_cancel, cancel};
+pub(crate) use complete::{complete, diff_not_empty};
 pub(crate) use create::create;
 pub(crate) use delete::delete;
 pub(crate) use depend::depend;
@@ -51,7 +55,7 @@ pub(crate) use queue::{dequeue, note_unassignable};
 pub use reassign::Handover;
 pub(crate) use reassign::reassign;
 pub(crate) use refused::{note_refused, one_line};
-pub(crate) use reject::reject;
+pub(crate) use reject::{can_reject, reject};
 pub use state::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
     Rejection, Review, ReviewPhase, Row, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree,

@@ -1,9 +1,11 @@
 //! What follows a session that broke off: a pause and another try, or a person.
 //!
 //! The answer depends on the class of the failure and on how often it has come in a row. Tries are counted apart from
-//! rejections and from the iterations of a workflow, and start anew when something goes right or a person steps in.
+//! rejections and from the iterations of a workflow, and start again at zero when something succeeds or a person steps in.
 
+use super::busy::check_not_busy;
 use super::{Park, Stage, Task, WorkPhase};
+use crate::machine::CommandKind;
 use crate::{AgentId, Breakdown, Event, FailureClass, Refusal, Retries, Settings};
 use jiff::{SignedDuration, Timestamp};
 
@@ -69,36 +71,23 @@ pub(super) fn wait_over(task: &Task, agent: &AgentId, parked: u32, session: u32)
     (parked == session).then(|| vec![woken(task, agent, None)])
 }
 
-/// Goes on with a task that is parked or halted, at a person's word.
+/// Continues a task that is parked or halted, because a person asked.
 pub(crate) fn resume(task: &Task, feedback: Option<&str>) -> Result<Vec<Event>, Refusal> {
     let Stage::InProgress(work) = &task.stage else {
         return Err(Refusal::NothingToResume { task: task.id, column: task.column() });
     };
-    let doing = match work.phase {
+    match work.phase {
         WorkPhase::Halted | WorkPhase::Parked { .. } => {
             let woken = work.agent.iter().map(|agent| woken(task, agent, feedback.map(str::to_owned)));
-            return Ok(woken.collect());
+            Ok(woken.collect())
         }
         WorkPhase::ByHand => {
             let why = "a person works on it, and there is no session to resume".to_owned();
             let next = format!("`regatta task reassign {} --agent NAME` gives it to an agent", task.id);
-            return Err(Refusal::NotLegal {
-                task: task.id,
-                column: task.column(),
-                verb: "resume",
-                why,
-                next,
-            });
+            Err(Refusal::NotLegal { task: task.id, column: task.column(), verb: "resume", why, next })
         }
-        WorkPhase::Running { .. } => "its session is under way",
-        WorkPhase::Driven { .. } => "a run works on it",
-        WorkPhase::Preparing => "its worktree is being made",
-        WorkPhase::Starting { .. } => "its agent is being started",
-        WorkPhase::Handing { .. } => "its agent is being stopped, because it was reassigned",
-        WorkPhase::Unwinding => "its agent could not be started, and its worktree is being removed",
-        WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => "it is being cancelled",
-    };
-    Err(Refusal::TaskBusy { task: task.id, doing })
+        _ => check_not_busy(task, CommandKind::Assign).map(|()| Vec::new()),
+    }
 }
 
 fn woken(task: &Task, agent: &AgentId, feedback: Option<String>) -> Event {
@@ -251,7 +240,7 @@ mod tests {
             expect![[r#"
                 > resume 1
                 error[TASK_INVALID_TRANSITION]: task #1 was not resumed
-                  why:  it is in backlog, and only work that is in progress can go on
+                  why:  it is in backlog, and only work that is in progress can continue
                   next: see `regatta task show 1`
                 > assign 1 alpha
                 [task:assigned] -> create_worktree
@@ -272,7 +261,7 @@ mod tests {
                 #1 waiting_approval/ready, alpha paused
                 > resume 1
                 error[TASK_INVALID_TRANSITION]: task #1 was not resumed
-                  why:  it is in waiting_approval, and only work that is in progress can go on
+                  why:  it is in waiting_approval, and only work that is in progress can continue
                   next: see `regatta task show 1`
             "#]],
         );

@@ -1,12 +1,14 @@
 //! `reassign`: gives a task to another agent, or to the person who asks.
 //!
-//! Work that nobody is at continues with whoever it is given to, in the same worktree. A session under way is stopped
+//! Work that nobody is at continues with the new agent or person, in the same worktree. A session under way is stopped
 //! first, if that was asked for. A task that waits for approval only changes hands, and a queued one waits for the new
 //! agent instead.
 
-use super::approve::check_is_ready;
-use super::{Stage, Task, WorkPhase, assign, take};
-use crate::{Actor, AgentId, Answer, Assign, Decision, Event, Reassign, Refusal, Situation, Take};
+use super::busy::check_not_busy;
+use super::{Stage, Task, WorkPhase};
+use crate::decide::{accepted, carry_out};
+use crate::machine::{Attempt, CommandKind};
+use crate::{Actor, AgentId, Assign, Command, Decision, Event, Reassign, Refusal, Situation, Take};
 use serde::{Deserialize, Serialize};
 
 /// Who has a task once the session under way is stopped.
@@ -18,7 +20,7 @@ pub struct Handover {
     /// The person who takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// What the agent is told.
+    /// What the agent's prompt says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
 }
@@ -44,8 +46,7 @@ pub(crate) fn reassign(
     actor: &Actor,
     reassign: &Reassign,
 ) -> Result<Decision, Refusal> {
-    let accepted = |events| Ok(Decision { events, answer: Answer::Accepted });
-    let busy = |doing| Err(Refusal::TaskBusy { task: task.id, doing });
+    let accepted = |events| Ok(accepted(events));
     match &task.stage {
         Stage::Backlog => of_queue(situation, task, actor, reassign),
         Stage::Verified(_) => Err(not_legal(
@@ -59,7 +60,7 @@ pub(crate) fn reassign(
             format!("see `regatta task show {}`; `regatta run stop` ends the run first", task.id),
         )),
         Stage::WaitingApproval(review) => {
-            check_is_ready(task, review)?;
+            check_not_busy(task, CommandKind::Assign)?;
             let to = handover(situation, task, actor, reassign)?;
             if to.agent_id == review.agent && (to.owner.is_none() || to.owner == task.owner) {
                 return accepted(Vec::new());
@@ -91,13 +92,10 @@ pub(crate) fn reassign(
                 WorkPhase::Running { .. } | WorkPhase::Starting { .. } => {
                     Err(Refusal::SessionRunning { task: task.id })
                 }
-                WorkPhase::Driven { .. } => busy("a run works on it"),
-                WorkPhase::Preparing => busy("its worktree is being made"),
-                WorkPhase::Handing { .. } => busy("its agent is being stopped, because it was reassigned"),
-                WorkPhase::Unwinding => {
-                    busy("its agent could not be started, and its worktree is being removed")
+                _ => {
+                    check_not_busy(task, CommandKind::Assign)?;
+                    accepted(Vec::new())
                 }
-                WorkPhase::Stopping { .. } | WorkPhase::Removing { .. } => busy("it is being cancelled"),
             }
         }
     }
@@ -118,17 +116,14 @@ fn of_queue(
         ));
     }
     let start = reassign.start.clone();
-    match &reassign.to {
+    let command = &match &reassign.to {
         Some(agent) => {
             let to = agent.clone().into();
-            let order = Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true };
-            assign(situation, task, &order)
+            Command::Assign(Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true })
         }
-        None => {
-            let events = take(situation, task, actor, &Take { priority: None, start })?;
-            Ok(Decision { events, answer: Answer::Accepted })
-        }
-    }
+        None => Command::Take(Take { priority: None, start }),
+    };
+    carry_out(situation, &Attempt { task, actor, command })
 }
 
 fn handover(

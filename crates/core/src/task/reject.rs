@@ -1,28 +1,13 @@
 //! `REJECT`: sends the work back to the agent, with the reviewer's words.
 
-use super::approve::check_is_ready;
+use super::approve::has_diff;
 use super::{Stage, Task};
-use crate::{Event, Refusal, Reject, Settings};
+use crate::machine::{Attempt, Stop};
+use crate::{Command, Event, Refusal, Reject, Situation};
 
 /// Rejects the diff and counts it; another agent than the one that did the work may be chosen.
-pub(crate) fn reject(settings: &Settings, task: &Task, reject: &Reject) -> Result<Vec<Event>, Refusal> {
-    let Stage::WaitingApproval(review) = &task.stage else { return Ok(Vec::new()) };
-    check_is_ready(task, review)?;
-    if review.diff.is_empty() {
-        return Err(Refusal::TaskNoDiff { task: task.id });
-    }
-    if task.run.is_some() && reject.agent.is_some() {
-        let why = "a run works on it and chooses its agents".to_owned();
-        let next = format!("reject it without `--agent`: `regatta task reject {} --reason \"…\"`", task.id);
-        return Err(Refusal::NotLegal { task: task.id, column: task.column(), verb: "reject", why, next });
-    }
-    if let Some(agent) = reject.agent.as_ref().or(review.agent.as_ref()).filter(|_| task.run.is_none())
-        && !settings.agents.contains_key(agent)
-    {
-        let known = settings.agents.keys().cloned().collect();
-        return Err(Refusal::AgentGone { task: task.id, agent: agent.clone(), known });
-    }
-    Ok(vec![
+pub(crate) fn reject(task: &Task, reject: &Reject) -> Vec<Event> {
+    vec![
         Event::ApprovalRejected { task_id: task.id, reason: reject.reason.clone() },
         Event::TaskRejected {
             task_id: task.id,
@@ -31,7 +16,29 @@ pub(crate) fn reject(settings: &Settings, task: &Task, reject: &Reject) -> Resul
             rejection_count: task.rejection_count + 1,
             agent_id: reject.agent.clone(),
         },
-    ])
+    ]
+}
+
+/// There must be a diff to reject, and an agent to send it to; a run chooses its own.
+pub(crate) fn can_reject(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    let (task, settings) = (attempt.task, situation.settings);
+    let (Command::Reject(reject), Stage::WaitingApproval(review)) = (attempt.command, &task.stage) else {
+        return Ok(());
+    };
+    has_diff(situation, attempt)?;
+    if task.run.is_some() && reject.agent.is_some() {
+        let why = "a run works on it and chooses its agents".to_owned();
+        let next = format!("reject it without `--agent`: `regatta task reject {} --reason \"…\"`", task.id);
+        let column = task.column();
+        return Err(Refusal::NotLegal { task: task.id, column, verb: "reject", why, next }.into());
+    }
+    if let Some(agent) = reject.agent.as_ref().or(review.agent.as_ref()).filter(|_| task.run.is_none())
+        && !settings.agents.contains_key(agent)
+    {
+        let known = settings.agents.keys().cloned().collect();
+        return Err(Refusal::AgentGone { task: task.id, agent: agent.clone(), known }.into());
+    }
+    Ok(())
 }
 
 #[cfg(test)]

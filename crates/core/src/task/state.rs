@@ -138,7 +138,7 @@ pub enum WorkPhase {
         session: u32,
         /// The rejection that it answers, if it is not the first.
         rejection: Option<Box<Rejection>>,
-        /// Whether it goes on where a session broke off.
+        /// Whether it continues where a session broke off.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         woken: bool,
     },
@@ -151,7 +151,7 @@ pub enum WorkPhase {
     Driven {
         /// The session that is under way, if one is.
         session: Option<u32>,
-        /// What a person said who sent the work back; the run has not gone on since.
+        /// What a person said who sent the work back; the run has not continued since.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
         /// What the next session waits for, if the last one broke off.
@@ -195,7 +195,7 @@ pub enum WorkPhase {
 pub struct Park {
     /// Why the last session broke off.
     pub class: FailureClass,
-    /// The how-manieth try in a row will be next.
+    /// The number of the next try in a row, from 1.
     pub attempt: u32,
     /// When the next session begins.
     pub until: Timestamp,

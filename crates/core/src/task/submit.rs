@@ -1,30 +1,40 @@
-//! `submit`: puts up what is in the worktree, by whoever's hand.
+//! `submit`: puts up what is in the worktree, no matter who wrote it.
 //!
 //! While the task is in progress that is `COMPLETE`. A diff that waits for approval is replaced by a new one, and its
 //! checks are run again; the old one can no longer be approved. So a conflict or a dirty worktree that a person fixed
 //! can be approved.
 
-use super::approve::check_is_ready;
-use super::{Stage, Task, complete};
-use crate::{Complete, Event, Refusal, Settings};
+use super::busy::check_not_busy;
+use super::{Stage, Task};
+use crate::decide::{accepted, carry_out};
+use crate::machine::{Attempt, CommandKind};
+use crate::{Actor, Command, Complete, Decision, Event, Refusal, Situation};
 
 /// Submits the work when there is something to review.
-pub(crate) fn submit(settings: &Settings, task: &Task, submit: &Complete) -> Result<Vec<Event>, Refusal> {
-    let review = match &task.stage {
-        Stage::InProgress(_) => return complete(settings, task, submit),
-        Stage::WaitingApproval(review) => review,
+pub(crate) fn submit(
+    situation: &Situation<'_>,
+    task: &Task,
+    actor: &Actor,
+    submit: &Complete,
+) -> Result<Decision, Refusal> {
+    match &task.stage {
+        Stage::InProgress(_) => {
+            let command = &Command::Complete(submit.clone());
+            return carry_out(situation, &Attempt { task, actor, command });
+        }
+        Stage::WaitingApproval(_) => {}
         Stage::Backlog => {
             return Err(not_legal(task, format!("assign it first: `regatta task assign {}`", task.id)));
         }
         Stage::Verified(_) => {
             return Err(not_legal(task, "add a new task with `regatta task add`".to_owned()));
         }
-    };
-    check_is_ready(task, review)?;
+    }
+    check_not_busy(task, CommandKind::Approve)?;
     if submit.diff.is_empty() {
         return Err(Refusal::NothingSubmitted { task: task.id });
     }
-    Ok(vec![Event::submitted(task.id, &submit.diff, settings)])
+    Ok(accepted(vec![Event::submitted(task.id, &submit.diff, situation.settings)]))
 }
 
 fn not_legal(task: &Task, next: String) -> Refusal {

@@ -21,7 +21,7 @@ pub(crate) fn user() -> Actor {
     Actor::User("local".to_owned())
 }
 
-/// A commit that is told apart by its number.
+/// A commit that differs from others by its number.
 pub(crate) fn commit(number: u32) -> CommitId {
     format!("{number:07x}{:033x}", 0).parse().unwrap()
 }

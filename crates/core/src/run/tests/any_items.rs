@@ -89,7 +89,7 @@ fn any_result(dice: &mut Dice) -> Value {
     std::iter::repeat_with(|| any_json(dice)).find(|result| !is_nested_deeper(result, LEVELS_MAX)).unwrap()
 }
 
-/// Chooses what the run is told next: what it waits for.
+/// Chooses the next command: what the run waits for.
 fn choose(play: &Play, dice: &mut Dice) -> Command {
     let step = play.run.step;
     match &play.run.phase {
@@ -139,7 +139,7 @@ fn a_map_over_anything_ends() {
                 assert!(known.contains(&error.code), "run {seed}: {error:?}");
                 failed += 1;
             }
-            other => panic!("run {seed} goes on: {other:?}"),
+            other => panic!("run {seed} has not ended: {other:?}"),
         }
         let read_back: Vec<_> = play.facts.iter().map(through_json).collect();
         assert_eq!(replay_run(&read_back), Ok(Some(play.run.clone())), "run {seed}");

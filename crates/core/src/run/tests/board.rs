@@ -449,7 +449,7 @@ fn a_node_whose_task_is_not_on_the_board_fails_the_run() {
     );
 }
 
-/// Whoever returned them is asked again: nobody else could mend them.
+/// The role that returned them is asked again: nobody else could fix them.
 #[test]
 fn items_that_cannot_be_tasks_are_an_output_that_does_not_fit() {
     let long = "x".repeat(201);

@@ -1,4 +1,4 @@
-//! A task of `speckit` that used up its retries or its reviews: it fails, and the run ends or goes on without it.
+//! A task of `speckit` that used up its retries or its reviews: it fails, and the run ends or continues without it.
 
 use super::check;
 use super::workflows::speckit;

@@ -24,7 +24,7 @@ fn one_edge(edge: &str) -> Example {
 #[test]
 fn an_expression_that_fails_is_mended_in_the_workflow() {
     let next = expect![[r#"
-        mend the workflow (`regatta workflow check`), then `regatta run fork 1 --with WORKFLOW` goes on from the last good step"#]];
+        fix the workflow (`regatta workflow check`), then `regatta run fork 1 --with WORKFLOW` continues from the last good step"#]];
     check_hint(&one_edge("when = \"'a' + 1\""), "begin; give 1", next);
 }
 

@@ -1,4 +1,4 @@
-//! What a `map` node is told about its children: twice, too late, while it is held, and while it is stopped.
+//! What a `map` node learns about its children: twice, too late, while it is held, and while it is stopped.
 
 use super::check;
 use super::maps::five_parts;

@@ -1,6 +1,6 @@
 //! One run as the engine would keep it: what was recorded, where it stands, and which effects are open.
 //!
-//! Whatever it is told, it checks three things: the decision leaves the run as it was, the facts read back from their
+//! Whatever the command, it checks three things: the decision leaves the run as it was, the facts read back from their
 //! JSON are carried by the run that was folded from such facts alone, and a snapshot of the run is read back the same.
 
 use super::workflows::Example;

@@ -57,7 +57,7 @@ proptest! {
         let mut play = begin(&speckit(), &terms);
         play.is_thorough = number % THOROUGH_EVERY == 0;
         let sessions_max = ASKS_PER_SESSION * (1 + TASKS_MAX * SESSIONS_PER_TASK);
-        // Whoever pauses resumes, and a task is published and landed.
+        // Who pauses resumes, and a task is published and landed.
         let commands_max = 4 * (moves.len() + sessions_max);
         let mut moves = moves.into_iter();
         for _ in 0..commands_max {
@@ -100,7 +100,7 @@ fn check_end(play: &Play) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Chooses what the run is told next. Without a number everybody does what is needed to come to an end.
+/// Chooses the next command. Without a number everybody does what is needed to come to an end.
 fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
     let run = &play.run;
     match number.map(|number| number % 256) {

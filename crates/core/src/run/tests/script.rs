@@ -1,4 +1,4 @@
-//! Text in, text out: a few lines of what a run is told, and what came of each.
+//! Text in, text out: a few lines of commands to a run, and what came of each.
 //!
 //! ```text
 //! begin [level=N] [board] [child [held]] [NAME=VALUE]…   a run of the example; further names go into its input
@@ -15,7 +15,7 @@
 //! answer yes|no TEXT | pause | resume | stop [REASON] | stopped
 //! off                       nobody has begun what was asked for, and it is put off
 //! above pause|resume        the run that waits for it, or one above that, is paused or resumed
-//! again                     the last command is told once more
+//! again                     the last command is given once more
 //! late COMMAND              the command comes for a step that is over
 //! state PATH…               shows parts of the state
 //! counts | feedback | tasks

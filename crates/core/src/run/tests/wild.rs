@@ -125,7 +125,7 @@ fn play_to_the_end(
         Phase::Failed { error } => {
             prop_assert!(KNOWN.contains(&error.code), "{error:?}");
         }
-        other => prop_assert!(false, "it goes on after {} steps: {other:?}", shape.steps_max()),
+        other => prop_assert!(false, "it has not ended after {} steps: {other:?}", shape.steps_max()),
     }
     for (number, line) in shape.lines.iter().enumerate() {
         let taken = play.run.taken.get(&format!("e{number}")).into_iter().flatten().map(|(_, count)| *count);
