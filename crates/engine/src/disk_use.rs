@@ -143,7 +143,7 @@ async fn prune_reviews(
         }
     }
     let (_, bytes_after) = repository.weigh_refs(REVIEWS).await?;
-    // What the refs alone held can be told only once they are gone.
+    // What the refs alone kept alive is only known once they are gone.
     weight.bytes = bytes_before.saturating_sub(bytes_after);
     Ok(weight)
 }

@@ -1,6 +1,6 @@
-//! Looking for what does not add up between the log and the world, and mending what can be mended safely.
+//! Finds where the log and the world disagree, and repairs what can be repaired safely.
 //!
-//! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it goes.
+//! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it is removed.
 
 use crate::clock;
 use crate::commands::accounts::{self, Closing};
@@ -46,11 +46,11 @@ pub struct Finding {
     pub kind: Kind,
     /// What was found.
     pub what: String,
-    /// Whether `--fix` mends it.
+    /// Whether `--fix` can repair it.
     pub can_fix: bool,
     /// What to do about it.
     pub next: String,
-    /// Whether it has been mended.
+    /// Whether it has been repaired.
     pub fixed: bool,
     /// Whether it is worth knowing and nothing has to be done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -142,7 +142,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// Mends what can be mended; refused while an engine runs, because it would see the world change under it.
+/// Repairs what can be repaired. Refused while an engine runs, because the world would change under it.
 pub async fn mend(project: &Project, findings: &mut [Finding]) -> Result<(), Error> {
     let token = engine::take_lease(project, None).await?;
     let mut result = Ok(());

@@ -1,4 +1,4 @@
-//! Everything that can go wrong when a command is given or carried out, and the words a user is told.
+//! Everything that can go wrong when a command is given or carried out, and the messages a user sees.
 
 use crate::core::{Code, Problem, Refusal, RunId, TaskId};
 use crate::project::config::ConfigError;
@@ -263,8 +263,8 @@ impl Error {
         }
     }
 
-    /// Tells whether it is trouble of the engine itself, which cannot go on with anything then; any other is the trouble of
-    /// the task or the run that the engine was busy with.
+    /// Tells whether the engine itself is in trouble and must stop. Any other error concerns only the task or
+    /// the run that the engine was working on.
     pub(crate) fn is_of_engine(&self) -> bool {
         matches!(self, Error::Store(_) | Error::LogUnsound { .. } | Error::EngineAlreadyRunning(_))
     }

@@ -15,7 +15,7 @@ use crate::project::Project;
 use regatta_store::{Append, CommandKey, LeaseToken, StreamName};
 use std::collections::BTreeMap;
 
-/// What a session is told when it is opened.
+/// What a session gets when it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Opened {
     /// What it may use.

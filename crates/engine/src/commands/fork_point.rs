@@ -1,6 +1,7 @@
 //! Where a fork leaves a run: the run as it came to a step, and what had been merged by then.
 //!
-//! What was merged later belongs to a future that the fork does not have: it works on those items anew.
+//! What was merged later belongs to a future that the fork does not have, so the fork works on those items
+//! again.
 
 use crate::commands::orders::invalid;
 use crate::core::run::{Event, Next, Phase, Run, Taken, find_first};
@@ -39,7 +40,7 @@ impl ForkPoint {
         Ok(taken)
     }
 
-    /// Has the fork play another definition, if that can go on from here.
+    /// Makes the fork play another definition, if that can continue from here.
     pub(crate) fn turn_to(&mut self, definition: Arc<Workflow>) -> Result<Arc<Workflow>, Error> {
         let Run { node, level, within, .. } = &self.run;
         let found = definition.find_node(node.as_str());
@@ -70,7 +71,8 @@ impl ForkPoint {
     }
 }
 
-/// Finds why a node cannot go on with what the run came to do there: that was found by the node of another definition.
+/// Finds why a node cannot continue with the work of the run at this step, which the node of another
+/// definition determined.
 fn find_misfit(first: &Next, node: &Node) -> Option<String> {
     let (name, kind) = (&node.name, &node.kind);
     let came = match (first, kind) {

@@ -1,7 +1,7 @@
-//! Giving commands about messages, and reading them: load, decide, append.
+//! Gives commands about messages, and reads messages: load, decide, append.
 //!
-//! A message takes the same round as any command, and sets nothing off. Whoever sends it says for whom; whether that is
-//! somebody, and may be written to, is decided by the rules.
+//! A message takes the same round as any command, and triggers nothing. The sender names the recipient; the
+//! rules decide whether the recipient exists and may be written to.
 
 use crate::clock;
 use crate::commands::orders::{self, Giver};

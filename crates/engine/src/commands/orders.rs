@@ -58,7 +58,7 @@ pub struct Approving {
 pub struct Given {
     /// The task.
     pub task: TaskId,
-    /// What the giver is told.
+    /// The answer to the giver.
     pub answer: Answer,
 }
 
@@ -139,7 +139,7 @@ pub(crate) async fn complete_as(project: &Project, order: Order<'_>) -> Result<G
     give(project, order, Command::Complete(complete)).await
 }
 
-/// Puts up what is in the worktree of a task, by whoever's hand, with everything committed.
+/// Submits what is in the worktree of a task, no matter who made it, with everything committed.
 pub async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
     let key = key(giver, Some(task), "submit");
     let order = Order { key, ..Order::new(Some(task), &giver.actor) };
@@ -226,7 +226,7 @@ pub async fn reject_to(
     give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reject(reject)).await
 }
 
-/// Goes on with a task whose session broke off.
+/// Continues a task whose session broke off.
 pub async fn resume(
     project: &Project,
     giver: &Giver,

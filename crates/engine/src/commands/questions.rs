@@ -16,7 +16,7 @@ pub async fn list_questions(project: &Project) -> Result<Vec<(String, Asked)>, E
     Ok(accounts::get_account(project, Scope::Project).await?.questions.into_iter().collect())
 }
 
-/// Answers a question; the agent goes on as soon as its engine has seen it.
+/// Answers a question; the agent continues as soon as its engine has seen it.
 pub async fn answer_question(
     project: &Project,
     giver: &Giver,

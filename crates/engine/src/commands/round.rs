@@ -18,7 +18,7 @@ const TRIES_MAX: u32 = 64;
 /// A trait and not a closure: performers take the round in spawned tasks, and the future of an async closure that
 /// borrows is not known to be `Send` there.
 pub(crate) trait Turn: Sync {
-    /// What the giver is told.
+    /// The answer to the giver.
     type Given: Send;
 
     /// Returns the key under which its answer is kept.

@@ -86,8 +86,8 @@ pub async fn pause(project: &Project, giver: &Giver, run: RunId) -> Result<(), E
     family::tell(project, giver, run, Command::Pause).await
 }
 
-/// Has a paused run go on with its children, and one that was held by an error try again; so do those of its children
-/// that an error holds.
+/// Resumes a paused run with its children, and retries a run that an error holds, as well as those of its
+/// children that an error holds.
 pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
     family::tell(project, giver, run, Command::Resume).await?;
     let mut parents = vec![run];
@@ -125,10 +125,10 @@ pub async fn answer(
     tell(project, giver, seat, Command::Answer { step, approved, text }).await
 }
 
-/// Begins a run where another stood before a step; without one, where it stood last.
+/// Starts a new run from a step of an earlier one; by default from its last step.
 ///
-/// It plays the definition of the other, or the one that is given: for going on after a workflow was mended. A replay is
-/// refused, because what it merged is on no branch that a fork would work on.
+/// It plays the definition of the earlier run, or the one that is given, to continue after a workflow was
+/// fixed. A replay is refused, because what it merged is on no branch that a fork would work on.
 pub async fn fork(
     project: &Project,
     giver: &Giver,

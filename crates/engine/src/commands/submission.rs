@@ -41,7 +41,7 @@ async fn commit(project: &Project, task: &Task, actor: &Actor) -> Result<Diff, E
     orders::commit_work_as(project, task, &author, &message).await
 }
 
-/// What changed after a review began is by whoever submits it; before that it is mostly by the agent.
+/// The submitter made what changed after a review began; before that it is mostly the agent's work.
 fn author_of(task: &Task, actor: &Actor) -> Signature {
     let at = clock::now();
     match (actor, &task.stage) {

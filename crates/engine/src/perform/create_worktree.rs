@@ -30,7 +30,7 @@ pub(crate) async fn perform(
     let outcome = match make(work, task, &place, &branch, base, control).await {
         Ok(()) => Outcome::WorktreeCreated,
         Err(Unmade::Failed(problem)) => Outcome::WorktreeNotCreated(Failure::from(*problem)),
-        // The next engine goes on with it.
+        // The next engine continues with it.
         Err(Unmade::Stopped(StopReason::Shutdown)) => return Ok(()),
         // The task is being cancelled: what is there is removed with the rest of it.
         Err(Unmade::Stopped(_)) => Outcome::WorktreeCreated,

@@ -35,7 +35,8 @@ pub(crate) async fn perform(
         leftovers::end_lost_session(work, task, session).await?;
         return work.settle(task, stopped(SessionEnd::Stopped)).await;
     };
-    // A session that ran before the engine was killed has a started task, which must be told differently.
+    // If the session already ran before the engine was killed, its task has started, and the outcome is a
+    // different one.
     let not_started = |failure| match phase {
         Phase::Starting => Outcome::SessionNotStarted { session, failure },
         Phase::Running => stopped(SessionEnd::Failed(failure)),
@@ -85,7 +86,7 @@ pub(crate) async fn perform(
     }
     crash::point("run_session.ended");
     let end = match &ended.outcome {
-        // It goes on with the next engine.
+        // The next engine continues with it.
         Ending::Stopped(StopReason::Shutdown) => return Ok(()),
         Ending::Stopped(StopReason::Cancelled | StopReason::Paused) => SessionEnd::Stopped,
         Ending::Failed(failure) => {

@@ -1,6 +1,7 @@
-//! Waits until a parked task may go on.
+//! Waits until a parked task may continue.
 //!
-//! Nothing is held meanwhile, and nothing is lost when the engine goes: the next one waits for what is left of the time.
+//! No resources are held meanwhile, and nothing is lost when the engine exits: the next one waits for the
+//! rest of the time.
 
 use crate::clock;
 use crate::commands::orders;

@@ -1,8 +1,9 @@
 //! The files of a repository that the engine obeys, in one list.
 //!
-//! Whoever changes one of them changes what the engine does for everybody from then on, some of it outside any sandbox. So
-//! a diff that touches one is never approved by a policy, and a person sees it singled out. Rather too many files are
-//! named than too few: a path counts wherever the project lies within its repository, and whatever the case of its letters.
+//! A change to one of them changes what the engine does for everybody from then on, some of it outside any
+//! sandbox. So no policy ever approves a diff that touches one, and a person sees it marked. The list errs on
+//! the side of too many files: a path counts wherever the project lies within its repository, in upper or
+//! lower case.
 
 use crate::project::Project;
 use crate::project::config::Config;

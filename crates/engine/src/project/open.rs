@@ -73,7 +73,7 @@ impl Project {
     }
 
     async fn open_at(location: Location, config: Config) -> Result<Self, Error> {
-        // No git is started to open a project: whoever only reads the log needs none.
+        // Opening a project does not start git: a caller that only reads the log does not need it.
         let repository = Repository::find(&location.root)?;
         let repository = repository.allowing_later(&config.filters, &config.merge_drivers);
         old_place::take_over(&location)?;

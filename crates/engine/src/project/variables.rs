@@ -15,7 +15,7 @@ const COMMAND_WAIT_MAX: Duration = Duration::from_secs(60);
 /// Longest value; the system allows no more for one variable.
 const VALUE_BYTES_MAX: usize = 128 * 1024;
 
-/// How much of what a failed command says is told.
+/// How much of a failed command's output is shown.
 const COMPLAINT_BYTES_MAX: usize = 400;
 
 /// The variables of one session.

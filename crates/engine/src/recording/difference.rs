@@ -16,7 +16,8 @@ pub struct Difference {
 /// Where in a run, or in a child of it, something belongs; what belongs to no step comes last.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// The steps from the outermost run inwards, each with the item whose child goes on there; the last has none.
+    /// The steps from the outermost run inwards, each with the item whose child continues there; the last has
+    /// none.
     Step(Vec<(u64, String)>),
     Whole,
 }

@@ -80,10 +80,10 @@ async fn find_base(project: &Project, tape: &Tape) -> Result<Option<CommitId>, E
     }
 }
 
-/// Names the branch of a replay; children work on that of the run that they were made for in the end.
+/// Names the branch of a replay; children work on the branch of the outermost run.
 ///
-/// Numbers of runs begin anew where the log was thrown away and the repository was not, as on a machine for CI. So the
-/// name has the time too.
+/// Run numbers start from 1 again where the log was thrown away and the repository was not, as on a CI
+/// machine. So the name includes the time.
 async fn find_branch_of(project: &Project, run: &Run) -> Result<BranchName, Error> {
     let root = find_root(project, run).await?;
     let name = format!("replay/{}-{}", root.id, root.created_at.strftime("%Y%m%d-%H%M%S-%3f"));

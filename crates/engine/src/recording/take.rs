@@ -81,7 +81,7 @@ fn plain(text: &str) -> String {
     name
 }
 
-/// Returns a name for what a role was told.
+/// Returns a name for a prompt.
 pub(crate) fn digest_of(prompt: &str) -> String {
     Sha256::digest(prompt.as_bytes()).iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

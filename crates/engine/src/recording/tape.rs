@@ -1,14 +1,14 @@
-//! A recorded run on disk: what each role was told, what it returned, and the files it left.
+//! A recorded run on disk: the prompt of each role, what it returned, and the files it left.
 //!
 //! ```text
 //! run.json                   the workflow, what the run was given, its base, and what it and its children made of it
 //! 0002-coder-T001.json       what the role returned, the names of files, what stood there, and where links lead
-//! 0002-coder-T001.md         what it was told
+//! 0002-coder-T001.md         its prompt
 //! 0002-coder-T001/…          the files as the role left them
 //! 0003-b.0001-coder.json     what a role returned in the child that step 3 began for item `b`
 //! ```
 //!
-//! A tape may come from anywhere: no document of it is read without bound, and what it may name is in `tape_files`.
+//! A tape may come from anywhere, so every read of it is bounded; `tape_files` says which paths it may name.
 
 use crate::core::run::{Phase, Run, Taping};
 use crate::core::{AgentId, CommitId, RunId};
@@ -116,9 +116,10 @@ impl Tape {
         first.and_then(|take| take.base.as_ref())
     }
 
-    /// Writes down what a family of runs has made of it so far.
+    /// Writes down what a family of runs has done so far.
     ///
-    /// Several may do so at once, each with what it saw: whoever wrote looks again, so that the last word is the newest.
+    /// Several processes may do so at once, each with what it saw. Each looks again after it wrote, so that
+    /// the newest version wins.
     async fn close(&self, project: &Project, root: RunId) -> Result<(), Error> {
         let base = self.base().cloned();
         let mut head = TapeHead { base: base.clone(), ..head_of(project, root).await? };
@@ -133,8 +134,8 @@ impl Tape {
         Ok(())
     }
 
-    /// Says where another run of the same takes went otherwise, in the order of its steps; `told` is what the roles were
-    /// told differently in it.
+    /// Reports where another run of the same recordings differs, in the order of its steps; `told` lists the
+    /// differences between the prompts.
     pub async fn compare(
         &self,
         project: &Project,
@@ -189,7 +190,7 @@ pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
 pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
     let is_recorded = matches!(run.tape, Some(Taping::Record(_)));
     let is_at_rest = match &run.phase {
-        // Whoever waits for a child goes on, and closes it in the end.
+        // The parent that waits for a child continues, and closes the tape at the end.
         Phase::Completed { .. } | Phase::Failed { .. } => run.parent.is_none(),
         Phase::Asking { .. } => true,
         _ => run.hold.is_some(),
@@ -201,7 +202,7 @@ pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
 
 /// Closes the tape of a run, if it can: a tape that was thrown away is no reason to stop the work.
 pub(crate) async fn close_quietly(project: &Project, run: RunId) {
-    // Whoever follows the run closes the tape too, and says what is in the way.
+    // The follower of the run closes the tape too, and reports what is in the way.
     let _ = close_tape(project, run).await;
 }
 

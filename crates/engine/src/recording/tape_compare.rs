@@ -47,8 +47,8 @@ pub(crate) fn compare(then: &TapeHead, now: &TapeHead) -> Vec<Difference> {
     found
 }
 
-/// Returns the runs that a person's stop cut off, each with the step that it was at: those that were stopped, and those
-/// that waited for one and, since it goes on now, still do.
+/// Returns the runs that were cut off when a person stopped one, each with its step: those that were stopped,
+/// and those that waited for one and still do, because it continues now.
 fn find_cuts<'t>(old: &Family<'t>, new: &Family<'t>) -> BTreeMap<&'t [Stage], u64> {
     let mut cuts: BTreeMap<&[Stage], u64> = BTreeMap::new();
     for (way, run) in old.iter().filter(|(_, run)| run.is_stopped()) {

@@ -67,7 +67,7 @@ pub struct TapeRun {
     /// What was decided about its tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<TapeDecision>,
-    /// What keeps it from going on.
+    /// What keeps it from continuing.
     #[serde(skip)]
     pub(crate) trouble: Option<Trouble>,
 }
@@ -84,7 +84,7 @@ pub struct TapeStep {
     pub to: String,
 }
 
-/// Why a run does not go on.
+/// Why a run does not continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trouble {
     pub(crate) step: u64,

@@ -156,7 +156,7 @@ pub(crate) async fn find_decisions(
         match (&fact.event, landing) {
             (Event::RunLanded { step, .. }, _) => decisions.push(merged(*step)),
             (Event::RunSentBack { step, feedback, .. }, _) => decisions.push(sent_back(*step, feedback)),
-            // The run could not go on from it, and so does not say what it was; the task does.
+            // The run could not continue from the decision, and so does not record it; the task does.
             (Event::RunFailed { error, .. }, Some((step, task))) if error.code != Code::RunStopped => {
                 decisions.extend(find_last_decision(project, task, step, fact.at).await?);
             }

@@ -31,7 +31,7 @@ pub fn copy_workflow(project: &Project, from: &Listed, name: &str) -> Result<Pat
     let moved = write_all(from, &definition, &half)
         .and_then(|()| std::fs::rename(&half, &folder).map_err(Error::io("create", &folder)));
     if moved.is_err() {
-        // What was made of it is ours alone; the error that is told is the one that stopped it.
+        // The half-made copy is ours alone; the error to report is the one that stopped it.
         let _ = std::fs::remove_dir_all(&half);
     }
     moved.map(|()| folder)

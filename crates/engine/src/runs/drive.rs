@@ -1,7 +1,7 @@
-//! Takes a task up for a run: it is assigned to the run and gets its worktree, whatever is then done there.
+//! Takes a task up for a run: assigns it to the run and gets its worktree, whatever is then done there.
 //!
-//! A fork goes on from the commit that the other run had come to. Work that a person cancelled is not begun again unheard.
-//! What a step does in the worktree, and when the task is complete, is not decided here.
+//! A fork continues from the last commit of the other run. Work that a person cancelled is not started again
+//! without asking. What a step does in the worktree, and when the task is complete, is not decided here.
 
 use crate::clock;
 use crate::commands::orders::{self, Order};
@@ -115,8 +115,8 @@ impl Drive<'_> {
         })
     }
 
-    /// Looks whether the pause before another try is over. A run that a person paused meanwhile does not try, and one that a
-    /// person had go on does not wait.
+    /// Looks whether the pause before another try is over. A run that a person paused meanwhile does not try,
+    /// and one that a person resumed does not wait.
     async fn look_at_park(&self, task: Task) -> Result<Found, Error> {
         let Some(park) = task.find_park() else { return Ok(Found::Ready(Box::new(task))) };
         let run = get_run(&self.work.project, self.run.id).await?;
@@ -141,7 +141,7 @@ impl Drive<'_> {
         orders::give(project, order, Command::Assign(assign)).await.map(|_| ())
     }
 
-    /// A fork goes on with an item from the commit that the other run had come to.
+    /// A fork continues an item from the last commit of the other run.
     async fn find_start(&self, start: Start) -> Result<Start, Error> {
         let Some(head) = self.run.heads.get(self.item) else { return Ok(start) };
         let (target, begun) = (orders::to_git(&start.base)?, orders::to_git(head)?);

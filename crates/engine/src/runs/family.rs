@@ -1,7 +1,7 @@
-//! A run and the runs below it: a pause or its end goes down to all of them, in one append.
+//! A run and the runs below it: a pause or a stop reaches all of them in one append.
 //!
-//! So there is no moment, and no crash, between a run that is paused and a child that goes on. A child keeps a pause of
-//! its own apart from the one above; a child that is started by then begins with that one.
+//! So neither a race nor a crash can leave a run paused while a child continues. A child keeps its own pause
+//! apart from the one above; a child that starts later begins with the parent's pause.
 
 use crate::commands::orders::Giver;
 use crate::commands::run_orders::get_run;

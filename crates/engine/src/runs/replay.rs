@@ -95,7 +95,7 @@ fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], wor
     let (step, node) = (before.step, before.node.to_string());
     let Some(now) = run::decide_again(situation, before, &fact.event) else { return };
     let differs = compare(&fact.event, now.first()).or_else(|| {
-        // An end is told by the event after it.
+        // An end is recorded by the event after it.
         let (then, now) = (&rest.first()?.event, now.get(1)?);
         compare(then, Some(now))
     });
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::core::{Code, Problem};
 
-    /// Runs of before the reason of an end was told are still the same when they are played again.
+    /// Runs from before the log kept the reason of an end still replay without a difference.
     #[test]
     fn a_cause_more_is_no_other_failure() {
         let failure = |code, why: &str| Failure::from(Problem::new(code, "run 1 gave up", why, ""));

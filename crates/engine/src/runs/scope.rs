@@ -1,4 +1,4 @@
-//! What the expressions of a run see, for whoever wants to try one out.
+//! What the expressions of a run see, so that a person can try one out.
 
 use crate::clock;
 use crate::core::RunId;

@@ -1,7 +1,8 @@
 //! A run in memory, with what is needed to add to its stream.
 //!
-//! Whoever drives a run keeps it here from step to step, so that a step neither reads the log nor copies the state.
-//! Every append states the version that the decision saw; when another process came first, the run is read again.
+//! The driver of a run keeps it here from step to step, so that a step neither reads the log nor copies the
+//! state. Every append states the version that the decision saw; when another process came first, the run is
+//! read again.
 
 use crate::clock;
 use crate::core::run::{self, Command, Effect, Event, Run, Situation};
@@ -51,8 +52,8 @@ impl Seat {
         Ok(Seat { id, folded, definition })
     }
 
-    /// Loads a run without its definition, to be told what depends on none: to pause, to stop, to be held. That must work
-    /// for one too whose definition this version does not accept.
+    /// Loads a run without its definition, for commands that do not need one: pause, stop, hold. These must
+    /// work even if this version does not accept the definition.
     pub(crate) async fn load_bare(project: &Project, id: RunId) -> Result<Self, Error> {
         let folded = load(project, id).await?;
         if folded.state.is_none() {
@@ -133,7 +134,7 @@ impl Seat {
         Ok(())
     }
 
-    /// Decides at a moment, which must be that of the facts: whoever decides again has only these to go by.
+    /// Decides at a given time, which must be the time of the facts: a later replay has only these to go by.
     fn decide(&mut self, at: Timestamp, command: &mut Command) -> Result<Vec<Event>, Error> {
         let now_millis = at.as_millisecond();
         let (run, workflow) = self.lend();

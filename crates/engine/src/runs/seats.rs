@@ -1,9 +1,9 @@
 //! Runs that stay in memory while their children are under way.
 //!
-//! Such a run is told of each start and each end. To read it each time would cost what all of its items weigh; so whoever
-//! has told it something leaves it in its place for the next, and they take turns. One that another process has told
-//! something meanwhile is behind: an append states the version that the decision saw, and when that is not the newest the
-//! run is read again.
+//! Such a run records each start and each end of a child. Reading it each time would cost as much as all of
+//! its items, so each writer leaves it here for the next, and they take turns. A run that another process has
+//! changed meanwhile is out of date: an append states the version that the decision saw, and when that is not
+//! the newest the run is read again.
 
 use crate::core::RunId;
 use crate::core::run::Phase;

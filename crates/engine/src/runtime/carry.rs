@@ -55,7 +55,7 @@ pub enum Heard<'a> {
 pub struct Carried {
     /// The task.
     pub task: Task,
-    /// The run that works on it, if that goes on only when a person does something.
+    /// The run that works on it, if that run waits for a person.
     pub run: Option<Run>,
     /// Whether it still waits in the queue.
     pub is_queued: bool,
@@ -182,7 +182,7 @@ impl Helm {
         Ok(run.filter(|run| waits(run) || run.hold == Some(Hold::Paused)))
     }
 
-    /// Waits until a run has ended, or until it goes on only when a person does something.
+    /// Waits until a run has ended, or until it cannot continue without a person.
     pub async fn rest_run(&mut self, run: RunId, progress: Progress<'_>) -> Result<Run, Error> {
         self.claim(|own| own.runs.insert(run));
         let project = Arc::clone(&self.project);
@@ -452,7 +452,8 @@ async fn is_within(project: &Project, ours: &Own, theirs: &Own) -> Result<bool, 
     Ok(true)
 }
 
-/// Tells whether a run is about to go on from a task that was merged; even a paused one does, perhaps to its end.
+/// Tells whether a run is about to continue from a task that was merged; even a paused one does, perhaps to
+/// its end.
 fn takes_up(run: &Run, merged: &Task) -> bool {
     run.is_asked && matches!(run.phase, Phase::Landing { task, .. } if task == merged.id)
 }
@@ -461,7 +462,7 @@ fn is_driven(task: &Task) -> bool {
     matches!(&task.stage, Stage::InProgress(work) if matches!(work.phase, WorkPhase::Driven { .. }))
 }
 
-/// Tells whether it is for a run to go on with the task; and a run may be paused, or held by an error.
+/// Tells whether the next move on the task is its run's; that run may be paused, or held by an error.
 fn is_between_sessions(task: &Task) -> bool {
     let Stage::InProgress(work) = &task.stage else { return false };
     matches!(work.phase, WorkPhase::Driven { session: None, .. })

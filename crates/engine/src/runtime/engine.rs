@@ -78,7 +78,8 @@ impl Engine {
     }
 
     async fn start_within(project: Arc<Project>, roles: Arc<dyn Roles>, scope: Scope) -> Result<Self, Error> {
-        // First, since whoever waits for its turn tries this several times a second, and what follows starts git.
+        // Checked first: a process that waits for its turn tries this several times a second, and the rest
+        // starts git.
         refuse_second(&project).await?;
         task_files::check_folder(&project)?;
         project.repository().ready().await?;

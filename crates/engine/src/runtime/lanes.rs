@@ -153,7 +153,7 @@ impl Lanes {
         self.advance(&lane);
     }
 
-    /// Tells whether a run is being driven: whoever drives it goes on with its next step without being told.
+    /// Tells whether a run is being driven: its driver performs the next step without being asked.
     fn is_driven(&self, intent: &Intent, deed: &Deed) -> bool {
         matches!(deed, Deed::Run(run::Effect::PerformNode { .. })) && self.busy.contains(&intent.lane)
     }
@@ -231,7 +231,7 @@ impl Lanes {
                 _ => return None,
             },
             Deed::Run(effect) => match effect {
-                // Which task it works on changes from step to step, and is told where steps are performed.
+                // The task it works on changes from step to step, so the performer of each step reports it.
                 run::Effect::PerformNode { run, .. } | run::Effect::LandTask { run, .. } => Held::Run(*run),
                 run::Effect::StopRun { run } => return self.controls.get(&Held::Run(*run)).cloned(),
                 _ => return None,

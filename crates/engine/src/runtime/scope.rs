@@ -1,9 +1,9 @@
 //! What an engine performs: everything, or the work of one verb.
 //!
-//! `regatta up` performs everything. A verb that waits is the engine for as long as it waits, and performs what its own
-//! tasks and runs ask for. What takes long (a session, the set-up of a worktree, the checks, a step of a run) it leaves to
-//! whoever it belongs to; short effects without an agent, such as a merge, a removal, or the end of a session that nobody
-//! wants any more, it finishes for everybody.
+//! `regatta up` performs everything. A verb that waits acts as the engine while it waits, and performs what
+//! its own tasks and runs ask for. Long effects of others (a session, the set-up of a worktree, the checks, a
+//! step of a run) it leaves to the engine they belong to. Short effects without an agent, such as a merge, a
+//! removal, or the end of a session that nobody needs any more, it finishes for everybody.
 
 use crate::commands::orders;
 use crate::core::{Effect, RunId, TaskId, run};

@@ -1,8 +1,8 @@
 //! The steps of runs that are under way on tasks, so that cancelling a task ends the step that works on it.
 //!
-//! A run goes from step to step, and from task to task, within one effect. So the lanes cannot tell which task it is
-//! at; whoever performs a step says so here. It enters before it looks at the task: a task that was not being
-//! cancelled by then is cancelled by somebody who finds the step.
+//! A run moves from step to step, and from task to task, within one effect, so the lanes cannot tell which
+//! task it is at. The performer of a step registers it here, before it looks at the task. If the task was not
+//! being cancelled by then, a later cancellation finds the step registered.
 
 use crate::core::TaskId;
 use crate::runtime::control::Control;

@@ -29,7 +29,7 @@ pub(crate) struct Charges {
 pub(crate) struct Charge {
     subject: Subject,
     _place: Place,
-    /// What it was told.
+    /// What the account answered when the session was opened.
     pub(crate) opened: Opened,
     is_session_gone: bool,
 }
@@ -284,7 +284,7 @@ command = ["true"]
 tokens = 1000
 "#;
 
-    /// Neither of them could go on otherwise; it takes some milliseconds.
+    /// Neither of them could continue otherwise; it takes a few milliseconds.
     const LIMIT: Duration = Duration::from_secs(60);
 
     /// The agent has one place. After a kill, the one that has to wait may be the first to take it.

@@ -1,4 +1,4 @@
-//! What an agent is told at the start of a session.
+//! The prompt that an agent gets at the start of a session.
 
 use crate::core::{Resume, Settings, Task};
 use std::fmt::Write;

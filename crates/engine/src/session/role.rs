@@ -24,7 +24,7 @@ pub struct Ask<'a> {
     pub node: &'a Node,
     /// The name of the role.
     pub role: &'a str,
-    /// What the role is told, made from the inputs of the node.
+    /// The prompt of the role, made from the inputs of the node.
     pub prompt: String,
     pub(crate) control: &'a Control,
     pub(crate) work: &'a Work,
@@ -60,7 +60,7 @@ pub enum Played {
 /// A future of an answer.
 pub type Playing<'a> = Pin<Box<dyn Future<Output = Result<Played, crate::Error>> + Send + 'a>>;
 
-/// Whoever plays the roles.
+/// Plays the roles of a run.
 pub trait Roles: Send + Sync + 'static {
     /// Tells whether prompts are read; making one costs something.
     fn reads_prompts(&self) -> bool {

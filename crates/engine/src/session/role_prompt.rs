@@ -1,4 +1,4 @@
-//! What a role is told: the prompt of its template, what came before, and what it must return.
+//! The prompt of a role: the text of its template, what came before, and what it must return.
 
 use crate::clock;
 use crate::core::Failure;

@@ -205,7 +205,8 @@ async fn open_home(
     Ok(home)
 }
 
-/// Names the home of an agent's sessions in one role of a task or a run: whoever resumes one finds it there.
+/// Names the home of an agent's sessions in one role of a task or a run, where a resumed session is found
+/// again.
 pub(crate) fn name_home(
     agent: &AgentId,
     role: Option<&str>,

@@ -44,7 +44,7 @@ pub(crate) struct Request<'a> {
     pub(crate) branch: BranchName,
     /// Whether it may change the worktree.
     pub(crate) writes: bool,
-    /// What it is told.
+    /// The prompt for the agent.
     pub(crate) prompt: String,
     /// Where the transcript is kept.
     pub(crate) transcript: PathBuf,
@@ -280,7 +280,7 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
     if let Some(what) = planted::remove(project, &folder).await {
         desk.note_refused(what).await;
     }
-    // What cannot be taken in is told where the work is committed.
+    // What cannot be taken in is reported where the work is committed.
     let _ = project.repository().take_in(&folder).await;
     if let Some(refs) = refs {
         // What cannot be looked at is no reason to lose the work.

@@ -35,7 +35,7 @@ fn new_file(project: &Project, task: &Task) -> NewTaskFile {
     }
 }
 
-/// Names epic and PRD in a file that is just being made; later the lines are whoever's who edits them.
+/// Names epic and PRD in a file that is just being made; later the lines belong to the people who edit them.
 async fn with_documents(project: &Project, task: &Task, file: &TaskFile) -> Result<TaskFile, Error> {
     let is_filed = task.epic.is_some() || task.prd.is_some();
     let mut new = new_file(project, task);
@@ -79,7 +79,7 @@ pub(crate) async fn bring_in_line(
     }
     for (key, value) in metadata(task) {
         let is_right = wanted.metadata().is_ok_and(|map| map.get(key) == Some(&value));
-        // Metadata that cannot be read are somebody's to mend; the faults are shown, and nothing is overwritten.
+        // A person has to fix metadata that cannot be read: the errors are shown, and nothing is overwritten.
         if !is_right && let Ok(file) = wanted.with_metadata(key, &value) {
             wanted = file;
         }

@@ -1,7 +1,7 @@
-//! Removing the file of a task that was deleted.
+//! Removes the file of a task that was deleted.
 //!
-//! No intent is needed: whoever looks at the folder finds a file whose task is deleted, and discards it. What somebody
-//! wrote there that the log does not have is kept beside it.
+//! No intent is needed: a scan of the folder finds a file whose task is deleted, and discards it. Text in the
+//! file that the log does not have is kept beside it.
 
 use crate::commands::orders;
 use crate::core::TaskId;

@@ -36,7 +36,7 @@ const OPENING_MAX: Duration = Duration::from_millis(20);
 pub(crate) struct LeftOver {
     /// Where it is.
     pub(crate) path: PathBuf,
-    /// The task that it belongs to, if that can be told.
+    /// The task that it belongs to, if known.
     pub(crate) task: Option<TaskId>,
 }
 

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
-/// A sync takes milliseconds; whoever holds a file for so long hangs.
+/// A sync takes milliseconds; a process that holds a file for this long hangs.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 

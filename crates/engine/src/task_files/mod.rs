@@ -130,7 +130,7 @@ pub(crate) async fn sync_or_report(project: &Project, task: TaskId) -> Result<()
     report(project, task, kept).await
 }
 
-/// Reports a file that could not be brought in line, and goes on.
+/// Reports a file that could not be brought in line, and continues.
 pub(crate) async fn report(project: &Project, task: TaskId, kept: Result<(), Error>) -> Result<(), Error> {
     match kept {
         Err(error) if !error.is_of_engine() => {

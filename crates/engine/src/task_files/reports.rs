@@ -1,7 +1,8 @@
-//! What the system reports about the folder of the task files, as reports about tasks.
+//! Translates what the system reports about the folder of the task files into reports about tasks.
 //!
-//! The kernel tells of every opening too; those are dropped where they arrive, or our own reading would wake us. What
-//! cannot be told apart, or does not fit into the queue, becomes "reports were lost": then the folder is looked at.
+//! The kernel reports every opening too; those are dropped on arrival, or our own reading would wake us. What
+//! cannot be assigned to a task, or does not fit into the queue, becomes "reports were lost": then the whole
+//! folder is scanned.
 
 use crate::task_files::looks::Report;
 use crate::task_files::place;

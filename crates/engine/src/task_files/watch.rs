@@ -68,7 +68,7 @@ pub(crate) async fn watch(project: Arc<Project>) {
                         looks.settle(task, line.as_ref().map_or(found.stamp, |line| Some(line.stamp)));
                         line.into_iter().for_each(|line| lines.note(task, line, Instant::now()));
                     }
-                    // Whoever deleted a task, or brought a file from elsewhere, gets nothing written.
+                    // The task was deleted, or the file comes from elsewhere: write nothing.
                     Err(Error::Refused(Refusal::TaskNotFound { .. })) => looks.forget(task),
                     Ok(Taken::Unsettled) | Err(_) => {}
                 }

@@ -65,7 +65,7 @@ pub(crate) async fn look(project: &Project, run: &Run, has_engine: bool) -> Resu
     })
 }
 
-/// Says how a run goes on that only lacks an engine; nothing if it has ended, or waits for a person.
+/// Says how to continue a run that only lacks an engine; nothing if it has ended, or waits for a person.
 pub(crate) async fn find_way_on(project: &Project, run: RunId) -> Result<Option<String>, Error> {
     let run = get_run(project, run).await?;
     Ok(match find_move(project, &run).await? {
@@ -246,7 +246,7 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
     for child in run.children_under_way() {
         match find_move(project, &get_run(project, child).await?).await? {
             (Move::Person(_), _) => {}
-            // One that is over is about to be told of.
+            // The end of a child is about to be recorded in its parent.
             (Move::Engine(_) | Move::Nobody(_), _) => return Ok(Move::Engine(describe_work(run))),
         }
     }
@@ -281,7 +281,7 @@ async fn find_waiting(project: &Project, run: &Run) -> Result<Vec<RunId>, Error>
     Ok(waiting)
 }
 
-/// Finds the run that a person paused, so that a run does not go on: itself, or one above it.
+/// Finds the paused run that keeps a run from continuing: itself, or one above it.
 pub(crate) async fn find_paused(project: &Project, run: RunId) -> Result<Option<RunId>, Error> {
     let found = get_run(project, run).await?;
     Ok(match found.hold {

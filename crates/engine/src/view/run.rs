@@ -72,7 +72,7 @@ pub struct RunView {
     pub parent_item: Option<String>,
     /// The run that it was forked from.
     pub forked_from: Option<RunId>,
-    /// The items that it began anew as a fork, because the commit that they stood at is not known.
+    /// The items that a fork started from scratch, because the commit that they stood at is not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anew: Vec<String>,
     /// When it was created.

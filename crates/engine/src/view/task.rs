@@ -160,7 +160,8 @@ async fn view_with_run(project: &Project, task: &Task, around: &Around) -> Resul
     Ok(shown)
 }
 
-/// Says how the run goes on that waited for a task; nothing while an engine sees to that, or the run waits for more.
+/// Says how to continue the run that waited for a task; nothing while an engine does so, or the run waits for
+/// more.
 async fn find_way_on(project: &Project, task: &Task, around: &Around) -> Result<Option<String>, Error> {
     let (Stage::Verified(landed), Some(run)) = (&task.stage, task.run) else { return Ok(None) };
     if around.attends(project, task.id).await? || landed.cleanup != Cleanup::Done {

@@ -8,7 +8,8 @@ use crate::project::obeyed::Obeyed;
 use crate::worktree::git_names::{author_of, from_git, ourselves, to_git};
 use regatta_git::{BranchName, Signature};
 
-/// Commits what is left in the worktree of a task, in the name of whoever has it, and returns the diff from its base.
+/// Commits what is left in the worktree of a task, in the name of its author, and returns the diff from its
+/// base.
 pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {
     let author = author_of(task, clock::now());
     commit_work_as(project, task, &author, message).await

@@ -1,7 +1,8 @@
-//! Salvages: setting aside what is not merged before a worktree goes, and bringing it back.
+//! Salvages: sets unmerged work aside before a worktree is removed, and brings it back.
 //!
-//! Whoever removes a worktree does it here, so that none goes without a salvage. What goes is exactly what was salvaged, and
-//! only an engine that still holds its lease removes it: one that slept may have a successor who works there by now.
+//! Every removal of a worktree passes through here, so that none happens without a salvage. Exactly what was
+//! salvaged is removed, and only by an engine that still holds its lease: one that slept may have a successor
+//! that works there by now.
 
 use crate::commands::orders;
 use crate::core::{Salvage, Task, TaskId, Worktree};

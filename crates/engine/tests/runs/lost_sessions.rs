@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Begins its work, notes that it did, and goes on until it is let go.
+/// Begins its work, notes that it did, and keeps working until it is released.
 const AGENT: &str = r#"
 [agents.NAME]
 kind = "command"

@@ -26,7 +26,7 @@ limits = { grace = "10m" }
 mode = "off"
 "#;
 
-/// Ends when it is told to and not when it is asked to, of which it leaves a note.
+/// Ends when the test says so and not when it is asked to by a signal, of which it leaves a note.
 const LEFT_OVER: &str = r#"trap ': > "$NOTE"' TERM; while ! [ -e "$GO" ]; do read -r line || :; done"#;
 
 #[tokio::test]

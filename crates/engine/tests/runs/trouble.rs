@@ -1,4 +1,5 @@
-//! Trouble of one run: it is held with the error, the engine and everything else go on, and no session is repeated.
+//! Trouble of one run: it is held with the error, the engine and everything else continue, and no session is
+//! repeated.
 
 use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
 use regatta_engine::core::machine::Column;

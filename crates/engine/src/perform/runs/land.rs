@@ -46,7 +46,7 @@ pub(crate) async fn perform(
                 return settle(work, run, Command::NotPerformed { step, failure }).await;
             }
         }
-        // A person may take days over it; the next engine goes on waiting.
+        // A person may take days over it; the next engine keeps waiting.
         if work.is_leaving() {
             return Ok(());
         }
@@ -55,7 +55,7 @@ pub(crate) async fn perform(
             // Looked at once more, because what it waits for may have come just before.
             _ = leaving.wait_for(|is_leaving| *is_leaving) => {}
             reason = control.asked() => match reason {
-                // The next engine goes on with it.
+                // The next engine continues with it.
                 StopReason::Shutdown => return Ok(()),
                 StopReason::Cancelled | StopReason::Paused => {}
             },

@@ -54,7 +54,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
                     seat.give(project, &Actor::Engine, command, &terms(work)).await?;
                     return Ok(());
                 }
-                // The next engine goes on with it, or the run was stopped.
+                // The next engine continues with it, or the run was stopped.
                 TakenUp::Leaving if work.is_leaving() => return Ok(()),
                 TakenUp::Leaving => continue,
             }
@@ -105,7 +105,7 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
         loop {
             match drive.look(&mut is_asked).await? {
                 Found::Ready(_) => break,
-                // Whoever needs it says so.
+                // The step that needs the task reports this.
                 Found::Failed(failure) if failure.code == Code::TaskCancelled => break,
                 Found::Failed(failure) => return Ok(TakenUp::Not(failure)),
                 Found::Later | Found::PutOff => seen = project.store().wait_past(seen, IDLE).await?,

@@ -32,7 +32,8 @@ pub(crate) async fn perform(
     work.keep_file(task).await
 }
 
-/// Waits until no worktree is being made for the run; nothing when the engine leaves, and the next one goes on.
+/// Waits until no worktree is being made for the run; returns nothing when the engine shuts down, and the
+/// next one continues.
 async fn until_prepared(work: &Work, run: RunId, task: TaskId) -> Result<Option<Task>, Error> {
     let store = work.project.store();
     let mut seen = store.head().await?;

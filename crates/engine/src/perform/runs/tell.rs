@@ -23,7 +23,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<()
             place.leave(seat);
             Ok(())
         }
-        // Its end is then that it cannot go on; the child's must not be lost over it.
+        // The parent then ends because it cannot continue; the end of the child must not be lost over that.
         Err(Error::Workflow(_)) => {
             let mut seat = Seat::load_bare(&work.project, parent).await?;
             seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())

@@ -22,7 +22,7 @@ pub(crate) fn fault_from(problem: &Problem) -> Fault {
     Fault { code, message, hint: problem.next.clone(), details: problem.details.clone() }
 }
 
-/// Returns what an agent is told whose call was not passed on.
+/// Returns the answer for an agent whose call was not passed on.
 pub(crate) fn refusal_of(subject: &Subject, refused: &Refused) -> Problem {
     let own = subject.task.map_or_else(|| "none".to_owned(), |task| format!("#{task}"));
     match refused {

@@ -1,7 +1,7 @@
-//! Whoever sits at the desk of one session: does what its agent asks, in the agent's name.
+//! Answers the tool calls of one session, in the name of its agent.
 //!
-//! Edits of the task are edits of its file, made by the keeper; messages and notes are commands. All it keeps by itself is
-//! the result that was submitted and what it has counted.
+//! Edits of the task are edits of its file, made by the keeper; messages and notes are commands. The clerk
+//! itself keeps only the submitted result and its counters.
 
 use crate::commands::messages::{self, MessageView};
 use crate::commands::orders::{self, Order};
@@ -39,7 +39,7 @@ const NOTES_MAX: u32 = 100;
 const MESSAGES_MAX: u32 = 200;
 /// What is longer is read in the file of the task that it comes from.
 const OUTPUT_CHARACTERS_MAX: usize = 20_000;
-/// How many faults of a result an agent is told; more do not help it.
+/// How many errors of a result an agent sees; more do not help it.
 const FAULTS_MAX: usize = 20;
 const KIND_DEFAULT: &str = "note";
 

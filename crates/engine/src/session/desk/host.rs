@@ -22,7 +22,7 @@ const TOKEN_WAIT: Duration = Duration::from_secs(10);
 /// When no file can be opened any more, a moment later perhaps one can.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Hosts the desk until it is told to stop.
+/// Hosts the desk until `stop` is cancelled.
 pub(crate) async fn host(listener: UnixListener, token: Token, clerk: Arc<Clerk>, stop: CancellationToken) {
     let token = Arc::new(token);
     let mut talks = JoinSet::new();

@@ -176,7 +176,7 @@ async fn try_alone(
 enum Waited {
     /// It is over.
     Out,
-    /// A person had the run go on, at that time.
+    /// A person resumed the run at that time.
     Resumed(Timestamp),
     /// The step was stopped, or the engine leaves: the next one waits for what is left.
     Stopped(StopReason),

@@ -1,7 +1,9 @@
-//! What a killed engine left of a step that is not performed again: its session, and the worktree that was made for it.
+//! What a killed engine left of a step that is not performed again: its session, and the worktree that was
+//! made for it.
 //!
-//! A step that is performed again finds both and goes on with them. One that was stopped or paused meanwhile, or cannot be
-//! performed any more, is not: an agent would work on for nobody, and what was set aside for it would never be given back.
+//! A step that is performed again finds both and continues with them. A step that was stopped or paused
+//! meanwhile, or cannot be performed any more, does not: without a cleanup its agent would work for nobody,
+//! and its reserved budget would never be given back.
 
 use crate::core::run::Run;
 use crate::core::session::Scope;
@@ -32,7 +34,7 @@ pub(crate) async fn end_sessions_after(work: &Work, run: &Run, played: &Played) 
         Played::Failed(_) | Played::Stopped(StopReason::Cancelled | StopReason::Paused) => {
             leftovers::end_lost(work, Scope::Run(run.id)).await
         }
-        // That was the end of its session, or it goes on with the next engine.
+        // The session has ended, or the next engine continues with it.
         Played::Returned(_)
         | Played::Committed(..)
         | Played::PutOff

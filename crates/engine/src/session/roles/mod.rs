@@ -50,7 +50,7 @@ pub struct AgentRoles {
 }
 
 impl AgentRoles {
-    /// Returns what the roles were told differently than on the tape, as it was noticed.
+    /// Returns the prompts that differ from the tape, in the order in which they were noticed.
     pub fn differences(&self) -> Vec<Difference> {
         self.differences.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -158,7 +158,7 @@ async fn finish(
             if let (Some(charge), Some(entry)) = (charge, ask.project.config().agents.get(agent)) {
                 charge.judge(&entry.limits, &mut ended);
             }
-            // One that goes on with the next engine stays open.
+            // A session that the next engine continues stays open.
             if let Some(charge) = charge.filter(|_| ended.outcome != Ending::Stopped(StopReason::Shutdown)) {
                 charge.close(ask.work, &ended).await?;
             }
@@ -319,7 +319,7 @@ fn answer(acted: Acted) -> Played {
     match (acted.ending, acted.broke) {
         (_, Some(broke)) => Played::Failed(broke.failure),
         (Ending::Stopped(reason), _) => Played::Stopped(reason),
-        // What is no answer is judged as one: the role is told so, and asked again.
+        // A missing answer is judged like a wrong one: the role learns what is wrong, and is asked again.
         (Ending::Finished | Ending::Failed(_), _) => Played::Returned(acted.result.unwrap_or_default()),
     }
 }

@@ -15,8 +15,8 @@ use std::path::Path;
 
 /// Returns the commit that the worktree has to stand at when the role is done.
 ///
-/// What a person left there before the session is work, and is committed. After an engine was killed during the session it
-/// cannot be told whose the changes are: then only what the run has recorded counts.
+/// What a person left there before the session is work, and is committed. If an engine was killed during the
+/// session, the origin of the changes is unknown, and only what the run has recorded counts.
 pub(crate) async fn find_start(ask: &Ask<'_>, task: &Task, is_repeated: bool) -> Result<CommitId, Error> {
     if !is_repeated {
         let message = format!("Task #{}: work before `{}` looks at it", task.id, ask.role);
