@@ -1,8 +1,8 @@
 //! The text of a task file as the log knows it, and what an edit of it means.
 //!
-//! The log keeps every version of the file as splices of the one before, so that the file can be rebuilt, and so
-//! that an edit can be told from what was last written. What the text means is read by the engine; the rules only
-//! see the news.
+//! The log keeps every version of the file as splices of the one before, so that the file can be rebuilt, and
+//! so that an edit can be distinguished from what was last written. The engine interprets the text; the rules
+//! only see the changes.
 
 use crate::{EpicId, Event, Fact, PrdSlug, Priority, TaskId};
 use serde::{Deserialize, Serialize};

@@ -174,7 +174,7 @@ impl TaskFile {
         self.confirm(file, is_right, "a session")
     }
 
-    /// Writes the last session of the progress log anew.
+    /// Rewrites the last session of the progress log.
     pub fn with_last_session(&self, session: &NewSession) -> Result<TaskFile, EditError> {
         let Some(last) = self.sessions().last() else { return self.with_session(session) };
         let end = last.range.start + last.text.trim_end().len();

@@ -53,7 +53,7 @@ pub fn prepare(path: &Path, bytes: &[u8], label: &str, base: &str) -> Result<Pre
     let permissions = fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(failed("set the mode of", path))?;
     file.as_file().sync_all().map_err(failed("sync a new version of", path))?;
-    // Closed before it gets its name: whoever asks who writes to the file must not find us.
+    // Closed before it gets its name: a check for writers of the file must not find us.
     let unfinished = file.into_temp_path();
     let temporary = find_free(folder, label, base)?;
     unfinished.persist(&temporary).map_err(|error| failed("name a new version of", path)(error.error))?;
@@ -92,8 +92,8 @@ impl Prepared {
         Err(failed("replace", &self.path)(io::Error::other("it is made and removed again all the time")))
     }
 
-    /// For file systems that cannot exchange: the old file gets a second name, or is copied, right before the new one
-    /// takes its place. Whoever replaces it between these two steps is not seen.
+    /// For file systems that cannot exchange: the old file gets a second name, or is copied, right before the
+    /// new one takes its place. A replacement by another process between these two steps is not noticed.
     fn land_without_exchange(self) -> Result<Option<PathBuf>, Error> {
         let kept = self.temporary.with_extension("old.tmp");
         let had_old = match fs::hard_link(&self.path, &kept) {

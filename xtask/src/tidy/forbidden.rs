@@ -1,7 +1,7 @@
 //! The rule: nothing unfinished, switched off or left over from debugging.
 //!
-//! Clippy knows some of these too, but can be told to look away; this rule cannot. Words in string literals do
-//! not count, or this file would be its own fault.
+//! Clippy knows some of these too, but can be silenced; this rule cannot. Words in string literals do not
+//! count, or this file would violate its own rule.
 
 use super::fault::{Fault, line_of};
 use super::rust::{Masked, mask};

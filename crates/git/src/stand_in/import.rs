@@ -39,7 +39,7 @@ impl Repository {
         let index = location.git_dir.join("index");
         let listed = self.list_missing(&objects, &work.join("list"), commits, Some(&index)).await;
         if listed.is_err() {
-            // An index that cannot be read is made anew; what was only staged is in the folder too.
+            // An index that cannot be read is rebuilt; what was only staged is in the folder too.
             self.list_missing(&objects, &work.join("commits"), commits, None).await?;
             self.fetch(serial, &objects, &work, "commits").await?;
             if let Some(commit) = commits.first() {

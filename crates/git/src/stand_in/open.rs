@@ -1,7 +1,7 @@
-//! Making a stand-in, or making it anew for the next session.
+//! Makes a stand-in, or recreates it for the next session.
 //!
-//! All of it is written again each time, because the agent before may have left anything there: only its objects and
-//! its stash are kept, so that a stash outlives a session.
+//! All of it is written again each time, because the agent before may have left anything there. Only its
+//! objects and its stash are kept, so that a stash outlives a session.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

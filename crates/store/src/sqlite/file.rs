@@ -82,7 +82,8 @@ impl DatabaseFile {
         leases::find(&self.connection, name).map_err(|failure| self.place.explain("find a lease", failure))
     }
 
-    /// Writes a copy as it stands at one moment, whoever else uses it, into a file that is empty or not there.
+    /// Writes a consistent copy, even while others use the database, into a file that is empty or does not
+    /// exist.
     ///
     /// The copy is on disk before this returns.
     pub fn copy_into(&self, target: &Path) -> Result<(), Error> {

@@ -36,7 +36,8 @@ pub(super) struct Kept {
 }
 
 impl Known {
-    /// Tells whether nobody else has changed the file since; if somebody has, all is forgotten and read anew.
+    /// Tells whether nobody else has changed the file since; if somebody has, everything is forgotten and
+    /// read again.
     pub(super) fn is_fresh(&mut self, connection: &Connection) -> Result<bool, Failure> {
         let mut version = connection.prepare_cached("PRAGMA data_version")?;
         let file = Some(version.query_row([], |row| row.get::<_, i64>(0))?);

@@ -68,7 +68,7 @@ pub(super) fn open_reader(place: &Place) -> Result<Connection, Failure> {
     Ok(connection)
 }
 
-/// Has compiled statements stay compiled: without it, binding the end of a range has SQLite plan the query anew.
+/// Keeps compiled statements compiled: otherwise SQLite plans a query again when the end of a range is bound.
 fn keep_plans(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }

@@ -65,7 +65,8 @@ impl<'c> Transaction<'c> {
         };
         self.roll_back_if_lost(&committed);
         let result = committed.clone().map(|_| ());
-        // Answered first: whoever waits for an answer is held up, whoever follows the head is only told of it.
+        // Answered first: callers that wait for an answer are blocked, followers of the head are only
+        // notified.
         for answer in held {
             answer(result.clone());
         }

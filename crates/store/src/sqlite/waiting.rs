@@ -1,9 +1,10 @@
 //! The last events of the log, which are not entered in the tables beside it yet.
 //!
-//! The row of an event says everything by itself: which streams it is in, which intents it asks for, and which it
-//! settles. `places` and `intents` say the same in another order. To write there with every append would be two more
-//! pages for each, so it is done for many events together: when enough wait, or when a transaction has several appends
-//! to share the pages. Until then whoever asks for a stream or an intent takes what waits into account.
+//! The row of an event is complete by itself: which streams it is in, which intents it asks for, and which it
+//! settles. `places` and `intents` say the same in another order. To write there with every append would be
+//! two more pages for each, so it is done for many events together: when enough wait, or when a transaction
+//! has several appends to share the pages. Until then every read of a stream or an intent takes the waiting
+//! events into account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
