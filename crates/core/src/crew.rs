@@ -290,7 +290,7 @@ impl Crew {
     }
 }
 
-/// A run has its agent work only while a step of it is performed.
+/// The agent of a run works only while a step of it is performed.
 fn asked(driven: bool) -> AgentState {
     if driven { AgentState::Paused } else { AgentState::Starting }
 }

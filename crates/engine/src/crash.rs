@@ -1,8 +1,8 @@
-//! Places where a test can have the process killed.
+//! Points at which a test can kill the process.
 //!
-//! A debug build that finds `REGATTA_CRASH_AT=<point>` in its environment ends itself with SIGKILL there, as a
-//! power cut would. With `REGATTA_STOP_AT=<point>` it stops itself, as a closed lid would, until somebody continues it. A
-//! release build has none of this.
+//! A debug build that finds `REGATTA_CRASH_AT=<point>` in its environment kills itself with SIGKILL there,
+//! like a power cut. With `REGATTA_STOP_AT=<point>` it suspends itself, like a closed lid, until somebody
+//! continues it. A release build has none of this.
 
 /// Every place, so that a test can show that each is reached.
 pub const POINTS: &[&str] = &[

@@ -1,7 +1,7 @@
-//! What Regatta keeps in the git folder, how much it weighs, and removing what is no longer needed.
+//! Reports what Regatta keeps in the git folder and how large it is, and removes what is no longer needed.
 //!
-//! Only what belongs to finished work goes: a task that is verified or deleted, a run that has ended. Salvages never go: they
-//! are the only copy of somebody's work. The log itself is not touched.
+//! Only what belongs to finished work is removed: a task that is verified or deleted, a run that has ended.
+//! Salvages are never removed: they are the only copy of somebody's work. The log itself is not touched.
 
 use crate::clock;
 use crate::commands::orders;

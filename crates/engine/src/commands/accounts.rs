@@ -1,6 +1,7 @@
-//! Opening and closing sessions on their accounts: load, decide, append.
+//! Opens and closes sessions on their accounts: load, decide, append.
 //!
-//! One fact joins all accounts of a session, so that two sessions cannot both be promised the last of a budget.
+//! One fact covers all accounts of a session, so that two sessions cannot both be promised the rest of a
+//! budget.
 
 use crate::clock;
 use crate::commands::round;

@@ -1,7 +1,7 @@
-//! Giving commands: look, load, decide, append.
+//! Gives commands: look, load, decide, append.
 //!
-//! Any process may give a command at any time; the versions of the streams that the decision read decide which
-//! of two at once was first. What a command sets off is performed by the engine.
+//! Any process may give a command at any time. When two commands race, the versions of the streams that each
+//! decision read determine which was first. The engine performs the effects of a command.
 
 use crate::clock;
 use crate::commands::documents;
@@ -356,7 +356,7 @@ impl round::Turn for Turn<'_> {
     }
 }
 
-/// Everything that one decision reads, at one moment.
+/// Everything that one decision reads, at one point of the log.
 struct Desk {
     id: TaskId,
     task: Folded<Option<Task>>,

@@ -1,4 +1,4 @@
-//! Questions of agents that wait for a person, and answering them.
+//! Questions of agents that wait for a person, and their answers.
 
 use crate::clock;
 use crate::commands::accounts;

@@ -1,4 +1,4 @@
-//! An order to edit a task, as a change of its file and the news of it.
+//! An order to edit a task: the change of its file, and what that means to the rules.
 
 use crate::core::{Criterion, Filed, News, Revise, Task};
 use crate::error::Error;

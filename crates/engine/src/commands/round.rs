@@ -1,6 +1,6 @@
 //! The round that every command takes: decide, append, and decide again when another command came first.
 //!
-//! What is decided, and from which streams, is the caller's matter; nothing here knows a task or a document.
+//! The caller chooses what is decided, and from which streams; nothing here knows a task or a document.
 
 use crate::commands::orders::Giver;
 use crate::crash;

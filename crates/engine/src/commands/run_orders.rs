@@ -1,4 +1,4 @@
-//! Giving orders to runs: begin, pause, resume, stop, answer, fork.
+//! Gives orders to runs: begin, pause, resume, stop, answer, fork.
 
 use crate::clock;
 use crate::commands::fork_point::find_fork_point;
@@ -81,7 +81,7 @@ pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> 
     Err(Error::Contended { tries: TRIES_MAX })
 }
 
-/// Has a run and its children ask for nothing more until it is resumed; what is under way ends.
+/// Pauses a run and its children: they ask for nothing more until resumed, and the current steps end.
 pub async fn pause(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
     family::tell(project, giver, run, Command::Pause).await
 }

@@ -1,6 +1,6 @@
-//! What is seen of the repository and of a task's worktree before a command is decided; it goes into the command.
+//! Reads the repository and a task's worktree before a command is decided; the result goes into the command.
 //!
-//! Nothing is decided here. Where a rule refuses before it looks at what was seen, nothing is looked at.
+//! Nothing is decided here. Where a rule refuses regardless of what would be seen, nothing is read.
 
 use crate::commands::orders::get_task;
 use crate::core::{

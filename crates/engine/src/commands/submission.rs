@@ -1,7 +1,7 @@
 //! What a person submits: everything in the worktree of a task, committed on its branch.
 //!
-//! A person may have merged, edited or committed there. What is not finished (conflict markers, a rebase under way) is
-//! refused before anything is committed.
+//! A person may have merged, edited or committed there. Unfinished work (conflict markers, a rebase in
+//! progress) is refused before anything is committed.
 
 use crate::clock;
 use crate::commands::orders;

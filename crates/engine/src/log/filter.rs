@@ -1,4 +1,4 @@
-//! Which tasks of the list are asked for. Pure: it knows what a row says and nothing else.
+//! Selects tasks of the list. Pure: it sees the contents of a row and nothing else.
 
 use crate::core::EpicId;
 use crate::core::machine::Column;

@@ -1,13 +1,14 @@
-//! The list of tasks, kept beside the log: an append that changes a task writes its rows, so nothing is replayed to list.
+//! The list of tasks, kept beside the log: an append that changes a task writes its rows, so listing replays
+//! nothing.
 //!
 //! ```text
 //!   events of a task ──▶ Task ──▶ TaskRow::of ──▶ the list `board`, one short row a task   ──▶ `task list`
 //!                           └─────────────────▶ the list `tasks`, the whole task           ──▶ `task list --json`
 //! ```
 //!
-//! A row says what follows from its task alone. What depends on other tasks or on the moment (queue, engine, questions)
-//! is added when the list is read. A list of another format, or of a log that is older than lists are, is built from the
-//! log when it is first asked for.
+//! A row holds what follows from its task alone. What depends on other tasks or on the current state of the
+//! project (queue, engine, questions) is added when the list is read. If the list has another format, or the
+//! log is older than lists, it is built from the log when it is first needed.
 
 use crate::clock;
 use crate::core::machine::Column;
@@ -128,7 +129,7 @@ impl TaskRow {
         self.overdue = is_persons && !is_blocked && self.since < limit;
     }
 
-    /// Adds what depends on the moment.
+    /// Adds what depends on the current state of the project.
     async fn stand(&mut self, project: &Project, around: &Around) -> Result<(), Error> {
         if let Some((queued, place)) = around.find_queued(self.id) {
             (self.queue_position, self.waits_for) = (Some(place), Some(queued.agent.to_string()));

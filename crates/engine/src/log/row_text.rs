@@ -1,7 +1,7 @@
-//! Events, effects and actors as the text of a row, without what the row says beside it.
+//! Events, effects and actors as the text of a row, without what other columns of the row say.
 //!
-//! A log is mostly what agents returned; what stands around that in every row is kept short. A row that says more, as
-//! an older version wrote it, is read all the same.
+//! A log consists mostly of what agents returned; what surrounds that in every row is kept short. Longer
+//! rows, as older versions wrote them, can still be read.
 
 use crate::core::Actor;
 use regatta_store::StreamName;

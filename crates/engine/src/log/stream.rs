@@ -1,8 +1,9 @@
 //! Between the rules and the store: names of streams, facts as rows, states as snapshots.
 //!
-//! A task's events are in its own stream, `task/<id>`. Those that concern the crew are in `crew` too, and those
-//! that concern the plan in `plan`, so that a decision is checked against just the versions that it read. Events of
-//! another family are in streams of their own: a stream holds one family, and its state folds that family alone.
+//! A task's events are in its own stream, `task/<id>`. Those that concern the crew are also in `crew`, and
+//! those that concern the plan in `plan`, so that a decision is checked against only the versions that it
+//! read. A stream holds events of one family, and its state folds only these; each family has its own
+//! streams.
 
 use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::message::{self, Inbox, Party, Post};

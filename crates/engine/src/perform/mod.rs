@@ -1,8 +1,8 @@
-//! Performing effects: one file per effect, each safe to repeat.
+//! Performs effects: one file per effect, each safe to repeat.
 //!
-//! A performer looks whether its work is done already, does it, and reports the outcome as a command that also
-//! settles the intent. It does not decide anything: a failure is reported, and the rules say what becomes of the task.
-//! Start reading at `create_worktree`; effects of runs are in `runs`.
+//! A performer checks whether its work is done already, does it, and reports the outcome as a command that
+//! also settles the intent. It does not decide anything: it reports a failure, and the rules decide what
+//! happens to the task. Start reading at `create_worktree`; effects of runs are in `runs`.
 
 mod create_worktree;
 mod merge_branch;
@@ -112,7 +112,7 @@ impl Work {
         self.report(task, outcome, vec![self.intent]).await
     }
 
-    /// Reports something on the way, and leaves the intent open.
+    /// Reports an intermediate outcome, and leaves the intent open.
     pub(crate) async fn note(&self, task: TaskId, outcome: Outcome) -> Result<(), Error> {
         self.report(task, outcome, Vec::new()).await
     }

@@ -1,4 +1,5 @@
-//! Approves by policy: where the config says `approval = "auto"`, and where a tape says that the work was merged.
+//! Approves by policy: where the config says `approval = "auto"`, or where a tape says that the work was
+//! merged.
 
 use crate::commands::orders::{self, Approving, Order};
 use crate::core::{Actor, CommitId, Failure, Outcome, TaskId};

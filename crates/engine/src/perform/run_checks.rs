@@ -1,7 +1,7 @@
-//! Runs the project's checks in the worktree of a completed task, and keeps what they said as evidence.
+//! Runs the project's checks in the worktree of a completed task, and keeps their output as evidence.
 //!
-//! An agent's word that something works is a claim. What the engine has seen itself, at a named commit, is not. A
-//! check runs in the same kind of sandbox as the agent whose work it looks at.
+//! An agent's word that something works is a claim; what the engine itself has seen at a named commit is
+//! evidence. A check runs in the same kind of sandbox as the agent whose work it examines.
 
 use crate::commands::orders;
 use crate::core::{Code, CommitId, Evidence, Failure, Outcome, Problem, TaskId};

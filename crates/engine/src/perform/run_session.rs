@@ -1,7 +1,7 @@
-//! Runs one session of an agent, from its start to the report of what came of it.
+//! Runs one session of an agent, from its start to the report of its outcome.
 //!
-//! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
-//! of the session's processes and runs the session again in the same worktree.
+//! The intent stays open while the session runs. If the engine is killed, the next one ends the session's
+//! remaining processes and runs the session again in the same worktree.
 
 use crate::commands::orders;
 use crate::core::{

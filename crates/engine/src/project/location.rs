@@ -13,8 +13,9 @@
 //!     root                                 the worktree where `init` ran, if git does not know a main one
 //! ```
 //!
-//! The git room keeps its own files in the same folder. Nothing of it is shown to an agent in a sandbox, but for its own
-//! private folder, its home and the cache. No git is started here, so that a verb that only reads the log needs none.
+//! The git crate keeps its own files in the same folder. An agent in a sandbox sees none of it except its own
+//! private folder, its home and the cache. Nothing here starts git, so a verb that only reads the log does
+//! not need it.
 
 use crate::error::Error;
 use regatta_git::{Discovered, discover};

@@ -5,8 +5,9 @@
 //!   .regatta/regatta.db         ─▶  <git common dir>/regatta/log.db        last: while it stands, the move is not finished
 //! ```
 //!
-//! Nobody may be at work: a file in WAL mode that is renamed under a process loses what that process writes next. So an
-//! engine's lease, or a process that has the file open, refuses the move. A crash at any step is finished by the next verb.
+//! No process may use the log meanwhile: if a file in WAL mode is renamed while a process has it open, what
+//! that process writes next is lost. So the move is refused while an engine holds the lease or a process has
+//! the file open. After a crash at any step, the next verb finishes the move.
 
 use crate::clock;
 use crate::crash;

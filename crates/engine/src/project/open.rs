@@ -1,4 +1,4 @@
-//! A project on disk: its root, its config, its repository and its log. Where these are is said in `location`.
+//! A project on disk: its root, its config, its repository and its log. `location` says where these are.
 
 use crate::core::{RunId, TaskId};
 use crate::error::Error;

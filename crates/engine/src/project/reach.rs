@@ -1,4 +1,4 @@
-//! What is shut and what is open to each agent of a project, for `doctor` and `agent try`.
+//! What each agent of a project can and cannot reach, for `doctor` and `agent try`.
 
 use crate::core::AgentId;
 use crate::project::Project;

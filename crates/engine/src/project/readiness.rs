@@ -1,7 +1,7 @@
 //! What an agent of the config still needs before it can work: a program, a script, a variable, a login.
 //!
-//! Nothing is started and nothing is asked over the network, so a login that is there may still have run out. An agent is
-//! only said to lack one where neither a variable nor a file of it can be seen.
+//! Nothing is started and nothing is sent over the network, so a login that is found may still have expired.
+//! A login is reported as missing only if neither a variable nor a file of it can be seen.
 
 use crate::project::Project;
 use crate::project::config::{AgentEntry, Program, Source};

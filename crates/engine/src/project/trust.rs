@@ -1,7 +1,8 @@
 //! Whether the config of a project may start programs on this machine.
 //!
-//! A config names programs: a set-up, checks, agents. One that `init` made here, or that has a log here, is its user's own.
-//! One that came with a clone is a stranger's: what it starts is shown to a person, who agrees once for this clone.
+//! A config names programs: a set-up, checks, agents. A config that `init` made here, or that has a log here,
+//! is the user's own. One that came with a clone is a stranger's: a person sees what it starts, and agrees
+//! once for this clone.
 
 use crate::core::{AgentId, Code, Problem};
 use crate::error::Error;

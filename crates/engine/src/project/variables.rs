@@ -1,7 +1,8 @@
-//! The variables that the config gives an agent: passed on, written there, read from a file, or asked of a command.
+//! The variables that the config gives an agent: passed on, written there, read from a file, or printed by a
+//! command.
 //!
-//! A file or a command is asked again for every session, so that a key that changed is the new one. What they give is a
-//! secret: it is never written into a transcript.
+//! The file is read, or the command run, again for every session, so that a changed key takes effect. The
+//! values are secrets: they are never written into a transcript.
 
 use crate::project::config::{AgentEntry, Source, Variable};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! What a replay does otherwise than the recorded run, by the step that it belongs to.
+//! The differences between a replay and the recorded run, by step.
 //!
-//! Children work beside each other, so what is noticed first need not come first: differences are ordered by their
-//! places.
+//! Children run in parallel, so the order in which differences are noticed means nothing: they are sorted by
+//! their places.
 
 use crate::runs::way::Stage;
 use std::fmt;
@@ -23,7 +23,7 @@ enum Place {
 }
 
 impl Difference {
-    /// Notes something about a step of the run that a way leads to.
+    /// Notes something about a step of the run at the end of a path.
     pub(crate) fn at(way: &[Stage], step: u64, text: String) -> Self {
         let stages = way.iter().map(|stage| (stage.step, stage.item.clone()));
         Difference { place: Place::Step(stages.chain([(step, String::new())]).collect()), text }

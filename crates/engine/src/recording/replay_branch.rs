@@ -1,8 +1,8 @@
 //! Where a replay works: on a branch of its own, from the commit at which its tape was recorded.
 //!
-//! So a tape plays wherever that commit is known, however far the project's branches have gone on since; and none of them
-//! moves. Where the commit is not known, the branch begins at the project's target, and each take must fit there before it is
-//! played.
+//! So a tape plays wherever that commit is known, no matter how far the project's branches have advanced
+//! since, and it moves none of them. Where the commit is not known, the branch begins at the project's
+//! target, and each recorded answer must fit there before it is played.
 
 use crate::commands::orders;
 use crate::core::run::Run;
@@ -44,7 +44,7 @@ pub(crate) async fn ensure_branch(project: &Project, start: &Start) -> Result<()
     }
 }
 
-/// Says why a take cannot be played on the commit that a task's branch stands at.
+/// Says why a recorded answer cannot be played on the head of a task's branch.
 pub(crate) async fn find_misfit(
     project: &Project,
     (tape, take): (&Tape, &Take),

@@ -30,7 +30,7 @@ const TRIAL: &str = ".trial";
 /// The largest document of a tape; outputs are far below.
 const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The most takes of a tape.
+/// The most answers of a tape.
 const TAKES_MAX: usize = 100_000;
 
 /// How often a head is written that is outdated before it is there; each time something more has happened.
@@ -159,16 +159,16 @@ impl Tape {
         })
     }
 
-    /// Keeps a take, with the files that it left in a worktree.
+    /// Records an answer, with the files that the role left in a worktree.
     pub(crate) fn keep(&self, take: &Take, prompt: &str, worktree: &Path) -> Result<(), Error> {
         let name = take.name();
         take.files.keep(worktree, &self.folder.join(&name))?;
         write(&self.folder.join(format!("{name}.md")), prompt)?;
-        // Last, so that a take that is cut off is not found.
+        // Last, so that an answer that was only half recorded is not found.
         write(&self.folder.join(format!("{name}.json")), &to_pretty(take))
     }
 
-    /// Leaves the files of a take in a worktree.
+    /// Writes the files of a recorded answer into a worktree.
     pub(crate) fn play(&self, take: &Take, worktree: &Path) -> Result<(), Error> {
         take.files.play(&self.folder.join(take.name()), worktree)
     }

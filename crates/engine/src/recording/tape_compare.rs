@@ -1,14 +1,15 @@
-//! Where a replay went otherwise than its tape: the run that a person began, and each child of it.
+//! Where a replay differs from its tape: in the run that a person started, and in each child of it.
 //!
-//! What follows another choice is another story: after the first step that differs, a run and the children that it began
-//! later are not compared. Neither is what would have followed a person's stop, which cut the record off.
+//! Everything after a different choice differs as well, so after the first step that differs, a run and the
+//! children that it started later are not compared. Neither is what would have followed after a person
+//! stopped the run, because the recording ends there.
 
 use crate::recording::difference::Difference;
 use crate::recording::tape_head::{TapeHead, TapeRun, TapeStep, Trouble};
 use crate::runs::way::Stage;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The runs of a family, by the ways to them.
+/// The runs of a family, by the paths to them.
 type Family<'t> = BTreeMap<&'t [Stage], &'t TapeRun>;
 
 /// Says what the second of two families did otherwise.

@@ -1,8 +1,9 @@
-//! The files of one take: what a role left in its worktree, kept on a tape and left there again.
+//! The files of one recorded answer: what a role left in its worktree, kept on a tape and restored from it.
 //!
-//! Contents are copied; whether a file can be executed, and where a link leads, stand in the take itself, so that a
-//! tape survives file systems and archives that know neither. A tape may come from anywhere: nothing is ever read or
-//! written through a link, on the tape or in the worktree. What a file is called there is in `tape_name`.
+//! Contents are copied. Whether a file is executable, and where a link leads, is recorded in the answer
+//! itself, so that a tape survives file systems and archives that support neither. A tape may come from
+//! anywhere: nothing is ever read or written through a link, on the tape or in the worktree. `tape_name` says
+//! how files are named there.
 
 use crate::error::Error;
 use crate::recording::tape_name::{checked, name_of, refused, unescape};
@@ -142,7 +143,7 @@ fn make_way(place: &Path) -> Result<(), Error> {
     }
 }
 
-/// Git keeps no empty folders; one that stayed would stand in the way of a file of its name.
+/// Git keeps no empty folders; a leftover one would block a file of the same name.
 fn remove_empty_folders(root: &Path, path: &Path) {
     let is_removed = |folder: &Path| fs::remove_dir(root.join(folder)).is_ok();
     folders_of(path).take_while(|folder| is_removed(folder)).for_each(drop);

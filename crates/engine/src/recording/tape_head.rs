@@ -1,4 +1,4 @@
-//! What a tape says about its run as a whole: what it was given, and what it and its children made of it.
+//! What a tape says about its run as a whole: its inputs, and what it and its children did.
 //!
 //! It is read from the log, so that it can be written at any time, and again.
 
@@ -51,7 +51,7 @@ pub struct TapeHead {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TapeRun {
-    /// The way to it; empty for the run that a person began.
+    /// The path to it; empty for the run that a person started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub way: Vec<Stage>,
     /// How it ended.

@@ -1,7 +1,8 @@
-//! What people did in a recorded run: how they answered, what they decided about its tasks, and that they stopped it.
+//! What people did in a recorded run: how they answered, what they decided about its tasks, and that they
+//! stopped it.
 //!
-//! It is read from the log when a tape is written, and done again where a replay comes to the same place. What people did
-//! elsewhere, such as finishing by hand a task that the run had given up, is not on a tape.
+//! It is read from the log when a tape is written, and repeated where a replay comes to the same place. What
+//! people did elsewhere, such as finishing by hand a task that the run had given up, is not on a tape.
 
 use crate::commands::orders::Giver;
 use crate::commands::run_orders::{answer, get_run, load_facts, stop};

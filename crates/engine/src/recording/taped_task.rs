@@ -1,7 +1,7 @@
-//! What a tape says about the tasks of a replay, in place of a person and of the config.
+//! What a tape decides about the tasks of a replay, in place of a person and of the config.
 //!
-//! A replay merges into a branch of its own, so nothing is approved here that a person has to answer for. What was decided
-//! when the run was recorded is decided again, whatever `approval` says now, and the project's checks have no say in it.
+//! A replay merges into a branch of its own, so no person has to answer for an approval here. Decisions are
+//! taken from the recording, whatever `approval` says now, and the project's checks do not count.
 
 use crate::commands::orders;
 use crate::commands::run_orders::get_run;

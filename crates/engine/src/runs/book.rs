@@ -1,7 +1,7 @@
 //! The definitions of workflows: the project's own, those in the binary, and those that the log keeps.
 //!
-//! A run plays the definition that it began with. That is in the log, once per digest, so an edit of the folder does
-//! not change a run under way.
+//! A run plays the definition that it started with. The log keeps that once per digest, so editing the folder
+//! does not change a run that has started.
 
 use crate::core::run::Event;
 use crate::core::{Code, Problem, find_nearest};

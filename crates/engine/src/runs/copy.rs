@@ -1,4 +1,4 @@
-//! Copying a workflow into the project, to be changed there.
+//! Copies a workflow into the project, so that it can be changed there.
 
 use crate::commands::orders::invalid;
 use crate::core::FieldFault;

@@ -233,7 +233,7 @@ fn nobody(run: RunId, task: TaskId) -> Failure {
     )
 }
 
-/// Says who has a task that a run cannot work on, and what leads on from there.
+/// Says who has a task that a run cannot work on, and how to continue from there.
 fn taken(run: &Run, task: &Task) -> Failure {
     let (id, task_id) = (run.id, task.id);
     let (why, next) = match &task.stage {
@@ -251,7 +251,8 @@ fn taken(run: &Run, task: &Task) -> Failure {
     Failure::from(Problem::new(Code::TaskBusy, what, why, next).with("taskId", task_id.number()))
 }
 
-/// Names the way round a task that is never this run's again. A replay has no fork, and that of a child no parent.
+/// Says how to get around a task that this run never gets back. A replay cannot be forked, and the fork of a
+/// child has no parent.
 fn go_round(run: &Run) -> String {
     let id = run.id;
     match &run.parent {

@@ -1,8 +1,9 @@
 //! Reads the folder of a workflow from the disk.
 //!
-//! What lies there and is none of the workflow's business (hidden files, backups of editors, pictures, pipes) is passed
-//! over. What it uses and cannot be read is noted in the folder, so that the workflow says so itself, in its place among
-//! the others. Links are not followed, only files are opened, and nothing is read without bound.
+//! Files that do not belong to the workflow (hidden files, editor backups, pictures, pipes) are skipped. A
+//! file that it uses and that cannot be read is noted in the folder, so that the check of the workflow
+//! reports it along with the other errors. Links are not followed, only files are opened, and every read is
+//! bounded.
 
 use regatta_flow::{FILE_BYTES_MAX, FILES_MAX, Folder};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What the role at a node found of the criteria of its task, noted with the task before the step is made.
+//! What a role found about the criteria of its task; it is recorded with the task before the step is made.
 
 use crate::clock;
 use crate::commands::orders;

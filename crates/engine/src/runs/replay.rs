@@ -1,8 +1,8 @@
-//! A run played again from the log, with no agent: the same outputs and answers, judged by a definition.
+//! Replays a run from the log without agents: the same outputs and answers, judged by a definition.
 //!
-//! Every decision of the workflow is made once more: steps, what followed an approval or a rejection, and the one by which
-//! the run failed; and so are those of its children, before the step that they belong to. What a role was asked for again
-//! has left no output in the log, and is not judged.
+//! Every decision of the workflow is made again: steps, what followed an approval or a rejection, and the
+//! decision by which the run failed. The decisions of its children come before the step that they belong to.
+//! An output that a role had to give again is not in the log, and is not judged.
 
 use crate::commands::run_orders::{get_run, load_facts};
 use crate::core::run::{self, Event, Next, Run, Situation};
@@ -18,7 +18,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replayed {
-    /// The way to the child that made it; empty if the run itself did.
+    /// The path to the child that made it; empty if the run itself did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub way: Vec<Stage>,
     /// The step.

@@ -1,7 +1,7 @@
-//! Carrying a command to its end: with an engine of our own, or by following the one that runs.
+//! Follows a command to its end: with an engine of our own, or by watching the one that runs.
 //!
-//! A verb is the engine only while it waits, and only for its own tasks and runs ([`Own`]). While another verb is at
-//! work it waits for its turn; short effects, such as a merge, that other one performs for it.
+//! A verb is the engine only while it waits, and only for its own tasks and runs ([`Own`]). While another
+//! verb is the engine, it waits for its turn; the other one performs short effects, such as a merge, for it.
 
 use crate::commands::orders;
 use crate::core::run::{Hold, Phase, Run, Turn};

@@ -1,4 +1,4 @@
-//! A hold on an effect that may take long, a session or a set-up: to stop it, and to wait until it is over.
+//! A handle on a long effect, such as a session or a set-up: to stop it, and to wait until it is over.
 
 use regatta_agents::StopReason;
 use std::sync::Arc;

@@ -7,9 +7,9 @@
 //!   open intents ──▶ lanes (in order, one at a time) ──▶ performers ──▶ reports (commands)
 //! ```
 //!
-//! One owner for all of its state: the loop in [`run`]. There is at most one engine per project at a time; a
-//! second one is refused and told who the first is. [`Scope`] says whose intents it takes up. A killed engine's open intents are found in the log by the
-//! next, and finished.
+//! The loop in [`run`] owns all of its state. There is at most one engine per project at a time; a second one
+//! is refused with the name of the first. [`Scope`] says whose intents it performs. The next engine finds the
+//! open intents of a killed one in the log and finishes them.
 
 use crate::clock;
 use crate::error::Error;

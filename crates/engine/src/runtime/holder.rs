@@ -1,7 +1,7 @@
 //! Who holds the engine's lease, and whether that process is still alive.
 //!
-//! A process of the same boot and the same PID namespace can be looked up, so that the lease of a killed engine
-//! is free at once. Of any other, only the expiry of its lease tells.
+//! A process of the same boot and the same PID namespace can be looked up, so the lease of a killed engine is
+//! free at once. The lease of any other process is free only when it expires.
 
 use crate::runtime::scope::Own;
 use jiff::Timestamp;

@@ -1,7 +1,7 @@
-//! Lanes: which effects are under way, which wait for another of their lane, and how sessions are stopped.
+//! Lanes: which effects are running, which wait for another of their lane, and how sessions are stopped.
 //!
-//! Effects of one lane are performed in order, one at a time; lanes run beside each other. Owned by the engine's
-//! loop and touched by nothing else.
+//! Effects of one lane are performed in order, one at a time; lanes run in parallel. Only the engine's loop
+//! owns and touches this.
 
 use crate::core::{Effect, RunId, TaskId, run};
 use crate::error::Error;

@@ -1,9 +1,9 @@
-//! How often the loop looks at the log: at once while it is quiet, and the less often the more a look costs.
+//! How often the loop looks at the log: at once while the log is quiet, and less often the more a look costs.
 //!
-//! A run that is driven step by step moves the log thousands of times a second, and none of that is news to the loop.
-//! So each look is followed by a pause that is a multiple of what it took, and whatever happens meanwhile is looked
-//! at once. A loop that was idle has saved up a few looks without a pause, so that what begins is taken up at once; and
-//! once nothing is under way there is nothing to spare.
+//! A run that is driven step by step moves the log thousands of times a second, and none of that is news to
+//! the loop. So each look is followed by a pause that is a multiple of the time it took, and one look covers
+//! everything that happened meanwhile. An idle loop saves up a few looks without a pause, so that new work
+//! starts at once; and when no work is running there is nothing to slow down.
 
 use std::time::Duration;
 use tokio::time::Instant;

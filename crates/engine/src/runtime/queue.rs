@@ -1,7 +1,7 @@
-//! Serving the queue: assigns queued tasks for which an agent and a place are free.
+//! Serves the queue: assigns queued tasks for which an agent and a place are free.
 //!
-//! One look at git serves a whole pass, and a task that cannot be assigned is not tried again at once: it says why, and
-//! does not hold up those behind it.
+//! One look at git serves a whole pass. A task that cannot be assigned is not retried at once: it reports
+//! why, and does not hold up those behind it.
 
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, Answer, Assign, Command, Failure, Queued, Refusal, Start, TaskId};

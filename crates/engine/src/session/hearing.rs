@@ -1,4 +1,4 @@
-//! What an agent asks leave for: put to a person where the policy says so, and recorded in any case.
+//! Permission requests of an agent: passed to a person where the policy says so, and recorded in any case.
 
 use crate::commands::accounts;
 use crate::core::session::{Event, Leave, Scope, Subject};

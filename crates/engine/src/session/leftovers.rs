@@ -1,11 +1,12 @@
 //! Ends what other engines left of a session or of a set-up.
 //!
-//! Every start has a name of its own, made of what it is for and of the engine. So the engine that comes after a
-//! killed one finds what that one left; but one that slept past its lease ends, when it wakes, its own processes and
-//! never those of its successor.
+//! Every start has a name of its own, made of its purpose and its engine. So the engine that comes after a
+//! killed one finds what that one left. An engine that slept past its lease ends its own processes when it
+//! wakes, and never those of its successor.
 //!
-//! A session is open on its accounts from before it starts until it has ended. One that is open though nobody watches it
-//! is lost: an engine was killed over it, or left, and then its work was stopped, put off or done by a person.
+//! A session is open on its accounts from before it starts until it has ended. One that is open although
+//! nobody watches it is lost: its engine was killed or exited, and then its work was stopped, postponed or
+//! done by a person.
 
 use crate::commands::accounts::{self, Closing};
 use crate::core::TaskId;

@@ -1,8 +1,9 @@
-//! Refs that moved while an agent worked without a sandbox, and that nobody of ours moved.
+//! Refs that moved while an agent worked without a sandbox, and that Regatta did not move.
 //!
-//! Such an agent can move any ref of the repository. Its user can too, and so nothing is moved back: it is said, with what
-//! the refs were, so that a person can see and undo it. What the engine does for other tasks at the same time is known by the
-//! log, which is read before and after the refs. New refs are not told of; agents make branches all the time.
+//! Such an agent can move any ref of the repository. So can its user, and therefore nothing is moved back:
+//! the change is reported with the old values, so that a person can see and undo it. What the engine does for
+//! other tasks at the same time is known from the log, which is read before and after the refs. New refs are
+//! not reported; agents make branches all the time.
 
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, AgentId, Command, CommitId, MovedRef, MovedRefs, ReviewPhase, Stage, Task, TaskId};

@@ -1,6 +1,7 @@
-//! What a program planted for a person's git in its worktree: removed as soon as the program has ended, and reported.
+//! What a program planted in its worktree for a person's git to run: removed as soon as the program has
+//! ended, and reported.
 //!
-//! Nobody of ours runs git there before, and a person had better not while an agent works: until its session is over, the
+//! Regatta does not run git there before that, and neither should a person: until its session is over, the
 //! worktree is the agent's.
 
 use crate::error::{Error, chain};

@@ -1,9 +1,10 @@
-//! How far the agents of a project are shut in: what the config asks for, what works here, and the sandbox of one session.
+//! Sandbox settings of a project's agents: what the config asks for, what works here, and the sandbox of one
+//! session.
 //!
-//! A session gets a private folder, with its `/tmp`, for as long as it runs, and a git folder that stands in for the
-//! repository's. What the agent committed there is taken in when it has ended. Its home is a folder of ours, beside the
-//! git folder, and so is the cache of its build tools. Of the task files it sees its own. Whether a sandbox works at all
-//! is the agents room's to say; what a missing one means is decided here.
+//! A session gets a private folder, with its `/tmp`, for as long as it runs, and a git folder that stands in
+//! for the repository's. What the agent committed there is taken in when it has ended. Its home is a folder
+//! of ours beside the git folder, and so is the cache of its build tools. Of the task files it sees only its
+//! own. The agents crate says whether a sandbox works at all; what a missing one means is decided here.
 
 use crate::core::{AgentId, RunId, Task, TaskId};
 use crate::error::Error;

@@ -1,8 +1,8 @@
 //! The entry that the engine writes in the progress log for a session whose agent wrote none.
 //!
-//! It says only what was seen: which files changed, how the session ended, and what the checks said. Checks run after
-//! the session, so the entry first names them and is amended once they have run. An entry in which somebody has
-//! written since is left alone.
+//! It says only what was seen: which files changed, how the session ended, and the results of the checks.
+//! Checks run after the session, so the entry first names them and is amended once they have run. An entry
+//! that somebody has edited since is left alone.
 
 use crate::commands::orders;
 use crate::core::{

@@ -1,4 +1,4 @@
-//! Starting a session of an agent and watching it to its end, whatever it is for.
+//! Starts a session of an agent and watches it to its end, whatever its purpose.
 
 use crate::core::{AgentId, Code, Problem, Task, TaskId};
 use crate::error::chain;

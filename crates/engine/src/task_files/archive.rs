@@ -1,7 +1,8 @@
-//! Archiving: old entries of a progress log leave the task's file, and a summary with their commits stays.
+//! Archives a progress log: moves old entries out of the task's file, and leaves a summary with their
+//! commits.
 //!
-//! It happens by itself between two sessions when the file is too large, and whenever somebody asks for it. First the
-//! archive is written and then the file: a crash in between leaves entries in both, and loses none.
+//! This happens automatically between two sessions when the file is too large, and whenever somebody asks for
+//! it. The archive is written before the file: a crash in between leaves entries in both, and loses none.
 
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, Command, Event, Failure, News, Outcome, TaskId};

@@ -1,4 +1,4 @@
-//! What the engine has to say in a task file: the metadata it owns, and the chain inputs.
+//! What the engine writes in a task file: the metadata it owns, and the chain inputs.
 
 use crate::commands::documents;
 use crate::commands::orders;

@@ -1,15 +1,15 @@
 //! The drawer of a task: a folder that holds its file alone, while its agent is in a sandbox.
 //!
-//! An agent may replace its file by a rename, so it needs a folder to write in; but in the folder of all task files it could
-//! write to those of other tasks. So its file moves into a folder of its own, which the sandbox shows in the place of the
-//! common one, and a link stands where it was:
+//! An agent may replace its file by a rename, so it needs a folder to write in; but in the folder of all task
+//! files it could write to those of other tasks. So its file moves into a folder of its own, which the
+//! sandbox shows in place of the common one, and a link takes its old place:
 //!
 //! ```text
 //!   task-states/task-12-state.md            a link, for people and for us
 //!   task-states/.task-12/task-12-state.md   the file; to the agent this folder is `task-states`
 //! ```
 //!
-//! What is in a drawer is the agent's to choose. So no link in it is followed, and nothing of it is taken for another
+//! The agent controls what is in a drawer. So no link in it is followed, and nothing in it counts as another
 //! task's. A drawer that a killed engine left open does no harm: the file is found in it.
 
 use crate::commands::orders;

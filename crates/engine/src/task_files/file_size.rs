@@ -1,7 +1,7 @@
 //! How large a task file is, what its parts cost to read, and what to do about it.
 //!
-//! One shape for `regatta task show` and `regatta state validate`. It only advises: what is archived by itself, and
-//! when, is the [archive](crate::task_files::archive)'s matter.
+//! `regatta task show` and `regatta state validate` share this one shape. It only advises: the
+//! [archive](crate::task_files::archive) decides what is archived automatically, and when.
 
 use crate::core::Task;
 use regatta_files::{TaskFile, size};

@@ -1,13 +1,15 @@
-//! What a write displaced, looked at until nobody can write to it any more; and what a killed process left beside it.
+//! Handles what a write displaced, until nobody can write to it any more, and what a killed process left
+//! beside it.
 //!
 //! ```text
 //!   a version that the log knows, or nothing      removed once nobody has it open
 //!   another text, and its base is known           merged like any other edit, then removed as above
-//!   another text, and its base is not known       kept beside the task file, and said so
-//!   no text, or what is left of one               set aside as corrupt, and said so
+//!   another text, and its base is not known       kept beside the task file, and reported
+//!   no text, or what is left of one               set aside as corrupt, and reported
 //! ```
 //!
-//! All of this happens under the lock of the task file: what a living process of ours is about to use is left alone.
+//! All of this happens under the lock of the task file, so that files in use by a living process of ours are
+//! left alone.
 
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, Command, Edit, Event, FileText, FileVersion, News, Origin, Task, TaskId};

@@ -1,9 +1,10 @@
-//! How task files looked when they were in line with the log, so that a start looks into none that has not changed since.
+//! How task files looked when they last matched the log, so that a start does not read files that have not
+//! changed since.
 //!
-//! A line says: with this stamp, the file said just what the log up to `base` has to say in it. Lines are rows of the list
-//! `files` in the store. One is written with the event that confirms a write, or by the watch for a file that it has looked
-//! into. It holds until its task, or one that this depends on, has a newer event: what a file has to say depends on
-//! nothing else. A line that is missing costs a look, and nothing more.
+//! A line says: with this stamp, the file matched the log up to `base`. Lines are rows of the list `files` in
+//! the store. A line is written with the event that confirms a write, or by the watch for a file that it has
+//! read. It is valid until its task, or one that this depends on, has a newer event: the content of a file
+//! depends on nothing else. A missing line costs one read of the file, and nothing more.
 
 use crate::commands::orders::{self, Beside};
 use crate::core::TaskId;

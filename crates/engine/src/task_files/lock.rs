@@ -1,6 +1,7 @@
-//! One of ours at a time: a kernel lock per task file, which dies with its process.
+//! A kernel lock per task file, for one process of ours at a time; it is released when its process dies.
 //!
-//! Editors and agents do not know of it; it only keeps two processes of ours from taking each other's writes for edits.
+//! Editors and agents do not know of it; it only keeps two processes of ours from mistaking each other's
+//! writes for edits.
 
 use crate::core::TaskId;
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! Which task files are to be looked at, and when: reports of the system in, tasks due out.
+//! Which task files to look at, and when: system reports go in, tasks that are due come out.
 //!
 //! ```text
 //!   closed after writing, or moved to its name     due at once
@@ -8,7 +8,8 @@
 //!   reports were lost, or none came for long       the whole folder is looked at
 //! ```
 //!
-//! Nothing depends on reports alone: what they miss, the next look at the folder finds. No disk is touched here.
+//! Nothing depends on reports alone: the next scan of the folder finds what they miss. Nothing here touches
+//! the disk.
 
 use crate::core::TaskId;
 use crate::task_files::settled::Stamp;

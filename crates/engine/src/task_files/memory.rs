@@ -1,4 +1,4 @@
-//! What people and agents do with a task's file, as calls: tick, log, write the output, archive.
+//! What people and agents do with a task's file, as functions: tick, log, write the output, archive.
 
 use crate::clock;
 use crate::commands::orders::Giver;

@@ -1,14 +1,14 @@
-//! Keeps the file of a task and the log in line with each other.
+//! Keeps the file of a task and the log in sync.
 //!
 //! ```text
 //!   disk ──▶ what did somebody change since we last wrote? ──▶ events ──▶ what must the file say? ──▶ disk
 //! ```
 //!
-//! Nothing here is stored as an intent: what has to be written can be seen at any time, by comparing the newest
-//! version in the log with the one that is known to be on the disk. So a crash anywhere is healed by looking again,
-//! and any process may look. A write swaps the new file with the old one. What was displaced is looked at until nobody
-//! can write to it any more: an edit that came between our reading and our writing, or later, is merged. It does not know
-//! runs or sessions. See docs/design/001-task-files.md.
+//! Nothing here is stored as an intent: comparing the newest version in the log with the one that is known to
+//! be on the disk shows at any time what has to be written. So any process can recover from a crash by
+//! comparing again. A write swaps the new file with the old one. The displaced file is checked until nobody
+//! can write to it any more: an edit that came between our reading and our writing, or later, is merged. This
+//! module does not know runs or sessions. See docs/design/001-task-files.md.
 
 pub(crate) mod archive;
 mod desired;

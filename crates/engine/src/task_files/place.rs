@@ -1,4 +1,4 @@
-//! Where task files and what belongs to them are, and what the names beside them say.
+//! Where task files and their companions are, and what the names beside them mean.
 
 use crate::core::TaskId;
 use crate::error::Error;

@@ -1,7 +1,7 @@
-//! Writes task files and archives again that somebody deleted, such as `git clean -fdx`.
+//! Rewrites task files and archives that were deleted, for example by `git clean -fdx`.
 //!
-//! All that they say is in the log. A verb asks only whether the folder of the task files is there, which costs one look; an
-//! engine compares the names in it when it starts, and sees by its watch what goes later.
+//! The log has their full content. A verb only checks whether the folder of the task files exists, which is
+//! cheap. An engine compares the names in it when it starts, and its watch notices later deletions.
 
 use crate::commands::orders;
 use crate::core::{Event, FileText, TaskId};

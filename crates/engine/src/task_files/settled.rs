@@ -1,9 +1,9 @@
-//! Reading a file that anybody may be writing to, so that a half-written one is not taken for a whole.
+//! Reads a file that anybody may be writing to, so that a half-written one is not mistaken for a whole one.
 //!
-//! An editor that truncates and writes has the file open meanwhile. So a file is whole when nobody has it open for
-//! writing and it did not change while it was read. One that is kept open for long counts as whole when it has not
-//! changed for a while. One that is empty or lacks its end is looked at as long, because the rest may come with the next
-//! opening, and is never judged while somebody has it open.
+//! An editor that truncates and writes has the file open meanwhile. So a file is whole when nobody has it
+//! open for writing and it did not change while it was read. One that is kept open for long counts as whole
+//! when it has not changed for a while. One that is empty or lacks its end is watched for the same time,
+//! because the rest may come with the next opening, and is never judged while somebody has it open.
 
 use crate::error::Error;
 use regatta_files::disk::{self, Itself};
@@ -96,7 +96,7 @@ impl Watched<'_> {
         }
     }
 
-    /// Reads the file once it is whole, or is known, waiting for that until the given moment.
+    /// Reads the file once it is whole, or is known, and waits for that until the given time.
     pub(crate) async fn read(&self, until: Instant, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
         loop {
             let look = look(self, &is_known).await?;

@@ -1,9 +1,9 @@
-//! Noticing edits: what changed while nobody ran is found when an engine starts, and what changes later is reported.
+//! Notices edits: an engine finds earlier changes when it starts, and later ones are reported to it.
 //!
-//! At the start every file is compared with how it looked when it was last in line ([`Known`]), and only what differs is
-//! looked into; a file that is gone is written again. Edits are taken in here, and what a crash cut off is finished. What
-//! the engine itself has to say is otherwise written by the effects that lead to it, so that the log has it in its
-//! place. When to look is decided by [`Looks`].
+//! At the start every file is compared with how it looked when it last matched the log ([`Known`]), and only
+//! those that differ are read; a missing file is written again. Edits are taken in here, and work that a
+//! crash interrupted is finished. The engine's own additions are otherwise written by the effects that cause
+//! them, so that they are in the right order in the log. [`Looks`] decides when to look.
 
 use crate::commands::orders;
 use crate::core::{Actor, Refusal, TaskId};

@@ -1,8 +1,9 @@
 //! The container of an export: an uncompressed tar that holds plain files and nothing else.
 //!
-//! Tar, so that `tar tf` shows what is in it and `tar xf` gets it out in need. Written and read here rather than by a library,
-//! because the reader has to refuse whatever the writer does not write: links, folders, devices, extended headers, names
-//! that lead elsewhere. Nothing is compressed, so a small file cannot become a large one.
+//! It is a tar so that `tar tf` lists it and `tar xf` extracts it in an emergency. It is written and read
+//! here rather than by a library, because the reader has to refuse whatever the writer does not write: links,
+//! folders, devices, extended headers, names that lead elsewhere. Nothing is compressed, so a small file
+//! cannot become a large one.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

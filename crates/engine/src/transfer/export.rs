@@ -1,4 +1,4 @@
-//! Writing an export, also while an engine is at work: the log first, then files that can only be newer.
+//! Writes an export, even while an engine runs: the log first, then files that can only be newer.
 
 use crate::clock;
 use crate::core::{Stage, Task, TaskId};

@@ -1,10 +1,11 @@
-//! Taking an export over: everything is checked before anything changes, and the log comes last.
+//! Imports an export: everything is checked before anything changes, and the log comes last.
 //!
 //! ```text
 //!   unpack and check ─▶ objects ─▶ refs and branches ─▶ files ─▶ log.db ─▶ worktrees of tasks in work
 //! ```
 //!
-//! Until the log is in its place there is nothing that refers to the rest, so an import that was killed is run again.
+//! Until the log is in place nothing refers to the rest, so an import that was killed can simply be run
+//! again.
 
 use crate::core::{Task, TaskId};
 use crate::crash;

@@ -1,9 +1,10 @@
-//! Whose move a run is, and which move: a person's, the engine's, or nobody's.
+//! Whose move is next in a run, and which move: a person's, the engine's, or nobody's.
 //!
-//! Every state that is not final has an owner and a next action. A run that waits at its task or for its children has
-//! those of the task or of the children, and so it shows their errors too. What the log says is under way is under
-//! way only while an engine runs: without one the move is a person's, and the phase is `unattended`. Whose turn it is
-//! says the core ([`Run::turn`]); here what that means is looked up and put into words.
+//! Every state that is not final has an owner and a next action. A run that waits at its task or for its
+//! children has those of the task or of the children, and so it shows their errors too. Work that the log has
+//! as started is in progress only while an engine runs: without one the move is a person's, and the phase is
+//! `unattended`. The core says whose turn it is ([`Run::turn`]); this module looks up what that means and
+//! puts it into words.
 
 use crate::commands::orders;
 use crate::commands::run_orders::get_run;

@@ -1,7 +1,7 @@
-//! The sessions of a task or a run with their transcripts, and what those that run are doing.
+//! The sessions of a task or a run with their transcripts, and what the running ones are doing.
 //!
-//! Which sessions there are, the log says; what happened in one, its transcript. Any process may read both while the engine
-//! of another writes them.
+//! The log says which sessions there are; the transcript says what happened in one. Any process may read both
+//! while another process's engine writes them.
 
 use crate::clock;
 use crate::commands::accounts;

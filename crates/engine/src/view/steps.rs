@@ -27,7 +27,7 @@ pub struct StepView {
     pub exhausted: bool,
     /// The node that it led to; while a task is up for approval, the node that it comes from.
     pub to: String,
-    /// The task that was put up for approval on the way.
+    /// The task that was put up for approval in this step.
     pub task_id: Option<TaskId>,
     /// Whether a person sent it back.
     pub sent_back: bool,

@@ -267,7 +267,7 @@ pub(crate) struct Around {
     unverified: BTreeSet<TaskId>,
 }
 
-/// What the moment makes of a task, whatever the log says.
+/// What the current state of the project means for a task, beyond what the log says.
 pub(crate) enum Stand<'a> {
     /// Nothing.
     AsLogged,
@@ -298,7 +298,7 @@ impl Around {
         self.queue.get(&task).map(|(queued, place)| (queued, *place))
     }
 
-    /// Says what the moment makes of a task that is so far, and whose move it is.
+    /// Says what the current state of the project means for a task, and whose move it is.
     pub(crate) async fn stand(
         &self,
         project: &Project,

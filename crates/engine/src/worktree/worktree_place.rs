@@ -1,8 +1,8 @@
-//! The place of a worktree: made there, whatever was left in its way.
+//! Makes the place of a worktree free, and makes the worktree there.
 //!
-//! A killed engine, or an agent that outlived it, may have left a folder where a worktree was before. Nobody owns it,
-//! and nothing in it is thrown away: it is moved beside the worktree, under a name that says so. What stands in a place
-//! where none of ours was is somebody else's, and stays.
+//! A killed engine, or an agent that outlived it, may have left a folder where a worktree was before. Nobody
+//! owns it, and nothing in it is thrown away: it is moved beside the worktree, under a name that says so. A
+//! folder in a place where none of our worktrees was belongs to somebody else, and stays.
 
 use crate::error::Error;
 use crate::project::Project;

@@ -124,12 +124,12 @@ impl World {
         PathBuf::from(text.trim_end())
     }
 
-    /// Has the agent end.
+    /// Makes the agent end.
     pub(crate) fn go(&self) {
         self.repo.write(".regatta/go", "");
     }
 
-    /// Has the agent end, and waits until nothing more happens to its task.
+    /// Makes the agent end, and waits until nothing more happens to its task.
     pub(crate) async fn finish(&mut self, task: TaskId) -> Task {
         self.go();
         self.helm.rest(task, &mut |_| {}).await.unwrap().task

@@ -125,7 +125,7 @@ impl Gated {
         begun
     }
 
-    /// Has an engine work on the run, which is paused as soon as two of its children work.
+    /// Lets an engine work on the run, which is paused as soon as two of its children work.
     async fn pause_at_work(self: &Arc<Self>, world: &World, pause: &[RunId]) {
         let roles = Arc::clone(self) as Arc<dyn Roles>;
         let mut helm =

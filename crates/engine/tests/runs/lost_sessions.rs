@@ -48,7 +48,7 @@ impl Office {
             .await
     }
 
-    /// Has an engine work until so many sessions are under way, and then leave at once.
+    /// Lets an engine run until so many sessions have started, and then exit at once.
     async fn leave_over(&self, sessions: usize) {
         let project = Arc::clone(&self.world.project);
         let helm = Helm::take_everything(project, CancellationToken::new()).await.unwrap();

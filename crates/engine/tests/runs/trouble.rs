@@ -53,7 +53,7 @@ async fn first_is_up() -> (World, RunId) {
     (world, run)
 }
 
-/// Has an agent work on a task without the run that it is from.
+/// Lets an agent work on a task without the run that it is from.
 async fn do_by_hand(world: &World, task: TaskId) {
     orders::assign(&world.project, &giver(), task, Assignee::Agent("hand".parse().unwrap()), None, true)
         .await

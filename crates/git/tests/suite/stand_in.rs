@@ -1,4 +1,4 @@
-//! The git folder that an agent in a sandbox sees, used by a plain git as the sandbox would have it used.
+//! The git folder that an agent in a sandbox sees, used by a plain git the way the sandbox would use it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -161,7 +161,7 @@ impl Desk {
         Ok(answer)
     }
 
-    /// Has a lock that another process holds be an answer at once: a worker of the runtime may not wait for it.
+    /// Returns at once when another process holds the lock: a worker of the runtime must not wait for it.
     fn without_waiting<T>(
         &self,
         connection: &Connection,

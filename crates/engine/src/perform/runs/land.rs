@@ -1,6 +1,6 @@
 //! Puts a task up for approval, and waits until it is merged, sent back or cancelled.
 //!
-//! The intent stays open for as long as a person takes. Which of the three it was is read from the task itself, so a
+//! The intent stays open until a person has decided. The outcome is read from the task itself, so a
 //! repetition after a crash finds the same.
 
 use crate::commands::orders::{self, Giver, Order};

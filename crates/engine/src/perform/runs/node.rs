@@ -43,7 +43,7 @@ pub(crate) async fn perform(
         };
         if let Some(command) = find_hold(seat.run()) {
             left::end(work, seat.run()).await?;
-            // Decided once: when somebody resumes it at this moment, the intent must stay.
+            // Decided only once: if somebody resumes the run right now, the intent must stay.
             if seat.give_with(&work.project, &Actor::Engine, command, &terms, Append::default()).await? {
                 return Ok(());
             }
@@ -144,7 +144,7 @@ fn find_kind(seat: &Seat) -> Option<Kind> {
     }
 }
 
-/// Has a role play, or says why there is nothing to tell it.
+/// Lets a role play, or says why there is no prompt for it.
 async fn ask(
     work: &Work,
     roles: &dyn Roles,

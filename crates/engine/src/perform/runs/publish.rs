@@ -1,4 +1,5 @@
-//! Puts the items of a run on the board: tasks and the note of which is which, in one append.
+//! Puts the items of a run on the board: the tasks, and the record of which task belongs to which item, in
+//! one append.
 
 use crate::clock;
 use crate::commands::documents;

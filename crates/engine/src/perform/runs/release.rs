@@ -1,7 +1,7 @@
-//! Lets go of a task when its run is over, or gives it up.
+//! Releases a task when its run is over or gives the task up.
 //!
-//! What the run did not submit is left to a person with the reason, in the worktree as it is. This ends what a killed
-//! engine left running in it.
+//! What the run did not submit is left to a person with the reason, in the worktree as it is. Processes that
+//! a killed engine left running there are ended.
 
 use crate::commands::orders;
 use crate::core::{Failure, Outcome, RunEnd, RunId, Stage, Task, TaskId, WorkPhase};

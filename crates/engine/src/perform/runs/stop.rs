@@ -1,4 +1,4 @@
-//! Stops what a run has under way: the session of a role, and its children.
+//! Stops the current work of a run: the session of a role, and its children.
 
 use crate::commands::run_orders::get_run;
 use crate::core::run::{Command, Phase};

@@ -1,4 +1,4 @@
-//! From the words of the engine to those of the desk.
+//! Converts the engine's types to those of the desk.
 
 use crate::commands::messages::MessageView;
 use crate::core::{Code, Problem, Task};

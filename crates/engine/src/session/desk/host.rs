@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 const CONNECTIONS_MAX: usize = 16;
 /// `regatta mcp` shows its token at once.
 const TOKEN_WAIT: Duration = Duration::from_secs(10);
-/// When no file can be opened any more, a moment later perhaps one can.
+/// When no more files can be opened, a short wait may help.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Hosts the desk until `stop` is cancelled.

@@ -5,9 +5,10 @@
 //!                             first line: the token
 //! ```
 //!
-//! A desk opens before its session starts and closes after the last process of it is dead. The token is worth that one
-//! session: the clerk knows for which task, run and agent it speaks, and refuses what is not theirs. It does not decide
-//! anything; edits of the task go the way of edits of its file. Start reading at `open`, then `clerk`.
+//! A desk opens before its session starts and closes after the session's last process is dead. The token is
+//! valid for that one session: the clerk knows for which task, run and agent it speaks, and refuses what is
+//! not theirs. It does not decide anything; edits of the task are handled like edits of its file. Start
+//! reading at `open`, then `clerk`.
 
 mod answers;
 mod budget;

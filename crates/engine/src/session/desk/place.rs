@@ -1,7 +1,8 @@
 //! The private folder of a session: its socket and its token.
 //!
-//! The path of a socket may have about a hundred bytes, and that of a project is often longer. So the socket is reached
-//! through an open handle of its folder where the system shows handles as paths, which Linux does.
+//! The path of a socket is limited to about a hundred bytes, and a project's path is often longer. So the
+//! socket is reached through an open handle of its folder where the system exposes handles as paths, as Linux
+//! does.
 
 use crate::error::Error;
 use crate::project::Project;
@@ -94,7 +95,7 @@ impl Place {
     }
 }
 
-/// A way to the socket of a folder whose path is short enough, open for as long as it is kept.
+/// A short enough path to the socket of a folder, valid for as long as this is kept.
 struct Way {
     socket: PathBuf,
     _folder: Option<File>,

@@ -124,14 +124,14 @@ struct Acted {
     broke: Option<Breakdown>,
 }
 
-/// One try to have a role play.
+/// One attempt to let a role play.
 enum Try {
     Played(Played),
     /// It broke off, and is to be tried again.
     Later,
 }
 
-/// Has an agent begin, unless a tape is played; nothing when a stop was recorded meanwhile.
+/// Starts an agent, unless a tape is played; nothing when a stop was recorded meanwhile.
 async fn begin(
     roles: &AgentRoles,
     ask: &Ask<'_>,

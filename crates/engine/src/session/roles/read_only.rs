@@ -1,7 +1,8 @@
-//! A role that may not write, at work in the worktree of a task.
+//! A role that may not write, working in the worktree of a task.
 //!
-//! In a sandbox its worktree is read-only. Where there is none, or something got around it, what it changed is kept as a
-//! salvage, reported, and taken out of the worktree again, so that it is not merged with the work that was looked at.
+//! In a sandbox its worktree is read-only. Without a sandbox, or if something got around it, its changes are
+//! kept as a salvage, reported, and removed from the worktree, so that they are not merged with the work
+//! under review.
 
 use crate::clock;
 use crate::commands::orders;
