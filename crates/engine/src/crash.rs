@@ -78,10 +78,11 @@ pub(crate) fn point(name: &str) {
     }
 }
 
-/// Tells whether no thread of this process has received a stop that was sent to it.
+/// Tells whether a stop signal has not yet reached any thread of this process.
 ///
-/// Any thread may be the one that receives it, and this one would run on until then: past the point, and perhaps into a lock
-/// that it then holds as long as it sleeps. Once one has received it, no thread gets out of the kernel any more.
+/// Any thread may receive it, and until then this one would run on: past the point, and perhaps into a lock
+/// that it would then hold while suspended. Once a thread has received the signal, no thread returns from the
+/// kernel any more.
 #[cfg(debug_assertions)]
 fn is_stop_pending() -> bool {
     const SIGSTOP_BIT: u64 = 1 << 18;

@@ -175,8 +175,8 @@ impl Repository {
         Ok(tip)
     }
 
-    /// Tells whether a git folder has objects from elsewhere: an agent could use that to import objects from a repository
-    /// that it may not read. The project's own objects do not count.
+    /// Tells whether a git folder has objects from elsewhere: an agent could use that to import objects from
+    /// a repository that it may not read. The project's own objects do not count.
     fn borrows(&self, git_dir: &Path) -> bool {
         let objects = git_dir.join("objects");
         let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());

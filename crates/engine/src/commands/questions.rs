@@ -11,7 +11,7 @@ use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use regatta_store::{Append, CommandKey, StreamName};
 
-/// Returns the questions that wait, by name.
+/// Returns the open questions, by name.
 pub async fn list_questions(project: &Project) -> Result<Vec<(String, Asked)>, Error> {
     Ok(accounts::get_account(project, Scope::Project).await?.questions.into_iter().collect())
 }
@@ -53,7 +53,7 @@ impl round::Turn for Turn<'_> {
         let mut folded: Vec<Folded<Account>> =
             loaded.into_iter().map(Folded::from_loaded).collect::<Result<_, _>>()?;
         let expect = folded.iter().map(|folded| (folded.stream.clone(), folded.version)).collect();
-        // Answered by somebody else since it was looked up: then the project's account has moved, too.
+        // Somebody else answered since it was looked up; then the project's account has moved, too.
         let project_account = folded.first().map(|folded| &folded.state);
         if !project_account.is_some_and(|account| account.questions.contains_key(self.name)) {
             let refusal = session::answer(&Account::default(), &self.giver.actor, self.name, self.leave);

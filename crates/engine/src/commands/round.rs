@@ -10,7 +10,7 @@ use regatta_store::{Append, Appended, CommandKey};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// Each lost race means that another command went through, so a few dozen are only lost under great load.
+/// Each lost race means that another command went through, so dozens are lost only under great load.
 const TRIES_MAX: u32 = 64;
 
 /// A command that takes the round.
@@ -39,7 +39,8 @@ pub(crate) async fn take<T: Turn>(project: &Project, turn: &T) -> Result<T::Give
     for _ in 0..TRIES_MAX {
         let (given, append) = match turn.decide(project).await {
             Ok(decided) => decided,
-            // The same command may have gone through since it was looked for: then it is what stands in its own way.
+            // The same command may have gone through since it was looked up; then it is refused because of
+            // itself.
             Err(Error::Refused(refusal)) => {
                 let answer = find_answer(project, turn.key()).await?;
                 return answer.map_or(Err(Error::Refused(refusal)), |answer| T::parse(&answer));

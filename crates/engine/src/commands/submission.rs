@@ -14,12 +14,12 @@ use std::path::Path;
 /// A conflict marker of git, at the beginning of a line.
 const MARKER: &[u8] = b"<<<<<<< ";
 
-/// Commits what is in the worktree and returns the diff; an empty one when there is nothing to submit, since the rule
-/// refuses before it looks at this.
+/// Commits what is in the worktree and returns the diff; an empty one when there is nothing to submit, since
+/// the rule then refuses regardless.
 pub(crate) async fn see(project: &Project, id: TaskId, actor: &Actor) -> Result<Diff, Error> {
     let Some(task) = find(project, id).await? else { return Ok(orders::empty_diff()) };
     match commit(project, &task, actor).await {
-        // It was cancelled while we looked: the rule says so better than git does.
+        // The task was cancelled while we looked: the rule explains that better than git does.
         Err(error) if !matches!(error, Error::Refused(_)) && find(project, id).await?.is_none() => {
             Ok(orders::empty_diff())
         }
@@ -70,7 +70,7 @@ async fn check_is_finished(project: &Project, task: &Task) -> Result<(), Error> 
     Err(Error::Refused(Refusal::ConflictLeft { task: task.id, files }))
 }
 
-/// Tells whether git still holds a path for unmerged, and its file for unresolved.
+/// Tells whether git still lists a path as unmerged and its file has conflict markers.
 fn has_markers(place: &Path, entry: &StatusEntry) -> bool {
     let is_unmerged = entry.code.contains('U') || ["AA", "DD"].contains(&entry.code.as_str());
     let path = place.join(&entry.place);

@@ -76,7 +76,7 @@ pub(crate) async fn perform(
         work.note(task, Outcome::SessionStarted { session }).await?;
         crash::point("run_session.started");
         let ended = sessions::watch(&work.project, running, control).await;
-        // The prompt says all that is needed, so a new session of the agent does as well.
+        // The prompt says all that is needed, so a new session of the agent will do.
         if !charge.starts_afresh(&ended) {
             break ended;
         }
@@ -106,12 +106,12 @@ enum Phase {
     Running,
 }
 
-/// Tells whether the task still waits for this session; what was left of it is ended otherwise.
+/// Tells whether the task still waits for this session; otherwise what is left of it is ended.
 pub(crate) fn is_wanted(task: &Task, session: u32) -> bool {
     wanted(task, session).is_some()
 }
 
-/// Returns how far the session is that the task still waits for.
+/// Returns the phase of the session, if the task still waits for it.
 fn wanted(task: &Task, session: u32) -> Option<Phase> {
     let Stage::InProgress(work) = &task.stage else { return None };
     match work.phase {
@@ -121,7 +121,8 @@ fn wanted(task: &Task, session: u32) -> Option<Phase> {
     }
 }
 
-/// A session that was stopped before it began is over if that was for its task, and begins with the next engine if not.
+/// A session that was stopped before it began is over if its task was stopped; otherwise it begins with the
+/// next engine.
 async fn leave(work: &Work, task: TaskId, session: u32, reason: StopReason) -> Result<(), Error> {
     match reason {
         StopReason::Shutdown => Ok(()),
@@ -177,7 +178,7 @@ fn variables(task: &Task, session: u32) -> BTreeMap<String, String> {
     pairs.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-/// Commits what the agent left, and takes the diff.
+/// Commits what the agent left, and computes the diff.
 async fn finish(project: &Project, task: TaskId, session: u32, ended: &Ended) -> SessionEnd {
     let diff = async {
         let found = orders::get_task(project, task).await?;

@@ -11,7 +11,7 @@ use crate::perform::Work;
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// Longest sleep at a time: a clock that was set, or a machine that slept, is noticed after it.
+/// The longest sleep at a time, so that a changed clock or a suspended machine is noticed.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 pub(crate) async fn perform(work: &Work, task: TaskId, session: u32, until: Timestamp) -> Result<(), Error> {

@@ -40,7 +40,8 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// Finds the project that holds `dir`. A repository without one, such as a submodule, may lie in one that has.
+    /// Finds the project that holds `dir`. A repository without one, such as a submodule, may lie within a
+    /// project.
     pub(crate) fn find(dir: &Path) -> Result<Self, Error> {
         let dir = dir.canonicalize().map_err(Error::io("find", dir))?;
         let mut from = Some(dir.clone());
@@ -59,7 +60,7 @@ impl Location {
         Err(Error::ProjectNotFound(dir))
     }
 
-    /// Finds where a new project belongs that is made in `dir`, which is in a repository.
+    /// Finds the place of a new project that is made in `dir`, which is in a repository.
     pub(crate) fn find_new(dir: &Path) -> Result<Self, Error> {
         let dir = dir.canonicalize().map_err(Error::io("find", dir))?;
         let Some(found) = discover(&dir) else { return Err(Error::ProjectNotFound(dir)) };
@@ -89,7 +90,7 @@ impl Location {
         regatta_files::disk::write_atomically(&path, &line).map_err(Error::StateFile)
     }
 
-    /// Returns the folder of all that is Regatta's in the worktree.
+    /// Returns Regatta's folder in the worktree.
     pub(crate) fn folder(&self) -> PathBuf {
         self.root.join(FOLDER)
     }

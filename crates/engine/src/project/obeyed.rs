@@ -88,7 +88,7 @@ fn from_root(path: &str, root: &Path) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Returns the words of a command that name what is run, but not what it is run on.
+/// Returns the words of a command that name what is run, but not its arguments.
 fn programs_of(command: &[String]) -> Vec<String> {
     let mut programs = Vec::new();
     for segment in segments_of(command) {
@@ -104,7 +104,7 @@ fn programs_of(command: &[String]) -> Vec<String> {
     programs
 }
 
-/// Splits a command where the shell starts another one; a list that is run as it is has one part.
+/// Splits a command where the shell starts another one; a list that runs without a shell is one part.
 fn segments_of(command: &[String]) -> Vec<Vec<String>> {
     match command {
         [shell, option, line] if shell == "sh" && option == "-c" => line

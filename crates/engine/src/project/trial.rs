@@ -50,7 +50,7 @@ pub async fn begin_trial(project: &Project, giver: &Giver, agent: AgentId) -> Re
     Ok(task)
 }
 
-/// A script is found from the project's root, and so must be there.
+/// A script is found from the project's root, so it must exist there.
 fn find_script(project: &Project, agent: &AgentId) -> Result<Option<(String, String)>, Error> {
     let entry = project.config().agents.get(agent);
     match entry.map(|entry| &entry.program) {

@@ -28,7 +28,7 @@ pub(crate) struct Resolved {
     pub(crate) secrets: Vec<String>,
 }
 
-/// Why a variable could not be had.
+/// Why the value of a variable could not be obtained.
 #[derive(Debug, thiserror::Error)]
 #[error("the variable {name} could not be had: {why}")]
 pub(crate) struct Missing {
@@ -36,7 +36,7 @@ pub(crate) struct Missing {
     why: String,
 }
 
-/// Finds the values of an agent's variables; one that is passed on and not set is left out.
+/// Finds the values of an agent's variables; one that is passed on but not set is left out.
 pub(crate) async fn resolve(entry: &AgentEntry, root: &Path) -> Result<Resolved, Missing> {
     let mut resolved = Resolved::default();
     for Variable { name, source } in &entry.environment {
@@ -94,7 +94,7 @@ async fn ask(command: &[String], root: &Path) -> Result<String, String> {
     to_value(output.stdout).map_err(|why| format!("what `{shown}` printed {why}"))
 }
 
-/// Returns a text without the line end at its end.
+/// Returns a text without its final line ending.
 fn to_value(bytes: Vec<u8>) -> Result<String, &'static str> {
     if bytes.len() > VALUE_BYTES_MAX {
         return Err("is too long for a variable");

@@ -6,7 +6,7 @@
 use crate::runs::way::Stage;
 use std::fmt;
 
-/// One thing that is otherwise than recorded.
+/// One difference from the recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     place: Place,
@@ -29,7 +29,7 @@ impl Difference {
         Difference { place: Place::Step(stages.chain([(step, String::new())]).collect()), text }
     }
 
-    /// Puts differences into the order of their steps; those of one step stay in the order that they have.
+    /// Sorts differences by step; those of one step keep their order.
     pub(crate) fn sort(found: &mut [Self]) {
         found.sort_by(|one, other| one.place.cmp(&other.place));
     }

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// How many paths an error names; the rest is counted.
 const PATHS_TOLD_MAX: usize = 5;
 
-/// Sees where work of a replay starts; its branch may not be there yet.
+/// Finds where work of a replay starts; its branch may not exist yet.
 pub(crate) async fn see_start(project: &Project, run: &Run, tape: &Tape) -> Result<Start, Error> {
     let branch = find_branch_of(project, run).await?;
     let head = match project.repository().find_branch(&branch).await? {
@@ -35,7 +35,7 @@ pub(crate) async fn see_start(project: &Project, run: &Run, tape: &Tape) -> Resu
     Ok(Start { target: branch.to_string(), base, from: None, folder })
 }
 
-/// Makes the branch that the work of a replay is merged into, if it is not there.
+/// Makes the branch that the work of a replay is merged into, if it does not exist.
 pub(crate) async fn ensure_branch(project: &Project, start: &Start) -> Result<(), Error> {
     let branch = BranchName::parse(&start.target).map_err(regatta_git::Error::from)?;
     match project.repository().create_branch(&branch, &orders::to_git(&start.base)?).await {
@@ -62,7 +62,7 @@ pub(crate) async fn find_misfit(
     let asked: Vec<PathBuf> = paths.values().cloned().collect();
     let entries = repository.find_entries(&head, &asked).await?;
     let fit = judge(&take.changes, |name| entries.get(paths.get(name)?).map(shown));
-    // What an earlier engine played and committed is no misfit.
+    // What an earlier engine played and committed still fits.
     let is_begun = orders::from_git(&head) != worktree.base;
     Ok(match fit {
         Fit::Fits => None,

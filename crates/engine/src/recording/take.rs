@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 /// The longest name of a recorded answer; file systems allow 255 bytes, and an extension is added.
 const NAME_BYTES_MAX: usize = 200;
 
-/// So much of the digest tells names apart that are cut.
+/// This much of the digest keeps shortened names unique.
 const DIGEST_CHARACTERS: usize = 32;
 
 /// One answer of a role.
@@ -40,7 +40,7 @@ pub(crate) struct Take {
     pub(crate) base: Option<CommitId>,
     #[serde(flatten)]
     pub(crate) files: TapeFiles,
-    /// What it makes of the files of its task.
+    /// What it changes in the files of its task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) changes: BTreeMap<String, TapeChange>,
 }
@@ -68,7 +68,8 @@ impl Take {
     }
 }
 
-/// Writes a key in letters that every file system knows; the dot and the tilde are for the name itself.
+/// Writes a key in characters that every file system accepts; the dot and the tilde are reserved for the name
+/// itself.
 fn plain(text: &str) -> String {
     let mut name = String::new();
     for byte in text.bytes() {

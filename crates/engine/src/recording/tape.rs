@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 const HEAD: &str = "run.json";
 
-/// What is written to see whether a tape can be recorded on, and gone at once.
+/// Written to test whether a tape can be recorded, and removed at once.
 const TRIAL: &str = ".trial";
 
 /// The largest document of a tape; outputs are far below.
@@ -33,7 +33,8 @@ const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The most answers of a tape.
 const TAKES_MAX: usize = 100_000;
 
-/// How often a head is written that is outdated before it is there; each time something more has happened.
+/// How often a head is rewritten because it was outdated before it was written; each time something more has
+/// happened.
 const CLOSES_MAX: u32 = 64;
 
 /// Who works in a replay, in place of any agent of the config.
@@ -54,7 +55,7 @@ impl Tape {
         Ok(Tape::at(folder))
     }
 
-    /// Makes sure that a tape can be made in a folder: it is empty, or not there.
+    /// Makes sure that a tape can be made in a folder: it is empty, or does not exist.
     pub fn check_free(folder: &Path) -> Result<(), Error> {
         let is_used =
             folder.exists() && std::fs::read_dir(folder).map_err(Error::io("read", folder))?.next().is_some();
@@ -97,7 +98,7 @@ impl Tape {
         Ok(Tape { folder: folder.to_owned(), takes })
     }
 
-    /// Returns what it says about its run, which must have come to its end.
+    /// Returns what it says about its run, which must have ended.
     pub fn head(&self) -> Result<TapeHead, Error> {
         let path = self.folder.join(HEAD);
         if !path.exists() {
@@ -174,7 +175,7 @@ impl Tape {
     }
 }
 
-/// Writes down what the family of a run made of the tape that it is recorded on, if it is.
+/// Writes down what the family of a run has done on its tape, if it is recorded.
 pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
     let found = crate::commands::run_orders::get_run(project, run).await?;
     match &found.tape {
@@ -186,7 +187,7 @@ pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
     }
 }
 
-/// Closes the tape of a run that something has just happened to, if that was the last for now.
+/// Closes the tape of a run after an event, if the run now rests.
 pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
     let is_recorded = matches!(run.tape, Some(Taping::Record(_)));
     let is_at_rest = match &run.phase {
@@ -200,9 +201,9 @@ pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
     }
 }
 
-/// Closes the tape of a run, if it can: a tape that was thrown away is no reason to stop the work.
+/// Tries to close the tape of a run: a tape that was thrown away is no reason to stop the work.
 pub(crate) async fn close_quietly(project: &Project, run: RunId) {
-    // The follower of the run closes the tape too, and reports what is in the way.
+    // The follower of the run closes the tape too, and reports errors.
     let _ = close_tape(project, run).await;
 }
 

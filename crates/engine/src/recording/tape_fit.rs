@@ -30,13 +30,13 @@ impl TapeChange {
 pub(crate) enum Fit {
     /// It can be played.
     Fits,
-    /// All that it changes stands there already.
+    /// All of its changes are there already.
     Done,
-    /// These are otherwise than it knows them.
+    /// These paths differ from what it expects.
     Differs(Vec<String>),
 }
 
-/// Tells how changes fit what stands at their paths.
+/// Tells how changes fit the current entries of their paths.
 pub(crate) fn judge(changes: &BTreeMap<String, TapeChange>, find: impl Fn(&str) -> Option<String>) -> Fit {
     let present: Vec<(&String, &TapeChange, Option<String>)> =
         changes.iter().map(|(name, change)| (name, change, find(name))).collect();
@@ -52,7 +52,7 @@ pub(crate) fn judge(changes: &BTreeMap<String, TapeChange>, find: impl Fn(&str) 
     if is_done { Fit::Done } else { Fit::Fits }
 }
 
-/// Writes what stands at a path.
+/// Describes the entry of a path.
 pub(crate) fn shown(entry: &TreeEntry) -> String {
     format!("{} {}", entry.mode, entry.id)
 }

@@ -15,7 +15,7 @@ use crate::view::steps::{StepView, find_steps};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The most runs of one family; far above what a machine works on.
+/// The most runs of one family; far more than a machine can work on.
 const RUNS_MAX: usize = 100_000;
 
 /// What a tape says about its run as a whole.
@@ -34,7 +34,7 @@ pub struct TapeHead {
     /// Whether its items were tasks on the board, or those of its children.
     #[serde(default = "yes")]
     pub board: bool,
-    /// What the run was given.
+    /// The input of the run.
     pub input: Value,
     /// The commit that its work began from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct TapeHead {
     /// What it did.
     #[serde(flatten)]
     pub root: TapeRun,
-    /// What the runs did that it began, and those that they began.
+    /// What the runs below it did, at any depth.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<TapeRun>,
 }
@@ -94,7 +94,8 @@ pub(crate) struct Trouble {
 }
 
 impl TapeHead {
-    /// Tells whether the recorded run had more to come when this was written: it was at work, or waited for a person.
+    /// Tells whether the recorded run was not finished when this was written: it was working, or waited for a
+    /// person.
     pub(crate) fn is_unfinished(&self) -> bool {
         !matches!(self.root.status.as_str(), "completed" | "failed")
     }

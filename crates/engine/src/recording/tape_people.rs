@@ -53,8 +53,8 @@ impl TapeRun {
 }
 
 impl TapeHead {
-    /// Does what people did in the place where a replay waits, in the run itself or in one below it; false when they did
-    /// nothing there.
+    /// Repeats what people did at the place where a replay waits, in the run itself or in one below it;
+    /// returns false when they did nothing there.
     pub async fn act(&self, project: &Project, giver: &Giver, run: &Run) -> Result<bool, Error> {
         let family = find_open(project, run).await?;
         for run in family.iter().filter(|run| !run.is_held()) {
@@ -103,7 +103,7 @@ async fn find_open(project: &Project, run: &Run) -> Result<Vec<Run>, Error> {
     Ok(found)
 }
 
-/// Returns the steps of a run without one whose task is up for approval: where that leads is not decided.
+/// Returns the steps of a run, except one whose task is up for approval: where that leads is not decided yet.
 pub(crate) fn find_whole_steps(facts: &[Fact<Event>]) -> Vec<StepView> {
     let mut steps = find_steps(facts);
     let decided = facts.iter().rev().find_map(|fact| match &fact.event {
@@ -117,7 +117,7 @@ pub(crate) fn find_whole_steps(facts: &[Fact<Event>]) -> Vec<StepView> {
     steps
 }
 
-/// Finds what a run was answered; an answer that the state does not take is what the run failed with.
+/// Finds the answers that a run got; an answer that does not fit the state is the one the run failed with.
 pub(crate) fn find_answers(facts: &[Fact<Event>]) -> Vec<TapeAnswer> {
     let mut run: Option<Run> = None;
     let mut answers = Vec::new();

@@ -21,13 +21,13 @@ pub(crate) async fn find_decision(project: &Project, run: &Run) -> Result<Option
     }
 }
 
-/// Returns the settings by which a task is put up that a tape decides about.
+/// Returns the settings under which a task is put up if a tape decides about it.
 pub(crate) fn settings_for(project: &Project, decision: &TapeDecision) -> Settings {
     let approval = if decision.approved { Approval::Auto } else { Approval::Person };
     Settings { approval, checks: Vec::new(), ..project.config().settings.clone() }
 }
 
-/// Finds the settings by which a task is approved, if a tape decides about it.
+/// Finds the settings under which a task is approved, if a tape decides about it.
 pub(crate) async fn find_taped_settings(project: &Project, task: TaskId) -> Result<Option<Settings>, Error> {
     let Some(run) = orders::get_task(project, task).await?.run else { return Ok(None) };
     let decision = find_decision(project, &get_run(project, run).await?).await?;

@@ -6,7 +6,7 @@ use crate::core::{Code, Failure, Problem, ReviewPhase, RunId, Stage, Task, TaskI
 use crate::error::Error;
 use crate::project::Project;
 
-/// Says that the task of a step under way was cancelled, if it was.
+/// Reports that the task of the current step was cancelled, if it was.
 pub(crate) async fn find(project: &Project, run: RunId, task: TaskId) -> Result<Option<Failure>, Error> {
     let found = orders::get_task(project, task).await?;
     let is_cancelled = found.stage == Stage::Backlog || is_being_cancelled(&found);
@@ -60,7 +60,8 @@ pub(crate) fn explain_work(run: RunId, task: TaskId) -> Failure {
 
 /// Says why a task that a run put up is not merged.
 ///
-/// A fork of a child has no parent, and the one that there is would still wait: only the end of the child leads on.
+/// A fork of a child has no parent, and the child's own parent would still wait: only the end of the child
+/// lets it continue.
 pub(crate) fn explain_landing(run: RunId, task: TaskId, parent: Option<RunId>) -> Failure {
     let next = match parent {
         Some(parent) => format!("`regatta run stop {run}`: run {parent} goes on, with this item as failed"),

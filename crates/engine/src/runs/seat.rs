@@ -28,7 +28,7 @@ pub(crate) struct Seat {
     definition: Arc<Workflow>,
 }
 
-/// What goes with a command: the intents that it answers, and the lease that must still be held.
+/// What accompanies a command: the intents that it answers, and the lease that must still be held.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Terms {
     pub(crate) settle: Vec<IntentId>,
@@ -72,16 +72,16 @@ impl Seat {
         find_within(&self.definition, &self.run().within)
     }
 
-    /// Returns the run to be lent to expressions, and its workflow.
+    /// Lends the run to expressions, along with its workflow.
     pub(crate) fn lend(&mut self) -> (&mut Run, &Workflow) {
         let run = self.folded.state.as_mut().expect("a seat holds a run");
         let workflow = find_within(&self.definition, &run.within);
         (run, workflow)
     }
 
-    /// Tells the run something: decides, appends, and decides again when another process came first.
+    /// Gives the run a command: decides, appends, and decides again when another process came first.
     ///
-    /// Returns the effects that it asks for, with the intents that stand for them.
+    /// Returns the effects that it asks for, with their intents.
     pub(crate) async fn give(
         &mut self,
         project: &Project,
@@ -104,7 +104,8 @@ impl Seat {
         Err(Error::Contended { tries: TRIES_MAX })
     }
 
-    /// Tells the run something together with what else was decided, or returns false when another process came first.
+    /// Gives the run a command in the same append as other decisions, or returns false when another process
+    /// came first.
     pub(crate) async fn give_with(
         &mut self,
         project: &Project,
@@ -118,7 +119,8 @@ impl Seat {
         Ok(self.append(project, actor, (at, events), terms, with).await?.is_ok())
     }
 
-    /// Tells the run something as a part of an append of several runs, which is stored only if each is as it was read.
+    /// Gives the run a command as part of an append of several runs, which is stored only if each is still as
+    /// it was read.
     pub(crate) fn join(
         &mut self,
         actor: &Actor,
@@ -141,7 +143,7 @@ impl Seat {
         run::decide(Situation { workflow, now_millis }, run, command).map_err(Error::Refused)
     }
 
-    /// Appends events of this run, or returns what they were when another process came first.
+    /// Appends events of this run, or returns them when another process came first.
     async fn append(
         &mut self,
         project: &Project,
@@ -179,7 +181,7 @@ impl Seat {
     }
 }
 
-/// Returns a definition with nothing in it.
+/// Returns an empty definition.
 fn stand_in() -> Arc<Workflow> {
     static NOTHING: LazyLock<Arc<Workflow>> = LazyLock::new(|| {
         let definition = "name = \"nothing\"\nstart = \"end\"\nnodes.end = { kind = \"end\" }\n";
@@ -190,7 +192,7 @@ fn stand_in() -> Arc<Workflow> {
     Arc::clone(&NOTHING)
 }
 
-/// Settles intents from which nothing follows any more: what they were for is in the log, or the run is past it.
+/// Settles intents that have no further effect: their outcome is in the log, or the run is past it.
 pub(crate) async fn settle(project: &Project, terms: &Terms) -> Result<(), Error> {
     let append = Append { settle: terms.settle.clone(), fence: terms.fence, ..Append::default() };
     crash::point("append.before");
@@ -232,7 +234,7 @@ pub(crate) async fn load(project: &Project, id: RunId) -> Result<Folded<Option<R
     Folded::from_loaded(project.store().load(&log::run_stream(id), SNAPSHOT_FORMAT).await?)
 }
 
-/// Returns the child at the end of a path of names; a definition that lost one was refused when it was loaded.
+/// Returns the child at the end of a path of names; a definition without it was refused when it was loaded.
 pub(crate) fn find_within<'w>(definition: &'w Workflow, within: &[String]) -> &'w Workflow {
     within.iter().fold(definition, |workflow, name| workflow.children.get(name).unwrap_or(workflow))
 }

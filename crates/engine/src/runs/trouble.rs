@@ -14,7 +14,7 @@ pub(crate) fn of_run(run: &Run, error: Error) -> Result<Failure, Error> {
     if error.is_of_engine() { Err(error) } else { Ok(explain(run, &error)) }
 }
 
-/// Makes a hold of what could not be performed; the engine's own trouble stays what it is.
+/// Turns an error of a performer into a hold of the run; the engine's own errors are passed on.
 pub(crate) fn or_hold(
     run: &Run,
     performed: Result<Option<Command>, Error>,

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::project::Project;
 use serde::{Deserialize, Serialize};
 
-/// How deep children of children are followed; a workflow that is nested deeper cannot be loaded.
+/// How deep nested children are followed; a workflow that is nested deeper cannot be loaded.
 const DEPTH_MAX: usize = 64;
 
 /// One `map` node on the path to a child.
@@ -28,7 +28,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Tells whether it is the same place, at whatever step.
+    /// Tells whether it is the same place, whatever the step.
     pub(crate) fn is_at(&self, other: &Stage) -> bool {
         (&self.node, self.visit, &self.item) == (&other.node, other.visit, &other.item)
     }
@@ -54,7 +54,7 @@ pub(crate) async fn find_way(project: &Project, run: &Run) -> Result<Vec<Stage>,
     Ok(way)
 }
 
-/// Finds the run that a person began and that a run belongs to in the end, which may be itself.
+/// Finds the outermost run above a run, the one that a person started; it may be the run itself.
 pub(crate) async fn find_root(project: &Project, run: &Run) -> Result<Run, Error> {
     let mut found = run.clone();
     for _ in 0..DEPTH_MAX {

@@ -16,7 +16,7 @@ pub(crate) struct UnderWay {
     steps: Mutex<HashMap<TaskId, Vec<Control>>>,
 }
 
-/// A step that is under way until this is dropped.
+/// A step that is in progress until this is dropped.
 pub(crate) struct OnTask {
     all: Arc<UnderWay>,
     task: TaskId,
@@ -24,14 +24,14 @@ pub(crate) struct OnTask {
 }
 
 impl UnderWay {
-    /// Notes that a step works on a task from now on.
+    /// Registers that a step works on a task from now on.
     pub(crate) fn enter(self: &Arc<Self>, task: TaskId, whole: &Control) -> OnTask {
         let control = whole.for_part();
         self.change(|steps| steps.entry(task).or_default().push(control.clone()));
         OnTask { all: Arc::clone(self), task, control }
     }
 
-    /// Stops whatever is under way on a task, and waits until it is over.
+    /// Stops every step on a task, and waits until it is over.
     pub(crate) async fn stop(&self, task: TaskId, reason: StopReason) {
         let found = self.change(|steps| steps.get(&task).cloned().unwrap_or_default());
         found.iter().for_each(|control| control.stop(reason));
@@ -46,7 +46,7 @@ impl UnderWay {
 }
 
 impl OnTask {
-    /// Returns what the step is stopped by.
+    /// Returns the control that stops the step.
     pub(crate) fn control(&self) -> &Control {
         &self.control
     }

@@ -8,10 +8,10 @@ use crate::error::{Error, chain};
 use crate::project::Project;
 use std::path::Path;
 
-/// The rest is of the same kind.
+/// More names do not help: they are all of the same kind.
 const NAMED_MAX: usize = 4;
 
-/// Cleans up what a killed engine left, and notes what git obeys in a worktree before a program runs there.
+/// Cleans up what a killed engine left, and records what git obeys in a worktree before a program runs there.
 pub(crate) async fn prepare(project: &Project, folder: &Path) -> Result<Option<String>, Error> {
     let repository = project.repository();
     let left = repository.remove_planted(folder).await?;

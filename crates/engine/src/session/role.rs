@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 
-/// A question to a role: perform the node that the run is at.
+/// A request to a role: perform the current node of the run.
 pub struct Ask<'a> {
     /// The project.
     pub project: &'a Project,
@@ -47,7 +47,7 @@ impl Ask<'_> {
 pub enum Played {
     /// Its result, not yet judged.
     Returned(Value),
-    /// Its result, and the commit that the branch of its task stands at.
+    /// Its result, and the head of its task's branch.
     Committed(Value, CommitId),
     /// It could not answer.
     Failed(Failure),
@@ -71,7 +71,7 @@ pub trait Roles: Send + Sync + 'static {
     fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a>;
 }
 
-/// Finds the agent that plays a role: the one that `[roles]` names, or one of the role's own name.
+/// Finds the agent that plays a role: the one that `[roles]` names, or the one with the role's name.
 pub(crate) fn find_player(config: &Config, role: &str) -> Option<AgentId> {
     let own = || config.agents.keys().find(|agent| agent.as_str() == role).cloned();
     config.roles.get(role).cloned().or_else(own)

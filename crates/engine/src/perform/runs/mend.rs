@@ -13,7 +13,8 @@ pub(crate) async fn find_command(work: &Work, run: &Run) -> Result<String, Error
     Ok(if root.within.is_empty() {
         format!("`regatta run fork {} --with WORKFLOW`", root.id)
     } else {
-        // A fork of a child is nobody's child, and plays what the child played: only a new run plays something else.
+        // A fork of a child has no parent, and plays what the child played: only a new run plays something
+        // else.
         "`regatta run WORKFLOW`".to_owned()
     })
 }

@@ -69,7 +69,7 @@ async fn or_hold(work: &Work, run: RunId, step: u64, performed: Result<(), Error
     seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
 }
 
-/// Tells a run what came of an effect, and settles the intent with it.
+/// Reports the outcome of an effect to a run, and settles the intent with it.
 async fn settle(work: &Work, run: RunId, command: Command) -> Result<(), Error> {
     let mut seat = Seat::load(&work.project, run).await?;
     seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())

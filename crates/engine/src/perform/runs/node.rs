@@ -50,7 +50,7 @@ pub(crate) async fn perform(
             seat = Seat::load(&work.project, run).await?;
             continue;
         }
-        // Kept until what came of it is stored: until then its task is not cancelled.
+        // Held until the outcome is stored: until then its task is not cancelled.
         let on_task = seat.run().find_task().map(|task| work.under_way.enter(task, control));
         let control = on_task.as_ref().map_or(control, OnTask::control);
         let played = play(work, roles, &mut seat, asks, control).await;
@@ -69,7 +69,7 @@ pub(crate) async fn perform(
     }
 }
 
-/// Tells whether the node that a run is at is to be performed; what was left of it is ended otherwise.
+/// Tells whether the current node of a run should be performed; otherwise what is left of it is ended.
 pub(crate) fn is_performed(run: &Run) -> bool {
     matches!(run.phase, Phase::Performing { .. }) && find_hold(run).is_none()
 }

@@ -85,13 +85,13 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
 enum TakenUp {
     All,
     Not(Failure),
-    /// Nobody wants them any more, or this engine leaves.
+    /// Nobody needs them any more, or this engine is shutting down.
     Leaving,
 }
 
-/// Takes up the items that had been begun where a fork left the other run, each at the commit that it had come to.
+/// Takes up the items that the other run had begun at the point of the fork, each at its last commit then.
 ///
-/// Otherwise a step that performs nothing, such as a question, would lead on with tasks that hold no work.
+/// Otherwise a step that performs nothing, such as a question, would continue with tasks that hold no work.
 async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
     let (project, run) = (&work.project, seat.run());
     for item in &run.driven {
@@ -146,12 +146,13 @@ impl<'a> Board<'a> {
         let plan: Folded<Plan> = Folded::from_loaded(loaded)?;
         let plan_version = plan.version;
         let catalogue = documents::load_catalogue(&work.project).await?;
-        // One that is not there is no reason to keep the tasks from the board.
+        // A missing PRD is no reason to keep the tasks from the board.
         let prd = prd.filter(|prd| catalogue.state.prds.contains_key(prd));
         Ok(Board { work, prd, catalogue, plan, plan_version, append: Append::default() })
     }
 
-    /// Makes a task of each item, in their order; what an item depends on must come before it, or be there.
+    /// Makes a task of each item, in their order; what an item depends on must come before it, or exist
+    /// already.
     fn add_all(
         &mut self,
         items: &[BoardItem],

@@ -51,7 +51,7 @@ async fn until_prepared(work: &Work, run: RunId, task: TaskId) -> Result<Option<
     }
 }
 
-/// Ends a session of which no engine heard the end.
+/// Ends a session whose end no engine has seen.
 async fn end_session(work: &Work, task: &Task) -> Result<(), Failure> {
     let Stage::InProgress(found) = &task.stage else { return Ok(()) };
     let WorkPhase::Driven { session: Some(session), .. } = found.phase else { return Ok(()) };

@@ -23,7 +23,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, control: Option<Control>) -
             let mut seat = Seat::load_bare(&work.project, child).await?;
             let terms = Terms { settle: Vec::new(), fence: Some(work.token) };
             match seat.give(&work.project, &Actor::Engine, Command::Stop { reason: None }, &terms).await {
-                // It has ended by itself meanwhile.
+                // It has already ended.
                 Err(Error::Refused(_)) | Ok(_) => {}
                 Err(other) => return Err(other),
             }

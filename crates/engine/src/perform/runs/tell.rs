@@ -12,7 +12,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<()
     let end = match get_run(&work.project, run).await?.phase {
         Phase::Completed { result } => ChildEnd::Completed { result },
         Phase::Failed { error } => ChildEnd::Failed { error },
-        // It cannot be otherwise: the effect is asked for by the end.
+        // Cannot happen: only the end of a run asks for this effect.
         _ => return seat::settle(&work.project, &terms(work)).await,
     };
     let command = Command::ChildEnded { child: run, end };

@@ -61,7 +61,7 @@ pub(crate) fn refusal_of(subject: &Subject, refused: &Refused) -> Problem {
     }
 }
 
-/// Returns what the log says of a refused call, unless it was only mistyped.
+/// Returns the log entry for a refused call, unless it was only mistyped.
 pub(crate) fn note_of(refused: &Refused) -> Option<String> {
     match refused {
         // `report_refused` names a command where a call names a tool.

@@ -11,7 +11,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 /// The answer to the token is one short line.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
-/// An engine that is busy answers in this time; one that does not is not there.
+/// A busy engine answers in this time; if there is no answer, there is no engine.
 const ANSWER_WAIT: Duration = Duration::from_secs(60);
 
 /// Both directions of an open desk.

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
-/// The version of MCP that is spoken; any would do for one call.
+/// The MCP version in use; any would do for one call.
 const PROTOCOL: &str = "2025-06-18";
-/// The largest answer is a PRD of a megabyte, told twice, with every character escaped at worst.
+/// The largest answer is a PRD of a megabyte, sent twice, with every character escaped at worst.
 const ANSWER_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// Reports to the desk of a session that its agent gave a command that agents may not give; tells whether it

@@ -32,7 +32,7 @@ pub(crate) async fn find(project: &Project, subject: &Subject) -> Result<(Signal
 pub(crate) async fn is_called_off(project: &Project, subject: &Subject) -> Result<bool, Error> {
     Ok(match find(project, subject).await?.0 {
         Signal::Stop | Signal::Cancelled => true,
-        // A pause lets the step that it comes in end.
+        // A pause lets the current step end.
         Signal::Pause | Signal::None => false,
     })
 }

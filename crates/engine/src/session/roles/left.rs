@@ -14,7 +14,7 @@ use crate::session::role::Played;
 use crate::session::roles::alone;
 use regatta_agents::StopReason;
 
-/// Ends what was left of the step that a run is at.
+/// Ends what was left of a run's current step.
 pub(crate) async fn end(work: &Work, run: &Run) -> Result<(), Error> {
     leftovers::end_lost(work, Scope::Run(run.id)).await?;
     if run.find_task().is_some() {
@@ -22,13 +22,13 @@ pub(crate) async fn end(work: &Work, run: &Run) -> Result<(), Error> {
     }
     match alone::clear_left(work, run).await {
         Err(error) if error.is_of_engine() => Err(error),
-        // What stays is found by the doctor.
+        // The doctor finds what is left.
         Err(_) | Ok(()) => Ok(()),
     }
 }
 
-/// Ends the sessions of a run of which no engine heard the end, if its step is over without an answer: it may not even have
-/// come to them.
+/// Ends the sessions of a run whose end no engine has seen, if its step is over without an answer: the step
+/// may not even have reached them.
 pub(crate) async fn end_sessions_after(work: &Work, run: &Run, played: &Played) -> Result<(), Error> {
     match played {
         Played::Failed(_) | Played::Stopped(StopReason::Cancelled | StopReason::Paused) => {

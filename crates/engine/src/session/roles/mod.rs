@@ -41,7 +41,7 @@ use std::time::Duration;
 /// How long it sleeps when nothing happens; it wakes at once when the log moves.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Plays roles by sessions of agents, or from the tape of their run; what they do may be recorded on one.
+/// Plays roles by sessions of agents, or from the tape of their run; their answers may be recorded on a tape.
 #[derive(Debug, Default)]
 pub struct AgentRoles {
     /// The tapes that are played, by their folders.
@@ -110,13 +110,13 @@ async fn try_to_play(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Played, Error>
     }
 }
 
-/// A session under way, or what a tape has in its place.
+/// A running session, or what a tape has in its place.
 enum Act {
     Session(Box<sessions::Live>),
     Take(Arc<Tape>, Box<Take>),
 }
 
-/// What came of it.
+/// Its outcome.
 struct Acted {
     ending: Ending,
     result: Option<Value>,
@@ -127,7 +127,7 @@ struct Acted {
 /// One attempt to let a role play.
 enum Try {
     Played(Played),
-    /// It broke off, and is to be tried again.
+    /// It broke off, and will be tried again.
     Later,
 }
 
@@ -177,7 +177,7 @@ async fn finish(
     }
 }
 
-/// Finds the agent of a role; a tape needs none.
+/// Finds the agent of a role; a tape needs no agent.
 fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
     if ask.is_replay() {
         return Ok(tape::player());
@@ -201,7 +201,7 @@ fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
     })
 }
 
-/// Opens a session for a role. What a tape has costs nothing, and takes no place of an agent.
+/// Opens a session for a role. An answer from a tape costs nothing, and takes no place of an agent.
 async fn open(
     ask: &Ask<'_>,
     agent: &AgentId,
@@ -230,7 +230,7 @@ async fn abandon(work: &Work, charge: Option<&Charge>) -> Result<(), Error> {
     }
 }
 
-/// Finds the pause before another try that the step of a run is in.
+/// Finds the pause before another try that the current step of a run is in.
 pub(crate) async fn find_park(project: &Project, run: &Run) -> Result<Option<Park>, Error> {
     if !matches!(run.phase, Phase::Performing { .. }) || run.is_held() {
         return Ok(None);
@@ -244,7 +244,7 @@ pub(crate) async fn find_park(project: &Project, run: &Run) -> Result<Option<Par
     Ok(account.find_park(charge::name_of(&mark), run.updated_at).cloned())
 }
 
-/// Sees where work on a task, or in a worktree of its own, would start.
+/// Finds where work on a task, or in a worktree of its own, would start.
 async fn see_start(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Start, Error> {
     match &ask.run.tape {
         Some(Taping::Replay(folder)) => {
@@ -254,7 +254,7 @@ async fn see_start(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Start, Error> {
     }
 }
 
-/// Says why no answer of a run could be recorded, before one is paid for.
+/// Says why no answer of a run can be recorded, before an answer is paid for.
 fn find_recording_trouble(run: &Run) -> Result<Option<Failure>, Error> {
     let Some(Taping::Record(tape)) = &run.tape else { return Ok(None) };
     match Tape::at(Path::new(tape)).check_writable() {

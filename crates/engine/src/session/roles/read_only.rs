@@ -31,7 +31,7 @@ pub(crate) async fn find_start(ask: &Ask<'_>, task: &Task, is_repeated: bool) ->
     }
 }
 
-/// Keeps what the role changed as a salvage, reports it, and puts the worktree back.
+/// Keeps what the role changed as a salvage, reports it, and restores the worktree.
 pub(crate) async fn undo(
     ask: &Ask<'_>,
     worktree: &Worktree,
