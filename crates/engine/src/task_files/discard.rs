@@ -13,7 +13,7 @@ use crate::task_files::{drawer, is_current, lock, place};
 use regatta_files::disk::{self, Itself};
 use regatta_files::exchange;
 
-/// Removes the file of a deleted task; an edit that nobody took in is set aside.
+/// Removes the file of a deleted task; an edit that is not in the log is set aside.
 pub(crate) async fn discard(project: &Project, task: TaskId) -> Result<(), Error> {
     let _lock = lock::take(project, task).await?;
     let path = file_path(project, task);

@@ -13,17 +13,17 @@ use serde::Serialize;
 #[allow(missing_docs, reason = "the fields say it")]
 pub struct FileSize {
     pub bytes: usize,
-    /// About how many; no bill should rest on it.
+    /// An estimate; do not use it for billing.
     pub tokens: usize,
     pub sections: Vec<SectionSize>,
-    /// The archived ones included.
+    /// Including the archived ones.
     pub session_count: usize,
     pub complexity: &'static str,
     pub recommendation: &'static str,
     pub advice: Vec<String>,
 }
 
-/// The size of one section; what stands before the first has no title.
+/// The size of one section; the part before the first section has no title.
 #[derive(Debug, Clone, Serialize)]
 #[allow(missing_docs, reason = "the fields say it")]
 pub struct SectionSize {

@@ -4,7 +4,7 @@ use crate::core::{CommitId, Task, Worktree};
 use crate::error::Error;
 use regatta_git::{BranchName, Signature};
 
-/// Returns the branch of a worktree as git takes it.
+/// Returns the branch of a worktree as a git branch name.
 pub(crate) fn branch_of(worktree: &Worktree) -> Result<BranchName, Error> {
     BranchName::parse(&worktree.branch).map_err(|error| Error::Git(error.into()))
 }

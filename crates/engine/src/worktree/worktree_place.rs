@@ -10,9 +10,9 @@ use regatta_git::{BranchName, CommitId};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What stands between the name of a worktree and a number, where a folder was moved beside it.
+/// The text between the name of a worktree and a number, in the name of a folder that was moved beside it.
 const LEFT: &str = ".left-";
-/// More folders were never left in one place; beyond that a person has to look.
+/// No place has ever had more leftover folders; beyond that a person has to look.
 const LEFT_MAX: u32 = 1_000;
 
 /// Makes a worktree; if there `was_one` before, a folder in its place is moved beside it first.
