@@ -1,7 +1,7 @@
 //! Orders, with payloads that cannot be wrong.
 //!
-//! A payload is checked when it is made, and names each bad field at once. What was seen outside (a commit, a
-//! dirty file) is part of the command, because rules do not look.
+//! A payload is checked when it is made, and all bad fields are named at once. What was seen outside (a
+//! commit, a dirty file) is part of the command, because rules do not look at the world.
 
 use crate::machine::CommandKind;
 use crate::{

@@ -2,7 +2,7 @@
 //!
 //! The log keeps every version of the file as splices of the one before, so that the file can be rebuilt, and
 //! so that an edit can be distinguished from what was last written. The engine interprets the text; the rules
-//! only see the changes.
+//! only see what changed.
 
 use crate::{EpicId, Event, Fact, PrdSlug, Priority, TaskId};
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
-//! Putting a new version in the place of a file without losing what is there.
+//! Puts a new version in the place of a file without losing what is there.
 //!
-//! The two swap names in one step, so the old file, with whatever somebody wrote a moment before, is still there
-//! under the other name: it is displaced, not replaced. A program that has it open may even write to it later. So
-//! nothing here removes a displaced file; the caller looks at it, more than once if need be. No link is followed: one in
-//! the place of the file is displaced itself. The caller has looked at the folder
+//! The two swap names in one step, so the old file, with whatever somebody wrote just before, is still there
+//! under the other name: it is displaced, not replaced. A program that has it open may even write to it
+//! later. So nothing here removes a displaced file; the caller examines it, more than once if need be. No
+//! link is followed: a link in the place of the file is displaced itself. The caller has checked the folder
 //! ([`beneath::ensure_folder`](crate::beneath::ensure_folder)).
 //!
 //! ```text

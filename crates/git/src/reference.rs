@@ -1,6 +1,6 @@
-//! Branches and other refs: looking them up, making and deleting them by compare-and-swap.
+//! Branches and other refs: looks them up, and makes and deletes them by compare-and-swap.
 //!
-//! A ref is asked for by its full name and never guessed: no name of ours can be mistaken for another's.
+//! A ref is always given by its full name, so that one name cannot be mistaken for another.
 
 use crate::command::Finished;
 use crate::error::Error;

@@ -1,7 +1,8 @@
-//! A git that is running, and how it is stopped.
+//! A running git, and how it is stopped.
 //!
-//! It is asked before it is killed: git removes its lock files and half-made worktrees when it is asked to end, and
-//! leaves them behind when it is killed. The whole process group is meant, since git starts helpers of its own.
+//! It is asked to end before it is killed: git removes its lock files and half-made worktrees when it is
+//! asked to end, and leaves them behind when it is killed. The signal goes to the whole process group, since
+//! git starts helpers of its own.
 
 use std::process::ExitStatus;
 use std::time::Duration;

@@ -1,9 +1,10 @@
-//! Keeping what would be lost when a worktree and its branch are removed.
+//! Keeps what would be lost when a worktree and its branch are removed.
 //!
-//! Uncommitted files go to a commit made aside: an index of its own, so that neither the worktree nor its index
-//! changes. Unmerged commits are kept by pointing at them. What submodules have of their own is brought among the
-//! project's objects and kept as further parents of the salvage, since a tree only names a submodule's commit. Nothing here
-//! needs the worktree to be in order: files are salvaged from a folder whose `.git` file or entry was destroyed, too.
+//! Uncommitted files go to a separate commit, made with an index of its own, so that neither the worktree nor
+//! its index changes. Unmerged commits are kept by pointing at them. Submodules' own commits are copied to
+//! the project's objects and kept as further parents of the salvage, since a tree only names a submodule's
+//! commit. The worktree may be damaged: files are also salvaged from a folder whose `.git` file or entry was
+//! destroyed.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
-//! Kept lists: rows that say again, in short, what the events add up to, so that a list is read and not replayed.
+//! Stored lists: rows that summarize the events, so that a list can be read without a replay.
 //!
 //! The rows of a list are opaque texts by number. An append writes those that its events change, in the same
-//! transaction, so a list is never behind the log. A list has a format; one of another format, or of a log that is
-//! older than its list, does not exist until it is [built](crate::Store::build_list) from the log.
+//! transaction, so a list is never behind the log. A list has a format; one of another format, or of a log
+//! that is older than its list, does not exist until it is [built](crate::Store::build_list) from the log.
 
 use crate::Seq;
 

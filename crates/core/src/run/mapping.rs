@@ -1,8 +1,8 @@
-//! The children of a `map` node: who waits for whom, who is under way, and how each ended.
+//! The children of a `map` node: who waits for whom, who is running, and how each ended.
 //!
-//! A map may have thousands of items, and the start and the end of each is an event of its own. What could be found by
-//! looking at all of them is therefore kept in a book, made from the children when they are read and kept up with them,
-//! so that an end costs no more in a large map than in a small one.
+//! A map may have thousands of items, and the start and the end of each is an event of its own. What could be
+//! found by looking at all of them is therefore kept in an index, which is built when the children are read
+//! and updated with them, so that an end costs no more in a large map than in a small one.
 
 use super::{ChildEnd, Item};
 use crate::RunId;

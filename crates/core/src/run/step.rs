@@ -1,4 +1,4 @@
-//! A step: what a node returned, what it changes, which edge it leads along, and what comes next.
+//! A step: what a node returned, what it changes, which edge it takes, and what comes next.
 
 use super::evolve::answered;
 use super::items::find_items;

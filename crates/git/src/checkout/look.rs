@@ -1,7 +1,7 @@
 //! What a folder holds at the paths that a move changes, in git's own terms.
 //!
-//! Files that differ from the index are read by git into an index aside, so that line endings, modes and links count
-//! as they do in a commit.
+//! Git reads files that differ from the index into a separate index, so that line endings, modes and links
+//! count as they do in a commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;

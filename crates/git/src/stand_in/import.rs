@@ -1,7 +1,7 @@
-//! Bringing objects from a stand-in into the repository.
+//! Brings objects from a stand-in into the repository.
 //!
-//! They come as one pack that git unpacks: it computes every name from the content and checks that nothing is missing, so a
-//! forged object gets its true name. Nothing is copied file by file.
+//! They come as one pack that git unpacks: it computes every id from the content and checks that nothing is
+//! missing, so a forged object gets its true id. Nothing is copied file by file.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

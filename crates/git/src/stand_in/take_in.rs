@@ -1,7 +1,8 @@
-//! Taking in what an agent committed in its stand-in: first the objects, then the branch.
+//! Takes in what an agent committed in its stand-in: first the objects, then the branch.
 //!
-//! The branch is the worktree's own and goes wherever the agent moved it. All its other refs stay behind. A HEAD on a branch
-//! that only the agent has is put back on the worktree's branch, where that loses nothing, and else on the commit itself.
+//! The branch is the worktree's own and goes wherever the agent moved it. All its other refs stay behind. A
+//! HEAD on a branch that only the agent has is put back on the worktree's branch if that loses nothing, and
+//! otherwise on the commit itself.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Short ways to write what the cases need.
+//! Helpers that keep the cases short.
 //!
 //! Ids and times are made from small numbers, so that a failure is legible and the same every time.
 

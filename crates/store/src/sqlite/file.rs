@@ -1,8 +1,8 @@
 //! A database as a file: for moving it, copying it, or finding out who uses it, without a store around it.
 //!
-//! A file in WAL mode may not be renamed while anybody has it open, and its newest events stand in the file beside it. To
-//! leave WAL mode needs every other connection to be closed, so that is both the proof that nobody uses it and what makes
-//! it one file.
+//! A file in WAL mode may not be renamed while anybody has it open, and its newest events are in the file
+//! beside it. SQLite leaves WAL mode only when every other connection is closed, so doing that both proves
+//! that nobody uses the database and makes it one file.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! What the connection that writes still knows from its last transaction.
 //!
-//! SQLite says with one number whether another connection has changed the file since. As long as none has, the last
-//! events, the versions of streams and the lease are those that this connection left, and need not be read again:
-//! reading them would be a third of the statements of an append. Everything is forgotten when the number changes, when
-//! a transaction is lost, and, as to the lease, when a lease is taken, renewed or released.
+//! SQLite says with one number whether another connection has changed the file since. As long as none has,
+//! the last events, the versions of streams and the lease are those that this connection left, and need not
+//! be read again: reading them would be a third of the statements of an append. Everything is forgotten when
+//! the number changes or a transaction is lost; the lease also when a lease is taken, renewed or released.
 
 use std::collections::BTreeMap;
 

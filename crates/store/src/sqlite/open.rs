@@ -1,8 +1,8 @@
-//! Opening the file: made when it is missing, refused untouched when it is not ours or too new.
+//! Opens the file: creates it if it is missing, and refuses it untouched if it is not ours or too new.
 //!
-//! The header is read first in a way that makes nothing beside the file, because opening a file in WAL mode
-//! already makes `-wal` and `-shm`. A look under a lock follows: a newer schema may stand in the WAL alone. Both
-//! go through SQLite, since closing the file by other means would drop the locks of handles in this process.
+//! The header is first read without creating any file beside it, because opening a file in WAL mode already
+//! makes `-wal` and `-shm`. A check under a lock follows: a newer schema may be in the WAL alone. Both go
+//! through SQLite, since closing the file by other means would drop the locks of handles in this process.
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! A transaction: a group of orders, done in one commit and then answered.
 //!
-//! A refused order leaves no trace and hurts no other. Other processes write to the same file; the transaction is
-//! begun with the write lock, so numbers have no gaps.
+//! A refused order leaves no trace and affects no other. Other processes write to the same file; the
+//! transaction takes the write lock when it begins, so numbers have no gaps.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! The last events of the log, which are not entered in the tables beside it yet.
 //!
 //! The row of an event is complete by itself: which streams it is in, which intents it asks for, and which it
-//! settles. `places` and `intents` say the same in another order. To write there with every append would be
-//! two more pages for each, so it is done for many events together: when enough wait, or when a transaction
+//! settles. `places` and `intents` say the same in another order. Writing there with every append would cost
+//! two more pages each time, so it is done for many events together: when enough wait, or when a transaction
 //! has several appends to share the pages. Until then every read of a stream or an intent takes the waiting
 //! events into account.
 

@@ -1,4 +1,4 @@
-//! The book of a mapping says what a look at all of its children would.
+//! The index of a mapping agrees with a look at all of its children.
 
 use super::outputs::Dice;
 use crate::Code;

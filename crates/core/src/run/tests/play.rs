@@ -1,4 +1,4 @@
-//! One run as the engine would keep it: what was recorded, where it stands, and which effects are open.
+//! One run as the engine would keep it: its events, its state, and which effects are open.
 //!
 //! Whatever the command, it checks three things: the decision leaves the run as it was, the facts read back from their
 //! JSON are carried by the run that was folded from such facts alone, and a snapshot of the run is read back the same.
