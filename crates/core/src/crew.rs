@@ -62,7 +62,7 @@ pub enum Shortage {
     },
     /// Every place of the project is taken.
     Places {
-        /// Agents at work.
+        /// Working agents.
         working: u32,
         /// Agents allowed.
         limit: u32,
@@ -121,7 +121,7 @@ impl AgentState {
 }
 
 impl Crew {
-    /// Counts the agents at work.
+    /// Counts the working agents.
     pub fn count_working(&self) -> u32 {
         count(self.berths.values().filter(|berth| berth.state.is_working()))
     }

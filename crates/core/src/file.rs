@@ -108,7 +108,7 @@ pub struct Filed {
     pub prd: Option<PrdSlug>,
 }
 
-/// A criterion as it stands in the file.
+/// A criterion as it is in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionNote {
     /// What must hold.

@@ -60,7 +60,7 @@ impl Digest {
     }
 }
 
-/// What came of an append.
+/// The result of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
     /// The bytes were added.

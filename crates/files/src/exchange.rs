@@ -27,7 +27,7 @@ pub const UNFINISHED: &str = "new";
 /// How the names begin and end of the files that are made here.
 pub const NAME_ENDS: (&str, &str) = (".regatta-", ".tmp");
 
-/// Each try that fails means that somebody made or removed the file at that very moment.
+/// Each failed try means that somebody made or removed the file at the same time.
 const TRIES_MAX: u32 = 16;
 
 /// A new version of a file, complete and on the disk, but not in its place yet.

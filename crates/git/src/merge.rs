@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! merge-tree ─▶ commit-tree ─▶ the target is locked ─▶ its checkouts move ─▶ the target moves
-//!  objects only, nothing seen    nobody else moves it    ahead of the target    the one moment it lands
+//!  objects only, nothing seen    nobody else moves it    ahead of the target    here the merge lands
 //! ```
 //!
 //! The commit's id depends on the request and on the target's head only, so a repeated call makes the same

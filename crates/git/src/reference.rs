@@ -84,7 +84,7 @@ impl Repository {
         }
     }
 
-    /// Tells whether a commit is among those that a line of work went through by itself, not by merging another.
+    /// Tells whether a commit is one of a line of work's own commits, and did not come in by merging another.
     pub async fn is_in_line(&self, from: &CommitId, to: &CommitId, commit: &CommitId) -> Result<bool, Error> {
         let words = ["rev-list", "--first-parent", to.as_str(), &format!("^{from}")];
         let listed = self.git().args(words).success().await?;

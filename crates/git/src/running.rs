@@ -60,7 +60,7 @@ impl Drop for Running {
     }
 }
 
-/// Sends a signal to a group, which may have ended a moment ago.
+/// Sends a signal to a group, which may have just ended.
 pub(crate) fn signal(group: Option<Pid>, signal: Signal) {
     if let Some(group) = group {
         let _ = kill_process_group(group, signal);

@@ -49,7 +49,8 @@ pub struct Salvage {
     pub commit: CommitId,
 }
 
-/// What came of a salvage, and the worktree as it was then: while it is still so, removing it loses nothing.
+/// The result of a salvage, and the worktree as it was then: while it has not changed, removing it loses
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Salvaged {
     /// What was kept; nothing when all of it was merged.
@@ -115,7 +116,7 @@ impl Repository {
         Ok(self.look_through(serial, request).await? == salvaged.found)
     }
 
-    /// Looks at all that there is of a worktree.
+    /// Reads everything that exists of a worktree.
     async fn look_through(&self, serial: &Serial, request: &SalvageRequest) -> Result<Found, Error> {
         let entry = self.find_location(&settle(&request.worktree)?)?;
         if let Some(location) = &entry {

@@ -82,7 +82,7 @@ impl SerialPlace {
     }
 }
 
-/// Continues a holder that is stopped; any other gives the lock up by itself.
+/// Continues a suspended holder; any other releases the lock on its own.
 fn wake_holder(file: &File) {
     if let Some(holder) = LockHolder::find(file).filter(|holder| holder.is_stopped) {
         holder.wake();

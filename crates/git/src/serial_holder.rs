@@ -18,7 +18,7 @@ pub struct LockHolder {
     pub pid: i32,
     /// What it was started with.
     pub command: String,
-    /// Whether it is stopped, so that it will not give the lock up by itself.
+    /// Whether it is suspended, so that it will not release the lock on its own.
     pub is_stopped: bool,
 }
 

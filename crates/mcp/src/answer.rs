@@ -51,14 +51,14 @@ pub struct EvidenceAnswer {
     pub tail: String,
 }
 
-/// What the tasks before this one have to say.
+/// The outputs of the tasks before this one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InputsAnswer {
     /// One per task that has said something.
     pub inputs: Vec<InputAnswer>,
 }
 
-/// What one task has to say.
+/// The output of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields say it")]

@@ -44,7 +44,7 @@ pub trait Desk: Send + Sync + 'static {
     /// Reads the session's task.
     fn read_task(&self) -> impl Future<Output = Result<TaskAnswer, Fault>> + Send;
 
-    /// Reads what the tasks before it have to say.
+    /// Reads the outputs of the tasks before it.
     fn read_inputs(&self) -> impl Future<Output = Result<InputsAnswer, Fault>> + Send;
 
     /// Reads the whole chain output of one task: the object that `regatta task output --json` prints.

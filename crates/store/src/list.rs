@@ -37,10 +37,10 @@ pub struct Row {
     pub data: String,
 }
 
-/// A list at one moment of the log.
+/// A list at one point of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
-    /// The head of the log at that moment.
+    /// The head of the log at that point.
     pub head: Seq,
     /// The rows by number.
     pub rows: Vec<Row>,

@@ -92,7 +92,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Tells that there are no more streams.
+    /// Reports that there are no more streams.
     pub(crate) fn end_streams(&self) -> Result<(), Corruption> {
         let kept = self.streams;
         let named = self.versions.len() as u64;

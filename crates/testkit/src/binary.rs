@@ -21,7 +21,7 @@ pub struct TestProject {
     variables: Vec<(String, String)>,
 }
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The exit code, unless a signal ended it.

@@ -44,7 +44,7 @@ fn check_source(path: &str, masked: &Masked) -> Vec<Fault> {
     code.chain(marks).map(|(offset, what)| Fault::at(path, line_of(&masked.comments, offset), what)).collect()
 }
 
-/// Returns where a word stands by itself, not as a part of a longer one.
+/// Returns where a word occurs on its own, not as a part of a longer one.
 fn find_words(text: &str, wanted: &str) -> Vec<usize> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let stands_alone = |offset: &usize| {

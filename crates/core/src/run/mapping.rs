@@ -144,7 +144,7 @@ impl Mapping {
         self.book.by_run.get(&run).map(|place| &self.children[*place])
     }
 
-    /// Takes note that the run for an item was started.
+    /// Records that the run for an item was started.
     pub(super) fn start(&mut self, key: &str, run: RunId) {
         let Some(place) = self.book.by_key.get(key).copied() else { return };
         let is_first = self.children[place].waits();
@@ -156,7 +156,7 @@ impl Mapping {
         }
     }
 
-    /// Takes note of how an item ended.
+    /// Records how an item ended.
     pub(super) fn end(&mut self, key: &str, end: ChildEnd) {
         let Some(place) = self.book.by_key.get(key).copied() else { return };
         let is_first = self.children[place].end.is_none();

@@ -105,7 +105,7 @@ pub(crate) async fn note(
     round::take(project, &Turn { token, subject, deed: Deed::Note { what, answer, by } }).await.map(|_| ())
 }
 
-/// Returns an account as it stands.
+/// Returns an account in its current state.
 pub async fn get_account(project: &Project, scope: Scope) -> Result<Account, Error> {
     let loaded = project.store().load(&log::account_stream(scope), SNAPSHOT_FORMAT).await?;
     Ok(Folded::<Account>::from_loaded(loaded)?.state)

@@ -45,7 +45,7 @@ pub struct Giver {
 /// What an approver says.
 #[derive(Debug, Clone, Default)]
 pub struct Approving {
-    /// What they have to say.
+    /// Their feedback.
     pub feedback: Option<String>,
     /// The commit that they reviewed.
     pub head: Option<String>,
@@ -311,7 +311,7 @@ pub(crate) async fn approve_as(
     approval: Approving,
 ) -> Result<Given, Error> {
     let id = order.task.expect("an approval is for a task");
-    // A criterion that was ticked in the file a moment ago counts.
+    // A criterion that was just ticked in the file counts.
     get_task(project, id).await?;
     task_files::sync_or_report(project, id).await?;
     let seen = see_worktree(project, id).await?;

@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(whole(at_once(&path, false)), Some((b"half".to_vec(), true)), "kept open for long");
         editor.write_all(b" and half").unwrap();
         drop(editor);
-        // A process that is being started elsewhere may have it open for a moment longer.
+        // A process that is being started elsewhere may have it open slightly longer.
         let done = Some((b"half and half".to_vec(), false));
         until("the file is whole", || whole(at_once(&path, false)) == done);
     }

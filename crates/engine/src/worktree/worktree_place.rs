@@ -1,4 +1,4 @@
-//! Makes the place of a worktree free, and makes the worktree there.
+//! Clears the place of a worktree, and makes the worktree there.
 //!
 //! A killed engine, or an agent that outlived it, may have left a folder where a worktree was before. Nobody
 //! owns it, and nothing in it is thrown away: it is moved beside the worktree, under a name that says so. A

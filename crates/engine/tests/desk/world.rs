@@ -68,7 +68,7 @@ const REVIEWER: &str = r#"
 step = [{ result = { taskId = "${item}", approved = true, issues = [], criteriaResults = [{ criterion = "${item}.txt is there", met = true }] } }]
 "#;
 
-/// A project with an engine at work.
+/// A project with a running engine.
 pub(crate) struct World {
     pub(crate) project: Arc<Project>,
     pub(crate) helm: Helm,

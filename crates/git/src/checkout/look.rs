@@ -119,7 +119,7 @@ fn inspect(
     for folder in above {
         match root.join(folder).symlink_metadata() {
             Ok(found) if found.is_dir() => {}
-            // A tracked file that becomes a folder is judged by itself.
+            // A tracked file that becomes a folder is judged separately.
             Ok(_) if leaving.contains(&folder.to_path_buf()) => return absent,
             Ok(_) => return other(folder),
             Err(_) => return absent,

@@ -48,7 +48,7 @@ impl Repository {
         commits.extend(read_merge_heads(location)?);
         commits.dedup();
         self.import(serial, &place, location, &commits).await?;
-        // Only a move of the agent's is followed: the real branch has moved on by itself, when we committed the rest.
+        // Only the agent's own moves are followed: the real branch moved when we committed the rest.
         if let Some(tip) = tip.filter(|tip| read_text(&place.seen()).as_deref() != Some(tip.as_str())) {
             let known = self.find_branch(&branch).await?;
             if known.as_ref() != Some(&tip) {

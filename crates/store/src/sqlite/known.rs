@@ -14,7 +14,7 @@ use crate::{LeaseToken, StreamName};
 use super::failure::Failure;
 use super::waiting::Waiting;
 
-/// How many streams are remembered: more than are at work at a time, and few enough to be forgotten at once.
+/// How many streams are remembered: more than are in use at a time, and few enough to be forgotten at once.
 const STREAMS_MAX: usize = 4096;
 
 /// What is known, and for which state of the file.
@@ -63,7 +63,7 @@ impl Known {
         self.streams.get(name).copied()
     }
 
-    /// Takes note of a stream.
+    /// Remembers a stream.
     pub(super) fn keep(&mut self, name: &StreamName, kept: Kept) {
         if let Some(known) = self.streams.get_mut(name) {
             *known = kept;
@@ -80,7 +80,7 @@ impl Known {
         self.token == Some(token)
     }
 
-    /// Takes note of the token of a lease.
+    /// Remembers the token of a lease.
     pub(super) fn keep_token(&mut self, token: LeaseToken) {
         self.token = Some(token);
     }

@@ -32,7 +32,7 @@ pub(super) const PAGE_BYTES: u32 = 8_192;
 /// it; often enough that the next process reads it at once, and that the file soon has its length (`runway.rs`).
 pub(super) const WAL_PAGES_MAX: u32 = 300;
 
-/// How long to pause before asking for WAL mode again; SQLite does not wait for that lock by itself.
+/// How long to pause before asking for WAL mode again; SQLite does not wait for that lock.
 const WAL_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What to do when there is no database.
@@ -83,7 +83,7 @@ fn connect_writer(place: &Place) -> Result<Connection, Failure> {
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // Where fsync does not reach the disk by itself (macOS), ask for the one that does.
+    // Where a plain fsync does not reach the disk (macOS), ask for the one that does.
     connection.pragma_update(None, "fullfsync", true)?;
     // Only a file without content takes it.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;

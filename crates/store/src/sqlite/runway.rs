@@ -30,7 +30,7 @@ pub(super) struct Runway {
 }
 
 impl Runway {
-    /// Takes note of a commit.
+    /// Counts a commit.
     pub(super) fn count(&mut self, connection: &Connection, place: &Place) {
         self.commits = self.commits.wrapping_add(1);
         if !self.is_long && self.commits.is_multiple_of(COMMITS_BEFORE) {

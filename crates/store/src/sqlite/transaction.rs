@@ -193,7 +193,7 @@ impl<'c> Transaction<'c> {
         match &outcome {
             Ok(_) if self.is_alone => {}
             Ok(_) => self.mark("RELEASE apart")?,
-            // SQLite has rolled everything back by itself: a full disk, a failed read.
+            // SQLite has already rolled everything back: a full disk, a failed read.
             Err(error) if self.connection.is_autocommit() => return Err(error.clone()),
             Err(_) if self.is_alone => self.mark("ROLLBACK")?,
             Err(_) => {

@@ -101,7 +101,7 @@ impl Waiting {
         })
     }
 
-    /// Takes note of the next event, which waits from now on.
+    /// Records the next event, which waits from now on.
     pub(super) fn push(&mut self, streams: &[StreamName]) {
         let seq = self.next();
         self.events += 1;
@@ -113,13 +113,13 @@ impl Waiting {
         }
     }
 
-    /// Takes note of an intent that an event asks for.
+    /// Records an intent that an event asks for.
     pub(super) fn ask(&mut self, id: IntentId, intent: &NewIntent, at: Timestamp) {
         let NewIntent { kind, lane, data, .. } = intent.clone();
         self.asked.insert(id, Asked { kind, lane, data, at });
     }
 
-    /// Takes note that intents are settled.
+    /// Records that intents are settled.
     pub(super) fn settle(&mut self, intents: &[IntentId]) {
         for intent in intents {
             if self.asked.remove(intent).is_none() {
@@ -128,7 +128,7 @@ impl Waiting {
         }
     }
 
-    /// Takes note that intents are settled, which no event tells; it has to be entered at once.
+    /// Records that intents are settled without an event that says so; this has to be entered at once.
     pub(super) fn settle_untold(&mut self, intents: &[IntentId]) {
         self.settle(intents);
         self.has_untold |= !intents.is_empty();

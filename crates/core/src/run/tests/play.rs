@@ -26,7 +26,7 @@ pub(super) struct Play {
     replayed: Option<Run>,
 }
 
-/// What came of one command.
+/// The result of one command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     pub(super) events: Vec<Event>,
