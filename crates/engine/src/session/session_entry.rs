@@ -89,8 +89,8 @@ async fn look(project: &Project, task: &Task, start: Option<&CommitId>, end: &Se
     let place = project.place(&task.worktree()?.path);
     let repository = project.repository();
     let (head, status) = match end {
-        // Everything is committed at a known head, so git is not asked for it: many sessions may end at once, and
-        // each call is a process.
+        // Everything is committed at a known head, so git is not asked for it: many sessions may end at
+        // once, and each call is a process.
         SessionEnd::Finished(complete) => (orders::to_git(&complete.diff().head).ok()?, Vec::new()),
         SessionEnd::Broken(_) | SessionEnd::Failed(_) | SessionEnd::Stopped => (
             repository.head_of_worktree(&place).await.ok()?,
