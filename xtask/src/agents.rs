@@ -23,7 +23,8 @@ const PLACE: &str = "REGATTA_AGENT_PROGRAMS";
 /// The table of programs, from the root.
 const TABLE: &str = "crates/testkit/agent-programs.toml";
 
-/// What npm is told: nothing is run, asked or kept but the packages, and it gives up soon without a network.
+/// The arguments for npm: run no scripts, ask nothing, keep only the packages, and give up soon without a
+/// network.
 const NPM: &[&str] = &[
     "install",
     "--ignore-scripts",

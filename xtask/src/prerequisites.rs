@@ -1,7 +1,7 @@
 //! What the tests need besides cargo: a git program that is new enough, and bubblewrap for the sandbox.
 //!
-//! On Debian, as root (a container of CI), they are installed; anywhere else the user is told, because installing
-//! software on somebody's machine is not for a test to do.
+//! On Debian, as root (a CI container), they are installed; anywhere else the user is asked to, because a
+//! test should not install software on somebody's machine.
 
 use std::path::Path;
 

@@ -91,7 +91,7 @@ mod tests {
         Stage { name, alone: format!("cargo {name}"), run: Box::new(run) }
     }
 
-    /// Runs with a clock that goes on by 1.25 s at each look; returns the verdict and how many stages ran.
+    /// Runs with a clock that advances by 1.25 s at each look; returns the verdict and how many stages ran.
     fn check(results: Vec<(&'static str, Result<Verdict, Error>)>, expected: Expect) -> (bool, u32) {
         let (ran, looks) = (Cell::new(0), Cell::new(0));
         let stages = results.into_iter().map(|(name, result)| stage(name, result, &ran)).collect();

@@ -1,8 +1,9 @@
-//! The workload `board`: a project of many tasks; what it costs to list them, and to have an engine wait beside them.
+//! The workload `board`: a project of many tasks; what it costs to list them, and to keep an idle engine
+//! running.
 //!
-//! `regatta task list` is timed beside `sqlite3`, which reads the same rows of the same file, in turn: whatever else the
-//! machine does meets both alike. Then `regatta up` is started, and its time on the processor is counted while nothing
-//! happens. `regatta` is the one beside this program.
+//! `regatta task list` is timed beside `sqlite3`, which reads the same rows of the same file, in turn, so
+//! that other load on the machine affects both alike. Then `regatta up` is started, and its CPU time is
+//! measured while nothing happens. `regatta` is the one beside this program.
 
 use crate::error::Error;
 use crate::measure::{percentile, round};

@@ -1,8 +1,8 @@
 //! The list of agent runs that outlives a kill: one line for each, written straight to the page cache.
 //!
-//! A line is one `write` to a file that is only appended to. A kill can still cut it where a page of the file ends, so
-//! whoever opens the list ends such a line first, and a line of fewer than three words is none. It is not synced: it has
-//! to outlive the process, not the machine.
+//! A line is one `write` to a file that is only appended to. A kill can still cut it at a page boundary of
+//! the file, so a process that opens the list terminates such a line first, and a line of fewer than three
+//! words is ignored. The file is not synced: it has to outlive the process, not the machine.
 
 use crate::error::Error;
 use rustix::time::{ClockId, clock_gettime};

@@ -89,7 +89,7 @@ fn check(tasks: &[Option<Task>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What every machine is told, by transition.
+/// What every machine is given, by transition.
 struct Script {
     create: Command,
     person: Actor,
@@ -173,7 +173,7 @@ fn agent() -> AgentId {
     "agent-1".parse().expect("letters, digits and a dash are an agent's name")
 }
 
-/// A commit that is told apart by its digit.
+/// A commit that is identified by its digit.
 fn commit(digit: char) -> CommitId {
     String::from_iter([digit; 40]).parse().expect("forty hexadecimal digits are a commit")
 }

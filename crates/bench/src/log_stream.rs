@@ -36,7 +36,7 @@ impl Manner {
     }
 }
 
-/// Appends events, each producer waiting for its answer before it goes on.
+/// Appends events; each producer waits for its answer before it continues.
 pub(crate) fn measure(folder: &Path, count: usize, manner: Manner) -> Result<Value, Error> {
     let store = SqliteStore::open(database(folder), OpenMode::Create)?;
     let runtime = place::start_runtime()?;

@@ -47,7 +47,7 @@ pub(crate) fn start(folder: &Path, tasks: usize) -> Result<Value, Error> {
     measure(folder, tasks)
 }
 
-/// Goes on with a run that was killed.
+/// Continues a run that was killed.
 pub(crate) fn resume(folder: &Path, tasks: usize) -> Result<Value, Error> {
     measure(folder, tasks)
 }

@@ -5,7 +5,7 @@ use crate::{board, fan_out, kanban, log_stream, map, speckit};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// How the program is called, for whoever called it otherwise.
+/// The usage of the program, shown when the arguments are wrong.
 const USAGE: &str = "regatta-bench w1|w3start|w3resume DIR TASKS | w2|w2-durable|w4 DIR COUNT | \
                      w5 DIR COUNT append1|c16|batch100|batch1000 | w5-replay DIR | map DIR ITEMS flat|chain | \
                      board DIR TASKS";

@@ -240,7 +240,7 @@ fn check_beginning(stored: &[(u64, String)]) {
     assert!(stored.len() <= expected.len(), "the log has more steps than the run");
 }
 
-/// Lets a process live so long, or until it ends by itself.
+/// Lets a process live for this long, or until it ends on its own.
 fn has_ended_within(child: &mut Child, life: Duration) -> bool {
     let begin = Instant::now();
     let mut has_ended = false;

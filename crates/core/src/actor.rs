@@ -4,7 +4,7 @@ use crate::AgentId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Who gave a command; kept with each event that came of it.
+/// Who gave a command; stored with each resulting event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "name", rename_all = "lowercase")]
 pub enum Actor {
@@ -14,7 +14,7 @@ pub enum Actor {
     Agent(AgentId),
     /// A rule of the config, such as `approval = "auto"`.
     Policy(String),
-    /// The engine, reporting what came of an effect.
+    /// The engine, reporting the outcome of an effect.
     Engine,
     /// Somebody who wrote in a file; who, is not known.
     Unknown,

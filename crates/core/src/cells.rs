@@ -1,4 +1,4 @@
-//! The 20 cells of the task machine, each with its whole chain in a world where every effect goes well.
+//! The 20 cells of the task machine, each with its whole chain in a world where every effect succeeds.
 //!
 //! What `decide` and `effects` do must agree with the table that the drawings are made from.
 

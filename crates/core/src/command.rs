@@ -1,7 +1,7 @@
 //! Orders, with payloads that cannot be wrong.
 //!
-//! A payload is checked when it is made, and names each bad field at once. What was seen outside (a commit, a
-//! dirty file) is part of the command, because rules do not look.
+//! A payload is checked when it is made, and all bad fields are named at once. What was seen outside (a
+//! commit, a dirty file) is part of the command, because rules do not look at the world.
 
 use crate::machine::CommandKind;
 use crate::{
@@ -39,7 +39,7 @@ pub enum Command {
     Reassign(Reassign),
     /// Take a task out of the queue.
     Dequeue,
-    /// Take note that a queued task cannot be assigned as things stand.
+    /// Record that a queued task cannot currently be assigned.
     NoteUnassignable(Failure),
     /// Put the work up for approval.
     Complete(Complete),
@@ -60,13 +60,13 @@ pub enum Command {
         /// Whether it is hidden from now on.
         hidden: bool,
     },
-    /// Take note of a change of the task file.
+    /// Record a change of the task file.
     Edit(Edit),
-    /// Take note that an agent asked for what it may not have.
+    /// Record that an agent asked for something that it may not have.
     NoteRefused(Refused),
-    /// Take note that refs moved while an agent worked, and not by us.
+    /// Record that refs moved while an agent worked, and not by us.
     NoteMovedRefs(MovedRefs),
-    /// Take note of what came of an effect.
+    /// Record the outcome of an effect.
     Report(Outcome),
 }
 
@@ -238,7 +238,7 @@ pub struct Breakdown {
     pub failure: Failure,
     /// Its class, by which the answer is chosen.
     pub class: FailureClass,
-    /// When to come back, if the provider said so.
+    /// When to come back, if the provider named a time.
     pub until: Option<Timestamp>,
     /// When it broke off.
     pub at: Timestamp,
@@ -255,7 +255,7 @@ pub struct Refused {
     pub what: String,
 }
 
-/// What came of an effect.
+/// The outcome of an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant is the outcome of the effect of the same subject")]
 pub enum Outcome {

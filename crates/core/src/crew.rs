@@ -62,7 +62,7 @@ pub enum Shortage {
     },
     /// Every place of the project is taken.
     Places {
-        /// Agents at work.
+        /// Working agents.
         working: u32,
         /// Agents allowed.
         limit: u32,
@@ -121,7 +121,7 @@ impl AgentState {
 }
 
 impl Crew {
-    /// Counts the agents at work.
+    /// Counts the working agents.
     pub fn count_working(&self) -> u32 {
         count(self.berths.values().filter(|berth| berth.state.is_working()))
     }
@@ -290,7 +290,7 @@ impl Crew {
     }
 }
 
-/// A run has its agent work only while a step of it is performed.
+/// The agent of a run works only while a step of it is performed.
 fn asked(driven: bool) -> AgentState {
     if driven { AgentState::Paused } else { AgentState::Starting }
 }

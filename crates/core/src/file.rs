@@ -1,8 +1,8 @@
 //! The text of a task file as the log knows it, and what an edit of it means.
 //!
-//! The log keeps every version of the file as splices of the one before, so that the file can be rebuilt, and so
-//! that an edit can be told from what was last written. What the text means is read by the engine; the rules only
-//! see the news.
+//! The log keeps every version of the file as splices of the one before, so that the file can be rebuilt, and
+//! so that an edit can be distinguished from what was last written. The engine interprets the text; the rules
+//! only see what changed.
 
 use crate::{EpicId, Event, Fact, PrdSlug, Priority, TaskId};
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,7 @@ pub struct Filed {
     pub prd: Option<PrdSlug>,
 }
 
-/// A criterion as it stands in the file.
+/// A criterion as it is in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionNote {
     /// What must hold.

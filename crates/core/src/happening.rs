@@ -1,7 +1,7 @@
 //! An event of any family: the log holds them all in one order.
 //!
-//! Each family folds only its own events; this union is for readers of the log as a whole. In JSON it looks the same
-//! as the event itself, and the subject that its kind begins with names the family.
+//! Each family folds only its own events; this union is for readers of the whole log. In JSON it looks the
+//! same as the event itself, and the prefix of its kind names the family.
 
 use crate::{Event, RunId, TaskId, document, message, run, session};
 use serde::de::Error as _;

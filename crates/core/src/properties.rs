@@ -76,7 +76,7 @@ proptest! {
     }
 }
 
-/// How far each task is when the moves begin; none is at work, so that every place is free.
+/// The stage of each task when the moves begin; no agent works, so that every place is free.
 const BEGINNINGS: [&str; 3] =
     ["", "assign N alpha; settle N; ready N", "assign N alpha; settle N; ready N; approve N; settle N"];
 

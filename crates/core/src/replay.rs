@@ -1,4 +1,4 @@
-//! Whether a log adds up: the one place where facts are doubted.
+//! Checks whether a log is consistent: the one place where facts are doubted.
 
 use crate::document::{self, Catalogue, Epic, Prd};
 use crate::message::{self, Inbox};

@@ -1,7 +1,8 @@
 //! What a task or a run waits for, and until when: every state that is not final has an owner and a deadline.
 //!
-//! Whether an engine runs, and whether tasks that come first are done, is seen outside and told. A deadline that passes
-//! changes nothing by itself: what waits for a person is then overdue, and everything else is ended by its own limit.
+//! Whether an engine runs, and whether tasks that come first are done, is seen outside and passed in. A
+//! deadline that passes changes nothing by itself: a wait for a person is then overdue, and everything else
+//! is ended by its own limit.
 
 use crate::run::{self, Phase, Turn};
 use crate::{Approval, Cleanup, ReviewPhase, Stage, Task, WorkPhase};

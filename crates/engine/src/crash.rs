@@ -1,8 +1,8 @@
-//! Places where a test can have the process killed.
+//! Points at which a test can kill the process.
 //!
-//! A debug build that finds `REGATTA_CRASH_AT=<point>` in its environment ends itself with SIGKILL there, as a
-//! power cut would. With `REGATTA_STOP_AT=<point>` it stops itself, as a closed lid would, until somebody continues it. A
-//! release build has none of this.
+//! A debug build that finds `REGATTA_CRASH_AT=<point>` in its environment kills itself with SIGKILL there,
+//! like a power cut. With `REGATTA_STOP_AT=<point>` it suspends itself, like a closed lid, until somebody
+//! continues it. A release build has none of this.
 
 /// Every place, so that a test can show that each is reached.
 pub const POINTS: &[&str] = &[
@@ -78,10 +78,11 @@ pub(crate) fn point(name: &str) {
     }
 }
 
-/// Tells whether no thread of this process has received a stop that was sent to it.
+/// Tells whether a stop signal has not yet reached any thread of this process.
 ///
-/// Any thread may be the one that receives it, and this one would run on until then: past the point, and perhaps into a lock
-/// that it then holds as long as it sleeps. Once one has received it, no thread gets out of the kernel any more.
+/// Any thread may receive it, and until then this one would run on: past the point, and perhaps into a lock
+/// that it would then hold while suspended. Once a thread has received the signal, no thread returns from the
+/// kernel any more.
 #[cfg(debug_assertions)]
 fn is_stop_pending() -> bool {
     const SIGSTOP_BIT: u64 = 1 << 18;

@@ -1,7 +1,7 @@
-//! What Regatta keeps in the git folder, how much it weighs, and removing what is no longer needed.
+//! Reports what Regatta keeps in the git folder and how large it is, and removes what is no longer needed.
 //!
-//! Only what belongs to finished work goes: a task that is verified or deleted, a run that has ended. Salvages never go: they
-//! are the only copy of somebody's work. The log itself is not touched.
+//! Only what belongs to finished work is removed: a task that is verified or deleted, a run that has ended.
+//! Salvages are never removed: they are the only copy of somebody's work. The log itself is not touched.
 
 use crate::clock;
 use crate::commands::orders;
@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 const REVIEWS: &str = "refs/regatta/review/";
 const SALVAGES: &str = "refs/regatta/salvage/";
 
-/// What one kind of things weighs.
+/// How much one kind of data takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Weight {
@@ -27,7 +27,7 @@ pub struct Weight {
     pub kind: Kept,
     /// How many files, folders or refs.
     pub count: u64,
-    /// How many bytes they take; for refs, what no branch or tag holds besides.
+    /// How many bytes they take; for refs, only what no branch or tag holds as well.
     pub bytes: u64,
 }
 
@@ -48,13 +48,13 @@ pub enum Kept {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pruned {
-    /// What has to be older to be removed.
+    /// Only what is older than this is removed.
     pub before: Timestamp,
-    /// Whether it was only looked for.
+    /// Whether nothing was removed, only listed.
     pub is_dry_run: bool,
-    /// What went, by kind.
+    /// What was removed, by kind.
     pub removed: Vec<Weight>,
-    /// How many bytes that frees. Git frees what refs held when it next collects garbage.
+    /// How many bytes that frees. Git frees the objects behind removed refs at its next garbage collection.
     pub bytes: u64,
 }
 
@@ -65,7 +65,7 @@ struct Entry {
     modified: SystemTime,
 }
 
-/// Weighs everything.
+/// Measures everything.
 pub async fn weigh(project: &Project) -> Result<Vec<Weight>, Error> {
     let location = project.location();
     let folder = |kind, path: PathBuf| {
@@ -87,7 +87,8 @@ pub async fn weigh(project: &Project) -> Result<Vec<Weight>, Error> {
     Ok(weights)
 }
 
-/// Removes transcripts, homes and review refs of finished work that are older, and caches that were not used since.
+/// Removes transcripts, homes and review refs of finished work that are older than `age`, and caches that
+/// were not used since.
 pub async fn prune(project: &Project, age: Duration, is_dry_run: bool) -> Result<Pruned, Error> {
     let span = jiff::SignedDuration::try_from(age).unwrap_or(jiff::SignedDuration::MAX);
     let before = clock::now().checked_sub(span).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -143,7 +144,7 @@ async fn prune_reviews(
         }
     }
     let (_, bytes_after) = repository.weigh_refs(REVIEWS).await?;
-    // What the refs alone held can be told only once they are gone.
+    // What the refs alone kept alive is only known once they are gone.
     weight.bytes = bytes_before.saturating_sub(bytes_after);
     Ok(weight)
 }
@@ -221,7 +222,7 @@ async fn find_end_of_task(project: &Project, task: TaskId) -> Result<Option<Time
     match orders::get_task(project, task).await {
         Ok(task) if matches!(task.stage, Stage::Verified(_)) => Ok(Some(task.updated_at)),
         Ok(_) => Ok(None),
-        // Deleted, so nobody comes back to it.
+        // Deleted, so nobody needs it again.
         Err(Error::Refused(_)) => Ok(Some(Timestamp::UNIX_EPOCH)),
         Err(other) => Err(other),
     }
@@ -240,7 +241,7 @@ fn is_log(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("log.db"))
 }
 
-/// Lists what is in a folder, each with all that is below it; links are not followed.
+/// Lists the entries of a folder, each with everything below it; links are not followed.
 fn list(folder: &Path) -> Vec<Entry> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -1,6 +1,6 @@
-//! Looking for what does not add up between the log and the world, and mending what can be mended safely.
+//! Finds where the log and the world disagree, and repairs what can be repaired safely.
 //!
-//! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it goes.
+//! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it is removed.
 
 use crate::clock;
 use crate::commands::accounts::{self, Closing};
@@ -34,11 +34,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// No git call of ours takes so long; a lock file that is older and open in no process is nobody's.
+/// No git call of ours takes this long; an older lock file that no process has open is abandoned.
 const LOCK_AGE_MIN: Duration = Duration::from_secs(600);
 const PROCESS_GRACE: Duration = Duration::from_secs(5);
 
-/// Something that does not add up.
+/// Something that is inconsistent.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
@@ -46,20 +46,20 @@ pub struct Finding {
     pub kind: Kind,
     /// What was found.
     pub what: String,
-    /// Whether `--fix` mends it.
+    /// Whether `--fix` can repair it.
     pub can_fix: bool,
     /// What to do about it.
     pub next: String,
-    /// Whether it has been mended.
+    /// Whether it has been repaired.
     pub fixed: bool,
-    /// Whether it is worth knowing and nothing has to be done.
+    /// Whether it is only worth knowing and needs no action.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_advice: bool,
     #[serde(skip)]
     cure: Option<Cure>,
 }
 
-/// What kind of thing does not add up.
+/// What kind of thing is inconsistent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -73,7 +73,7 @@ pub enum Kind {
     UncleanWorktree,
     /// A process of a session that no engine watches.
     LeftoverProcess,
-    /// A session that is open on its accounts though nobody is to run it.
+    /// A session that is open on its accounts although no engine will run it.
     LostSession,
     /// A lock file that no process holds.
     StaleLock,
@@ -81,21 +81,21 @@ pub enum Kind {
     LeftoverFile,
     /// A folder that stood where a worktree belongs, and was moved beside it.
     LeftoverFolder,
-    /// A task file that is of no task of the project.
+    /// A task file that belongs to no task of the project.
     ForeignFile,
     /// A folder of state files that is a link, or no folder.
     StateFolder,
     /// Effects that wait for an engine.
     UnfinishedEffects,
-    /// A log that does not add up.
+    /// A log that is inconsistent.
     UnsoundLog,
-    /// A kept list that is not what the log adds up to.
+    /// A stored list that differs from what the log yields.
     StrangeList,
-    /// Agents that run without a sandbox, or do not run for the want of one.
+    /// Agents that run without a sandbox, or do not run because there is none.
     NoSandbox,
     /// A log in the place where an earlier version kept it.
     OldLog,
-    /// An agent whose login is renewed by itself, while a copy of it is in use.
+    /// An agent whose login renews itself while a copy of it is in use.
     RotatingLogin,
     /// An agent that lacks a program, a variable or a login.
     AgentNotReady,
@@ -142,7 +142,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// Mends what can be mended; refused while an engine runs, because it would see the world change under it.
+/// Repairs what can be repaired. Refused while an engine runs, because the world would change under it.
 pub async fn mend(project: &Project, findings: &mut [Finding]) -> Result<(), Error> {
     let token = engine::take_lease(project, None).await?;
     let mut result = Ok(());
@@ -182,7 +182,7 @@ async fn check_log(project: &Project) -> Result<Vec<Finding>, Error> {
 
 /// Replays every task, and compares with the list that is shown.
 async fn check_list(project: &Project) -> Result<Option<Finding>, Error> {
-    /// The rest is of the same kind.
+    /// More names do not help: they are all of the same kind.
     const NAMED_MAX: usize = 5;
     let strange = list::find_strange(project).await?;
     if strange.is_empty() {
@@ -216,7 +216,7 @@ async fn check_streams<S: log::State + Default + PartialEq>(
     let mut findings = Vec::new();
     for loaded in project.store().load_prefix(prefix, NO_SNAPSHOT).await? {
         let facts = loaded.tail.iter().map(log::fact_of).collect::<Result<Vec<_>, _>>()?;
-        // A stream that has moved between the two looks is compared another time.
+        // A stream that moved between the two reads is compared next time.
         let state_used = used.get(&loaded.stream).filter(|(version, _)| *version == loaded.version);
         let what = match replay(&facts) {
             Err(unsound) => {
@@ -356,7 +356,7 @@ fn check_processes(project: &Project) -> Vec<Finding> {
     regatta_agents::find_leftovers(project.mark()).into_iter().map(leftover).collect()
 }
 
-/// Whatever is set aside for such a session is kept from all others.
+/// What is set aside for such a session is not available to any other.
 async fn check_sessions(project: &Project) -> Result<Vec<Finding>, Error> {
     let open = accounts::list_open(project, Scope::Project).await?;
     if open.is_empty() {
@@ -398,7 +398,7 @@ fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result
     Ok(task_files::find_left_overs(project)?.into_iter().map(finding).collect())
 }
 
-/// Lists the task files of no task; `regatta up` names them when it starts.
+/// Lists the task files that belong to no task; `regatta up` names them when it starts.
 pub async fn find_foreign_files(project: &Project) -> Result<Vec<PathBuf>, Error> {
     let plan = orders::load_plan(project).await?.state;
     Ok(task_files::find_foreign(project, |task| plan.contains(task)))
@@ -497,7 +497,7 @@ async fn check_old_logs(project: &Project) -> Result<Vec<Finding>, Error> {
     Ok(old.map(finding).collect())
 }
 
-/// Looks whether agents are shut in as the config has it; scripts need no sandbox.
+/// Checks whether agents run in a sandbox as the config asks; scripts need none.
 async fn check_sandbox(project: &Project) -> Option<Finding> {
     let is_program = |entry: &AgentEntry| !matches!(entry.program, Program::Scripted { .. });
     if !project.config().agents.values().any(is_program) {
@@ -617,7 +617,7 @@ async fn remove_found(
     set_aside_and_remove(project, token, &removal).await
 }
 
-/// Returns the worktree that a task owns by rights.
+/// Returns the worktree that a task should own.
 fn place_of(project: &Project, task: &Task) -> Option<PathBuf> {
     match &task.stage {
         Stage::Backlog => None,

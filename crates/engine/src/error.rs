@@ -1,4 +1,4 @@
-//! Everything that can go wrong when a command is given or carried out, and the words a user is told.
+//! Everything that can go wrong when a command is given or carried out, and the messages a user sees.
 
 use crate::core::{Code, Problem, Refusal, RunId, TaskId};
 use crate::project::config::ConfigError;
@@ -63,7 +63,7 @@ pub enum Error {
     /// An import would replace something that is there.
     #[error("{what} is there already")]
     StateExists {
-        /// What is in the way.
+        /// What would be replaced.
         what: String,
     },
     /// A file is not a whole export.
@@ -99,7 +99,7 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
-    /// A tape is to be played whose run has not come to its end.
+    /// A tape cannot be played because its run has not ended.
     #[error("the tape {} is not finished", folder.display())]
     TapeUnfinished {
         /// The folder of the tape.
@@ -152,7 +152,7 @@ pub enum Error {
         /// Why.
         error: regatta_files::EditError,
     },
-    /// What stood in the place of a task file was no version of it; it was moved aside.
+    /// What was in the place of a task file was not a version of it; it was moved aside.
     #[error("the file of task #{task} was set aside")]
     FileSetAside {
         /// The task.
@@ -162,7 +162,7 @@ pub enum Error {
         /// What was wrong with it.
         why: String,
     },
-    /// What stood in the place of an archive was no file; it was moved aside.
+    /// What was in the place of an archive was not a file; it was moved aside.
     #[error("the archive of task #{task} was set aside")]
     ArchiveSetAside {
         /// The task.
@@ -184,7 +184,7 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// The session is over, or was never there.
+    /// The session is over, or never existed.
     #[error("there is no session at {}", folder.display())]
     SessionEnded {
         /// Its private folder.
@@ -255,7 +255,7 @@ impl Error {
         move |source| Error::Io { action, path, source }
     }
 
-    /// Names the folder where a link, or something that is no folder, is in the way of state files.
+    /// Names the folder of state files that is a link, or is not a folder.
     pub(crate) fn of_folder(error: regatta_files::disk::Error) -> Self {
         match regatta_files::beneath::is_in_the_way(&error) {
             true => Error::StateFolder { path: error.path },
@@ -263,8 +263,8 @@ impl Error {
         }
     }
 
-    /// Tells whether it is trouble of the engine itself, which cannot go on with anything then; any other is the trouble of
-    /// the task or the run that the engine was busy with.
+    /// Tells whether the engine itself is in trouble and must stop. Any other error concerns only the task or
+    /// the run that the engine was working on.
     pub(crate) fn is_of_engine(&self) -> bool {
         matches!(self, Error::Store(_) | Error::LogUnsound { .. } | Error::EngineAlreadyRunning(_))
     }
@@ -465,7 +465,7 @@ fn in_use(path: &Path, holder: Option<&Holder>) -> Problem {
     }
 }
 
-/// Tells what a desk answered as its own words.
+/// Shows the answer of a desk in the desk's own words.
 fn desk_refused(answer: &serde_json::Value) -> Problem {
     let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
     let code = serde_json::from_value(answer["code"].clone()).unwrap_or(Code::Internal);
@@ -500,7 +500,7 @@ fn of_config(error: &ConfigError) -> Problem {
     Problem { why: chain(error), ..Problem::new(Code::ConfigInvalid, "the config cannot be used", "", next) }
 }
 
-/// Explains a log that does not add up; `place` is ` at event 41`, or nothing where no event is to blame.
+/// Explains that a tape cannot be replayed, because its run has not ended.
 fn unfinished(folder: &Path, run: Option<RunId>) -> Problem {
     let next = match run {
         Some(run) => format!("`regatta run --resume {run}` where it was recorded goes on with it; then replay it"),
@@ -523,6 +523,7 @@ fn unfinished(folder: &Path, run: Option<RunId>) -> Problem {
     }
 }
 
+/// Explains an inconsistent log; `place` is ` at event 41`, or empty where no event is to blame.
 fn unsound(place: &str, why: &str) -> Problem {
     Problem::new(
         Code::LogUnsound,

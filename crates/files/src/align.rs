@@ -1,7 +1,7 @@
-//! Which part of a new text is which part of the old one.
+//! Matches the parts of a new text with the parts of the old one.
 //!
-//! Parts with the same key belong together; where a key is there several times, those at the same end of the text
-//! do. Among the rest, those that stand in the same gap are paired in order, so that a reworded criterion is still
+//! Parts with the same key belong together; where a key occurs several times, those at the same end of the
+//! text do. The remaining parts in the same gap are paired in order, so that a reworded criterion is still
 //! the same criterion. Linear in the number of parts.
 
 use std::collections::{HashMap, VecDeque};

@@ -1,7 +1,8 @@
-//! Archiving: old sessions leave the file for the archive, and a [summary](crate::archived_summary) stays in their place.
+//! Archives sessions: old ones move from the file to the archive, and a [summary](crate::archived_summary)
+//! stays in their place.
 //!
-//! The caller appends [`Archived::archived`] to the archive before it writes the file, so that a crash between
-//! the two leaves the sessions twice rather than never.
+//! The caller appends [`Archived::archived`] to the archive before it writes the file, so that a crash
+//! between the two leaves the sessions twice rather than never.
 
 use std::ops::Range;
 

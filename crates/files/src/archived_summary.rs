@@ -23,7 +23,7 @@ const LABELS: &[&str] = &["Duration", "Accomplishments", "Commits"];
 /// One session contributes this much to the accomplishments: about a line.
 const ACCOMPLISHMENT_BYTES_MAX: usize = 100;
 
-/// All accomplishments together; a summary that grows for ever would be no summary.
+/// All accomplishments together; a summary that grows forever would not be a summary.
 const ACCOMPLISHMENTS_BYTES_MAX: usize = 2000;
 
 /// So many commits are listed, the newest; the archive names them all.
@@ -35,7 +35,7 @@ const SEPARATOR: &str = "; ";
 /// What is left out because of a bound.
 const ELLIPSIS: char = '…';
 
-/// The summary of archived sessions, as it stands in a file.
+/// The summary of archived sessions, as it is in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchivedSummary {
     /// The first session it stands for.
@@ -46,7 +46,7 @@ pub struct ArchivedSummary {
     pub duration: String,
     /// What was done.
     pub accomplishments: String,
-    /// The commits that came of it.
+    /// The resulting commits.
     pub commits: Vec<String>,
     /// Where the sessions are in full.
     pub link: Option<String>,

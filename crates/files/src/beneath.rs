@@ -1,8 +1,8 @@
-//! Opening what is below a known folder, with no link followed anywhere on the way.
+//! Opens paths below a known folder without following a link anywhere on the way.
 //!
-//! A task file, an archive or a folder of them may be replaced by a link, by an agent or in a commit. Whoever follows it
-//! reads and writes somewhere else. The kernel is asked to follow none (`openat2`); where it does not know how, the path
-//! is walked folder by folder.
+//! An agent or a commit may replace a task file, an archive or a folder of them by a link. Following it would
+//! read and write somewhere else. The kernel is asked to follow none (`openat2`); where it does not support
+//! that, the path is walked folder by folder.
 
 use std::fs::File;
 use std::io;

@@ -1,7 +1,7 @@
-//! Chain inputs: what a task is told of the tasks it depends on.
+//! Chain inputs: what a task learns from the tasks it depends on.
 //!
-//! An entry is a heading, perhaps the mark of being stale, the summary as a block quote, and a link to the rest.
-//! These lines are the engine's to replace; whatever a person wrote below them is kept.
+//! An entry is a heading, a mark if it is stale, the summary as a block quote, and a link to the rest. The
+//! engine may replace these lines; whatever a person wrote below them is kept.
 
 use std::fmt::Write;
 use std::ops::Range;

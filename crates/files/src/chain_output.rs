@@ -1,4 +1,4 @@
-//! The chain output: what the tasks after this one are told.
+//! The chain output: what the tasks after this one learn from it.
 
 use std::ops::Range;
 

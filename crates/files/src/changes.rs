@@ -1,6 +1,6 @@
-//! What an editor did: the difference between two versions of a task file, in the words of the format.
+//! What an editor did: the difference between two versions of a task file, in terms of the format.
 //!
-//! Nothing is judged here. A tick is reported as a tick; whether it counts is for the rules to say.
+//! Nothing is judged here. A tick is reported as a tick; the rules decide whether it counts.
 
 use std::collections::HashSet;
 

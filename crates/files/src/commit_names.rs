@@ -1,7 +1,7 @@
 //! Commits that a text names: `commit 1a2b3c4`, `**Commits:** abc123, def456`, or bare digits of an id.
 //!
-//! A text is only read here. Whether a commit exists is known to git: ask it about those that the text does not call
-//! commits, because other things are written in the same digits.
+//! This module only reads the text. Only git knows whether a commit exists: ask it about those that the text
+//! does not call commits, because other things are written in the same digits.
 
 /// Git abbreviates to seven digits or more; words such as `decade` are shorter.
 const BARE_DIGITS_MIN: usize = 7;

@@ -1,7 +1,7 @@
 //! Makes a text fit to stand inside a part of a task file, so that it cannot become structure.
 //!
-//! Whoever writes a chain output may well write `## Summary`, or forget to close a fence. The words stay as they
-//! are: headings are deepened, and a text that would hide what follows it is put into a fence of its own.
+//! A chain output may well contain `## Summary`, or a fence that is never closed. The words stay as they are:
+//! headings are deepened, and a text that would hide what follows it is put into a fence of its own.
 
 use crate::line;
 use crate::outline::Outline;

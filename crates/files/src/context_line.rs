@@ -1,4 +1,4 @@
-//! The labelled lines at the head of the context, `**Epic:** …` and `**PRD:** …`, written in a file that is there already.
+//! Writes the labelled lines at the head of the context, `**Epic:** …` and `**PRD:** …`, in an existing file.
 
 use std::ops::Range;
 

@@ -21,7 +21,7 @@ const CHECK: &str = "(check:";
 pub struct Criterion {
     /// Its first paragraph on one line, without the box and the name of its check.
     pub text: String,
-    /// Whether its box is ticked: a claim of whoever ticked it.
+    /// Whether its box is ticked: a claim by the one who ticked it.
     pub checked: bool,
     /// The check that proves it.
     pub check: Option<String>,
@@ -114,7 +114,7 @@ fn bullet_of(item: &str) -> Option<&str> {
     Some(&content[..content.len() - rest.trim_start_matches([' ', '\t']).len()])
 }
 
-/// Returns the beginning of the line for an item after this one: the same bullet, and numbers go on.
+/// Returns the beginning of the line for an item after this one: the same bullet, or the next number.
 pub(crate) fn next_bullet(item: &str) -> String {
     let indentation = &item[..item.len() - item.trim_start_matches([' ', '\t']).len()];
     let bullet = bullet_of(item).unwrap_or("- ");

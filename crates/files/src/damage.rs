@@ -1,8 +1,8 @@
-//! Telling a file that lost a part of itself from one that somebody edited.
+//! Tells a file that lost a part of itself from one that somebody edited.
 //!
-//! A full disk, a killed program or a mistaken redirection leaves a file without its end, or with nothing in it. Taken
-//! for an edit, that would delete criteria. Whoever deletes a passage leaves the sections standing that every task file
-//! has; so those decide, and not how much is gone.
+//! A full disk, a killed program or a mistaken redirection leaves a file without its end, or empty. Treated
+//! as an edit, that would delete criteria. A person who deletes a passage leaves the sections that every task
+//! file has; so those sections decide, and not how much is gone.
 
 use serde_json::Value;
 

@@ -1,9 +1,10 @@
 //! Files on disk: written so that a crash leaves the old bytes or the new ones, never a mixture.
 //!
-//! A finished file takes the place of the old one by a rename over it, and the folder is synced, so that this itself
-//! survives. Where what is there must not be lost unseen, see [`exchange`](crate::exchange) instead. An archive only
-//! grows. State files are read and appended to [below a known folder](crate::beneath), and no link to them is followed;
-//! what a person names is another thing: there [`read`] and [`write_atomically`] follow a link.
+//! A finished file replaces the old one by a rename, and the folder is synced, so that the rename itself
+//! survives. Where an unseen edit must not be lost, see [`exchange`](crate::exchange) instead. An archive
+//! only grows. State files are read and appended to [below a known folder](crate::beneath), and no link to
+//! them is followed. Files that a person names are different: [`read`] and [`write_atomically`] follow a
+//! link.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -59,7 +60,7 @@ impl Digest {
     }
 }
 
-/// What came of an append.
+/// The result of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
     /// The bytes were added.

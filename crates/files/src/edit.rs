@@ -1,8 +1,8 @@
 //! Edits: each returns a new file in which only the bytes of one part differ.
 //!
-//! An edit finds its place in the text, writes there in the line ending of the file, and reads the result again.
-//! If that does not show what was meant (say, because an unclosed fence swallows it), the edit is refused: better
-//! no change than one that nobody can see.
+//! An edit finds its place in the text, writes there in the line ending of the file, and parses the result
+//! again. If that does not show the intended change (say, because an unclosed fence swallows it), the edit is
+//! refused: better no change than one that nobody can see.
 
 use std::ops::Range;
 
@@ -174,7 +174,7 @@ impl TaskFile {
         self.confirm(file, is_right, "a session")
     }
 
-    /// Writes the last session of the progress log anew.
+    /// Rewrites the last session of the progress log.
     pub fn with_last_session(&self, session: &NewSession) -> Result<TaskFile, EditError> {
         let Some(last) = self.sessions().last() else { return self.with_session(session) };
         let end = last.range.start + last.text.trim_end().len();

@@ -1,4 +1,4 @@
-//! Why an edit could not be made, or a text not be read.
+//! Why an edit could not be made, or a text could not be read.
 
 use crate::fault::Fault;
 

@@ -1,9 +1,9 @@
-//! Putting a new version in the place of a file without losing what is there.
+//! Puts a new version in the place of a file without losing what is there.
 //!
-//! The two swap names in one step, so the old file, with whatever somebody wrote a moment before, is still there
-//! under the other name: it is displaced, not replaced. A program that has it open may even write to it later. So
-//! nothing here removes a displaced file; the caller looks at it, more than once if need be. No link is followed: one in
-//! the place of the file is displaced itself. The caller has looked at the folder
+//! The two swap names in one step, so the old file, with whatever somebody wrote just before, is still there
+//! under the other name: it is displaced, not replaced. A program that has it open may even write to it
+//! later. So nothing here removes a displaced file; the caller examines it, more than once if need be. No
+//! link is followed: a link in the place of the file is displaced itself. The caller has checked the folder
 //! ([`beneath::ensure_folder`](crate::beneath::ensure_folder)).
 //!
 //! ```text
@@ -27,7 +27,7 @@ pub const UNFINISHED: &str = "new";
 /// How the names begin and end of the files that are made here.
 pub const NAME_ENDS: (&str, &str) = (".regatta-", ".tmp");
 
-/// Each try that fails means that somebody made or removed the file at that very moment.
+/// Each failed try means that somebody made or removed the file at the same time.
 const TRIES_MAX: u32 = 16;
 
 /// A new version of a file, complete and on the disk, but not in its place yet.
@@ -53,7 +53,7 @@ pub fn prepare(path: &Path, bytes: &[u8], label: &str, base: &str) -> Result<Pre
     let permissions = fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(failed("set the mode of", path))?;
     file.as_file().sync_all().map_err(failed("sync a new version of", path))?;
-    // Closed before it gets its name: whoever asks who writes to the file must not find us.
+    // Closed before it gets its name: a check for writers of the file must not find us.
     let unfinished = file.into_temp_path();
     let temporary = find_free(folder, label, base)?;
     unfinished.persist(&temporary).map_err(|error| failed("name a new version of", path)(error.error))?;
@@ -92,8 +92,8 @@ impl Prepared {
         Err(failed("replace", &self.path)(io::Error::other("it is made and removed again all the time")))
     }
 
-    /// For file systems that cannot exchange: the old file gets a second name, or is copied, right before the new one
-    /// takes its place. Whoever replaces it between these two steps is not seen.
+    /// For file systems that cannot exchange: the old file gets a second name, or is copied, right before the
+    /// new one takes its place. A replacement by another process between these two steps is not noticed.
     fn land_without_exchange(self) -> Result<Option<PathBuf>, Error> {
         let kept = self.temporary.with_extension("old.tmp");
         let had_old = match fs::hard_link(&self.path, &kept) {

@@ -1,6 +1,6 @@
 //! What is wrong in a task file, and what is merely unknown in it.
 //!
-//! Neither stops anything: the text is kept word for word, and the reader is told where to look.
+//! Neither stops anything: the text is kept word for word, and the reader learns where to look.
 
 use crate::section::Section;
 

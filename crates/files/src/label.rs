@@ -1,4 +1,4 @@
-//! Labelled lines such as `**Did:** …`, the way in which sessions and archived summaries name their fields.
+//! Labelled lines such as `**Did:** …`, with which sessions and archived summaries name their fields.
 
 use std::ops::Range;
 

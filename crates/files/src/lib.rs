@@ -5,7 +5,7 @@
 //! brings two edits of one file together, [`changes`] says what an editor did, [`disk`] writes so that a crash
 //! leaves the old file or the new one, and [`exchange`] so that nobody's edit is lost unseen.
 //!
-//! This room knows the format and nothing of the rules of tasks. It reads no clock and keeps no state.
+//! This crate knows the format and nothing of the rules of tasks. It reads no clock and keeps no state.
 
 mod align;
 mod archive;

@@ -1,7 +1,7 @@
 //! The metadata: the JSON object of section 0, and splices of single members of it.
 //!
-//! The JSON is checked by `serde_json`; the small scanner here only finds where the members of an object stand
-//! that is known to be valid, so that one value can be changed and the spacing of the others stays.
+//! `serde_json` checks the JSON; the small scanner here only finds the members of an object that is known to
+//! be valid, so that one value can be changed and the spacing of the others stays.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! A new task file, in the layout that everybody expects.
+//! A new task file, in the standard layout.
 
 use std::fmt::Write;
 

@@ -1,9 +1,9 @@
 //! What Markdown says about a text, as far as a task file needs it: headings, list items, fences, and what is
 //! opaque.
 //!
-//! A `#` inside a fence, an HTML block, a block quote or a list is no heading here. The Markdown parser decides
-//! that; this file only keeps its offsets. Underlined headings do not structure a task file, because `---` under
-//! a paragraph is more often meant as a rule; they are listed apart.
+//! A `#` inside a fence, an HTML block, a block quote or a list is not a heading. The Markdown parser decides
+//! that; this file only keeps its offsets. Underlined headings do not structure a task file, because `---`
+//! under a paragraph is more often meant as a rule; they are listed separately.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -70,7 +70,7 @@ impl fmt::Display for Section {
     }
 }
 
-/// A section as it stands in a file.
+/// A section as it is in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionSpan {
     /// Which one it is; nothing for one that the format does not know, or that was there before.

@@ -104,7 +104,7 @@ fn parse_archived(rest: &str) -> Option<LogHeading<'_>> {
     Some(LogHeading::Archived { first, last })
 }
 
-/// Takes a word off the beginning of a text, in any case; what follows must not go on with a letter.
+/// Strips a word from the beginning of a text, ignoring case; no letter may follow it directly.
 fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let head = text.get(..word.len())?;
     let rest = &text[word.len()..];

@@ -8,7 +8,7 @@ pub const WARNING_BYTES: usize = 50 * 1024;
 /// Above this, old sessions are archived.
 pub const ARCHIVE_BYTES: usize = 75 * 1024;
 
-/// So many of the last sessions stay in full: enough to go on from.
+/// So many of the last sessions stay in full: enough to continue from.
 pub const SESSIONS_KEPT: usize = 5;
 
 /// A task with more sessions than this should have been several.

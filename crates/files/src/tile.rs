@@ -1,7 +1,7 @@
-//! A task file cut into tiles: every byte belongs to exactly one part that can be compared by itself.
+//! A task file cut into tiles: every byte belongs to exactly one part that can be compared on its own.
 //!
-//! Merging and telling changes both work on tiles. A tile has a body and the white space after it; only bodies
-//! are compared, because a blank line before the next part is nobody's change.
+//! Merging and finding changes both work on tiles. A tile has a body and the white space after it; only
+//! bodies are compared, because a blank line before the next part is not a change.
 
 use std::ops::Range;
 

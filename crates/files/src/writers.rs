@@ -1,9 +1,9 @@
-//! Who has a file open for writing, as far as can be seen.
+//! Finds who has a file open for writing, as far as that is visible.
 //!
-//! A file that was displaced can only change while a program has it open from before. So once nobody has, what is
-//! read then is final, with no guess about how long an editor may take. Linux shows the open files of every process
-//! of the same user under `/proc`; those of other users, and mappings whose file was closed, are not seen.
-//! A file lease would say it in one call, but breaking one signals its holder, and the signal ends the process.
+//! A displaced file can only change while a program still has it open. So once nobody has, what is read then
+//! is final, with no guess about how long an editor may take. Linux shows the open files of every process of
+//! the same user under `/proc`; those of other users, and mappings whose file was closed, are not seen. A
+//! file lease would answer in one call, but breaking one signals its holder, and the signal ends the process.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

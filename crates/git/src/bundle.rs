@@ -1,7 +1,8 @@
-//! Refs and what they hold as one file, to carry them to another clone of the repository.
+//! Refs and their objects as one file, to carry them to another clone of the repository.
 //!
-//! A bundle leaves out what a remote has: the other clone gets that from there. So it may have no objects at all, and then
-//! there is no file. The names of refs are not taken from it but from the caller, who has checked them.
+//! A bundle leaves out what a remote has: the other clone gets that from there. So it may have no objects at
+//! all, and then there is no file. The names of refs come from the caller, who has checked them, and not from
+//! the bundle.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};

@@ -1,4 +1,4 @@
-//! What is uncommitted in a worktree, and committing all of it.
+//! Lists what is uncommitted in a worktree, and commits all of it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
 //! The one place where git is started: an argument list, never a shell, in a sealed environment.
 //!
-//! A repository's own configuration may have been written by an agent, so every setting that names a program to
-//! run is overridden here: hooks, the file system monitor, editors, pagers, external diffs, signing, transports.
-//! Filters and merge drivers have names of their own and are dealt with in `programs`. The user's and the system's
-//! configuration are not read at all.
-//! Each call has a limit on time and output, its own process group, and is stopped when its future is dropped.
+//! A repository's own configuration may have been written by an agent, so every setting that names a program
+//! to run is overridden here: hooks, the file system monitor, editors, pagers, external diffs, signing,
+//! transports. Filters and merge drivers can have any name and are handled in `programs`. The user's and the
+//! system's configuration are not read at all. Each call has a limit on time and output, its own process
+//! group, and is stopped when its future is dropped.
 
 use std::ffi::OsStr;
 use std::fs::File;

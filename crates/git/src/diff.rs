@@ -1,10 +1,10 @@
 //! The difference between two commits: its files, its size, its digest, its text.
 //!
-//! The digest stands for what a person approved, so the same two commits must give the same bytes whatever the
-//! repository's settings, attributes and checkout are at the time: every option is given and no attributes are in
-//! view but those in the git folder's own `info/attributes`, which git cannot be told to leave out. Renames are
-//! not looked for, since that depends on limits. Blob ids are printed in full, which also covers binary files without
-//! printing them.
+//! The digest stands for what a person approved, so the same two commits must give the same bytes whatever
+//! the repository's settings, attributes and checkout are at the time: every option is given and no
+//! attributes apply but those in the git folder's own `info/attributes`, which git has no option to ignore.
+//! Renames are not detected, since that depends on limits. Blob ids are printed in full, which also covers
+//! binary files without printing them.
 
 use std::ops::ControlFlow;
 use std::path::Path;

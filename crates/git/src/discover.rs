@@ -1,9 +1,10 @@
-//! Finding the repository that holds a folder by looking at its files, without starting git.
+//! Finds the repository that holds a folder by reading its files, without starting git.
 //!
-//! Every verb needs to know where the project is before it does anything else, and the cheapest of them (`task list`) should
-//! not pay for a process. The rules are git's own: `.git` is a folder, or a file that names one; a linked worktree's git
-//! folder names the common one; the main worktree is the folder that holds `.git` unless the config says otherwise.
-//! Environment variables such as `GIT_DIR` do not count, as everywhere in this room.
+//! Every verb needs to know where the project is before it does anything else, and the cheapest of them
+//! (`task list`) should not pay for a process. The rules are git's own: `.git` is a folder, or a file that
+//! names one; a linked worktree's git folder names the common one; the main worktree is the folder that holds
+//! `.git` unless the config says otherwise. Environment variables such as `GIT_DIR` are ignored, as
+//! everywhere in this crate.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,7 +1,7 @@
 //! What stands at paths of a commit, by mode and object id, with the paths byte for byte.
 //!
-//! A diff is for people and shows names as text; whoever copies files or compares them needs the names as they are. Nothing
-//! here reads a content.
+//! A diff is for people and shows names as text; code that copies or compares files needs the exact names.
+//! Nothing here reads file contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

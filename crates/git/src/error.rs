@@ -1,4 +1,4 @@
-//! What can go wrong between us and git, told apart by type.
+//! What can go wrong between us and git, distinguished by type.
 //!
 //! Each variant carries the data that explains it (arguments, exit status, last lines of stderr, path or name).
 //! A merge conflict is not here: it is an expected outcome, see [`crate::MergeOutcome`].

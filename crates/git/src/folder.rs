@@ -1,4 +1,4 @@
-//! Removing and walking folders that an agent has written to: symlinks are never followed.
+//! Removes and walks folders that an agent has written to: symlinks are never followed.
 
 use std::fs::Permissions;
 use std::io::{self, ErrorKind};

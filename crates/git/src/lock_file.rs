@@ -1,7 +1,8 @@
-//! Lock files that a git killed at the wrong moment left behind.
+//! Lock files that a killed git left behind.
 //!
-//! Git refuses to work while such a file stands, and cannot tell whether its owner is alive. Here they are only
-//! found, never removed: that is for a person, or for a caller that knows nobody else works in the repository.
+//! Git refuses to work while such a file exists, and cannot tell whether its owner is alive. This module only
+//! finds them and never removes one: that is for a person, or for a caller that knows nobody else works in
+//! the repository.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;

@@ -1,14 +1,15 @@
-//! Merging a commit into a branch, and bringing every checkout of the branch along.
+//! Merges a commit into a branch, and updates every checkout of the branch.
 //!
 //! ```text
 //! merge-tree ─▶ commit-tree ─▶ the target is locked ─▶ its checkouts move ─▶ the target moves
-//!  objects only, nothing seen    nobody else moves it    ahead of the target    the one moment it lands
+//!  objects only, nothing seen    nobody else moves it    ahead of the target    here the merge lands
 //! ```
 //!
-//! The commit's id depends on the request and on the target's head only, so a repeated call makes the same commit
-//! until it has landed, and finds it landed afterwards: there is exactly one merge commit, wherever a crash falls. A
-//! crash before the last step leaves checkouts ahead of the target, which a repeated call finds and finishes. If the
-//! target moved meanwhile, what is ahead counts as what it is: content that the new merge brings too, or an edit.
+//! The commit's id depends on the request and on the target's head only, so a repeated call makes the same
+//! commit until it has landed, and finds it landed afterwards: there is exactly one merge commit, wherever a
+//! crash falls. A crash before the last step leaves checkouts ahead of the target, which a repeated call
+//! finds and finishes. If the target moved meanwhile, the content of such a checkout is judged as it is: the
+//! new merge brings it too, or it is an edit.
 
 use std::path::PathBuf;
 

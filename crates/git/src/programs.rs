@@ -1,9 +1,10 @@
-//! Programs that a repository's config names for its files: filters (`filter.*`) and merge drivers (`merge.*.driver`).
+//! Programs that a repository's config names for its files: filters (`filter.*`) and merge drivers
+//! (`merge.*.driver`).
 //!
-//! Their names are free, so they cannot be switched off by a fixed list as the others in `command` are. Before a call that
-//! could run one, the names are read, and each that was not allowed is given a meaning that runs nothing: a filter
-//! passes files through, and a merge driver leaves a conflict. One that is allowed means what it meant when it was
-//! allowed; what the user's own settings say of it counts before what stands in the repository.
+//! Their names are free, so a fixed list cannot switch them off like the others in `command`. Before a call
+//! that could run one, the names are read, and each that is not allowed is redefined to run nothing: a filter
+//! passes files through, and a merge driver leaves a conflict. An allowed one keeps the meaning that it had
+//! when it was allowed; the user's own settings take precedence over the repository's.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Branches and other refs: looking them up, making and deleting them by compare-and-swap.
+//! Branches and other refs: looks them up, and makes and deletes them by compare-and-swap.
 //!
-//! A ref is asked for by its full name and never guessed: no name of ours can be mistaken for another's.
+//! A ref is always given by its full name, so that one name cannot be mistaken for another.
 
 use crate::command::Finished;
 use crate::error::Error;
@@ -84,7 +84,7 @@ impl Repository {
         }
     }
 
-    /// Tells whether a commit is among those that a line of work went through by itself, not by merging another.
+    /// Tells whether a commit is one of a line of work's own commits, and did not come in by merging another.
     pub async fn is_in_line(&self, from: &CommitId, to: &CommitId, commit: &CommitId) -> Result<bool, Error> {
         let words = ["rev-list", "--first-parent", to.as_str(), &format!("^{from}")];
         let listed = self.git().args(words).success().await?;

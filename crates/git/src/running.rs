@@ -1,7 +1,8 @@
-//! A git that is running, and how it is stopped.
+//! A running git, and how it is stopped.
 //!
-//! It is asked before it is killed: git removes its lock files and half-made worktrees when it is asked to end, and
-//! leaves them behind when it is killed. The whole process group is meant, since git starts helpers of its own.
+//! It is asked to end before it is killed: git removes its lock files and half-made worktrees when it is
+//! asked to end, and leaves them behind when it is killed. The signal goes to the whole process group, since
+//! git starts helpers of its own.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -59,7 +60,7 @@ impl Drop for Running {
     }
 }
 
-/// Sends a signal to a group, which may have ended a moment ago.
+/// Sends a signal to a group, which may have just ended.
 pub(crate) fn signal(group: Option<Pid>, signal: Signal) {
     if let Some(group) = group {
         let _ = kill_process_group(group, signal);

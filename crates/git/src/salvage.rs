@@ -1,9 +1,10 @@
-//! Keeping what would be lost when a worktree and its branch are removed.
+//! Keeps what would be lost when a worktree and its branch are removed.
 //!
-//! Uncommitted files go to a commit made aside: an index of its own, so that neither the worktree nor its index
-//! changes. Unmerged commits are kept by pointing at them. What submodules have of their own is brought among the
-//! project's objects and kept as further parents of the salvage, since a tree only names a submodule's commit. Nothing here
-//! needs the worktree to be in order: files are salvaged from a folder whose `.git` file or entry was destroyed, too.
+//! Uncommitted files go to a separate commit, made with an index of its own, so that neither the worktree nor
+//! its index changes. Unmerged commits are kept by pointing at them. Submodules' own commits are copied to
+//! the project's objects and kept as further parents of the salvage, since a tree only names a submodule's
+//! commit. The worktree may be damaged: files are also salvaged from a folder whose `.git` file or entry was
+//! destroyed.
 
 use std::path::PathBuf;
 
@@ -48,7 +49,8 @@ pub struct Salvage {
     pub commit: CommitId,
 }
 
-/// What came of a salvage, and the worktree as it was then: while it is still so, removing it loses nothing.
+/// The result of a salvage, and the worktree as it was then: while it has not changed, removing it loses
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Salvaged {
     /// What was kept; nothing when all of it was merged.
@@ -114,7 +116,7 @@ impl Repository {
         Ok(self.look_through(serial, request).await? == salvaged.found)
     }
 
-    /// Looks at all that there is of a worktree.
+    /// Reads everything that exists of a worktree.
     async fn look_through(&self, serial: &Serial, request: &SalvageRequest) -> Result<Found, Error> {
         let entry = self.find_location(&settle(&request.worktree)?)?;
         if let Some(location) = &entry {

@@ -1,10 +1,10 @@
 //! One change at a time per repository, across tasks and processes.
 //!
 //! Parallel `git worktree add` calls race on `config.lock` and on each other's half-made entries, so every
-//! operation that changes refs or worktrees holds this lock; reads take none. It is a kernel lock on a file that
-//! stays: it ends with the processes that hold it, so there is nothing stale to clean up, and the file has no
-//! `.lock` suffix that would suggest otherwise. A process that is stopped while it holds the lock is
-//! [continued](crate::serial_holder) by whoever waits for it.
+//! operation that changes refs or worktrees holds this lock; reads take none. It is a kernel lock on a file
+//! that stays: it ends with the processes that hold it, so there is nothing stale to clean up, and the file
+//! has no `.lock` suffix that would suggest otherwise. If a process is suspended while it holds the lock, the
+//! process that waits for the lock [continues](crate::serial_holder) it.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ impl SerialPlace {
     }
 }
 
-/// Continues a holder that is stopped; any other gives the lock up by itself.
+/// Continues a suspended holder; any other releases the lock on its own.
 fn wake_holder(file: &File) {
     if let Some(holder) = LockHolder::find(file).filter(|holder| holder.is_stopped) {
         holder.wake();

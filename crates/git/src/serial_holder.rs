@@ -1,8 +1,9 @@
-//! Who holds the serial lock, and how to get it from a process that is stopped.
+//! Who holds the serial lock, and how to get it from a suspended process.
 //!
-//! A process that was stopped in the middle of a change (Ctrl-Z, `kill -STOP`) keeps the lock for as long as it sleeps. The
-//! lock must not be taken from it: it may have done half of a change. So it is continued instead. It finishes that change and
-//! gives the lock up; whatever it would do next is fenced by the engine's lease, which another has by then.
+//! A process that was suspended in the middle of a change (Ctrl-Z, `kill -STOP`) keeps the lock for as long
+//! as it sleeps. The lock must not be taken from it: it may have done half of a change. So it is continued
+//! instead. It finishes that change and releases the lock; whatever it would do next is fenced by the
+//! engine's lease, which another process holds by then.
 
 use std::fmt;
 use std::fs::File;
@@ -17,7 +18,7 @@ pub struct LockHolder {
     pub pid: i32,
     /// What it was started with.
     pub command: String,
-    /// Whether it is stopped, so that it will not give the lock up by itself.
+    /// Whether it is suspended, so that it will not release the lock on its own.
     pub is_stopped: bool,
 }
 

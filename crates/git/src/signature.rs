@@ -1,4 +1,4 @@
-//! Who made a commit and when, always given and never taken from the user's configuration.
+//! Who made a commit and when; always passed explicitly and never read from the user's configuration.
 
 use jiff::Timestamp;
 

@@ -1,8 +1,9 @@
-//! Taking everything in a worktree's folder into an index, and the index into a tree.
+//! Adds everything in a worktree's folder to an index, and writes the index as a tree.
 //!
-//! The paths are listed and fed to `update-index`, rather than left to `git add --all`: that one records a nested
-//! repository as a link to commits which exist nowhere else (or fails when it has none), and its exclusions would be
-//! patterns. Here the files of a nested repository are taken like any others, and ignored paths are plain names.
+//! The paths are listed and fed to `update-index`, rather than left to `git add --all`: that one records a
+//! nested repository as a link to commits which exist nowhere else (or fails when it has none), and its
+//! exclusions would be patterns. Here the files of a nested repository are added like any others, and ignored
+//! paths are plain names.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

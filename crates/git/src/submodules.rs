@@ -1,9 +1,10 @@
-//! Work inside the submodules of a worktree, which would go with it.
+//! Work inside the submodules of a worktree, which would be removed with it.
 //!
-//! A submodule's git folder lies in the worktree's own entry (`<common dir>/worktrees/<id>/modules`) or in its folder, and
-//! both are removed with the worktree. A commit of the project only names a submodule's commit, and does not keep it. So
-//! what was made there is looked for: commits that neither the submodule's remote nor the user's own submodule has, and
-//! edits. A git folder elsewhere is not removed, and not looked at; an agent could name any.
+//! A submodule's git folder lies in the worktree's own entry (`<common dir>/worktrees/<id>/modules`) or in
+//! its folder, and both are removed with the worktree. A commit of the project only names a submodule's
+//! commit, and does not keep it. So this module finds what was made there: commits that neither the
+//! submodule's remote nor the user's own submodule has, and edits. A git folder elsewhere is not removed and
+//! not examined; an agent could name any.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -175,8 +176,8 @@ impl Repository {
         Ok(tip)
     }
 
-    /// Tells whether a git folder has objects from elsewhere: an agent could have them taken from a repository that it
-    /// may not read. The project's own objects are none of those.
+    /// Tells whether a git folder has objects from elsewhere: an agent could use that to import objects from
+    /// a repository that it may not read. The project's own objects do not count.
     fn borrows(&self, git_dir: &Path) -> bool {
         let objects = git_dir.join("objects");
         let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());

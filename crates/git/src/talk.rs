@@ -1,6 +1,7 @@
-//! A git that is spoken to line by line while it runs, such as a ref transaction that is held open.
+//! A running git that is fed line by line, such as a ref transaction that is held open.
 //!
-//! It sees the end of its input when our process dies, however that happens, and then undoes what it has not committed.
+//! It sees the end of its input when our process dies, however that happens, and then undoes what it has not
+//! committed.
 
 use std::path::Path;
 use std::time::Duration;

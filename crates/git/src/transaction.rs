@@ -1,7 +1,7 @@
-//! A ref that is held at its old value until its new one may be seen.
+//! Holds a ref at its old value until the new one may become visible.
 //!
-//! While the lock is held nobody else can move the ref. It ends with a commit, a release, or the end of our process,
-//! which is a release too.
+//! While the lock is held nobody else can move the ref. It ends with a commit, a release, or the end of our
+//! process, which counts as a release.
 
 use crate::error::Error;
 use crate::name::{CommitId, RefName};

@@ -1,4 +1,4 @@
-//! The oldest git that will do, and reading the version of the one that is there.
+//! The oldest supported git, and the version of the installed one.
 
 use crate::command::Git;
 use crate::error::Error;

@@ -51,14 +51,14 @@ pub struct EvidenceAnswer {
     pub tail: String,
 }
 
-/// What the tasks before this one have to say.
+/// The outputs of the tasks before this one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InputsAnswer {
     /// One per task that has said something.
     pub inputs: Vec<InputAnswer>,
 }
 
-/// What one task has to say.
+/// The output of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields say it")]
@@ -126,13 +126,13 @@ pub struct MessageAnswer {
     pub read: bool,
 }
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Signal {
-    /// Go on.
+    /// Continue.
     None,
-    /// Bring what is under way to a good place and end; the work goes on another time.
+    /// Bring the current work to a good stopping point and end; it continues another time.
     Pause,
     /// End; what is done is kept.
     Stop,
@@ -140,7 +140,7 @@ pub enum Signal {
     Cancelled,
 }
 
-/// Whether to go on, and how much is left.
+/// Whether to continue, and how much is left.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields say it")]

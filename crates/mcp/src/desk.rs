@@ -1,7 +1,7 @@
-//! What a session's agent may do, as calls with types.
+//! What a session's agent may do, as typed calls.
 //!
-//! Whoever implements it knows which session it speaks for; the service only translates. Every verb may answer with a
-//! [`Fault`], which the agent reads as the error of its tool call.
+//! An implementation knows which session it speaks for; the service only translates. Every verb may answer
+//! with a [`Fault`], which the agent reads as the error of its tool call.
 
 use crate::answer::{
     InputsAnswer, MessagesAnswer, OutputAnswer, ProgressAnswer, ResultAnswer, SentAnswer, SignalsAnswer,
@@ -44,7 +44,7 @@ pub trait Desk: Send + Sync + 'static {
     /// Reads the session's task.
     fn read_task(&self) -> impl Future<Output = Result<TaskAnswer, Fault>> + Send;
 
-    /// Reads what the tasks before it have to say.
+    /// Reads the outputs of the tasks before it.
     fn read_inputs(&self) -> impl Future<Output = Result<InputsAnswer, Fault>> + Send;
 
     /// Reads the whole chain output of one task: the object that `regatta task output --json` prints.
@@ -80,12 +80,12 @@ pub trait Desk: Send + Sync + 'static {
         which: ReadMessages,
     ) -> impl Future<Output = Result<MessagesAnswer, Fault>> + Send;
 
-    /// Tells whether to go on, and how much is left.
+    /// Tells whether to continue, and how much is left.
     fn check_signals(&self) -> impl Future<Output = Result<SignalsAnswer, Fault>> + Send;
 
     /// Takes the result of the session; a later one replaces it.
     fn submit_result(&self, result: Value) -> impl Future<Output = Result<ResultAnswer, Fault>> + Send;
 
-    /// Takes note of a call that was not passed on, and says how the agent is told.
+    /// Records a call that was not passed on, and returns the error for the agent.
     fn refuse(&self, refused: Refused) -> impl Future<Output = Fault> + Send;
 }

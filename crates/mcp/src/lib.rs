@@ -1,8 +1,9 @@
 //! The verbs of an agent, as an MCP service.
 //!
-//! [`Service`] turns calls of tools into calls of a [`Desk`], with arguments that were checked, and answers and faults
-//! into what MCP sends. It keeps nothing between two calls and knows nothing of tasks, files or a log: whoever sits at
-//! the desk does. [`serve`] carries it over any pair of byte streams; the same service can be carried by HTTP.
+//! [`Service`] turns tool calls into calls of a [`Desk`], with arguments that were checked, and answers and
+//! faults into what MCP sends. It keeps nothing between two calls and knows nothing of tasks, files or a log;
+//! the implementation of the desk does. [`serve`] carries it over any pair of byte streams; the same service
+//! can be carried by HTTP.
 //!
 //! Start reading at [`Desk`], then [`Service`].
 

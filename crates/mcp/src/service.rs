@@ -111,7 +111,7 @@ impl<D: Desk> Service<D> {
         let named = ["taskId", "task_id", "task"].iter().find_map(|key| arguments.get(*key));
         let Some(named) = named.filter(|named| !named.is_null()) else { return Ok(()) };
         let task = named.as_str().map_or_else(|| named.to_string(), str::to_owned);
-        // Its own as text is only mistyped, and the schema says so.
+        // Its own task as text is only mistyped, and the schema explains that.
         if task.trim_start_matches('#').parse().ok() == self.desk.task() && self.desk.task().is_some() {
             return Ok(());
         }

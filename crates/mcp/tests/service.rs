@@ -44,7 +44,7 @@ impl Talk {
             .unwrap()
     }
 
-    /// Says what the desk was asked and what the client was told.
+    /// Writes down what the desk was asked and what the client got.
     async fn tell(&self, text: &mut String, tool: &str, arguments: Value) {
         let result = self.call(tool, arguments.clone()).await;
         let _ = writeln!(text, "> {tool} {}", cut(&arguments.to_string()));

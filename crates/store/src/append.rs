@@ -1,7 +1,8 @@
 //! An append: everything one decision changes, stored whole or not at all.
 //!
-//! [`Append::check`] finds what is wrong with an append by itself; every store calls it first. What depends on
-//! the log is checked by the stores, in one order: command, fence, expected versions, settled intents.
+//! [`Append::check`] finds what is wrong with an append regardless of the log; every store calls it first.
+//! What depends on the log is checked by the stores, in one order: command, fence, expected versions, settled
+//! intents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +63,7 @@ pub enum Appended {
     },
 }
 
-/// Tells what is wrong with an append by itself; a bug of the caller.
+/// What is wrong with an append regardless of the log; a bug of the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendFault {
     /// An event joins no stream.
@@ -130,7 +131,7 @@ pub enum AppendFault {
 }
 
 impl Append {
-    /// Finds the first thing that is wrong with the append by itself, whatever the log holds.
+    /// Finds the first thing that is wrong with the append, regardless of the log.
     pub fn check(&self) -> Result<(), Error> {
         let mut versions = BTreeMap::new();
         for (stream, version) in &self.expect {

@@ -1,6 +1,6 @@
-//! What can be wrong with a stored log, each naming the position where it shows.
+//! What can be wrong with a stored log; each error names the position where it shows.
 //!
-//! These are never refusals: a log that does not add up stops the engine.
+//! These are never refusals: an inconsistent log stops the engine.
 
 use crate::{IntentId, Seq, StreamName, Version};
 

@@ -33,7 +33,7 @@ pub enum Error {
         /// The stream.
         stream: StreamName,
     },
-    /// The append is wrong by itself.
+    /// The append is wrong, regardless of the log.
     #[error("the append is malformed")]
     Malformed(#[from] AppendFault),
     /// The id of a command was used for another one.

@@ -1,6 +1,6 @@
 //! Intents: what the world must be asked to do because of an event, and has not answered yet.
 //!
-//! An intent is stored with its event and stays open until an append settles it. Its id is made from the
+//! An intent is stored with its event and stays open until an append settles it. Its id is derived from the
 //! event's position, so the same intent has the same id in every run and on every machine.
 
 use std::fmt;

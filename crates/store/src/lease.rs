@@ -1,6 +1,6 @@
-//! Leases: the named right of one process to act, until it gives it up or lets it run out.
+//! Leases: the named right of one process to act, until it releases it or lets it expire.
 //!
-//! Times come from the caller; a lease that has run out is still held until another takes it, so that its
+//! Times come from the caller. An expired lease is still held until another process takes it, so that its
 //! holder may renew it and a fenced append never depends on a clock.
 
 use std::fmt;

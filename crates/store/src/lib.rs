@@ -3,8 +3,8 @@
 //! Start with [`Store`], the contract, and [`Append`], the one way to change the log. [`MemoryStore`] and
 //! [`SqliteStore`] keep the contract; the suite in `contract` (feature `contract`) holds both to it.
 //!
-//! This room knows nothing of tasks: events, intents and answers are opaque JSON text. It reads no clock and
-//! makes no ids, both arrive with the caller.
+//! This crate knows nothing of tasks: events, intents and answers are opaque JSON text. It reads no clock and
+//! makes no ids; both come from the caller.
 
 mod append;
 #[cfg(feature = "contract")]

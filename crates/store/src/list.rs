@@ -1,8 +1,8 @@
-//! Kept lists: rows that say again, in short, what the events add up to, so that a list is read and not replayed.
+//! Stored lists: rows that summarize the events, so that a list can be read without a replay.
 //!
 //! The rows of a list are opaque texts by number. An append writes those that its events change, in the same
-//! transaction, so a list is never behind the log. A list has a format; one of another format, or of a log that is
-//! older than its list, does not exist until it is [built](crate::Store::build_list) from the log.
+//! transaction, so a list is never behind the log. A list has a format; one of another format, or of a log
+//! that is older than its list, does not exist until it is [built](crate::Store::build_list) from the log.
 
 use crate::Seq;
 
@@ -37,10 +37,10 @@ pub struct Row {
     pub data: String,
 }
 
-/// A list at one moment of the log.
+/// A list at one point of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
-    /// The head of the log at that moment.
+    /// The head of the log at that point.
     pub head: Seq,
     /// The rows by number.
     pub rows: Vec<Row>,

@@ -1,7 +1,7 @@
-//! The store that keeps everything in memory, for tests and for trying things out.
+//! The store that keeps everything in memory, for tests and experiments.
 //!
-//! It keeps the whole contract except for the disk: its log ends with the last handle. Clones share one log.
-//! An append is first checked whole and then applied by steps that cannot fail.
+//! It keeps the whole contract except for the disk: its log is gone with the last handle. Clones share one
+//! log. An append is first checked as a whole and then applied by steps that cannot fail.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,4 +1,4 @@
-//! Positions: where an event stands in the whole log, and where in one of its streams.
+//! Positions: the place of an event in the whole log, and in one of its streams.
 //!
 //! Both count 1, 2, 3… without a gap; 0 means "nothing yet". They are different types so that a version is
 //! never passed where a place in the log is meant.

@@ -37,7 +37,7 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the place of the last event.
     async fn head(&self) -> Result<Seq, Error>;
 
-    /// Returns the head as soon as it is past `after`, whoever appended, or when `limit` has passed.
+    /// Returns the head as soon as it is past `after`, no matter who appended, or when `limit` has passed.
     async fn wait_past(&self, after: Seq, limit: Duration) -> Result<Seq, Error>;
 
     /// Tells whether a list is built in this format.

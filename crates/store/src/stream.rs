@@ -1,7 +1,7 @@
 //! Streams: the named strands of the log, and what is loaded of one.
 //!
 //! A stream is the unit of the optimistic check: an append states the version of every stream its decision
-//! read. A snapshot only spares work on loading; it is never needed to know the truth.
+//! read. A snapshot only saves work on loading; the events alone always suffice.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,8 +1,8 @@
-//! The walk over a whole log that finds the first thing that does not add up.
+//! Walks over a whole log and finds the first inconsistency.
 //!
-//! A store feeds it what it holds, in order: every event, every stream with its places, every open intent. Events say
-//! which streams they are in, and streams which events they have; the walk holds one against the other. It keeps one
-//! number per stream, whatever the length of the log, and does no IO.
+//! A store feeds it what it holds, in order: every event, every stream with its places, every open intent.
+//! Events say which streams they are in, and streams which events they have; the walk compares both. It keeps
+//! one number per stream, whatever the length of the log, and does no IO.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Tells that there are no more streams.
+    /// Reports that there are no more streams.
     pub(crate) fn end_streams(&self) -> Result<(), Corruption> {
         let kept = self.streams;
         let named = self.versions.len() as u64;

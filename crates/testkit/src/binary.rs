@@ -21,7 +21,7 @@ pub struct TestProject {
     variables: Vec<(String, String)>,
 }
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The exit code, unless a signal ended it.
@@ -34,7 +34,7 @@ pub struct Outcome {
     pub stderr: String,
 }
 
-/// A run that goes on.
+/// A program that is still running.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -153,7 +153,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Tells whether it goes on.
+    /// Tells whether it is still running.
     pub fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("a child can be asked").is_none()
     }

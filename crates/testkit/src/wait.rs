@@ -15,7 +15,7 @@ pub fn until(what: &str, mut claim: impl FnMut() -> bool) {
     }
 }
 
-/// Waits like [`until`], and lets other futures go on meanwhile.
+/// Waits like [`until`], and lets other futures run meanwhile.
 pub async fn until_async(what: &str, mut claim: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !claim() {

@@ -29,7 +29,7 @@ const HINTS: &str = "Where to look next:";
 /// What lines say that a newcomer can do without.
 const HOUSEKEEPING: &[&str] = &["worktree made: ", " paused", "worktree removed"];
 
-/// Takes the picture anew, and prints its name.
+/// Takes the picture again, and prints its name.
 pub(crate) fn write(root: &Path) -> Result<Verdict, Error> {
     let printed = run(root)?;
     let place = find_place(&printed);

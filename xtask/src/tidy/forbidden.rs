@@ -1,7 +1,7 @@
 //! The rule: nothing unfinished, switched off or left over from debugging.
 //!
-//! Clippy knows some of these too, but can be told to look away; this rule cannot. Words in string literals do
-//! not count, or this file would be its own fault.
+//! Clippy knows some of these too, but can be silenced; this rule cannot. Words in string literals do not
+//! count, or this file would violate its own rule.
 
 use super::fault::{Fault, line_of};
 use super::rust::{Masked, mask};
@@ -44,7 +44,7 @@ fn check_source(path: &str, masked: &Masked) -> Vec<Fault> {
     code.chain(marks).map(|(offset, what)| Fault::at(path, line_of(&masked.comments, offset), what)).collect()
 }
 
-/// Returns where a word stands by itself, not as a part of a longer one.
+/// Returns where a word occurs on its own, not as a part of a longer one.
 fn find_words(text: &str, wanted: &str) -> Vec<usize> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let stands_alone = |offset: &usize| {

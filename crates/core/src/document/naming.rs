@@ -1,4 +1,4 @@
-//! What a PRD is called when nobody says: its slug from a name, its title from its first heading.
+//! Default names of a PRD: its slug from a file name, its title from its first heading.
 
 use crate::PrdSlug;
 

@@ -1,7 +1,7 @@
 //! Guards: what must hold before a command of the machine is carried out.
 //!
-//! A guard is a value: its name, which the drawings show, and the function that `decide` runs. The functions are with the
-//! rules of their commands, below `task`.
+//! A guard is a value: its name, which the drawings show, and the function that `decide` runs. The functions
+//! are beside the rules of their commands, below `task`.
 
 use crate::{Actor, Command, Refusal, Shortage, Situation, Task, task};
 use std::fmt;

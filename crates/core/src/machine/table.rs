@@ -1,4 +1,4 @@
-//! The table: which command is legal where, what guards it, what it sets off and where it leads.
+//! The table: which command is legal where, what guards it, what it triggers and where it leads.
 
 use super::guard::{self, Guard};
 use serde::{Deserialize, Serialize};

@@ -48,7 +48,7 @@ pub struct Letter {
     /// The run that it is part of; a role of another run does not get it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// The item of the run that it is about; a role at work on another does not get it.
+    /// The item of the run that it is about; a role that works on another does not get it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     /// The message that it answers.

@@ -1,6 +1,7 @@
 //! The inbox of one party: its messages, and which of them were read.
 //!
-//! It keeps the newest messages whole, so that a load stays small; older ones that were read are in the log alone.
+//! It keeps the newest messages in full, so that a load stays small; older ones that were read are only in
+//! the log.
 
 use super::{Event, Letter};
 use crate::{Actor, Fact, MessageId};

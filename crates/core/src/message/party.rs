@@ -1,6 +1,7 @@
-//! Whom a message is from and for: an agent, a role, a task or a person.
+//! The sender or the recipient of a message: an agent, a role, a task or a person.
 //!
-//! A party is written as its kind and its name, `role:reviewer` or `task:12`, alike in the log and on the command line.
+//! A party is written as its kind and its name, `role:reviewer` or `task:12`, both in the log and on the
+//! command line.
 
 use crate::{AgentId, TaskId};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The numbers that were given to messages.
+//! The numbers given to messages.
 
 use super::Event;
 use crate::{Fact, MessageId};

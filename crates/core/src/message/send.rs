@@ -1,7 +1,8 @@
 //! `Send`: who may write to whom, and how much.
 //!
-//! A person may write to anybody that there is. An agent may write to agents, roles and people, and of the tasks to
-//! its own and to those next to it in the plan: the ones it depends on, and the ones that depend on it.
+//! A person may write to any party that exists. An agent may write to agents, roles and people, and of the
+//! tasks to its own and to those next to it in the plan: the ones it depends on, and the ones that depend on
+//! it.
 
 use super::inbox::UNREAD_MAX;
 use super::{Event, Inbox, Letter, Party, Post};

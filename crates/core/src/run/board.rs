@@ -1,7 +1,7 @@
 //! The items of a run as tasks on the board.
 //!
-//! An item that cannot be a task is found when the step is decided that brings it, so that the role that returned it is
-//! asked again. Found later, it would leave the run between two nodes with nobody to fix it.
+//! An item that cannot be a task is found when the step that brings it is decided, so that the role that
+//! returned it is asked again. Found later, it would leave the run between two nodes with nobody to fix it.
 
 use super::{Event, Next, Run, Situation};
 use crate::{Actor, Create, Fact, FieldFault, Priority, TaskId};

@@ -1,4 +1,4 @@
-//! The children of a `map` node: which start, which end, and what comes of them all.
+//! The children of a `map` node: which start, which end, and what follows from all of them.
 
 use super::step::Player;
 use super::{ChildEnd, Event, Mapping, Phase};

@@ -17,11 +17,11 @@ const ASKS_MAX: u32 = 2;
 pub struct Situation<'a> {
     /// The definition that it plays.
     pub workflow: &'a Workflow,
-    /// The moment, in milliseconds since 1970 began in UTC; the same throughout a step.
+    /// The current time, in milliseconds since 1970 began in UTC; the same throughout a step.
     pub now_millis: i64,
 }
 
-/// Orders of people to a run, and reports of what came of its effects.
+/// Orders of people to a run, and reports of the outcomes of its effects.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each variant is an order, or the outcome of the effect of the same subject")]
 pub enum Command {

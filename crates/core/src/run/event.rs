@@ -1,7 +1,7 @@
 //! What happens to a run, in the words of the log.
 //!
-//! A step is one event: what the node returned, what was assigned, which edges were looked at and what they saw, and
-//! where the run goes next. To fold it takes neither the workflow nor an expression.
+//! A step is one event: what the node returned, what was assigned, which edges were evaluated and what they
+//! saw, and where the run goes next. Folding it needs neither the workflow nor an expression.
 
 use crate::{AgentId, CommitId, Failure, PrdSlug, RunId, TaskId};
 use regatta_flow::{EdgeId, NodeName, Patch, Tried};

@@ -1,7 +1,7 @@
-//! The items of a `map` node as a run takes them.
+//! The items of a `map` node as a run accepts them.
 //!
-//! Each has a key of its own and waits for others only if they can end before it: whatever could never start would keep
-//! the run waiting for ever, so it is refused when the node is reached.
+//! Each has a key of its own and waits for others only if they can end before it: an item that could never
+//! start would keep the run waiting forever, so it is refused when the node is reached.
 
 use super::Item;
 use regatta_flow::{self as flow, Expression, Look, Node, NodeKind, StepFault};

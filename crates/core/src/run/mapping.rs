@@ -1,8 +1,8 @@
-//! The children of a `map` node: who waits for whom, who is under way, and how each ended.
+//! The children of a `map` node: who waits for whom, who is running, and how each ended.
 //!
-//! A map may have thousands of items, and the start and the end of each is an event of its own. What could be found by
-//! looking at all of them is therefore kept in a book, made from the children when they are read and kept up with them,
-//! so that an end costs no more in a large map than in a small one.
+//! A map may have thousands of items, and the start and the end of each is an event of its own. What could be
+//! found by looking at all of them is therefore kept in an index, which is built when the children are read
+//! and updated with them, so that an end costs no more in a large map than in a small one.
 
 use super::{ChildEnd, Item};
 use crate::RunId;
@@ -144,7 +144,7 @@ impl Mapping {
         self.book.by_run.get(&run).map(|place| &self.children[*place])
     }
 
-    /// Takes note that the run for an item was started.
+    /// Records that the run for an item was started.
     pub(super) fn start(&mut self, key: &str, run: RunId) {
         let Some(place) = self.book.by_key.get(key).copied() else { return };
         let is_first = self.children[place].waits();
@@ -156,7 +156,7 @@ impl Mapping {
         }
     }
 
-    /// Takes note of how an item ended.
+    /// Records how an item ended.
     pub(super) fn end(&mut self, key: &str, end: ChildEnd) {
         let Some(place) = self.book.by_key.get(key).copied() else { return };
         let is_first = self.children[place].end.is_none();

@@ -1,7 +1,7 @@
 //! Runs: a workflow played step by step, by the same three functions as everything else.
 //!
-//! [`decide`] evaluates: it takes what a node returned, has the workflow choose an edge, and says so in one event.
-//! [`Run::evolve`] folds that event and evaluates nothing. [`effects`] asks for the next node.
+//! [`decide`] evaluates: it takes what a node returned, lets the workflow choose an edge, and records that in
+//! one event. [`Run::evolve`] folds that event and evaluates nothing. [`effects`] asks for the next node.
 
 mod begin;
 mod board;

@@ -1,7 +1,7 @@
-//! Keeps what cannot be read back out of the log.
+//! Keeps values out of the log that could not be read back.
 //!
-//! A reader of JSON gives up at 128 levels. What a role returns is bounded when it is judged; what expressions and
-//! children make of it is looked at here, in the events that would tell it.
+//! A JSON parser gives up at 128 levels. What a role returns is bounded when it is judged; what expressions
+//! and children make of it is checked here, in the events that would record it.
 
 use super::{Event, Next, Run, failure};
 use regatta_flow::{Patch, is_nested_deeper};

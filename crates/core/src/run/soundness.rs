@@ -1,6 +1,6 @@
-//! Whether a run as it stands can carry an event: asked by `replay` alone.
+//! Whether an event fits the current state of a run: asked only by `replay`.
 //!
-//! What two people do at the same time may be in the log in either order, so not every exchange of two events is
+//! What two people do at the same time may be in the log in either order, so not every swap of two events is
 //! noticed here; the numbers of the store show that none is missing.
 
 use super::{ChildEnd, Event, Hold, Next, Phase, Run};

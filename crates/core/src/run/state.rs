@@ -1,4 +1,4 @@
-//! A run: where it stands, its state, and what it has counted.
+//! A run: its position, its state, and its counters.
 
 use super::{Counts, Fork, Mapping, Next, Parent, Taping};
 use crate::{CommitId, Failure, PrdSlug, RunId, TaskId};

@@ -1,4 +1,4 @@
-//! A step: what a node returned, what it changes, which edge it leads along, and what comes next.
+//! A step: what a node returned, what it changes, which edge it takes, and what comes next.
 
 use super::evolve::answered;
 use super::items::find_items;
@@ -10,7 +10,7 @@ use regatta_flow::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How many faults of an output a role gets to read; more do not help it.
+/// How many errors of an output a role gets to read; more do not help it.
 pub(super) const FAULTS_MAX: usize = 20;
 
 /// How many children run at once when a workflow does not say.

@@ -28,7 +28,7 @@ impl Run {
     pub fn turn(&self) -> Turn {
         match &self.phase {
             Phase::Completed { .. } | Phase::Failed { .. } => Turn::Nobody,
-            // Its end follows by itself.
+            // Its end follows automatically.
             _ if matches!(self.hold, Some(Hold::Stopping { .. })) => Turn::Engine,
             Phase::Mapping(mapping) if self.awaits_pause() && mapping.is_under_way() => Turn::Children,
             _ if self.hold.is_some() && !self.is_asked => Turn::Person,

@@ -26,7 +26,7 @@ pub struct Subject {
     /// The role that the agent plays in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The how-manieth session of its piece of work it is.
+    /// The session number within its piece of work.
     pub number: u32,
     /// The day on which it began, where the engine is.
     pub day: Date,
@@ -102,7 +102,7 @@ pub enum Leave {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
-    /// By itself, its work done.
+    /// On its own, with its work done.
     Finished,
     /// At somebody's word.
     Stopped,

@@ -6,7 +6,7 @@
 use super::{Account, Allowance, Budget, Event, Measure, Scope, Subject};
 use crate::Refusal;
 
-/// An account that a session is charged to, as it stands.
+/// An account that a session is charged to, in its current state.
 pub type Charged<'a> = (Scope, &'a Account);
 
 /// Opens a session, or says which budget is used up. One that is open already stays as it is.

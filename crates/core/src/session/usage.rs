@@ -13,7 +13,7 @@ pub struct Usage {
     pub cached_tokens: u64,
     /// Tokens that the model wrote.
     pub output_tokens: u64,
-    /// What it cost in millionths of a US dollar, where the agent said so.
+    /// What it cost in millionths of a US dollar, if the agent reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
     /// How long it took.

@@ -1,7 +1,7 @@
-//! Reports: what came of an effect, as facts.
+//! Reports: the outcome of an effect, as facts.
 //!
-//! A report that the task no longer waits for (it was cancelled meanwhile, or the effect was done twice) leads to
-//! no fact at all, which is what makes a repeated effect harmless.
+//! A report that the task no longer waits for (it was cancelled meanwhile, or the effect was done twice)
+//! leads to no fact at all, which makes a repeated effect harmless.
 
 use super::checks::checked;
 use super::driven::driven;

@@ -35,7 +35,7 @@ pub(crate) fn dequeue(crew: &Crew, task: &Task) -> Result<Vec<Event>, Refusal> {
     }
 }
 
-/// Takes note of why a queued task is not assigned though there is room; once, not at every look.
+/// Records why a queued task is not assigned although there is room; once, not at every look.
 pub(crate) fn note_unassignable(crew: &Crew, task: &Task, failure: &Failure) -> Vec<Event> {
     match crew.find_queued(task.id) {
         Some(queued) if task.error.as_ref() != Some(failure) => vec![Event::TaskAssignFailed {

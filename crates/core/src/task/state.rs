@@ -352,7 +352,7 @@ pub struct Memory {
     pub entries: u32,
     /// The newest entry.
     pub last: Option<ProgressNote>,
-    /// What it has to say to the tasks that depend on it.
+    /// Its output for the tasks that depend on it.
     pub output: Option<OutputNote>,
     /// The outputs of upstream tasks that stand in its file.
     pub inputs: Vec<InputNote>,

@@ -1,4 +1,4 @@
-//! Text in, text out: a few lines of commands, and what came of each.
+//! Text in, text out: a few lines of commands, and the result of each.
 //!
 //! ```text
 //! add [PRIORITY] [on ID,ID] [criteria N]   tick ID NUMBER   sessions N
@@ -10,7 +10,7 @@
 //! approve ID [by ACTOR] [head HEX] [dirty FILE,FILE] [moved|gone|baseless] [anyway]
 //! ok ID | fail ID                the oldest open effect of the task goes well, or badly
 //! finish ID | break ID | idle ID | halt ID   its session ends well, badly, with no change, or is stopped
-//! settle ID                      everything goes well until only sessions are under way
+//! settle ID                      everything succeeds until only sessions are running
 //! ready ID                       its session ends well, and everything after it goes well
 //! report ID OUTCOME [SESSION]    an outcome that nobody may be waiting for
 //! queue                          the queue in order, and which task is next

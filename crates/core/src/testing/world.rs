@@ -110,7 +110,7 @@ impl World {
         asked
     }
 
-    /// Tells the rules what came of an effect.
+    /// Reports the outcome of an effect to the rules.
     pub(crate) fn report(&mut self, id: TaskId, outcome: Outcome) -> Step {
         self.give(id, &Actor::Engine, &Command::Report(outcome)).expect("a report is never refused")
     }
@@ -125,7 +125,7 @@ impl World {
         self.open.iter().position(|open| open.effect.task() == id && open.started)
     }
 
-    /// Answers an open effect well or badly, and returns all that came of it.
+    /// Answers an open effect well or badly, and returns all resulting steps.
     pub(crate) fn answer(&mut self, index: usize, well: bool) -> Vec<Step> {
         let Open { effect, started } = self.open[index].clone();
         let task = effect.task();

@@ -1,6 +1,7 @@
-//! Opening and closing sessions on their accounts: load, decide, append.
+//! Opens and closes sessions on their accounts: load, decide, append.
 //!
-//! One fact joins all accounts of a session, so that two sessions cannot both be promised the last of a budget.
+//! One fact covers all accounts of a session, so that two sessions cannot both be promised the rest of a
+//! budget.
 
 use crate::clock;
 use crate::commands::round;
@@ -15,16 +16,16 @@ use crate::project::Project;
 use regatta_store::{Append, CommandKey, LeaseToken, StreamName};
 use std::collections::BTreeMap;
 
-/// What a session is told when it is opened.
+/// What a session gets when it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Opened {
     /// What it may use.
     pub(crate) allowed: Allowance,
-    /// The agent's own session that it takes up again, if there is one.
+    /// The agent's own session that is resumed, if there is one.
     pub(crate) resumes: Option<Resumable>,
 }
 
-/// How a session went, as far as its accounts care.
+/// How a session ended, as far as its accounts care.
 #[derive(Debug, Clone)]
 pub(crate) struct Closing {
     pub(crate) ending: Ending,
@@ -37,7 +38,7 @@ pub(crate) struct Closing {
 }
 
 impl Closing {
-    /// Of a session that nobody saw the end of.
+    /// For a session whose end nobody saw.
     pub(crate) fn lost() -> Self {
         Closing {
             ending: Ending::Lost,
@@ -52,7 +53,7 @@ impl Closing {
 
 /// Sets aside what a session may use, or says which budget is used up.
 ///
-/// A fresh one begins a conversation of its own, though the agent could continue one.
+/// A fresh session starts a new conversation, even if the agent could continue an old one.
 pub(crate) async fn open(
     project: &Project,
     token: LeaseToken,
@@ -72,7 +73,7 @@ pub(crate) async fn close(
     round::take(project, &Turn { token, subject, deed: Deed::Close(closing) }).await.map(|_| ())
 }
 
-/// Records that a session which broke off, and is for no task, is tried again later.
+/// Records that a session which broke off, and belongs to no task, is retried later.
 pub(crate) async fn park(
     project: &Project,
     token: LeaseToken,
@@ -94,7 +95,7 @@ pub(crate) async fn ask(
         .map(|_| ())
 }
 
-/// Records what an agent was answered without a person.
+/// Records an answer that an agent got without a person.
 pub(crate) async fn note(
     project: &Project,
     token: LeaseToken,
@@ -104,7 +105,7 @@ pub(crate) async fn note(
     round::take(project, &Turn { token, subject, deed: Deed::Note { what, answer, by } }).await.map(|_| ())
 }
 
-/// Returns an account as it stands.
+/// Returns an account in its current state.
 pub async fn get_account(project: &Project, scope: Scope) -> Result<Account, Error> {
     let loaded = project.store().load(&log::account_stream(scope), SNAPSHOT_FORMAT).await?;
     Ok(Folded::<Account>::from_loaded(loaded)?.state)
@@ -220,7 +221,7 @@ impl round::Turn for Turn<'_> {
     }
 }
 
-/// The newest session of the same agent in the same role: of the task, or of the run when it is for no task.
+/// The newest session of the same agent in the same role: of the task, or of the run when there is no task.
 fn find_resumable(accounts: &[Charged<'_>], subject: &Subject) -> Option<Resumable> {
     let own = match (subject.task_id, subject.run_id) {
         (Some(task), _) => Scope::Task(task),

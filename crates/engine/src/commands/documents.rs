@@ -1,6 +1,6 @@
-//! Giving commands about epics and PRDs: load, decide, append.
+//! Gives commands about epics and PRDs: load, decide, append.
 //!
-//! They take the same round as the commands of tasks, and set nothing off: there are no effects here.
+//! They take the same round as the commands of tasks, and trigger nothing: there are no effects here.
 
 use crate::clock;
 use crate::commands::orders::Giver;
@@ -98,7 +98,7 @@ impl round::Turn for Turn<'_> {
     }
 }
 
-/// Everything that one decision reads, at one moment.
+/// Everything that one decision reads, at one point of the log.
 struct Desk {
     catalogue: Folded<Catalogue>,
     epic: Option<Folded<Option<Epic>>>,

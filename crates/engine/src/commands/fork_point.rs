@@ -1,6 +1,7 @@
 //! Where a fork leaves a run: the run as it came to a step, and what had been merged by then.
 //!
-//! What was merged later belongs to a future that the fork does not have: it works on those items anew.
+//! What was merged later belongs to a future that the fork does not have, so the fork works on those items
+//! again.
 
 use crate::commands::orders::invalid;
 use crate::core::run::{Event, Next, Phase, Run, Taken, find_first};
@@ -21,7 +22,7 @@ pub(crate) struct ForkPoint {
 }
 
 impl ForkPoint {
-    /// Finds what the fork takes over of each item, as far as the repository still has it.
+    /// Finds what the fork keeps of each item, as far as the repository still has it.
     pub(crate) async fn find_taken(&self, project: &Project) -> Result<Taken, Error> {
         let mut taken = Taken { merged: self.merged.clone(), ..Taken::default() };
         let known: BTreeSet<&String> = self.run.tasks.keys().chain(self.run.heads.keys()).collect();
@@ -39,7 +40,7 @@ impl ForkPoint {
         Ok(taken)
     }
 
-    /// Has the fork play another definition, if that can go on from here.
+    /// Makes the fork play another definition, if that can continue from here.
     pub(crate) fn turn_to(&mut self, definition: Arc<Workflow>) -> Result<Arc<Workflow>, Error> {
         let Run { node, level, within, .. } = &self.run;
         let found = definition.find_node(node.as_str());
@@ -70,7 +71,8 @@ impl ForkPoint {
     }
 }
 
-/// Finds why a node cannot go on with what the run came to do there: that was found by the node of another definition.
+/// Finds why a node cannot continue with the work of the run at this step, which the node of another
+/// definition determined.
 fn find_misfit(first: &Next, node: &Node) -> Option<String> {
     let (name, kind) = (&node.name, &node.kind);
     let came = match (first, kind) {
@@ -93,7 +95,7 @@ fn find_misfit(first: &Next, node: &Node) -> Option<String> {
     Some(format!("the node `{name}` is of kind `{}`, and the run came {came} there", kind.word()))
 }
 
-/// Finds where a run came to a step; without one, where it stood last before it ended.
+/// Finds where a run came to a step; by default, where it last was before it ended.
 pub(crate) fn find_fork_point(
     facts: &[Fact<Event>],
     id: RunId,
@@ -129,7 +131,7 @@ pub(crate) fn find_fork_point(
     Err(invalid(vec![FieldFault { field: "at", problem }]))
 }
 
-/// Returns the step that a run began with; that of a fork is the one it was forked at.
+/// Returns the first step of a run; a fork starts with the step at which it was forked.
 fn first_step(facts: &[Fact<Event>]) -> u64 {
     let begun = facts.iter().find_map(|fact| match &fact.event {
         Event::RunCreated { plan, .. } => Some(plan.step),
@@ -138,7 +140,7 @@ fn first_step(facts: &[Fact<Event>]) -> u64 {
     begun.unwrap_or(1)
 }
 
-/// Returns the last step that something was or is to be done in.
+/// Returns the last step in which something was done or is due.
 fn last_step(facts: &[Fact<Event>]) -> u64 {
     let mut run: Option<Run> = None;
     let mut last = first_step(facts);

@@ -1,7 +1,7 @@
-//! Giving commands about messages, and reading them: load, decide, append.
+//! Gives commands about messages, and reads messages: load, decide, append.
 //!
-//! A message takes the same round as any command, and sets nothing off. Whoever sends it says for whom; whether that is
-//! somebody, and may be written to, is decided by the rules.
+//! A message takes the same round as any command, and triggers nothing. The sender names the recipient; the
+//! rules decide whether the recipient exists and may be written to.
 
 use crate::clock;
 use crate::commands::orders::{self, Giver};
@@ -50,7 +50,7 @@ pub async fn send(
     round::take(project, &Sending { giver, key, draft, directory: directory(project, roles) }).await
 }
 
-/// Marks messages of an inbox as read; those that were read before, or are not there, are left as they are.
+/// Marks messages of an inbox as read; ignores those that are read already or do not exist.
 pub async fn mark_read(
     project: &Project,
     giver: &Giver,
@@ -64,7 +64,7 @@ pub async fn mark_read(
     round::take(project, &Reading { giver, of, messages, by }).await
 }
 
-/// Returns all messages that are at hand, oldest first.
+/// Returns all messages that are kept, oldest first.
 pub async fn list(project: &Project) -> Result<Vec<MessageView>, Error> {
     let mut views = Vec::new();
     for loaded in project.store().load_prefix(log::INBOXES, SNAPSHOT_FORMAT).await? {
@@ -87,7 +87,8 @@ pub(crate) async fn list_for(project: &Project, parties: &[Party]) -> Result<Vec
     Ok(views)
 }
 
-/// Finds whom a text means: a party as it is written, or the bare name of an agent, a role or a member.
+/// Finds the party that a text means: a party as it is written, or the bare name of an agent, a role or a
+/// member.
 pub fn find_party(project: &Project, text: &str) -> Result<Party, Error> {
     let config = project.config();
     let bare = || {
@@ -103,7 +104,7 @@ pub fn find_party(project: &Project, text: &str) -> Result<Party, Error> {
     })
 }
 
-/// Returns whom a giver of commands is as a party.
+/// Returns a giver of commands as a party.
 pub fn party_of(actor: &Actor) -> Party {
     match actor {
         Actor::Agent(agent) => Party::Agent(agent.clone()),
@@ -244,7 +245,7 @@ async fn load_inbox(project: &Project, of: &Party) -> Result<Folded<Inbox>, Erro
     Folded::from_loaded(project.store().load(&log::inbox_stream(of), SNAPSHOT_FORMAT).await?)
 }
 
-/// Returns a message with its inbox, or the refusal that there is none at hand.
+/// Returns a message with its inbox, or the refusal that there is none.
 pub async fn get(project: &Project, message: MessageId) -> Result<MessageView, Error> {
     let found = list(project).await?.into_iter().find(|view| view.message_id == message);
     found.ok_or_else(|| {

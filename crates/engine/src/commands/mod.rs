@@ -1,7 +1,7 @@
-//! What can be asked of a project, and the way of a command into the log.
+//! What can be asked of a project, and how a command gets into the log.
 //!
-//! A command looks at the world, is decided by `core`, and is appended. It does not perform an effect and does not print.
-//! Start reading at `round`, then `orders` (tasks) and `run_orders` (runs).
+//! A command looks at the world, is decided by `core`, and is appended. It does not perform an effect and
+//! does not print. Start reading at `round`, then `orders` (tasks) and `run_orders` (runs).
 
 pub mod accounts;
 pub mod documents;

@@ -1,7 +1,7 @@
-//! Giving commands: look, load, decide, append.
+//! Gives commands: look, load, decide, append.
 //!
-//! Any process may give a command at any time; the versions of the streams that the decision read decide which
-//! of two at once was first. What a command sets off is performed by the engine.
+//! Any process may give a command at any time. When two commands race, the versions of the streams that each
+//! decision read determine which was first. The engine performs the effects of a command.
 
 use crate::clock;
 use crate::commands::documents;
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
-// What a command looks at first, and its result in the words of git, are found with the commands.
+// What a command reads first, and its result in git's terms, is re-exported beside the commands.
 pub(crate) use crate::commands::seen::{empty_diff, find_review, find_work, see_start, see_work};
 pub(crate) use crate::view::work_diff::{commit_work, commit_work_as, find_base};
 pub(crate) use crate::worktree::git_names::{author_of, branch_of, from_git, ourselves, to_git};
@@ -38,18 +38,18 @@ pub(crate) use crate::worktree::git_names::{author_of, branch_of, from_git, ours
 pub struct Giver {
     /// Who.
     pub actor: Actor,
-    /// The command's id, if it may be given twice.
+    /// The command's id, if it may be repeated.
     pub command_id: Option<Uuid>,
 }
 
 /// What an approver says.
 #[derive(Debug, Clone, Default)]
 pub struct Approving {
-    /// What they have to say.
+    /// Their feedback.
     pub feedback: Option<String>,
-    /// The commit that they looked at.
+    /// The commit that they reviewed.
     pub head: Option<String>,
-    /// Whether they approve it though it is not whole.
+    /// Whether they approve it although it is incomplete.
     pub anyway: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct Approving {
 pub struct Given {
     /// The task.
     pub task: TaskId,
-    /// What the giver is told.
+    /// The answer to the giver.
     pub answer: Answer,
 }
 
@@ -96,7 +96,7 @@ pub async fn assign(
     give(project, order, Command::Assign(assign)).await
 }
 
-/// Writes an assignment as earlier versions did where they could: a command that is given again is known by this.
+/// Writes an assignment as earlier versions did where they could: a repeated command is recognized by this.
 fn assign_payload(to: &Assignee, priority: Option<Priority>, may_queue: bool) -> String {
     let agent = match to {
         Assignee::Agent(agent) => agent.to_string(),
@@ -139,7 +139,7 @@ pub(crate) async fn complete_as(project: &Project, order: Order<'_>) -> Result<G
     give(project, order, Command::Complete(complete)).await
 }
 
-/// Puts up what is in the worktree of a task, by whoever's hand, with everything committed.
+/// Submits what is in the worktree of a task, no matter who made it, with everything committed.
 pub async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
     let key = key(giver, Some(task), "submit");
     let order = Order { key, ..Order::new(Some(task), &giver.actor) };
@@ -148,7 +148,7 @@ pub async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<Gi
     give(project, order, Command::Submit(submit)).await
 }
 
-/// Gives a task to another agent, or to the person who asks; `stop` ends a session under way first.
+/// Gives a task to another agent, or to the person who asks; `stop` ends a running session first.
 pub async fn reassign(
     project: &Project,
     giver: &Giver,
@@ -162,7 +162,7 @@ pub async fn reassign(
     give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reassign(reassign)).await
 }
 
-/// Changes what a task says of itself, in the log and in its file at once.
+/// Changes the description of a task, in the log and in its file at once.
 pub async fn edit(project: &Project, giver: &Giver, task: TaskId, revise: Revise) -> Result<(), Error> {
     let key = key(giver, Some(task), &format!("{revise:?}"));
     let revise = revise.checked().map_err(invalid)?;
@@ -212,7 +212,7 @@ pub async fn reject(
     reject_to(project, giver, task, reason, feedback, None).await
 }
 
-/// Sends the work of a task back, to another agent than the one that did it if one is named.
+/// Sends the work of a task back, to another agent if one is named.
 pub async fn reject_to(
     project: &Project,
     giver: &Giver,
@@ -226,7 +226,7 @@ pub async fn reject_to(
     give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reject(reject)).await
 }
 
-/// Goes on with a task whose session broke off.
+/// Continues a task whose session broke off.
 pub async fn resume(
     project: &Project,
     giver: &Giver,
@@ -238,7 +238,7 @@ pub async fn resume(
     give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Resume(feedback)).await
 }
 
-/// Gives up the work on a task.
+/// Abandons the work on a task.
 pub async fn cancel(
     project: &Project,
     giver: &Giver,
@@ -271,7 +271,7 @@ pub(crate) struct Beside {
     pub(crate) row: NewRow,
 }
 
-/// Tells whether there was a task of this number that is deleted.
+/// Tells whether a task with this number was deleted.
 pub(crate) async fn is_deleted(project: &Project, task: TaskId) -> Result<bool, Error> {
     let loaded = project.store().load(&log::task_stream(task), SNAPSHOT_FORMAT).await?;
     let folded: Folded<Option<Task>> = Folded::from_loaded(loaded)?;
@@ -294,7 +294,7 @@ pub(crate) struct Order<'a> {
     pub(crate) key: Option<CommandKey>,
     pub(crate) settle: Vec<IntentId>,
     pub(crate) fence: Option<LeaseToken>,
-    /// What stands in place of the project's settings.
+    /// Replaces the project's settings.
     pub(crate) settings: Option<Settings>,
     pub(crate) beside: Option<Beside>,
 }
@@ -311,7 +311,7 @@ pub(crate) async fn approve_as(
     approval: Approving,
 ) -> Result<Given, Error> {
     let id = order.task.expect("an approval is for a task");
-    // A criterion that was ticked in the file a moment ago counts.
+    // A criterion that was just ticked in the file counts.
     get_task(project, id).await?;
     task_files::sync_or_report(project, id).await?;
     let seen = see_worktree(project, id).await?;
@@ -356,7 +356,7 @@ impl round::Turn for Turn<'_> {
     }
 }
 
-/// Everything that one decision reads, at one moment.
+/// Everything that one decision reads, at one point of the log.
 struct Desk {
     id: TaskId,
     task: Folded<Option<Task>>,
@@ -450,7 +450,7 @@ impl Desk {
         Ok((given, append))
     }
 
-    /// Tells whether an edit is of a version of the file that is no longer the newest.
+    /// Tells whether an edit is based on a version of the file that is no longer the newest.
     fn is_moved(&self, command: &Command) -> bool {
         let (Command::Edit(edit), Some(file)) = (command, &self.file) else { return false };
         file.state.newest.as_ref().map(|version| &version.digest) != edit.base.as_ref()
@@ -514,7 +514,7 @@ pub fn invalid(faults: Vec<FieldFault>) -> Error {
     Error::Refused(Refusal::Invalid { faults })
 }
 
-/// Tells whether a command is legal for the task as it stands.
+/// Tells whether a command is legal for the task in its current state.
 pub fn is_legal(task: &Task, command: CommandKind) -> bool {
     crate::core::machine::find(task.column(), command).is_some()
 }

@@ -1,4 +1,4 @@
-//! Questions of agents that wait for a person, and answering them.
+//! Questions of agents that wait for a person, and their answers.
 
 use crate::clock;
 use crate::commands::accounts;
@@ -11,12 +11,12 @@ use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use regatta_store::{Append, CommandKey, StreamName};
 
-/// Returns the questions that wait, by name.
+/// Returns the open questions, by name.
 pub async fn list_questions(project: &Project) -> Result<Vec<(String, Asked)>, Error> {
     Ok(accounts::get_account(project, Scope::Project).await?.questions.into_iter().collect())
 }
 
-/// Answers a question; the agent goes on as soon as its engine has seen it.
+/// Answers a question; the agent continues as soon as its engine has seen it.
 pub async fn answer_question(
     project: &Project,
     giver: &Giver,
@@ -53,7 +53,7 @@ impl round::Turn for Turn<'_> {
         let mut folded: Vec<Folded<Account>> =
             loaded.into_iter().map(Folded::from_loaded).collect::<Result<_, _>>()?;
         let expect = folded.iter().map(|folded| (folded.stream.clone(), folded.version)).collect();
-        // Answered by somebody else since it was looked up: then the project's account has moved, too.
+        // Somebody else answered since it was looked up; then the project's account has moved, too.
         let project_account = folded.first().map(|folded| &folded.state);
         if !project_account.is_some_and(|account| account.questions.contains_key(self.name)) {
             let refusal = session::answer(&Account::default(), &self.giver.actor, self.name, self.leave);

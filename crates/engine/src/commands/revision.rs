@@ -1,4 +1,4 @@
-//! An order to edit a task, as a change of its file and the news of it.
+//! An order to edit a task: the change of its file, and what that means to the rules.
 
 use crate::core::{Criterion, Filed, News, Revise, Task};
 use crate::error::Error;
@@ -7,20 +7,20 @@ use crate::task_files;
 use regatta_files::{EditError, NewCriterion, NewEpic, NewPrd, TaskFile};
 use serde_json::json;
 
-/// What the file is to say of the epic and the PRD that were ordered.
+/// What the file should say about the epic and the PRD of the order.
 pub(crate) struct Named {
     pub(crate) epic: Option<NewEpic>,
     pub(crate) prd: Option<NewPrd>,
 }
 
-/// Finds how the file names what was ordered.
+/// Finds how the file names the epic and the PRD of the order.
 pub(crate) async fn name(project: &Project, task: &Task, revise: &Revise) -> Result<Named, Error> {
     let Some(filed) = filed(task, revise) else { return Ok(Named { epic: None, prd: None }) };
     let (epic, prd) = task_files::name_documents(project, filed.epic_id, filed.prd.as_ref()).await?;
     Ok(Named { epic, prd })
 }
 
-/// Applies what was ordered to the file; what the task says already is no news.
+/// Applies the order to the file; what the task says already is no change.
 pub(crate) fn apply(
     task: &Task,
     revise: &Revise,
@@ -36,7 +36,7 @@ pub(crate) fn apply(
     let mut description = revise.description.clone().filter(|text| *text != task.description);
     if let Some(text) = &description {
         changed = changed.with_requirements(text).map_err(failed)?;
-        // As the file has it: headings are deepened there.
+        // As in the file, where headings are deepened.
         description = Some(changed.requirements().unwrap_or_default().to_owned());
     }
     let before_criteria = changed.clone();
@@ -53,19 +53,19 @@ pub(crate) fn apply(
     if title.is_some() || description.is_some() || priority.is_some() || filed.is_some() {
         news.push(News::Edited { title, description, priority, filed });
     } else if changed.text() != file.text() {
-        // Criteria alone: the order is still one to edit, which may be refused.
+        // Only criteria change: the order is still an edit, which may be refused.
         news.push(News::Edited { title: None, description: None, priority: None, filed: None });
     }
     news.extend(task_files::news_between(&before_criteria, &changed));
     Ok((changed, news))
 }
 
-/// Writes the lines of the context again that name what has changed; the others stay as they are.
+/// Rewrites the lines of the context that name what has changed; the others stay as they are.
 fn with_filed(task: &Task, filed: &Filed, named: &Named, file: &TaskFile) -> Result<TaskFile, EditError> {
     let mut changed = file.clone();
     if filed.epic_id != task.epic {
         changed = changed.with_epic(named.epic.as_ref())?;
-        // Metadata that cannot be read are somebody's to fix.
+        // A person has to fix metadata that cannot be read.
         if let Ok(file) = changed.with_metadata("epic_id", &json!(filed.epic_id)) {
             changed = file;
         }
@@ -81,7 +81,7 @@ fn new_criterion(text: &str) -> NewCriterion {
     NewCriterion { text, checked: false, check }
 }
 
-/// Without a PRD of its own, a task gets that of its epic only when it is created; here both are as they are ordered.
+/// A task without a PRD gets that of its epic only when it is created; here both are exactly as ordered.
 fn filed(task: &Task, revise: &Revise) -> Option<Filed> {
     let epic_id = revise.epic.unwrap_or(task.epic);
     let prd = revise.prd.clone().unwrap_or_else(|| task.prd.clone());

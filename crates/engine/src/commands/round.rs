@@ -1,6 +1,6 @@
 //! The round that every command takes: decide, append, and decide again when another command came first.
 //!
-//! What is decided, and from which streams, is the caller's matter; nothing here knows a task or a document.
+//! The caller chooses what is decided, and from which streams; nothing here knows a task or a document.
 
 use crate::commands::orders::Giver;
 use crate::crash;
@@ -10,7 +10,7 @@ use regatta_store::{Append, Appended, CommandKey};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// Each lost race means that another command went through, so a few dozen are only lost under great load.
+/// Each lost race means that another command went through, so dozens are lost only under great load.
 const TRIES_MAX: u32 = 64;
 
 /// A command that takes the round.
@@ -18,7 +18,7 @@ const TRIES_MAX: u32 = 64;
 /// A trait and not a closure: performers take the round in spawned tasks, and the future of an async closure that
 /// borrows is not known to be `Send` there.
 pub(crate) trait Turn: Sync {
-    /// What the giver is told.
+    /// The answer to the giver.
     type Given: Send;
 
     /// Returns the key under which its answer is kept.
@@ -39,7 +39,8 @@ pub(crate) async fn take<T: Turn>(project: &Project, turn: &T) -> Result<T::Give
     for _ in 0..TRIES_MAX {
         let (given, append) = match turn.decide(project).await {
             Ok(decided) => decided,
-            // The same command may have gone through since it was looked for: then it is what stands in its own way.
+            // The same command may have gone through since it was looked up; then it is refused because of
+            // itself.
             Err(Error::Refused(refusal)) => {
                 let answer = find_answer(project, turn.key()).await?;
                 return answer.map_or(Err(Error::Refused(refusal)), |answer| T::parse(&answer));

@@ -1,4 +1,4 @@
-//! Giving orders to runs: begin, pause, resume, stop, answer, fork.
+//! Gives orders to runs: begin, pause, resume, stop, answer, fork.
 
 use crate::clock;
 use crate::commands::fork_point::find_fork_point;
@@ -28,9 +28,9 @@ pub struct NewRun {
     pub workflow: Listed,
     /// The level; the workflow's own if none is given.
     pub level: Option<u32>,
-    /// The PRD that it begins with; its tasks are linked to it.
+    /// The PRD that it starts from; its tasks are linked to it.
     pub prd: Option<PrdSlug>,
-    /// What it is given.
+    /// Its input.
     pub input: Value,
     /// Whether its items, and those of its children, become tasks on the board.
     pub board: bool,
@@ -72,7 +72,7 @@ pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> 
         }
         if batch.append(project).await? {
             for (id, _) in ids.iter().zip(&plans).filter(|(_, (_, order))| order.tape.is_some()) {
-                // So that a tape whose run is cut off says which run that is.
+                // So that the tape of an interrupted run says which run it is.
                 tape::close_quietly(project, *id).await;
             }
             return Ok(ids);
@@ -81,13 +81,13 @@ pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> 
     Err(Error::Contended { tries: TRIES_MAX })
 }
 
-/// Has a run and its children ask for nothing more until it is resumed; what is under way ends.
+/// Pauses a run and its children: they ask for nothing more until resumed, and the current steps end.
 pub async fn pause(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
     family::tell(project, giver, run, Command::Pause).await
 }
 
-/// Has a paused run go on with its children, and one that was held by an error try again; so do those of its children
-/// that an error holds.
+/// Resumes a paused run with its children, and retries a run that an error holds, as well as those of its
+/// children that an error holds.
 pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
     family::tell(project, giver, run, Command::Resume).await?;
     let mut parents = vec![run];
@@ -96,7 +96,7 @@ pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), 
             if matches!(get_run(project, child).await?.hold, Some(Hold::Error { .. })) {
                 let seat = Seat::load_bare(project, child).await?;
                 match tell(project, giver, seat, Command::Resume).await {
-                    // It has ended, or is being stopped, meanwhile.
+                    // It has ended meanwhile, or is being stopped.
                     Err(Error::Refused(_)) | Ok(()) => {}
                     Err(other) => return Err(other),
                 }
@@ -107,13 +107,13 @@ pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), 
     Ok(())
 }
 
-/// Ends a run; a session that is under way is stopped.
+/// Ends a run; a running session is stopped.
 pub async fn stop(project: &Project, giver: &Giver, run: RunId, reason: Option<String>) -> Result<(), Error> {
     let seat = Seat::load_bare(project, run).await?;
     tell(project, giver, seat, Command::Stop { reason }).await
 }
 
-/// Answers what a run asks in a step; what it asks in another is not answered by it.
+/// Answers the question of a run in one step; a question of another step stays open.
 pub async fn answer(
     project: &Project,
     giver: &Giver,
@@ -125,10 +125,10 @@ pub async fn answer(
     tell(project, giver, seat, Command::Answer { step, approved, text }).await
 }
 
-/// Begins a run where another stood before a step; without one, where it stood last.
+/// Starts a new run from a step of an earlier one; by default from its last step.
 ///
-/// It plays the definition of the other, or the one that is given: for going on after a workflow was mended. A replay is
-/// refused, because what it merged is on no branch that a fork would work on.
+/// It plays the definition of the earlier run, or the one that is given, to continue after a workflow was
+/// fixed. A replay is refused, because what it merged is on no branch that a fork would work on.
 pub async fn fork(
     project: &Project,
     giver: &Giver,
@@ -179,7 +179,7 @@ async fn tell(project: &Project, giver: &Giver, mut seat: Seat, command: Command
     seat.give(project, &giver.actor, command, &Terms::default()).await.map(|_| ())
 }
 
-/// Loads the numbers that were given to runs.
+/// Loads the numbers of all runs.
 pub(crate) async fn load_index(project: &Project) -> Result<Folded<Index>, Error> {
     Folded::from_loaded(project.store().load(&log::runs_stream(), SNAPSHOT_FORMAT).await?)
 }
@@ -200,7 +200,7 @@ impl Batch {
         Ok(Batch { index, index_version, expect: Vec::new(), rows: Vec::new(), intents: Vec::new() })
     }
 
-    /// Keeps a definition, unless the log has it.
+    /// Stores a definition, unless the log has it.
     async fn keep(
         &mut self,
         project: &Project,
@@ -265,7 +265,7 @@ impl Batch {
         }
     }
 
-    /// Returns all of it, to be put into the log together with something else.
+    /// Returns all of it, to be appended together with something else.
     pub(crate) fn into_append(mut self) -> Append {
         let mut snapshots = Vec::new();
         if !self.rows.is_empty() {

@@ -1,6 +1,6 @@
-//! What is seen of the repository and of a task's worktree before a command is decided; it goes into the command.
+//! Reads the repository and a task's worktree before a command is decided; the result goes into the command.
 //!
-//! Nothing is decided here. Where a rule refuses before it looks at what was seen, nothing is looked at.
+//! Nothing is decided here. Where a rule refuses regardless of what would be seen, nothing is read.
 
 use crate::commands::orders::get_task;
 use crate::core::{
@@ -12,7 +12,7 @@ use crate::view::work_diff::{commit_work, name_missing};
 use crate::worktree::git_names::{from_git, to_git};
 use regatta_git::BranchName;
 
-/// Looks at where a new branch would begin.
+/// Finds where a new branch would begin.
 pub(crate) async fn see_start(project: &Project) -> Result<Start, Error> {
     let target = &project.config().default_branch;
     let head = project.repository().find_branch(target).await?;
@@ -21,18 +21,18 @@ pub(crate) async fn see_start(project: &Project) -> Result<Start, Error> {
     Ok(Start { target: target.to_string(), base: from_git(&head), from: None, folder })
 }
 
-/// Looks at the work under review; at nothing when there is none, since the rule refuses before it looks at this.
+/// Reads the work under review; reads nothing when there is none, since the rule then refuses regardless.
 pub(crate) async fn see_worktree(project: &Project, id: TaskId) -> Result<Seen, Error> {
     let nothing = Seen { head: None, dirty: Vec::new(), is_base_gone: false };
     let Some(review) = find_review(project, id).await? else { return Ok(nothing) };
     match look_at(project, id, &review).await {
-        // It was cancelled while we looked: the rule says so better than git does.
+        // The task was cancelled while we looked: the rule explains that better than git does.
         Err(_) if find_review(project, id).await?.is_none() => Ok(nothing),
         seen => seen,
     }
 }
 
-/// Finds the work of a task that is up for approval, with nothing under way.
+/// Finds the work of a task that is up for approval, if nothing is running on it.
 pub(crate) async fn find_review(project: &Project, id: TaskId) -> Result<Option<Review>, Error> {
     Ok(match get_task(project, id).await?.stage {
         Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready => Some(*review),
@@ -48,7 +48,7 @@ async fn look_at(project: &Project, id: TaskId, review: &Review) -> Result<Seen,
     let entries = repository.status(&place, &project.config().copy).await;
     let entries = entries.map_err(|error| name_missing(id, &review.worktree, error))?;
     let mut dirty: Vec<String> = entries.into_iter().map(|entry| entry.path).collect();
-    // A status says nothing of what lies in submodules.
+    // `git status` does not show work in submodules.
     let work = repository.find_submodule_work(&place, &to_git(&review.worktree.base)?).await?;
     dirty.extend(work.into_iter().map(|work| work.path));
     let base = to_git(&review.diff.base)?;
@@ -56,7 +56,7 @@ async fn look_at(project: &Project, id: TaskId, review: &Review) -> Result<Seen,
     Ok(Seen { head, dirty, is_base_gone })
 }
 
-/// Tells whether the target of a worktree holds a commit; one that is gone altogether is left to the merge to report.
+/// Tells whether the target of a worktree contains a commit; if the target is gone, the merge reports that.
 async fn holds(
     project: &Project,
     worktree: &Worktree,
@@ -69,12 +69,12 @@ async fn holds(
     }
 }
 
-/// Commits what is left in the worktree of a task and returns the diff from its base; an empty one when there is no
-/// work to put up, since the rule refuses before it looks at this.
+/// Commits what is left in the worktree of a task and returns the diff from its base; an empty one when there
+/// is no work to put up, since the rule then refuses regardless.
 pub(crate) async fn see_work(project: &Project, id: TaskId) -> Result<Diff, Error> {
     let Some(task) = find_work(project, id).await? else { return Ok(empty_diff()) };
     match commit_work(project, &task, &format!("Task #{id}: work up to its completion")).await {
-        // It was cancelled while we looked: the rule says so better than git does.
+        // The task was cancelled while we looked: the rule explains that better than git does.
         Err(_) if find_work(project, id).await?.is_none() => Ok(empty_diff()),
         diff => diff,
     }
@@ -97,7 +97,7 @@ pub(crate) async fn find_work(project: &Project, id: TaskId) -> Result<Option<Ta
     Ok(is_open.then_some(task))
 }
 
-/// Stands for work that there is not.
+/// Stands in for missing work.
 pub(crate) fn empty_diff() -> Diff {
     let nothing: CommitId = "0".repeat(40).parse().expect("forty zeros are a commit id");
     let (base, head) = (nothing.clone(), nothing);

@@ -1,7 +1,7 @@
 //! What a person submits: everything in the worktree of a task, committed on its branch.
 //!
-//! A person may have merged, edited or committed there. What is not finished (conflict markers, a rebase under way) is
-//! refused before anything is committed.
+//! A person may have merged, edited or committed there. Unfinished work (conflict markers, a rebase in
+//! progress) is refused before anything is committed.
 
 use crate::clock;
 use crate::commands::orders;
@@ -14,12 +14,12 @@ use std::path::Path;
 /// A conflict marker of git, at the beginning of a line.
 const MARKER: &[u8] = b"<<<<<<< ";
 
-/// Commits what is in the worktree and returns the diff; an empty one when there is nothing to submit, since the rule
-/// refuses before it looks at this.
+/// Commits what is in the worktree and returns the diff; an empty one when there is nothing to submit, since
+/// the rule then refuses regardless.
 pub(crate) async fn see(project: &Project, id: TaskId, actor: &Actor) -> Result<Diff, Error> {
     let Some(task) = find(project, id).await? else { return Ok(orders::empty_diff()) };
     match commit(project, &task, actor).await {
-        // It was cancelled while we looked: the rule says so better than git does.
+        // The task was cancelled while we looked: the rule explains that better than git does.
         Err(error) if !matches!(error, Error::Refused(_)) && find(project, id).await?.is_none() => {
             Ok(orders::empty_diff())
         }
@@ -41,7 +41,7 @@ async fn commit(project: &Project, task: &Task, actor: &Actor) -> Result<Diff, E
     orders::commit_work_as(project, task, &author, &message).await
 }
 
-/// What changed after a review began is by whoever submits it; before that it is mostly by the agent.
+/// The submitter made what changed after a review began; before that it is mostly the agent's work.
 fn author_of(task: &Task, actor: &Actor) -> Signature {
     let at = clock::now();
     match (actor, &task.stage) {
@@ -70,7 +70,7 @@ async fn check_is_finished(project: &Project, task: &Task) -> Result<(), Error> 
     Err(Error::Refused(Refusal::ConflictLeft { task: task.id, files }))
 }
 
-/// Tells whether git still holds a path for unmerged, and its file for unresolved.
+/// Tells whether git still lists a path as unmerged and its file has conflict markers.
 fn has_markers(place: &Path, entry: &StatusEntry) -> bool {
     let is_unmerged = entry.code.contains('U') || ["AA", "DD"].contains(&entry.code.as_str());
     let path = place.join(&entry.place);

@@ -1,9 +1,9 @@
-//! Which tasks of the list are asked for. Pure: it knows what a row says and nothing else.
+//! Selects tasks of the list. Pure: it sees the contents of a row and nothing else.
 
 use crate::core::EpicId;
 use crate::core::machine::Column;
 
-/// What is asked for; what is not named is not looked at.
+/// What is selected; fields that are not set are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only those in this column.
@@ -12,7 +12,7 @@ pub struct Filter {
     pub agent: Option<String>,
     /// Only those of this epic.
     pub epic: Option<EpicId>,
-    /// Only those whose title or description has these words, in whatever case.
+    /// Only those whose title or description contains these words, ignoring case.
     pub text: Option<String>,
     /// Hidden ones too.
     pub all: bool,

@@ -16,7 +16,7 @@ const PAGE: usize = 500;
 /// One event of the log.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Its sequence number; no number is left out.
+    /// Its sequence number; there are no gaps.
     pub seq: u64,
     /// Its id.
     pub id: Uuid,
@@ -34,7 +34,7 @@ impl Entry {
         Ok(Entry { seq: recorded.seq.0, id: recorded.id, at, actor, event })
     }
 
-    /// Returns the task it happened to, if it was one.
+    /// Returns the task it happened to, if any.
     pub fn task(&self) -> Option<TaskId> {
         self.event.find_task()
     }
@@ -53,7 +53,7 @@ impl Entry {
     }
 }
 
-/// A place in the log from which one reads on.
+/// A position in the log from which to continue reading.
 pub struct Journal<'a> {
     project: &'a Project,
     seen: Seq,

@@ -1,13 +1,14 @@
-//! The list of tasks, kept beside the log: an append that changes a task writes its rows, so nothing is replayed to list.
+//! The list of tasks, kept beside the log: an append that changes a task writes its rows, so listing replays
+//! nothing.
 //!
 //! ```text
 //!   events of a task ──▶ Task ──▶ TaskRow::of ──▶ the list `board`, one short row a task   ──▶ `task list`
 //!                           └─────────────────▶ the list `tasks`, the whole task           ──▶ `task list --json`
 //! ```
 //!
-//! A row says what follows from its task alone. What depends on other tasks or on the moment (queue, engine, questions)
-//! is added when the list is read. A list of another format, or of a log that is older than lists are, is built from the
-//! log when it is first asked for.
+//! A row holds what follows from its task alone. What depends on other tasks or on the current state of the
+//! project (queue, engine, questions) is added when the list is read. If the list has another format, or the
+//! log is older than lists, it is built from the log when it is first needed.
 
 use crate::clock;
 use crate::core::machine::Column;
@@ -23,14 +24,15 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The short rows, for the table. Raise its format whenever [`TaskRow::of`] says something else of the same task.
+/// The short rows, for the table. Raise its format whenever [`TaskRow::of`] makes a different row of the same
+/// task.
 const BOARD: ListId = ListId { name: "board", format: 6 };
 /// The tasks as a whole, in the shape of their snapshots.
 const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
-/// How task files looked when they were in line with the log; see `task_files::lines`. Raise its format whenever a file has
-/// something else to say of the same tasks: then every file is looked into once.
+/// How task files looked when they last matched the log; see `task_files::lines`. Raise its format whenever
+/// the file of an unchanged task gets a different content: then every file is read once.
 pub(crate) const FILES: ListId = ListId { name: "files", format: 2 };
-/// Each lost race means that the log moved while it was replayed; then the list is built another time.
+/// Each lost race means that the log moved while it was replayed; then the list is built again.
 const TRIES_MAX: u32 = 3;
 
 /// One line of the list of tasks.
@@ -73,19 +75,19 @@ pub struct TaskRow {
     pub lacks: Option<Lacks>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     results: Vec<(String, bool)>,
-    /// Whether a person has let the deadline pass; never kept.
+    /// Whether a person has let the deadline pass; never stored.
     #[serde(skip)]
     pub overdue: bool,
-    /// Its place in the queue now; never kept.
+    /// Its current place in the queue; never stored.
     #[serde(skip)]
     pub queue_position: Option<u32>,
-    /// The agent that it waits for in the queue now, or `any`; never kept.
+    /// The agent that it currently waits for in the queue, or `any`; never stored.
     #[serde(skip)]
     pub waits_for: Option<String>,
 }
 
 impl TaskRow {
-    /// Makes the row of a task: everything that the table shows and that the task alone says.
+    /// Makes the row of a task: everything in the table that depends on the task alone.
     pub(crate) fn of(task: &Task) -> Self {
         let (phase, owner, _) = outlook(task, None);
         let landed = if let Stage::Verified(landed) = &task.stage { Some(landed) } else { None };
@@ -128,11 +130,11 @@ impl TaskRow {
         self.overdue = is_persons && !is_blocked && self.since < limit;
     }
 
-    /// Adds what depends on the moment.
+    /// Adds what depends on the current state of the project.
     async fn stand(&mut self, project: &Project, around: &Around) -> Result<(), Error> {
         if let Some((queued, place)) = around.find_queued(self.id) {
             (self.queue_position, self.waits_for) = (Some(place), Some(queued.agent.to_string()));
-            // One that cannot be assigned waits for a person to do something about it.
+            // A task that cannot be assigned waits for a person to do something about it.
             let owner = if self.error.is_some() { "you" } else { "engine" };
             (self.phase, self.owner) = (Cow::Borrowed("queued"), Cow::Borrowed(owner));
         }
@@ -150,7 +152,7 @@ impl TaskRow {
     }
 }
 
-/// Words of a row that are mostly the same: reading them takes no memory.
+/// Words of a row that are mostly the same: reading them allocates nothing.
 mod word {
     use serde::Deserializer;
     use serde::de::{Error, Visitor};
@@ -196,7 +198,7 @@ pub async fn list_rows(project: &Project) -> Result<Vec<TaskRow>, Error> {
     Ok(rows)
 }
 
-/// Returns the rows of some tasks, by number; one that does not exist has none.
+/// Returns the rows of some tasks, by number; skips tasks that do not exist.
 pub async fn find_rows(project: &Project, tasks: &[TaskId]) -> Result<Vec<TaskRow>, Error> {
     let mut rows = list_rows(project).await?;
     rows.retain(|row| tasks.contains(&row.id));
@@ -208,7 +210,7 @@ pub(crate) async fn load_tasks(project: &Project) -> Result<Vec<Task>, Error> {
     read(project, TASKS).await
 }
 
-/// Makes sure that the lists are there, so that from now on every append keeps them.
+/// Makes sure that the lists exist, so that from now on every append updates them.
 pub(crate) async fn ensure(project: &Project) -> Result<(), Error> {
     for list in [BOARD, TASKS] {
         if !project.store().has_list(list).await? {
@@ -227,7 +229,7 @@ pub(crate) struct Mark {
 
 /// Returns the marks of all tasks.
 pub(crate) async fn load_marks(project: &Project) -> Result<BTreeMap<TaskId, Mark>, Error> {
-    /// What of a row is needed.
+    /// The part of a row that is needed.
     #[derive(Deserialize)]
     struct Part {
         id: TaskId,
@@ -242,12 +244,12 @@ pub(crate) async fn load_marks(project: &Project) -> Result<BTreeMap<TaskId, Mar
     Ok(rows.iter().filter_map(mark).collect())
 }
 
-/// Returns what is kept of how task files looked.
+/// Returns what is stored about how task files looked.
 pub(crate) async fn load_files(project: &Project) -> Result<Vec<Row>, Error> {
     Ok(project.store().find_list(FILES).await?.map_or_else(Vec::new, |list| list.rows))
 }
 
-/// The list begins empty: a file that it does not have is looked into.
+/// The list starts empty: a file that it does not have is read.
 async fn ensure_files(project: &Project) -> Result<(), Error> {
     for _ in 0..TRIES_MAX {
         let head = project.store().head().await?;
@@ -260,16 +262,16 @@ async fn ensure_files(project: &Project) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the rows of a task as an append leaves it; one that is no more has none.
+/// Makes the rows of a task as an append leaves it; a deleted task has none.
 pub(crate) fn rows_of(id: TaskId, task: Option<&Task>) -> Vec<NewRow> {
     let key = u64::from(id.number());
     let row = |list, data| NewRow { list, key, data };
     vec![row(BOARD, task.map(|task| text_of(&TaskRow::of(task)))), row(TASKS, task.map(text_of))]
 }
 
-/// Finds the tasks whose rows are not what their events add up to.
+/// Finds the tasks whose rows differ from what their events yield.
 ///
-/// Nothing is found while others write to the log all the time: then it is looked at another time.
+/// Finds nothing while others write to the log all the time; then it has to be called again.
 pub(crate) async fn find_strange(project: &Project) -> Result<Vec<TaskId>, Error> {
     for _ in 0..TRIES_MAX {
         let mut kept = Vec::new();
@@ -292,7 +294,7 @@ pub(crate) async fn find_strange(project: &Project) -> Result<Vec<TaskId>, Error
     Ok(Vec::new())
 }
 
-/// Builds the lists from the log, in place of what is kept.
+/// Builds the lists from the log, and replaces what is stored.
 pub(crate) async fn build(project: &Project) -> Result<Replayed, Error> {
     let mut tries = 0;
     loop {
@@ -308,7 +310,7 @@ pub(crate) async fn build(project: &Project) -> Result<Replayed, Error> {
     }
 }
 
-/// What the log adds up to, as the rows of the lists.
+/// What the log yields, as the rows of the lists.
 pub(crate) struct Replayed {
     /// The head of the log before it was read.
     head: Seq,
@@ -333,7 +335,7 @@ async fn replay(project: &Project, format: u32) -> Result<Replayed, Error> {
     })
 }
 
-/// Reads a list; one that is missing, or that cannot be read, is built.
+/// Reads a list; builds it if it is missing or cannot be read.
 async fn read<T: DeserializeOwned>(project: &Project, list: ListId) -> Result<Vec<T>, Error> {
     if let Some(List { rows, .. }) = project.store().find_list(list).await? {
         let mut read = Vec::with_capacity(rows.len());
@@ -348,7 +350,7 @@ async fn read<T: DeserializeOwned>(project: &Project, list: ListId) -> Result<Ve
     rows.iter().map(|(_, data)| serde_json::from_str(data).map_err(unsound)).collect()
 }
 
-/// Returns the numbers of the rows that are missing, one too many, or say something else.
+/// Returns the numbers of the rows that are missing, superfluous or different.
 fn differ(kept: &List, replayed: &[(u64, String)]) -> Vec<u64> {
     let kept: std::collections::BTreeSet<(u64, &str)> =
         kept.rows.iter().map(|row| (row.key, row.data.as_str())).collect();
@@ -406,7 +408,7 @@ mod tests {
             };
             for step in 0..25 {
                 let task = TaskId::new(1 + draw(4)).unwrap();
-                // Whatever is refused changes nothing, which is as good a case as any.
+                // A refused command changes nothing, which is as good a case as any.
                 match draw(5) {
                     0 | 1 => drop(add(&project, &format!("task of step {step}")).await),
                     2 => {

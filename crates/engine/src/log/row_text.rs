@@ -1,13 +1,14 @@
-//! Events, effects and actors as the text of a row, without what the row says beside it.
+//! Events, effects and actors as the text of a row, without what other columns of the row say.
 //!
-//! A log is mostly what agents returned; what stands around that in every row is kept short. A row that says more, as
-//! an older version wrote it, is read all the same.
+//! A log consists mostly of what agents returned; what surrounds that in every row is kept short. Longer
+//! rows, as older versions wrote them, can still be read.
 
 use crate::core::Actor;
 use regatta_store::StreamName;
 use std::borrow::Cow;
 
-/// The fields with which a JSON object begins, as far as its row tells them: names with the quotes around values.
+/// The fields with which a JSON object begins, as far as other columns of its row contain them: names, and
+/// values with their quotes.
 pub(crate) struct Head<'r> {
     fields: [Option<Field<'r>>; 2],
 }
@@ -27,7 +28,7 @@ impl<'r> Head<'r> {
         Head { fields: [Some(("\"effect\":\"", kind, "\"")), None] }
     }
 
-    /// Takes the fields off a text.
+    /// Strips the fields from a text.
     pub(crate) fn take_off(&self, mut text: String) -> String {
         let mut end = 1;
         for (open, value, close) in self.fields.iter().flatten() {
@@ -43,12 +44,12 @@ impl<'r> Head<'r> {
         text
     }
 
-    /// Puts the fields back, but for those that the text has.
+    /// Puts the fields back, except those that the text has.
     pub(crate) fn put_before<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Some(rest) = text.strip_prefix('{') else { return Cow::Borrowed(text) };
         let mut whole = String::new();
         for (open, value, close) in self.fields.iter().flatten() {
-            // An older row may have the name with another value behind it.
+            // An older row may have the same name with another value.
             let name = open.split_inclusive(':').next().unwrap_or(open);
             if rest.starts_with(name) {
                 break;
@@ -69,7 +70,7 @@ impl<'r> Head<'r> {
     }
 }
 
-/// Makes a text of an actor: a word for one without a name.
+/// Converts an actor to text: a single word for one without a name.
 pub(crate) fn write_actor(actor: &Actor) -> String {
     match actor {
         Actor::Engine => "engine".to_owned(),

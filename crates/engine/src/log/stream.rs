@@ -1,8 +1,9 @@
 //! Between the rules and the store: names of streams, facts as rows, states as snapshots.
 //!
-//! A task's events are in its own stream, `task/<id>`. Those that concern the crew are in `crew` too, and those
-//! that concern the plan in `plan`, so that a decision is checked against just the versions that it read. Events of
-//! another family are in streams of their own: a stream holds one family, and its state folds that family alone.
+//! A task's events are in its own stream, `task/<id>`. Those that concern the crew are also in `crew`, and
+//! those that concern the plan in `plan`, so that a decision is checked against only the versions that it
+//! read. A stream holds events of one family, and its state folds only these; each family has its own
+//! streams.
 
 use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::message::{self, Inbox, Party, Post};
@@ -20,7 +21,8 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
+/// Raised whenever a state is stored in another shape; older snapshots are then ignored and the log is
+/// replayed.
 pub(crate) const SNAPSHOT_FORMAT: u32 = 6;
 
 /// Snapshots of this format do not exist, so a load that asks for it reads the whole stream.
@@ -252,7 +254,7 @@ impl<S: State + Default> Folded<S> {
         self.tail_bytes += bytes;
     }
 
-    /// Takes note that what was pushed is in the log, with a snapshot of so many bytes if one was taken.
+    /// Records that what was pushed is in the log, with a snapshot of so many bytes if one was taken.
     pub(crate) fn settle(&mut self, events: u64, snapshot_bytes: Option<usize>) {
         self.version = Version(self.version.0 + events);
         if let Some(bytes) = snapshot_bytes {
@@ -261,8 +263,9 @@ impl<S: State + Default> Folded<S> {
         }
     }
 
-    /// Returns a snapshot when one is due: when the events since the last weigh four times as much. So a load reads at
-    /// most about five times the state, and all snapshots together cost a quarter of what the events do.
+    /// Returns a snapshot when one is due: when the events since the last are four times as large. So a load
+    /// reads at most about five times the state, and all snapshots together cost a quarter of what the events
+    /// do.
     pub(crate) fn snapshot_if_due(&self) -> Option<NewSnapshot> {
         /// Below this a snapshot saves nothing.
         const TAIL_BYTES_MIN: usize = 1_024;
@@ -326,7 +329,7 @@ pub(crate) fn messages_stream() -> StreamName {
 /// How the names of all inboxes begin.
 pub(crate) const INBOXES: &str = "inbox/";
 
-/// A name may have letters that a stream may not; its digest has not.
+/// A name may have characters that a stream name may not; its digest does not.
 pub(crate) fn inbox_stream(party: &Party) -> StreamName {
     if let Party::Task(task) = party {
         return name(format!("{INBOXES}task-{task}"));
@@ -378,7 +381,7 @@ pub(crate) fn row_of<E: Logged>(fact: &Fact<E>) -> NewEvent {
 
 /// Renders an event as JSON text.
 fn text_of<E: Serialize>(event: &E) -> String {
-    /// Most events fit without growing, and none is kept at that size.
+    /// Most events fit without growing, and none is stored at that size.
     const EVENT_BYTES_USUAL: usize = 2_048;
     let mut bytes = Vec::with_capacity(EVENT_BYTES_USUAL);
     serde_json::to_writer(&mut bytes, event).expect("an event is plain data");
@@ -395,29 +398,29 @@ pub(crate) fn node_lane(run: RunId) -> String {
     format!("run/{run}/node")
 }
 
-/// Finds the run that something is asked for, by its lane.
+/// Finds the run that an intent is for, by its lane.
 pub(crate) fn find_run(lane: &str) -> Option<RunId> {
     lane.strip_prefix("run/")?.split('/').next()?.parse().ok()
 }
 
-/// Finds the task that something is asked for, by its lane.
+/// Finds the task that an intent is for, by its lane.
 pub(crate) fn find_task(lane: &str) -> Option<TaskId> {
     lane.strip_prefix("task/")?.split('/').next()?.parse().ok()
 }
 
-/// Returns the lane in which something is asked for as long as a session is open.
+/// Returns the lane that has an open intent as long as a session is open.
 pub(crate) fn lane_of(subject: &Subject) -> String {
     subject.run_id.map(node_lane).or(subject.task_id.map(session_lane)).unwrap_or_default()
 }
 
-/// Tells whether what is asked for in a lane may be a session of an agent.
+/// Tells whether an intent of a lane may be a session of an agent.
 pub(crate) fn is_of_sessions(lane: &str) -> bool {
     lane.ends_with("/session") || lane.ends_with("/node")
 }
 
 /// Makes an intent of an effect that the `event`-th row asks for.
 ///
-/// A session and a pause have lanes of their own, because what ends them must run beside them.
+/// A session and a pause have lanes of their own, because what ends them must run in parallel.
 pub(crate) fn intent_of(effect: &Effect, event: usize) -> NewIntent {
     let task = effect.task();
     let lane = match effect {
@@ -439,7 +442,7 @@ pub(crate) fn effect_of<E: DeserializeOwned>(intent: &Intent) -> Result<E, serde
 
 /// Makes an intent of an effect of a run.
 ///
-/// What takes long has a lane of its own, because what stops it must run beside it.
+/// A long effect has a lane of its own, because what stops it must run in parallel.
 pub(crate) fn intent_of_run(effect: &run::Effect, event: usize) -> NewIntent {
     let run = effect.run();
     let lane = match effect {

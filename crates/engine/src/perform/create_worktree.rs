@@ -13,7 +13,7 @@ use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
 use regatta_git::BranchName;
 use std::path::Path;
 
-/// Enough of what a set-up command printed to see why it failed.
+/// Enough of a set-up command's output to see why it failed.
 const SETUP_TAIL_BYTES_MAX: usize = 4_096;
 
 pub(crate) async fn perform(
@@ -30,9 +30,9 @@ pub(crate) async fn perform(
     let outcome = match make(work, task, &place, &branch, base, control).await {
         Ok(()) => Outcome::WorktreeCreated,
         Err(Unmade::Failed(problem)) => Outcome::WorktreeNotCreated(Failure::from(*problem)),
-        // The next engine goes on with it.
+        // The next engine continues with it.
         Err(Unmade::Stopped(StopReason::Shutdown)) => return Ok(()),
-        // The task is being cancelled: what is there is removed with the rest of it.
+        // The task is being cancelled: what exists is removed along with the rest of it.
         Err(Unmade::Stopped(_)) => Outcome::WorktreeCreated,
     };
     crash::point("create_worktree.after");
@@ -70,14 +70,14 @@ async fn make(
         Err(Unmade::Failed(problem)) => problem,
         other => return other,
     };
-    // Nothing has been worked on in it yet, so it goes as if it had never been.
+    // Nobody has worked in it yet, so it is removed without a salvage.
     if let Err(error) = remove_again(work, place, branch).await {
         problem.why.push(format!("and it could not be removed again: {error}"));
     }
     Err(Unmade::Failed(problem))
 }
 
-/// Removes it, unless this engine slept through its set-up and another has taken over, who may be at work there.
+/// Removes it, unless this engine slept through the set-up: another may have taken over and work there.
 async fn remove_again(work: &Work, place: &Path, branch: &BranchName) -> Result<(), Error> {
     let turn = work.project.repository().take_turn().await?;
     engine::check_lease(&work.project, work.token).await?;
@@ -89,7 +89,8 @@ async fn set_up(work: &Work, task: TaskId, place: &Path, control: &Control) -> R
     let Some(command) = &project.config().setup else { return Ok(()) };
     let wall = project.config().setup_wall;
     let shown = command.join(" ");
-    // Marked, so that an engine that was killed over it leaves nothing that works in the worktree beside this one.
+    // Marked, so that what a killed engine left running is found and ended, and does not work beside this
+    // one.
     let mark = project.setup_mark(task);
     if let Err(error) = leftovers::end(&mark, Limits::default().grace).await {
         return Err(problem(task, place, chain(&error)));
@@ -98,7 +99,7 @@ async fn set_up(work: &Work, task: TaskId, place: &Path, control: &Control) -> R
     let report = tokio::select! {
         report = run_to_end(command, place, &environment, None, wall, SETUP_TAIL_BYTES_MAX) => report,
         reason = control.asked() => {
-            // Letting go of the command ends it; this makes sure that nothing of it is left.
+            // Dropping the command ends it; this makes sure that no process of it is left.
             return match leftovers::end(&mark, Limits::default().grace).await {
                 Ok(_) => Err(Unmade::Stopped(reason)),
                 Err(error) => Err(problem(task, place, chain(&error))),

@@ -9,7 +9,7 @@ use regatta_git::{BranchName, MergeOutcome, MergeRequest, MergeStep, Obstacle, R
 use serde_json::Value;
 use std::path::Path;
 
-/// More names do not help a reader; the details have all of them.
+/// More names do not help a reader; the details list all of them.
 const FILES_NAMED_MAX: usize = 5;
 
 /// What was approved, and by whom.

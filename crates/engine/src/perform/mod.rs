@@ -1,8 +1,8 @@
-//! Performing effects: one file per effect, each safe to repeat.
+//! Performs effects: one file per effect, each safe to repeat.
 //!
-//! A performer looks whether its work is done already, does it, and reports the outcome as a command that also
-//! settles the intent. It does not decide anything: a failure is reported, and the rules say what becomes of the task.
-//! Start reading at `create_worktree`; effects of runs are in `runs`.
+//! A performer checks whether its work is done already, does it, and reports the outcome as a command that
+//! also settles the intent. It does not decide anything: it reports a failure, and the rules decide what
+//! happens to the task. Start reading at `create_worktree`; effects of runs are in `runs`.
 
 mod create_worktree;
 mod merge_branch;
@@ -40,16 +40,17 @@ pub(crate) struct Work {
     pub(crate) project: Arc<Project>,
     pub(crate) token: LeaseToken,
     pub(crate) intent: IntentId,
-    /// When the intent was stored; commits made for it carry this time, so that a repetition makes the same ones.
+    /// When the intent was stored; commits made for it carry this time, so that a repetition makes the same
+    /// commits.
     pub(crate) at: Timestamp,
     pub(crate) places: Arc<Places>,
     /// The steps of runs, by the tasks that they work on.
     pub(crate) under_way: Arc<UnderWay>,
-    /// The sessions that wait for what others have set aside.
+    /// The sessions that wait for budget that others have set aside.
     pub(crate) charges: Arc<Charges>,
     /// The places of runs that wait for their children.
     pub(crate) seats: Arc<Seats>,
-    /// Becomes true when the engine is about to leave: what is under way ends, and nothing else begins.
+    /// Becomes true when the engine is about to exit: running effects end, and no others begin.
     pub(crate) leaving: watch::Receiver<bool>,
 }
 
@@ -91,18 +92,18 @@ pub(crate) async fn perform(work: &Work, effect: Effect, control: Option<Control
 }
 
 impl Work {
-    /// Tells whether the engine is about to leave.
+    /// Tells whether the engine is about to exit.
     pub(crate) fn is_leaving(&self) -> bool {
         *self.leaving.borrow()
     }
 
-    /// Names one start of a program by what it is for and by this engine.
+    /// Names one start of a program by its purpose and by this engine.
     pub(crate) fn name_start(&self, mark: &str) -> SessionId {
         SessionId::new(format!("{mark}{}", self.token.0.simple()))
             .expect("a mark and hexadecimal digits are an id")
     }
 
-    /// Brings the task's file in line; a disk that refuses is reported, and stops nothing else.
+    /// Brings the task's file up to date; a disk error is reported, and stops nothing else.
     pub(crate) async fn keep_file(&self, task: TaskId) -> Result<(), Error> {
         task_files::sync_or_report(&self.project, task).await
     }
@@ -112,7 +113,7 @@ impl Work {
         self.report(task, outcome, vec![self.intent]).await
     }
 
-    /// Reports something on the way, and leaves the intent open.
+    /// Reports an intermediate outcome, and leaves the intent open.
     pub(crate) async fn note(&self, task: TaskId, outcome: Outcome) -> Result<(), Error> {
         self.report(task, outcome, Vec::new()).await
     }

@@ -27,7 +27,7 @@ pub(crate) async fn perform(
     work.settle(task, outcome).await
 }
 
-/// Removes what the session of a killed engine planted; that of a session which ended by itself is gone already.
+/// Removes what the session of a killed engine planted; after a normal end of a session it is gone already.
 async fn remove_planted(work: &Work, task: TaskId) -> Result<(), Error> {
     let task = orders::get_task(&work.project, task).await?;
     if let Some(worktree) = task.worktree() {

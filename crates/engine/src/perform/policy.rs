@@ -1,4 +1,5 @@
-//! Approves by policy: where the config says `approval = "auto"`, and where a tape says that the work was merged.
+//! Approves by policy: where the config says `approval = "auto"`, or where a tape says that the work was
+//! merged.
 
 use crate::commands::orders::{self, Approving, Order};
 use crate::core::{Actor, CommitId, Failure, Outcome, TaskId};
@@ -21,13 +22,13 @@ pub(crate) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Resul
         settings,
         ..Order::new(Some(task), &policy)
     };
-    // What a tape says was decided by a person when it was recorded, whole or not.
+    // What the tape says was decided by a person when it was recorded, complete or not.
     let anyway = order.settings.is_some();
     let approval = Approving { feedback: None, head: Some(head.to_string()), anyway };
     match orders::approve_as(&work.project, order, approval).await {
         Ok(_) | Err(Error::Store(regatta_store::Error::IntentSettled { .. })) => Ok(()),
         Err(error) if error.is_of_engine() => Err(error),
-        // The rules say no, or git does: a person decides.
+        // The rules refuse, or git does: a person decides.
         Err(error) => work.settle(task, Outcome::PolicyRefused(Failure::from(error.explain()))).await,
     }
 }

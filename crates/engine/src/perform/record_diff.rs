@@ -7,7 +7,7 @@ use crate::error::{Error, chain};
 use crate::perform::Work;
 use regatta_git::RefName;
 
-/// So much of a commit's id tells it from any other that a ref of that name could have.
+/// This much of a commit's id distinguishes it from any other that a ref of that name could have.
 const ID_LETTERS: usize = 12;
 
 pub(crate) async fn perform(work: &Work, task: TaskId, head: &CommitId, number: u32) -> Result<(), Error> {
@@ -22,8 +22,9 @@ pub(crate) async fn perform(work: &Work, task: TaskId, head: &CommitId, number: 
     work.settle(task, outcome).await
 }
 
-/// Pins the head under the number of the review. Another log of this repository, an earlier one or that of a linked
-/// worktree, may have pinned a commit there, which stays; the name then has the commit too.
+/// Pins the head under the number of the review. Another log of this repository (an earlier one, or that of a
+/// linked worktree) may have pinned a commit under the same name. That one stays, and the new name then
+/// includes the commit.
 async fn pin(work: &Work, task: TaskId, head: &CommitId, number: u32) -> Result<(), Error> {
     let (repository, commit) = (work.project.repository(), orders::to_git(head)?);
     let name = |end: &str| RefName::parse(&format!("refs/regatta/review/{task}/{number}{end}"));

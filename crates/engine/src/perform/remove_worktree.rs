@@ -29,7 +29,8 @@ pub(crate) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<
     };
     crash::point("remove_worktree.after");
     work.settle(task, outcome).await?;
-    // One that a killed engine left open; what is in it is found there too, so a failure does no harm.
+    // A killed engine may have left a drawer open. Its contents are found there too, so a failure does no
+    // harm.
     let _ = task_files::close_drawer(&work.project, task).await;
     work.keep_file(task).await
 }
@@ -57,14 +58,15 @@ async fn remove(work: &Work, task: TaskId, place: &Place) -> Result<Option<Salva
     }
 }
 
-/// Finds what an engine set aside that was killed after it had removed the worktree and before it could say so.
+/// Finds the salvage of an engine that was killed after it had removed the worktree and before it could
+/// report so.
 async fn find_unreported(project: &Project, task: TaskId) -> Result<Option<Salvage>, Error> {
     let reported = orders::get_task(project, task).await?.salvages;
     let mut found = find_salvages(project, &task.to_string()).await?.into_iter();
     Ok(found.rfind(|salvage| !reported.contains(salvage)))
 }
 
-/// Keeps what was last put up for review, of a task whose folder and branch somebody else removed.
+/// Keeps the last reviewed state of a task whose folder and branch somebody else removed.
 async fn keep_reviewed(project: &Project, task: TaskId, removal: &Removal) -> Result<Option<Salvage>, Error> {
     let found = orders::get_task(project, task).await?;
     match find_reviewed(project, &found, &removal.merged_into).await? {

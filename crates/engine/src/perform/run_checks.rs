@@ -1,7 +1,7 @@
-//! Runs the project's checks in the worktree of a completed task, and keeps what they said as evidence.
+//! Runs the project's checks in the worktree of a completed task, and keeps their output as evidence.
 //!
-//! An agent's word that something works is a claim. What the engine has seen itself, at a named commit, is not. A
-//! check runs in the same kind of sandbox as the agent whose work it looks at.
+//! An agent's word that something works is a claim; what the engine itself has seen at a named commit is
+//! evidence. A check runs in the same kind of sandbox as the agent whose work it examines.
 
 use crate::commands::orders;
 use crate::core::{Code, CommitId, Evidence, Failure, Outcome, Problem, TaskId};
@@ -16,7 +16,7 @@ use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
 use regatta_git::BranchName;
 use std::path::Path;
 
-/// Enough of what a check printed to see why it failed.
+/// Enough of a check's output to see why it failed.
 const TAIL_BYTES_MAX: usize = 4_096;
 
 pub(crate) async fn perform(
@@ -30,7 +30,7 @@ pub(crate) async fn perform(
     let outcome = tokio::select! {
         outcome = check(work, task, commit, names) => outcome?,
         reason = control.asked() => {
-            // Letting go of the check ends it; this makes sure that nothing of it is left.
+            // Dropping the check ends it; this makes sure that no process of it is left.
             let ended = leftovers::end(&work.project.check_mark(task), Limits::default().grace).await;
             match (reason, ended) {
                 // The next engine runs them again.
@@ -84,7 +84,7 @@ async fn run(work: &Work, task: TaskId, (place, branch): (&Path, &BranchName), n
         return failed(chain(&error).join(": "));
     }
     let id = work.name_start(&mark).to_string();
-    // A check runs what the agent wrote, so it is shut in like the agent.
+    // A check runs what the agent wrote, so it runs in a sandbox like the agent.
     let enclosure = match enclose(work, &id, (place, branch), command).await {
         Ok(enclosure) => enclosure,
         Err(error) => return failed(chain(&error).join(": ")),

@@ -1,7 +1,7 @@
-//! Runs one session of an agent, from its start to the report of what came of it.
+//! Runs one session of an agent, from its start to the report of its outcome.
 //!
-//! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
-//! of the session's processes and runs the session again in the same worktree.
+//! The intent stays open while the session runs. If the engine is killed, the next one ends the session's
+//! remaining processes and runs the session again in the same worktree.
 
 use crate::commands::orders;
 use crate::core::{
@@ -35,7 +35,8 @@ pub(crate) async fn perform(
         leftovers::end_lost_session(work, task, session).await?;
         return work.settle(task, stopped(SessionEnd::Stopped)).await;
     };
-    // A session that ran before the engine was killed has a started task, which must be told differently.
+    // If the session already ran before the engine was killed, its task has started, and the outcome is a
+    // different one.
     let not_started = |failure| match phase {
         Phase::Starting => Outcome::SessionNotStarted { session, failure },
         Phase::Running => stopped(SessionEnd::Failed(failure)),
@@ -75,7 +76,7 @@ pub(crate) async fn perform(
         work.note(task, Outcome::SessionStarted { session }).await?;
         crash::point("run_session.started");
         let ended = sessions::watch(&work.project, running, control).await;
-        // The prompt says all that is needed, so a new session of the agent does as well.
+        // The prompt says all that is needed, so a new session of the agent will do.
         if !charge.starts_afresh(&ended) {
             break ended;
         }
@@ -85,7 +86,7 @@ pub(crate) async fn perform(
     }
     crash::point("run_session.ended");
     let end = match &ended.outcome {
-        // It goes on with the next engine.
+        // The next engine continues with it.
         Ending::Stopped(StopReason::Shutdown) => return Ok(()),
         Ending::Stopped(StopReason::Cancelled | StopReason::Paused) => SessionEnd::Stopped,
         Ending::Failed(failure) => {
@@ -105,12 +106,12 @@ enum Phase {
     Running,
 }
 
-/// Tells whether the task still waits for this session; what was left of it is ended otherwise.
+/// Tells whether the task still waits for this session; otherwise what is left of it is ended.
 pub(crate) fn is_wanted(task: &Task, session: u32) -> bool {
     wanted(task, session).is_some()
 }
 
-/// Returns how far the session is that the task still waits for.
+/// Returns the phase of the session, if the task still waits for it.
 fn wanted(task: &Task, session: u32) -> Option<Phase> {
     let Stage::InProgress(work) = &task.stage else { return None };
     match work.phase {
@@ -120,7 +121,8 @@ fn wanted(task: &Task, session: u32) -> Option<Phase> {
     }
 }
 
-/// A session that was stopped before it began is over if that was for its task, and begins with the next engine if not.
+/// A session that was stopped before it began is over if its task was stopped; otherwise it begins with the
+/// next engine.
 async fn leave(work: &Work, task: TaskId, session: u32, reason: StopReason) -> Result<(), Error> {
     match reason {
         StopReason::Shutdown => Ok(()),
@@ -176,7 +178,7 @@ fn variables(task: &Task, session: u32) -> BTreeMap<String, String> {
     pairs.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-/// Commits what the agent left, and takes the diff.
+/// Commits what the agent left, and computes the diff.
 async fn finish(project: &Project, task: TaskId, session: u32, ended: &Ended) -> SessionEnd {
     let diff = async {
         let found = orders::get_task(project, task).await?;

@@ -1,6 +1,7 @@
-//! Waits until a parked task may go on.
+//! Waits until a parked task may continue.
 //!
-//! Nothing is held meanwhile, and nothing is lost when the engine goes: the next one waits for what is left of the time.
+//! No resources are held meanwhile, and nothing is lost when the engine exits: the next one waits for the
+//! rest of the time.
 
 use crate::clock;
 use crate::commands::orders;
@@ -10,7 +11,7 @@ use crate::perform::Work;
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// Longest sleep at a time: a clock that was set, or a machine that slept, is noticed after it.
+/// The longest sleep at a time, so that a changed clock or a suspended machine is noticed.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 pub(crate) async fn perform(work: &Work, task: TaskId, session: u32, until: Timestamp) -> Result<(), Error> {

@@ -18,7 +18,7 @@ pub struct InstalledView {
     pub kind: &'static str,
     /// Where its program is.
     pub program: String,
-    /// The version that it says it is.
+    /// The version that it reports.
     pub version: Option<String>,
     /// Whether the config had an entry of that name already.
     pub is_known: bool,
@@ -46,7 +46,7 @@ fn view(config: &Config, detected: &Detected) -> InstalledView {
     }
 }
 
-/// Adds entries for installed agents at the end of the config; what stands there is left as it is.
+/// Adds entries for installed agents at the end of the config; the existing text stays as it is.
 ///
 /// The new text is checked before it replaces the old one.
 pub fn add_to_config(project: &Project, installed: &[InstalledView]) -> Result<(), Error> {

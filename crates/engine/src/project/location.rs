@@ -13,8 +13,9 @@
 //!     root                                 the worktree where `init` ran, if git does not know a main one
 //! ```
 //!
-//! The git room keeps its own files in the same folder. Nothing of it is shown to an agent in a sandbox, but for its own
-//! private folder, its home and the cache. No git is started here, so that a verb that only reads the log needs none.
+//! The git crate keeps its own files in the same folder. An agent in a sandbox sees none of it except its own
+//! private folder, its home and the cache. Nothing here starts git, so a verb that only reads the log does
+//! not need it.
 
 use crate::error::Error;
 use regatta_git::{Discovered, discover};
@@ -39,7 +40,8 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// Finds the project that holds `dir`. A repository without one, such as a submodule, may lie in one that has.
+    /// Finds the project that holds `dir`. A repository without one, such as a submodule, may lie within a
+    /// project.
     pub(crate) fn find(dir: &Path) -> Result<Self, Error> {
         let dir = dir.canonicalize().map_err(Error::io("find", dir))?;
         let mut from = Some(dir.clone());
@@ -58,7 +60,7 @@ impl Location {
         Err(Error::ProjectNotFound(dir))
     }
 
-    /// Finds where a new project belongs that is made in `dir`, which is in a repository.
+    /// Finds the place of a new project that is made in `dir`, which is in a repository.
     pub(crate) fn find_new(dir: &Path) -> Result<Self, Error> {
         let dir = dir.canonicalize().map_err(Error::io("find", dir))?;
         let Some(found) = discover(&dir) else { return Err(Error::ProjectNotFound(dir)) };
@@ -88,7 +90,7 @@ impl Location {
         regatta_files::disk::write_atomically(&path, &line).map_err(Error::StateFile)
     }
 
-    /// Returns the folder of all that is Regatta's in the worktree.
+    /// Returns Regatta's folder in the worktree.
     pub(crate) fn folder(&self) -> PathBuf {
         self.root.join(FOLDER)
     }

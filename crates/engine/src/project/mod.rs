@@ -1,4 +1,4 @@
-//! Opening a project: its root, config, places, installed agents, trust and samples.
+//! Opens a project: its root, config, places, installed agents, trust and samples.
 //!
 //! Does not read a stream of the log and starts no agent. Start reading at `open`, then `config`.
 

@@ -1,8 +1,9 @@
 //! The files of a repository that the engine obeys, in one list.
 //!
-//! Whoever changes one of them changes what the engine does for everybody from then on, some of it outside any sandbox. So
-//! a diff that touches one is never approved by a policy, and a person sees it singled out. Rather too many files are
-//! named than too few: a path counts wherever the project lies within its repository, and whatever the case of its letters.
+//! A change to one of them changes what the engine does for everybody from then on, some of it outside any
+//! sandbox. So no policy ever approves a diff that touches one, and a person sees it marked. The list errs on
+//! the side of too many files: a path counts wherever the project lies within its repository, in upper or
+//! lower case.
 
 use crate::project::Project;
 use crate::project::config::Config;
@@ -87,7 +88,7 @@ fn from_root(path: &str, root: &Path) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Returns the words of a command that name what is run, but not what it is run on.
+/// Returns the words of a command that name what is run, but not its arguments.
 fn programs_of(command: &[String]) -> Vec<String> {
     let mut programs = Vec::new();
     for segment in segments_of(command) {
@@ -103,7 +104,7 @@ fn programs_of(command: &[String]) -> Vec<String> {
     programs
 }
 
-/// Splits a command where the shell starts another one; a list that is run as it is has one part.
+/// Splits a command where the shell starts another one; a list that runs without a shell is one part.
 fn segments_of(command: &[String]) -> Vec<Vec<String>> {
     match command {
         [shell, option, line] if shell == "sh" && option == "-c" => line

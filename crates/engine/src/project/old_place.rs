@@ -5,8 +5,9 @@
 //!   .regatta/regatta.db         ─▶  <git common dir>/regatta/log.db        last: while it stands, the move is not finished
 //! ```
 //!
-//! Nobody may be at work: a file in WAL mode that is renamed under a process loses what that process writes next. So an
-//! engine's lease, or a process that has the file open, refuses the move. A crash at any step is finished by the next verb.
+//! No process may use the log meanwhile: if a file in WAL mode is renamed while a process has it open, what
+//! that process writes next is lost. So the move is refused while an engine holds the lease or a process has
+//! the file open. After a crash at any step, the next verb finishes the move.
 
 use crate::clock;
 use crate::crash;
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 const OLD_LOG: &str = "regatta.db";
 const OLD_SESSIONS: &str = "sessions";
 const MOVING: &str = "moving";
-/// Moving takes as long as copying a log of gigabytes at worst.
+/// At worst, moving means copying a log of gigabytes.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -63,7 +64,7 @@ pub(crate) fn take_over(location: &Location) -> Result<(), Error> {
     crash::point("move_log.moved");
     remove(&old)?;
     drop(taken);
-    // The mark and the lock files of task files that lie beside it are found where they are looked for.
+    // The mark and the lock files of task files stay beside it: they are found where they are looked for.
     sync_folder(&location.folder())
 }
 
@@ -86,13 +87,13 @@ pub(crate) fn take(path: &Path) -> Result<DatabaseFile, Error> {
     })
 }
 
-/// What the log in the new place is to the one in the old.
+/// How the log in the new place relates to the one in the old.
 enum Newer {
     /// It has no events.
     Empty,
     /// It has every event of the old one.
     Continues,
-    /// It is the log of something else.
+    /// It is an unrelated log.
     Another,
 }
 
@@ -102,7 +103,7 @@ fn compare(old: &Path, new: &Path) -> Result<Newer, Error> {
     if new.head()? == Seq(0) && last > Seq(0) {
         return Ok(Newer::Empty);
     }
-    // An event's id is its own, so the same one at the same place means the same log up to there.
+    // Event ids are unique, so the same id at the same place means the same log up to there.
     let is_same =
         last == Seq(0) || old.find_event(last)?.map(|row| row.id) == new.find_event(last)?.map(|row| row.id);
     Ok(if is_same { Newer::Continues } else { Newer::Another })
@@ -111,7 +112,8 @@ fn compare(old: &Path, new: &Path) -> Result<Newer, Error> {
 /// Puts the log in its new place. The folder may be on another disk, and then it is copied first.
 fn move_log(taken: &DatabaseFile, old: &Path, new: &Path) -> Result<(), Error> {
     if new.is_file() {
-        // Empty, or it would not be replaced. Taken, so that nothing of it stays beside the new one.
+        // It is empty, or it would not be replaced. It is locked, so that no file of it stays beside the new
+        // one.
         drop(take(new)?);
         remove(new)?;
     }
@@ -148,7 +150,7 @@ fn move_transcripts(location: &Location) -> Result<(), Error> {
         }
     }
     sync_folder(&new)?;
-    // What is not ours keeps it there.
+    // The folder stays if it holds something that is not ours.
     let _ = std::fs::remove_dir(&old);
     Ok(())
 }
@@ -171,7 +173,8 @@ pub(crate) fn take_turn(location: &Location) -> Result<File, Error> {
     lock(&location.home, MOVING, FlockOperation::NonBlockingLockExclusive)
 }
 
-/// Waits until nobody moves or replaces the log, and keeps everybody from it; any number may open it meanwhile.
+/// Waits until nobody moves or replaces the log, and prevents others from doing so; any number of processes
+/// may open it meanwhile.
 pub(crate) fn keep_in_place(location: &Location) -> Result<File, Error> {
     lock(&location.home, MOVING, FlockOperation::NonBlockingLockShared)
 }

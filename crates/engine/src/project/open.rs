@@ -1,4 +1,4 @@
-//! A project on disk: its root, its config, its repository and its log. Where these are is said in `location`.
+//! A project on disk: its root, its config, its repository and its log. `location` says where these are.
 
 use crate::core::{RunId, TaskId};
 use crate::error::Error;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// What `regatta init` writes; every key is explained where it stands.
 const CONFIG_TEMPLATE: &str = include_str!("../../templates/config.toml");
-/// Only what is meant for git is shown to git.
+/// Git sees only what is meant for it.
 pub(crate) const IGNORED: &str = "*\n!.gitignore\n!config.toml\n!workflows/\n!workflows/**\n";
 
 /// An open project.
@@ -57,7 +57,8 @@ impl Project {
         Ok(project)
     }
 
-    /// Opens the project that holds `dir`, looking upward; refused while nobody here has agreed to its programs.
+    /// Opens the project that holds `dir`, looking upward; refused until a person here has agreed to its
+    /// programs.
     pub async fn open(dir: &Path) -> Result<Self, Error> {
         let location = Location::find(dir)?;
         let config = Config::load(&location.config())?;
@@ -73,11 +74,11 @@ impl Project {
     }
 
     async fn open_at(location: Location, config: Config) -> Result<Self, Error> {
-        // No git is started to open a project: whoever only reads the log needs none.
+        // Opening a project does not start git: a caller that only reads the log does not need it.
         let repository = Repository::find(&location.root)?;
         let repository = repository.allowing_later(&config.filters, &config.merge_drivers);
         old_place::take_over(&location)?;
-        // Nobody puts another log in its place while it is opened.
+        // Nobody may replace the log while it is opened.
         let turn = old_place::keep_in_place(&location)?;
         let store = SqliteStore::open(location.log(), OpenMode::Create)?;
         drop(turn);
@@ -127,32 +128,32 @@ impl Project {
         &self.book
     }
 
-    /// Returns the absolute place of a path that is kept from the root.
+    /// Returns the absolute form of a path that is stored relative to the root.
     pub(crate) fn place(&self, path: impl AsRef<Path>) -> PathBuf {
         self.location.root.join(path)
     }
 
-    /// Returns the text that marks everything this project starts, so that no other project's is touched.
+    /// Returns the text that marks everything this project starts, so that other projects are left alone.
     pub(crate) fn mark(&self) -> &str {
         &self.mark
     }
 
-    /// Returns how the marks of a session begin, whichever engine runs it; no other session's begin so.
+    /// Returns the prefix of the marks of a session, whichever engine runs it; no other session shares it.
     pub(crate) fn session_mark(&self, task: TaskId, session: u32) -> String {
         format!("{}-task-{task}-{session}.", self.mark)
     }
 
-    /// Returns how the marks of the set-up of a task's worktree begin.
+    /// Returns the prefix of the marks of the set-up of a task's worktree.
     pub(crate) fn setup_mark(&self, task: TaskId) -> String {
         format!("{}-setup-{task}.", self.mark)
     }
 
-    /// Returns how the marks of a step of a run begin that is for no task.
+    /// Returns the prefix of the marks of a run's step without a task.
     pub(crate) fn run_mark(&self, run: RunId, step: u64) -> String {
         format!("{}-run-{run}-{step}.", self.mark)
     }
 
-    /// Marks the checks of a task in the same way.
+    /// Returns the prefix of the marks of a task's checks.
     pub(crate) fn check_mark(&self, task: TaskId) -> String {
         format!("{}-check-{task}.", self.mark)
     }
@@ -162,7 +163,7 @@ impl Project {
         self.location.sessions().join(format!("task-{task}-session-{session}.jsonl"))
     }
 
-    /// Returns where the transcript of a run's step is kept that is for no task.
+    /// Returns where the transcript of a run's step without a task is kept.
     pub(crate) fn transcript_of_step(&self, run: RunId, step: u64) -> PathBuf {
         self.location.sessions().join(format!("run-{run}-step-{step}.jsonl"))
     }
@@ -181,7 +182,7 @@ fn mark_of(root: &Path) -> String {
     })
 }
 
-/// Writes a file that must not be there yet, and has it on disk before it returns.
+/// Writes a file that must not exist yet, and syncs it to disk.
 fn write_new(path: &Path, text: &str) -> Result<(), Error> {
     use std::io::Write as _;
     let mut file = match std::fs::File::create_new(path) {

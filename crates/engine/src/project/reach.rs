@@ -1,4 +1,4 @@
-//! What is shut and what is open to each agent of a project, for `doctor` and `agent try`.
+//! What each agent of a project can and cannot reach, for `doctor` and `agent try`.
 
 use crate::core::AgentId;
 use crate::project::Project;
@@ -8,7 +8,7 @@ use regatta_agents::{HeadlessKind, LoginState};
 use serde::Serialize;
 use std::path::Path;
 
-/// How far an agent reaches.
+/// What an agent can reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reach {
@@ -65,7 +65,7 @@ pub async fn list_reaches(project: &Project) -> Vec<Reach> {
     reaches
 }
 
-/// Returns why agents run without a sandbox although the config would have them in one.
+/// Returns why agents run without a sandbox although the config asks for one.
 pub async fn find_missing_sandbox(project: &Project) -> Option<String> {
     match sandbox::find_standing(project).await {
         Standing::Without { why, next: Some(_) } => Some(why),
@@ -79,7 +79,7 @@ pub(crate) fn look_at_login(entry: &AgentEntry) -> Option<LoginState> {
 }
 
 impl Reach {
-    /// Says it in a sentence.
+    /// Describes it in a sentence.
     pub fn describe(&self) -> String {
         let Some(sandbox) = &self.sandbox else {
             let why = self.why.as_deref().unwrap_or("there is none");

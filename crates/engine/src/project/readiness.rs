@@ -1,7 +1,7 @@
 //! What an agent of the config still needs before it can work: a program, a script, a variable, a login.
 //!
-//! Nothing is started and nothing is asked over the network, so a login that is there may still have run out. An agent is
-//! only said to lack one where neither a variable nor a file of it can be seen.
+//! Nothing is started and nothing is sent over the network, so a login that is found may still have expired.
+//! A login is reported as missing only if neither a variable nor a file of it can be seen.
 
 use crate::project::Project;
 use crate::project::config::{AgentEntry, Program, Source};
@@ -55,7 +55,8 @@ pub(crate) fn find_missing(project: &Project, entry: &AgentEntry) -> Vec<String>
     missing
 }
 
-/// Tells whether a program can be started; a path is taken from the worktree, so one in the project counts.
+/// Tells whether a program can be started; a relative path starts at the worktree, so one in the project
+/// counts.
 fn is_installed(program: &str, root: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let is_program = |file: PathBuf| {
@@ -68,7 +69,7 @@ fn is_installed(program: &str, root: &Path) -> bool {
     std::env::split_paths(&path).any(|place| is_program(place.join(program)))
 }
 
-/// Tells whether a variable stands for a login: a key or a token of a provider, or a provider of one's own.
+/// Tells whether a variable provides a login: a key or a token of a provider, or a custom provider.
 fn is_key_given(entry: &AgentEntry) -> bool {
     const ENDS: [&str; 7] =
         ["_API_KEY", "_TOKEN", "_BASE_URL", "_PROVIDER", "_CREDENTIALS", "_CONFIG", "_HOST"];

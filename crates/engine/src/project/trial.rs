@@ -1,7 +1,7 @@
-//! Trying an agent on a one-line task in a repository that is made for it.
+//! Tries an agent on a one-line task in a repository that is made for it.
 //!
-//! The scratch project has the same config, so that what is tried is what will run. It is kept, for whoever wants to
-//! look at what the agent left.
+//! The scratch project has the same config, so that what is tried is what will run. It is kept, so that you
+//! can look at what the agent left.
 
 use crate::commands::orders::{self, Giver};
 use crate::core::{AgentId, Create, Priority, Refusal, TaskId};
@@ -50,7 +50,7 @@ pub async fn begin_trial(project: &Project, giver: &Giver, agent: AgentId) -> Re
     Ok(task)
 }
 
-/// A script is found from the project's root, and so must be there.
+/// A script is found from the project's root, so it must exist there.
 fn find_script(project: &Project, agent: &AgentId) -> Result<Option<(String, String)>, Error> {
     let entry = project.config().agents.get(agent);
     match entry.map(|entry| &entry.program) {

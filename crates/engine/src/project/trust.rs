@@ -1,7 +1,8 @@
 //! Whether the config of a project may start programs on this machine.
 //!
-//! A config names programs: a set-up, checks, agents. One that `init` made here, or that has a log here, is its user's own.
-//! One that came with a clone is a stranger's: what it starts is shown to a person, who agrees once for this clone.
+//! A config names programs: a set-up, checks, agents. A config that `init` made here, or that has a log here,
+//! is the user's own. One that came with a clone is a stranger's: a person sees what it starts, and agrees
+//! once for this clone.
 
 use crate::core::{AgentId, Code, Problem};
 use crate::error::Error;
@@ -54,7 +55,7 @@ async fn is_trusted(location: &Location) -> Result<bool, Error> {
     if location.log().is_file() || location.trusted().is_file() {
         return Ok(true);
     }
-    // The log of an earlier version is its user's own, unless it was delivered with the clone.
+    // The log of an earlier version is the user's own, unless it came with the clone.
     let old = old_place::old_log(&location.root);
     Ok(old.is_file() && !Repository::find(&location.root)?.is_tracked(&old).await?)
 }
@@ -87,7 +88,7 @@ fn list_starts(config: &Config) -> Vec<Starts> {
     setup.chain(checks).chain(agents).chain(variables).chain(git).chain(open).collect()
 }
 
-/// Lists the commands and files that an agent's variables come from: both are outside of the sandbox.
+/// Lists the commands and files that provide an agent's variables: both are outside the sandbox.
 fn list_sources(id: &AgentId, agent: &AgentEntry) -> Vec<Starts> {
     let starts = |variable: &Variable| {
         let command = match &variable.source {

@@ -1,7 +1,8 @@
-//! The variables that the config gives an agent: passed on, written there, read from a file, or asked of a command.
+//! The variables that the config gives an agent: passed on, written there, read from a file, or printed by a
+//! command.
 //!
-//! A file or a command is asked again for every session, so that a key that changed is the new one. What they give is a
-//! secret: it is never written into a transcript.
+//! The file is read, or the command run, again for every session, so that a changed key takes effect. The
+//! values are secrets: they are never written into a transcript.
 
 use crate::project::config::{AgentEntry, Source, Variable};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ const COMMAND_WAIT_MAX: Duration = Duration::from_secs(60);
 /// Longest value; the system allows no more for one variable.
 const VALUE_BYTES_MAX: usize = 128 * 1024;
 
-/// How much of what a failed command says is told.
+/// How much of a failed command's output is shown.
 const COMPLAINT_BYTES_MAX: usize = 400;
 
 /// The variables of one session.
@@ -27,7 +28,7 @@ pub(crate) struct Resolved {
     pub(crate) secrets: Vec<String>,
 }
 
-/// Why a variable could not be had.
+/// Why the value of a variable could not be obtained.
 #[derive(Debug, thiserror::Error)]
 #[error("the variable {name} could not be had: {why}")]
 pub(crate) struct Missing {
@@ -35,7 +36,7 @@ pub(crate) struct Missing {
     why: String,
 }
 
-/// Finds the values of an agent's variables; one that is passed on and not set is left out.
+/// Finds the values of an agent's variables; one that is passed on but not set is left out.
 pub(crate) async fn resolve(entry: &AgentEntry, root: &Path) -> Result<Resolved, Missing> {
     let mut resolved = Resolved::default();
     for Variable { name, source } in &entry.environment {
@@ -93,7 +94,7 @@ async fn ask(command: &[String], root: &Path) -> Result<String, String> {
     to_value(output.stdout).map_err(|why| format!("what `{shown}` printed {why}"))
 }
 
-/// Returns a text without the line end at its end.
+/// Returns a text without its final line ending.
 fn to_value(bytes: Vec<u8>) -> Result<String, &'static str> {
     if bytes.len() > VALUE_BYTES_MAX {
         return Err("is too long for a variable");

@@ -1,12 +1,12 @@
-//! What a replay does otherwise than the recorded run, by the step that it belongs to.
+//! The differences between a replay and the recorded run, by step.
 //!
-//! Children work beside each other, so what is noticed first need not come first: differences are ordered by their
-//! places.
+//! Children run in parallel, so the order in which differences are noticed means nothing: they are sorted by
+//! their places.
 
 use crate::runs::way::Stage;
 use std::fmt;
 
-/// One thing that is otherwise than recorded.
+/// One difference from the recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     place: Place,
@@ -16,19 +16,20 @@ pub struct Difference {
 /// Where in a run, or in a child of it, something belongs; what belongs to no step comes last.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// The steps from the outermost run inwards, each with the item whose child goes on there; the last has none.
+    /// The steps from the outermost run inwards, each with the item whose child continues there; the last has
+    /// none.
     Step(Vec<(u64, String)>),
     Whole,
 }
 
 impl Difference {
-    /// Notes something about a step of the run that a way leads to.
+    /// Notes something about a step of the run at the end of a path.
     pub(crate) fn at(way: &[Stage], step: u64, text: String) -> Self {
         let stages = way.iter().map(|stage| (stage.step, stage.item.clone()));
         Difference { place: Place::Step(stages.chain([(step, String::new())]).collect()), text }
     }
 
-    /// Puts differences into the order of their steps; those of one step stay in the order that they have.
+    /// Sorts differences by step; those of one step keep their order.
     pub(crate) fn sort(found: &mut [Self]) {
         found.sort_by(|one, other| one.place.cmp(&other.place));
     }

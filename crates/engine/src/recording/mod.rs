@@ -1,4 +1,4 @@
-//! Recording a run, and playing it back without agents.
+//! Records a run, and plays it back without agents.
 //!
 //! Does not decide how a run continues. Start reading at `tape`.
 

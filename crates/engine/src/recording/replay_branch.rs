@@ -1,8 +1,8 @@
 //! Where a replay works: on a branch of its own, from the commit at which its tape was recorded.
 //!
-//! So a tape plays wherever that commit is known, however far the project's branches have gone on since; and none of them
-//! moves. Where the commit is not known, the branch begins at the project's target, and each take must fit there before it is
-//! played.
+//! So a tape plays wherever that commit is known, no matter how far the project's branches have advanced
+//! since, and it moves none of them. Where the commit is not known, the branch begins at the project's
+//! target, and each recorded answer must fit there before it is played.
 
 use crate::commands::orders;
 use crate::core::run::Run;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// How many paths an error names; the rest is counted.
 const PATHS_TOLD_MAX: usize = 5;
 
-/// Sees where work of a replay starts; its branch may not be there yet.
+/// Finds where work of a replay starts; its branch may not exist yet.
 pub(crate) async fn see_start(project: &Project, run: &Run, tape: &Tape) -> Result<Start, Error> {
     let branch = find_branch_of(project, run).await?;
     let head = match project.repository().find_branch(&branch).await? {
@@ -35,7 +35,7 @@ pub(crate) async fn see_start(project: &Project, run: &Run, tape: &Tape) -> Resu
     Ok(Start { target: branch.to_string(), base, from: None, folder })
 }
 
-/// Makes the branch that the work of a replay is merged into, if it is not there.
+/// Makes the branch that the work of a replay is merged into, if it does not exist.
 pub(crate) async fn ensure_branch(project: &Project, start: &Start) -> Result<(), Error> {
     let branch = BranchName::parse(&start.target).map_err(regatta_git::Error::from)?;
     match project.repository().create_branch(&branch, &orders::to_git(&start.base)?).await {
@@ -44,7 +44,7 @@ pub(crate) async fn ensure_branch(project: &Project, start: &Start) -> Result<()
     }
 }
 
-/// Says why a take cannot be played on the commit that a task's branch stands at.
+/// Says why a recorded answer cannot be played on the head of a task's branch.
 pub(crate) async fn find_misfit(
     project: &Project,
     (tape, take): (&Tape, &Take),
@@ -62,7 +62,7 @@ pub(crate) async fn find_misfit(
     let asked: Vec<PathBuf> = paths.values().cloned().collect();
     let entries = repository.find_entries(&head, &asked).await?;
     let fit = judge(&take.changes, |name| entries.get(paths.get(name)?).map(shown));
-    // What an earlier engine played and committed is no misfit.
+    // What an earlier engine played and committed still fits.
     let is_begun = orders::from_git(&head) != worktree.base;
     Ok(match fit {
         Fit::Fits => None,
@@ -80,10 +80,10 @@ async fn find_base(project: &Project, tape: &Tape) -> Result<Option<CommitId>, E
     }
 }
 
-/// Names the branch of a replay; children work on that of the run that they were made for in the end.
+/// Names the branch of a replay; children work on the branch of the outermost run.
 ///
-/// Numbers of runs begin anew where the log was thrown away and the repository was not, as on a machine for CI. So the
-/// name has the time too.
+/// Run numbers start from 1 again where the log was thrown away and the repository was not, as on a CI
+/// machine. So the name includes the time.
 async fn find_branch_of(project: &Project, run: &Run) -> Result<BranchName, Error> {
     let root = find_root(project, run).await?;
     let name = format!("replay/{}-{}", root.id, root.created_at.strftime("%Y%m%d-%H%M%S-%3f"));

@@ -1,7 +1,7 @@
-//! One answer of a role as a tape keeps it, and the name of its files.
+//! One answer of a role as a tape records it, and the name of its files.
 //!
-//! A name says the whole way to the run within its family, the step, the node and the item. It has letters that every file
-//! system knows, and two takes of one tape never share one.
+//! A name consists of the path to the run within its family, the step, the node and the item. It uses only
+//! characters that every file system accepts, and is unique on its tape.
 
 use crate::core::CommitId;
 use crate::recording::tape_files::TapeFiles;
@@ -13,17 +13,17 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The longest name of a take; file systems allow 255 bytes, and an ending is added.
+/// The longest name of a recorded answer; file systems allow 255 bytes, and an extension is added.
 const NAME_BYTES_MAX: usize = 200;
 
-/// So much of the digest tells names apart that are cut.
+/// This much of the digest keeps shortened names unique.
 const DIGEST_CHARACTERS: usize = 32;
 
 /// One answer of a role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Take {
-    /// The way to its run, when that is a child.
+    /// The path to its run, if that is a child.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) way: Vec<Stage>,
     pub(crate) step: u64,
@@ -40,13 +40,13 @@ pub(crate) struct Take {
     pub(crate) base: Option<CommitId>,
     #[serde(flatten)]
     pub(crate) files: TapeFiles,
-    /// What it makes of the files of its task.
+    /// What it changes in the files of its task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) changes: BTreeMap<String, TapeChange>,
 }
 
 impl Take {
-    /// Names its files: the stages of the way, then the step, the node and the item.
+    /// Names its files: the stages of the path, then the step, the node and the item.
     pub(crate) fn name(&self) -> String {
         let mut name = String::new();
         for stage in &self.way {
@@ -68,7 +68,8 @@ impl Take {
     }
 }
 
-/// Writes a key in letters that every file system knows; the dot and the tilde are for the name itself.
+/// Writes a key in characters that every file system accepts; the dot and the tilde are reserved for the name
+/// itself.
 fn plain(text: &str) -> String {
     let mut name = String::new();
     for byte in text.bytes() {
@@ -81,7 +82,7 @@ fn plain(text: &str) -> String {
     name
 }
 
-/// Returns a name for what a role was told.
+/// Returns a name for a prompt.
 pub(crate) fn digest_of(prompt: &str) -> String {
     Sha256::digest(prompt.as_bytes()).iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

@@ -1,14 +1,14 @@
-//! A recorded run on disk: what each role was told, what it returned, and the files it left.
+//! A recorded run on disk: the prompt of each role, what it returned, and the files it left.
 //!
 //! ```text
 //! run.json                   the workflow, what the run was given, its base, and what it and its children made of it
 //! 0002-coder-T001.json       what the role returned, the names of files, what stood there, and where links lead
-//! 0002-coder-T001.md         what it was told
+//! 0002-coder-T001.md         its prompt
 //! 0002-coder-T001/…          the files as the role left them
 //! 0003-b.0001-coder.json     what a role returned in the child that step 3 began for item `b`
 //! ```
 //!
-//! A tape may come from anywhere: no document of it is read without bound, and what it may name is in `tape_files`.
+//! A tape may come from anywhere, so every read of it is bounded; `tape_files` says which paths it may name.
 
 use crate::core::run::{Phase, Run, Taping};
 use crate::core::{AgentId, CommitId, RunId};
@@ -24,16 +24,17 @@ use std::path::{Path, PathBuf};
 
 const HEAD: &str = "run.json";
 
-/// What is written to see whether a tape can be recorded on, and gone at once.
+/// Written to test whether a tape can be recorded, and removed at once.
 const TRIAL: &str = ".trial";
 
 /// The largest document of a tape; outputs are far below.
 const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The most takes of a tape.
+/// The most answers of a tape.
 const TAKES_MAX: usize = 100_000;
 
-/// How often a head is written that is outdated before it is there; each time something more has happened.
+/// How often a head is rewritten because it was outdated before it was written; each time something more has
+/// happened.
 const CLOSES_MAX: u32 = 64;
 
 /// Who works in a replay, in place of any agent of the config.
@@ -54,7 +55,7 @@ impl Tape {
         Ok(Tape::at(folder))
     }
 
-    /// Makes sure that a tape can be made in a folder: it is empty, or not there.
+    /// Makes sure that a tape can be made in a folder: it is empty, or does not exist.
     pub fn check_free(folder: &Path) -> Result<(), Error> {
         let is_used =
             folder.exists() && std::fs::read_dir(folder).map_err(Error::io("read", folder))?.next().is_some();
@@ -97,7 +98,7 @@ impl Tape {
         Ok(Tape { folder: folder.to_owned(), takes })
     }
 
-    /// Returns what it says about its run, which must have come to its end.
+    /// Returns what it says about its run, which must have ended.
     pub fn head(&self) -> Result<TapeHead, Error> {
         let path = self.folder.join(HEAD);
         if !path.exists() {
@@ -116,9 +117,10 @@ impl Tape {
         first.and_then(|take| take.base.as_ref())
     }
 
-    /// Writes down what a family of runs has made of it so far.
+    /// Writes down what a family of runs has done so far.
     ///
-    /// Several may do so at once, each with what it saw: whoever wrote looks again, so that the last word is the newest.
+    /// Several processes may do so at once, each with what it saw. Each looks again after it wrote, so that
+    /// the newest version wins.
     async fn close(&self, project: &Project, root: RunId) -> Result<(), Error> {
         let base = self.base().cloned();
         let mut head = TapeHead { base: base.clone(), ..head_of(project, root).await? };
@@ -133,8 +135,8 @@ impl Tape {
         Ok(())
     }
 
-    /// Says where another run of the same takes went otherwise, in the order of its steps; `told` is what the roles were
-    /// told differently in it.
+    /// Reports where another run of the same recordings differs, in the order of its steps; `told` lists the
+    /// differences between the prompts.
     pub async fn compare(
         &self,
         project: &Project,
@@ -158,22 +160,22 @@ impl Tape {
         })
     }
 
-    /// Keeps a take, with the files that it left in a worktree.
+    /// Records an answer, with the files that the role left in a worktree.
     pub(crate) fn keep(&self, take: &Take, prompt: &str, worktree: &Path) -> Result<(), Error> {
         let name = take.name();
         take.files.keep(worktree, &self.folder.join(&name))?;
         write(&self.folder.join(format!("{name}.md")), prompt)?;
-        // Last, so that a take that is cut off is not found.
+        // Last, so that an answer that was only half recorded is not found.
         write(&self.folder.join(format!("{name}.json")), &to_pretty(take))
     }
 
-    /// Leaves the files of a take in a worktree.
+    /// Writes the files of a recorded answer into a worktree.
     pub(crate) fn play(&self, take: &Take, worktree: &Path) -> Result<(), Error> {
         take.files.play(&self.folder.join(take.name()), worktree)
     }
 }
 
-/// Writes down what the family of a run made of the tape that it is recorded on, if it is.
+/// Writes down what the family of a run has done on its tape, if it is recorded.
 pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
     let found = crate::commands::run_orders::get_run(project, run).await?;
     match &found.tape {
@@ -185,11 +187,11 @@ pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
     }
 }
 
-/// Closes the tape of a run that something has just happened to, if that was the last for now.
+/// Closes the tape of a run after an event, if the run now rests.
 pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
     let is_recorded = matches!(run.tape, Some(Taping::Record(_)));
     let is_at_rest = match &run.phase {
-        // Whoever waits for a child goes on, and closes it in the end.
+        // The parent that waits for a child continues, and closes the tape at the end.
         Phase::Completed { .. } | Phase::Failed { .. } => run.parent.is_none(),
         Phase::Asking { .. } => true,
         _ => run.hold.is_some(),
@@ -199,9 +201,9 @@ pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
     }
 }
 
-/// Closes the tape of a run, if it can: a tape that was thrown away is no reason to stop the work.
+/// Tries to close the tape of a run: a tape that was thrown away is no reason to stop the work.
 pub(crate) async fn close_quietly(project: &Project, run: RunId) {
-    // Whoever follows the run closes the tape too, and says what is in the way.
+    // The follower of the run closes the tape too, and reports errors.
     let _ = close_tape(project, run).await;
 }
 

@@ -1,17 +1,18 @@
-//! Where a replay went otherwise than its tape: the run that a person began, and each child of it.
+//! Where a replay differs from its tape: in the run that a person started, and in each child of it.
 //!
-//! What follows another choice is another story: after the first step that differs, a run and the children that it began
-//! later are not compared. Neither is what would have followed a person's stop, which cut the record off.
+//! Everything after a different choice differs as well, so after the first step that differs, a run and the
+//! children that it started later are not compared. Neither is what would have followed after a person
+//! stopped the run, because the recording ends there.
 
 use crate::recording::difference::Difference;
 use crate::recording::tape_head::{TapeHead, TapeRun, TapeStep, Trouble};
 use crate::runs::way::Stage;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The runs of a family, by the ways to them.
+/// The runs of a family, by the paths to them.
 type Family<'t> = BTreeMap<&'t [Stage], &'t TapeRun>;
 
-/// Says what the second of two families did otherwise.
+/// Says what the second of two families did differently.
 pub(crate) fn compare(then: &TapeHead, now: &TapeHead) -> Vec<Difference> {
     let [old, new] = [then, now].map(|head| {
         let runs = [&head.root].into_iter().chain(&head.children);
@@ -20,7 +21,7 @@ pub(crate) fn compare(then: &TapeHead, now: &TapeHead) -> Vec<Difference> {
     let cuts = find_cuts(&old, &new);
     let mut found = Vec::new();
     let mut parted: BTreeMap<&[Stage], u64> = BTreeMap::new();
-    // A run comes before its children, because its way is the beginning of theirs.
+    // A run comes before its children, because its path is a prefix of theirs.
     for way in old.keys().chain(new.keys()).copied().collect::<BTreeSet<_>>() {
         if is_beyond(&parted, way, |step, parted| step > parted) {
             continue;
@@ -30,7 +31,7 @@ pub(crate) fn compare(then: &TapeHead, now: &TapeHead) -> Vec<Difference> {
                 let step = compare_runs(old, new, cuts.get(way).copied(), &mut found);
                 parted.extend(step.map(|step| (way, step)));
             }
-            // How many of its children had begun when it was cut off is chance.
+            // How many of its children had begun when it was cut off is arbitrary.
             _ if is_beyond(&cuts, way, |step, cut| step >= cut) => {}
             (old, _) => {
                 parted.insert(way, 0);
@@ -47,8 +48,8 @@ pub(crate) fn compare(then: &TapeHead, now: &TapeHead) -> Vec<Difference> {
     found
 }
 
-/// Returns the runs that a person's stop cut off, each with the step that it was at: those that were stopped, and those
-/// that waited for one and, since it goes on now, still do.
+/// Returns the runs that were cut off when a person stopped one, each with its step: those that were stopped,
+/// and those that waited for one and still do, because it continues now.
 fn find_cuts<'t>(old: &Family<'t>, new: &Family<'t>) -> BTreeMap<&'t [Stage], u64> {
     let mut cuts: BTreeMap<&[Stage], u64> = BTreeMap::new();
     for (way, run) in old.iter().filter(|(_, run)| run.is_stopped()) {
@@ -62,13 +63,13 @@ fn find_cuts<'t>(old: &Family<'t>, new: &Family<'t>) -> BTreeMap<&'t [Stage], u6
     cuts
 }
 
-/// Tells whether a child was begun at a step of a run above it that counts no more.
+/// Tells whether a child was started at a step of a run above it that no longer counts.
 fn is_beyond(steps: &BTreeMap<&[Stage], u64>, way: &[Stage], counts_not: fn(u64, u64) -> bool) -> bool {
     let mut above = way.iter().enumerate();
     above.any(|(depth, stage)| steps.get(&way[..depth]).is_some_and(|step| counts_not(stage.step, *step)))
 }
 
-/// Compares one run, up to the step at which it was cut off, and returns the step from which on it went elsewhere.
+/// Compares one run, up to the step at which it was cut off, and returns the first step that differs.
 fn compare_runs(then: &TapeRun, now: &TapeRun, cut: Option<u64>, found: &mut Vec<Difference>) -> Option<u64> {
     let way = &now.way;
     let steps_max = cut.map_or(usize::MAX, |step| step.saturating_sub(1) as usize);
@@ -85,7 +86,7 @@ fn compare_runs(then: &TapeRun, now: &TapeRun, cut: Option<u64>, found: &mut Vec
     parted
 }
 
-/// Compares how a run ended, or what holds it; what was cut off had no end of its own.
+/// Compares how a run ended, or what holds it; a run that was cut off has no end of its own.
 fn compare_ends(then: &TapeRun, now: &TapeRun, is_cut: bool, found: &mut Vec<Difference>) {
     let way = &now.way;
     let is_other = !is_cut && then.status != now.status;

@@ -1,8 +1,9 @@
-//! The files of one take: what a role left in its worktree, kept on a tape and left there again.
+//! The files of one recorded answer: what a role left in its worktree, kept on a tape and restored from it.
 //!
-//! Contents are copied; whether a file can be executed, and where a link leads, stand in the take itself, so that a
-//! tape survives file systems and archives that know neither. A tape may come from anywhere: nothing is ever read or
-//! written through a link, on the tape or in the worktree. What a file is called there is in `tape_name`.
+//! Contents are copied. Whether a file is executable, and where a link leads, is recorded in the answer
+//! itself, so that a tape survives file systems and archives that support neither. A tape may come from
+//! anywhere: nothing is ever read or written through a link, on the tape or in the worktree. `tape_name` says
+//! how files are named there.
 
 use crate::error::Error;
 use crate::recording::tape_name::{checked, name_of, refused, unescape};
@@ -13,7 +14,7 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// Git knows no more of a file's mode than whether its owner may execute it.
+/// Of a file's mode, git keeps only whether its owner may execute it.
 const OWNER_EXECUTES: u32 = 0o100;
 const PLAIN: u32 = 0o644;
 const EXECUTABLE: u32 = 0o755;
@@ -26,18 +27,18 @@ pub(crate) struct TapeFiles {
     /// Those of the written ones that can be executed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     executable: BTreeSet<String>,
-    /// Symbolic links, with what each says; nobody follows it.
+    /// Symbolic links with their targets; nobody follows them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     linked: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     removed: Vec<String>,
-    /// Those of all these names whose paths are no text.
+    /// Those of all these names whose paths are not valid text.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     escaped: BTreeSet<String>,
 }
 
 impl TapeFiles {
-    /// Looks what has become of paths that changed.
+    /// Finds out what has become of paths that changed.
     pub(crate) fn look(
         worktree: &Path,
         changed: impl IntoIterator<Item = PathBuf>,
@@ -54,7 +55,7 @@ impl TapeFiles {
                 return Err(refused("record", place, "another path has the same name on the tape"));
             }
             match place.symlink_metadata() {
-                // What a link leads to is none of the worktree's files.
+                // The target of a link is not one of the worktree's files.
                 _ if find_link(worktree, &path).is_some() => files.removed.push(name),
                 Ok(found) if found.is_symlink() => {
                     files.linked.insert(name, read_link(&place)?);
@@ -86,7 +87,7 @@ impl TapeFiles {
         })
     }
 
-    /// Leaves everything in a worktree as it was kept.
+    /// Restores everything in a worktree as it was recorded.
     pub(crate) fn play(&self, folder: &Path, worktree: &Path) -> Result<(), Error> {
         for name in &self.removed {
             let path = self.path_of(name)?;
@@ -142,7 +143,7 @@ fn make_way(place: &Path) -> Result<(), Error> {
     }
 }
 
-/// Git keeps no empty folders; one that stayed would stand in the way of a file of its name.
+/// Git keeps no empty folders; a leftover one would block a file of the same name.
 fn remove_empty_folders(root: &Path, path: &Path) {
     let is_removed = |folder: &Path| fs::remove_dir(root.join(folder)).is_ok();
     folders_of(path).take_while(|folder| is_removed(folder)).for_each(drop);
@@ -154,7 +155,7 @@ fn read_link(place: &Path) -> Result<String, Error> {
     text.map_err(|_| refused("record", place.to_owned(), "the link leads to a name that is no text"))
 }
 
-/// Refuses a path that a link on its way would lead elsewhere; the last part may be one.
+/// Refuses a path with a link among its folders, which would lead elsewhere; the last part may be a link.
 fn refuse_links(root: &Path, path: &Path) -> Result<(), Error> {
     match find_link(root, path) {
         Some(link) => Err(refused("go through", link, "it is a link")),
@@ -197,7 +198,7 @@ mod tests {
     }
 
     impl Places {
-        /// Keeps what changed, in place of what was kept before.
+        /// Records what changed, and replaces what was recorded before.
         fn record(&self, changed: &[&str]) -> TapeFiles {
             fs::remove_dir_all(&self.tape).unwrap();
             fs::create_dir(&self.tape).unwrap();

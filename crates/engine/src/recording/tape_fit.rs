@@ -1,13 +1,14 @@
-//! Whether what a take changes fits the commit that it is played on.
+//! Whether the changes of a recorded answer fit the commit that it is played on.
 //!
-//! A take knows of each path what stood there before and after it. It fits where all paths stand as they stood before, or as
-//! it leaves them; anything else would undo work that it never saw. Nothing is read here but names and ids.
+//! The recording has the entry of each path before and after the answer. It fits if every path is as it was
+//! before, or as the answer leaves it; anything else would undo work that the role never saw. Only names and
+//! ids are read here.
 
 use regatta_git::{EntryChange, TreeEntry};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a take makes of one path, as mode and id.
+/// What a recorded answer does to one path, as mode and id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TapeChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,18 +25,18 @@ impl TapeChange {
     }
 }
 
-/// How a take fits a commit.
+/// How a recorded answer fits a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fit {
     /// It can be played.
     Fits,
-    /// All that it changes stands there already.
+    /// All of its changes are there already.
     Done,
-    /// These are otherwise than it knows them.
+    /// These paths differ from what it expects.
     Differs(Vec<String>),
 }
 
-/// Tells how changes fit what stands at their paths.
+/// Tells how changes fit the current entries of their paths.
 pub(crate) fn judge(changes: &BTreeMap<String, TapeChange>, find: impl Fn(&str) -> Option<String>) -> Fit {
     let present: Vec<(&String, &TapeChange, Option<String>)> =
         changes.iter().map(|(name, change)| (name, change, find(name))).collect();
@@ -51,7 +52,7 @@ pub(crate) fn judge(changes: &BTreeMap<String, TapeChange>, find: impl Fn(&str) 
     if is_done { Fit::Done } else { Fit::Fits }
 }
 
-/// Writes what stands at a path.
+/// Describes the entry of a path.
 pub(crate) fn shown(entry: &TreeEntry) -> String {
     format!("{} {}", entry.mode, entry.id)
 }

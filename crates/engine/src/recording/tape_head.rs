@@ -1,4 +1,4 @@
-//! What a tape says about its run as a whole: what it was given, and what it and its children made of it.
+//! What a tape says about its run as a whole: its inputs, and what it and its children did.
 //!
 //! It is read from the log, so that it can be written at any time, and again.
 
@@ -15,7 +15,7 @@ use crate::view::steps::{StepView, find_steps};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The most runs of one family; far above what a machine works on.
+/// The most runs of one family; far more than a machine can work on.
 const RUNS_MAX: usize = 100_000;
 
 /// What a tape says about its run as a whole.
@@ -34,7 +34,7 @@ pub struct TapeHead {
     /// Whether its items were tasks on the board, or those of its children.
     #[serde(default = "yes")]
     pub board: bool,
-    /// What the run was given.
+    /// The input of the run.
     pub input: Value,
     /// The commit that its work began from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct TapeHead {
     /// What it did.
     #[serde(flatten)]
     pub root: TapeRun,
-    /// What the runs did that it began, and those that they began.
+    /// What the runs below it did, at any depth.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<TapeRun>,
 }
@@ -51,7 +51,7 @@ pub struct TapeHead {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TapeRun {
-    /// The way to it; empty for the run that a person began.
+    /// The path to it; empty for the run that a person started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub way: Vec<Stage>,
     /// How it ended.
@@ -67,7 +67,7 @@ pub struct TapeRun {
     /// What was decided about its tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<TapeDecision>,
-    /// What keeps it from going on.
+    /// What keeps it from continuing.
     #[serde(skip)]
     pub(crate) trouble: Option<Trouble>,
 }
@@ -84,7 +84,7 @@ pub struct TapeStep {
     pub to: String,
 }
 
-/// Why a run does not go on.
+/// Why a run does not continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trouble {
     pub(crate) step: u64,
@@ -94,7 +94,8 @@ pub(crate) struct Trouble {
 }
 
 impl TapeHead {
-    /// Tells whether the recorded run had more to come when this was written: it was at work, or waited for a person.
+    /// Tells whether the recorded run was not finished when this was written: it was working, or waited for a
+    /// person.
     pub(crate) fn is_unfinished(&self) -> bool {
         !matches!(self.root.status.as_str(), "completed" | "failed")
     }

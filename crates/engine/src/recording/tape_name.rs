@@ -1,8 +1,8 @@
-//! Names of files on a tape: paths of a worktree as text, and back.
+//! Names of files on a tape: converts paths of a worktree to text, and back.
 //!
-//! A path is bytes, and a tape is text. A path that is text is its own name. In any other, a byte that is none is written as
-//! `%FF`, and `%` as `%25`; the take says which of its names are such. A name may come from anywhere: it never leads out
-//! of the folder that it is for, nor into a git folder.
+//! A path is bytes, and a tape is text. A path that is valid text is its own name. In any other path, an
+//! invalid byte is written as `%FF` and `%` as `%25`; the recorded answer says which of its names are
+//! escaped. A name may come from anywhere: it never leads out of its folder, nor into a git folder.
 
 use crate::error::Error;
 use std::ffi::OsString;

@@ -1,7 +1,8 @@
-//! What people did in a recorded run: how they answered, what they decided about its tasks, and that they stopped it.
+//! What people did in a recorded run: how they answered, what they decided about its tasks, and that they
+//! stopped it.
 //!
-//! It is read from the log when a tape is written, and done again where a replay comes to the same place. What people did
-//! elsewhere, such as finishing by hand a task that the run had given up, is not on a tape.
+//! It is read from the log when a tape is written, and repeated where a replay comes to the same place. What
+//! people did elsewhere, such as finishing by hand a task that the run had given up, is not on a tape.
 
 use crate::commands::orders::Giver;
 use crate::commands::run_orders::{answer, get_run, load_facts, stop};
@@ -52,8 +53,8 @@ impl TapeRun {
 }
 
 impl TapeHead {
-    /// Does what people did in the place where a replay waits, in the run itself or in one below it; false when they did
-    /// nothing there.
+    /// Repeats what people did at the place where a replay waits, in the run itself or in one below it;
+    /// returns false when they did nothing there.
     pub async fn act(&self, project: &Project, giver: &Giver, run: &Run) -> Result<bool, Error> {
         let family = find_open(project, run).await?;
         for run in family.iter().filter(|run| !run.is_held()) {
@@ -102,7 +103,7 @@ async fn find_open(project: &Project, run: &Run) -> Result<Vec<Run>, Error> {
     Ok(found)
 }
 
-/// Returns the steps of a run without one whose task is up for approval: where that leads is not decided.
+/// Returns the steps of a run, except one whose task is up for approval: where that leads is not decided yet.
 pub(crate) fn find_whole_steps(facts: &[Fact<Event>]) -> Vec<StepView> {
     let mut steps = find_steps(facts);
     let decided = facts.iter().rev().find_map(|fact| match &fact.event {
@@ -116,7 +117,7 @@ pub(crate) fn find_whole_steps(facts: &[Fact<Event>]) -> Vec<StepView> {
     steps
 }
 
-/// Finds what a run was answered; an answer that the state does not take is what the run failed with.
+/// Finds the answers that a run got; an answer that does not fit the state is the one the run failed with.
 pub(crate) fn find_answers(facts: &[Fact<Event>]) -> Vec<TapeAnswer> {
     let mut run: Option<Run> = None;
     let mut answers = Vec::new();
@@ -156,7 +157,7 @@ pub(crate) async fn find_decisions(
         match (&fact.event, landing) {
             (Event::RunLanded { step, .. }, _) => decisions.push(merged(*step)),
             (Event::RunSentBack { step, feedback, .. }, _) => decisions.push(sent_back(*step, feedback)),
-            // The run could not go on from it, and so does not say what it was; the task does.
+            // The run could not continue from the decision, and so does not record it; the task does.
             (Event::RunFailed { error, .. }, Some((step, task))) if error.code != Code::RunStopped => {
                 decisions.extend(find_last_decision(project, task, step, fact.at).await?);
             }

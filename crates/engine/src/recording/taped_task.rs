@@ -1,7 +1,7 @@
-//! What a tape says about the tasks of a replay, in place of a person and of the config.
+//! What a tape decides about the tasks of a replay, in place of a person and of the config.
 //!
-//! A replay merges into a branch of its own, so nothing is approved here that a person has to answer for. What was decided
-//! when the run was recorded is decided again, whatever `approval` says now, and the project's checks have no say in it.
+//! A replay merges into a branch of its own, so no person has to answer for an approval here. Decisions are
+//! taken from the recording, whatever `approval` says now, and the project's checks do not count.
 
 use crate::commands::orders;
 use crate::commands::run_orders::get_run;
@@ -21,13 +21,13 @@ pub(crate) async fn find_decision(project: &Project, run: &Run) -> Result<Option
     }
 }
 
-/// Returns the settings by which a task is put up that a tape decides about.
+/// Returns the settings under which a task is put up if a tape decides about it.
 pub(crate) fn settings_for(project: &Project, decision: &TapeDecision) -> Settings {
     let approval = if decision.approved { Approval::Auto } else { Approval::Person };
     Settings { approval, checks: Vec::new(), ..project.config().settings.clone() }
 }
 
-/// Finds the settings by which a task is approved, if a tape decides about it.
+/// Finds the settings under which a task is approved, if a tape decides about it.
 pub(crate) async fn find_taped_settings(project: &Project, task: TaskId) -> Result<Option<Settings>, Error> {
     let Some(run) = orders::get_task(project, task).await?.run else { return Ok(None) };
     let decision = find_decision(project, &get_run(project, run).await?).await?;

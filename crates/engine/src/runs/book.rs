@@ -1,7 +1,7 @@
 //! The definitions of workflows: the project's own, those in the binary, and those that the log keeps.
 //!
-//! A run plays the definition that it began with. That is in the log, once per digest, so an edit of the folder does
-//! not change a run under way.
+//! A run plays the definition that it started with. The log keeps that once per digest, so editing the folder
+//! does not change a run that has started.
 
 use crate::core::run::Event;
 use crate::core::{Code, Problem, find_nearest};
@@ -40,7 +40,8 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Returns what the command line calls it: its name, or the path of a folder that is not among the project's.
+    /// Returns its name on the command line: its name, or the path of a folder that is not among the
+    /// project's.
     pub fn address(&self) -> String {
         match &self.origin {
             Origin::Project(path) if !path.parent().is_some_and(|home| home.ends_with(HOME)) => {
@@ -54,15 +55,15 @@ impl Listed {
 /// Why there is no such workflow to play.
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
-    /// Nobody has a workflow of that name.
+    /// There is no workflow of that name.
     #[error("there is no workflow `{name}`")]
     NotFound {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// Those that exist.
         known: Vec<String>,
     },
-    /// Its files have faults.
+    /// Its files have errors.
     #[error("the workflow `{name}` has {} faults", faults.len())]
     Faulty {
         /// The name.
@@ -123,7 +124,7 @@ impl Book {
         self.compile(&name, &Folder::new(files)).map_err(Error::from)
     }
 
-    /// Compiles a folder and keeps it.
+    /// Compiles a folder and caches it.
     pub(crate) fn compile(&self, name: &str, folder: &Folder) -> Result<Arc<Workflow>, BookError> {
         let digest = folder.digest();
         if let Some(found) = self.find(&digest) {
@@ -144,7 +145,8 @@ impl Book {
     }
 }
 
-/// Lists the workflows that can be run; the project's own come before those of the binary of the same name.
+/// Lists the workflows that can be run; one of the project takes precedence over one of the binary with the
+/// same name.
 pub fn list_workflows(project: Option<&Project>) -> Result<Vec<Listed>, Error> {
     let mut listed = BTreeMap::new();
     for name in shipped::names() {

@@ -1,4 +1,4 @@
-//! A step whose task was cancelled under it: the run rests, and a person says how it goes on.
+//! A step whose task was cancelled under it: the run waits, and a person decides how to continue.
 
 use crate::commands::orders;
 use crate::core::run::Run;
@@ -6,17 +6,17 @@ use crate::core::{Code, Failure, Problem, ReviewPhase, RunId, Stage, Task, TaskI
 use crate::error::Error;
 use crate::project::Project;
 
-/// Says that the task of a step under way was cancelled, if it was.
+/// Reports that the task of the current step was cancelled, if it was.
 pub(crate) async fn find(project: &Project, run: RunId, task: TaskId) -> Result<Option<Failure>, Error> {
     let found = orders::get_task(project, task).await?;
     let is_cancelled = found.stage == Stage::Backlog || is_being_cancelled(&found);
     Ok(is_cancelled.then(|| explain_step(run, task)))
 }
 
-/// Tells whether the work on an item that a run could go on from was cancelled, and no person has heard of it.
+/// Tells whether earlier work of a run on an item was cancelled without a person having been notified.
 ///
-/// A fork that has yet to go on from a commit has not taken its task up. One that could not be, because its worktree could
-/// not be made, is in the backlog with that error.
+/// A fork that has yet to continue from a commit has not started its task. A task that could not start,
+/// because its worktree could not be made, is in the backlog with that error.
 pub(crate) fn is_work_gone(run: &Run, item: &str, task: &Task) -> bool {
     let was_taken_up = task.sessions > 0 || (task.attempts > 0 && task.error.is_none());
     task.stage == Stage::Backlog && was_taken_up && run.heads.contains_key(item)
@@ -46,7 +46,7 @@ pub(crate) fn explain_step(run: RunId, task: TaskId) -> Failure {
     )
 }
 
-/// Says why a step cannot go on from those before it.
+/// Says why a step cannot continue from those before it.
 pub(crate) fn explain_work(run: RunId, task: TaskId) -> Failure {
     explain(
         task,
@@ -60,7 +60,8 @@ pub(crate) fn explain_work(run: RunId, task: TaskId) -> Failure {
 
 /// Says why a task that a run put up is not merged.
 ///
-/// A fork of a child has no parent, and the one that there is would still wait: only the end of the child leads on.
+/// A fork of a child has no parent, and the child's own parent would still wait: only the end of the child
+/// lets it continue.
 pub(crate) fn explain_landing(run: RunId, task: TaskId, parent: Option<RunId>) -> Failure {
     let next = match parent {
         Some(parent) => format!("`regatta run stop {run}`: run {parent} goes on, with this item as failed"),

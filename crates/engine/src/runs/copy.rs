@@ -1,4 +1,4 @@
-//! Copying a workflow into the project, to be changed there.
+//! Copies a workflow into the project, so that it can be changed there.
 
 use crate::commands::orders::invalid;
 use crate::core::FieldFault;
@@ -9,7 +9,7 @@ use regatta_flow::NodeName;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
-/// Copies a workflow under a new name, and returns its folder. What is there already is not touched.
+/// Copies a workflow under a new name, and returns its folder. An existing folder is not touched.
 pub fn copy_workflow(project: &Project, from: &Listed, name: &str) -> Result<PathBuf, Error> {
     if let Err(bad) = NodeName::parse(name) {
         return Err(bad_name(bad.to_string()));
@@ -26,12 +26,12 @@ pub fn copy_workflow(project: &Project, from: &Listed, name: &str) -> Result<Pat
         return Err(bad_name(format!("{} is there already; choose another name", folder.display())));
     }
     std::fs::create_dir_all(&home).map_err(Error::io("create", &home))?;
-    // Made beside and moved, so that nobody sees half of it.
+    // Made beside its place and then moved, so that nobody sees half of it.
     let half = home.join(format!(".{name}.{}", std::process::id()));
     let moved = write_all(from, &definition, &half)
         .and_then(|()| std::fs::rename(&half, &folder).map_err(Error::io("create", &folder)));
     if moved.is_err() {
-        // What was made of it is ours alone; the error that is told is the one that stopped it.
+        // The half-made copy is ours alone; the error to report is the one that stopped it.
         let _ = std::fs::remove_dir_all(&half);
     }
     moved.map(|()| folder)

@@ -1,7 +1,7 @@
-//! Takes a task up for a run: it is assigned to the run and gets its worktree, whatever is then done there.
+//! Takes a task up for a run: assigns it to the run and gets its worktree, whatever is then done there.
 //!
-//! A fork goes on from the commit that the other run had come to. Work that a person cancelled is not begun again unheard.
-//! What a step does in the worktree, and when the task is complete, is not decided here.
+//! A fork continues from the last commit of the other run. Work that a person cancelled is not started again
+//! without asking. What a step does in the worktree, and when the task is complete, is not decided here.
 
 use crate::clock;
 use crate::commands::orders::{self, Order};
@@ -47,7 +47,7 @@ pub(crate) enum Driven {
 pub(crate) enum Found {
     /// It is this run's, and has its worktree.
     Ready(Box<Task>),
-    /// It will be, when something happens that the log tells.
+    /// It will be, after an event in the log.
     Later,
     /// Its run was paused before another try.
     PutOff,
@@ -70,7 +70,7 @@ impl Drive<'_> {
             }
             tokio::select! {
                 reason = control.asked() => {
-                    // One that is still in the backlog was not cancelled: it waits for its agent.
+                    // A task that is still in the backlog was not cancelled: it waits for its agent.
                     let task = orders::get_task(project, self.task).await?;
                     let is_cancelled = cancelled::is_being_cancelled(&task);
                     let failed = || Played::Failed(cancelled::explain_step(run, self.task));
@@ -96,7 +96,7 @@ impl Drive<'_> {
             Stage::Backlog if cancelled::is_work_gone(self.run, self.item, &task) => {
                 Found::Failed(cancelled::explain_work(run, id))
             }
-            // It was tried, and is back with the error.
+            // The assignment was tried, and the task is back with the error.
             Stage::Backlog if *is_asked && task.error.is_some() => {
                 Found::Failed(task.error.clone().unwrap_or_else(|| taken(self.run, &task)))
             }
@@ -105,7 +105,7 @@ impl Drive<'_> {
                     *is_asked = true;
                     Found::Later
                 }
-                // Somebody else is at work; it is this run's turn when they are done.
+                // Somebody else has the agent; it is this run's turn when they are done.
                 Err(Error::Refused(Refusal::AgentAlreadyRunning { .. } | Refusal::NoPlace { .. })) => {
                     Found::Later
                 }
@@ -115,8 +115,8 @@ impl Drive<'_> {
         })
     }
 
-    /// Looks whether the pause before another try is over. A run that a person paused meanwhile does not try, and one that a
-    /// person had go on does not wait.
+    /// Looks whether the pause before another try is over. A run that a person paused meanwhile does not try,
+    /// and one that a person resumed does not wait.
     async fn look_at_park(&self, task: Task) -> Result<Found, Error> {
         let Some(park) = task.find_park() else { return Ok(Found::Ready(Box::new(task))) };
         let run = get_run(&self.work.project, self.run.id).await?;
@@ -135,18 +135,19 @@ impl Drive<'_> {
             replay_branch::ensure_branch(project, &start).await?;
         }
         let (to, run) = (Assignee::Agent(self.agent.clone()), Some(self.run.id));
-        // A run waits by itself: the queue would start one session where the run has many.
+        // A run waits on its own: the queue would start one session where the run has many.
         let assign = Assign { to, priority: None, start, run, is_taped, may_queue: false };
         let order = Order { fence: Some(self.work.token), ..Order::new(Some(self.task), &Actor::Engine) };
         orders::give(project, order, Command::Assign(assign)).await.map(|_| ())
     }
 
-    /// A fork goes on with an item from the commit that the other run had come to.
+    /// A fork continues an item from the last commit of the other run.
     async fn find_start(&self, start: Start) -> Result<Start, Error> {
         let Some(head) = self.run.heads.get(self.item) else { return Ok(start) };
         let (target, begun) = (orders::to_git(&start.base)?, orders::to_git(head)?);
         let base = match self.work.project.repository().find_merge_base(&target, &begun).await? {
-            // It was merged later: the diff is the one that the step saw, or there would be nothing to review.
+            // It was merged later: the diff must be the one that the step saw, or there would be nothing to
+            // review.
             Some(base) if base == begun => self.find_base_before(&begun).await?.or(Some(base)),
             other => other,
         };
@@ -156,7 +157,8 @@ impl Drive<'_> {
         })
     }
 
-    /// Finds what the work on the item was first compared with, in the run that this one was forked from.
+    /// Finds the commit that the work on the item was first compared with, in the run that this one was
+    /// forked from.
     async fn find_base_before(
         &self,
         head: &regatta_git::CommitId,
@@ -183,7 +185,7 @@ impl Drive<'_> {
     }
 }
 
-/// Sees where work for a run would start, if nothing were there yet.
+/// Finds where work for a run would start, if nothing existed yet.
 pub(crate) async fn see_start(project: &Project, run: &Run) -> Result<Start, Error> {
     match &run.tape {
         Some(Taping::Replay(folder)) => {
@@ -193,9 +195,11 @@ pub(crate) async fn see_start(project: &Project, run: &Run) -> Result<Start, Err
     }
 }
 
-/// Finds whom a task is assigned to that no agent is about to work on: who worked on the item before, if it is known.
+/// Finds the assignee of a task that no agent is about to work on: the last one who worked on the item, if
+/// known.
 ///
-/// A step of a role names its own agent afterwards. This one is who gets the task when the run lets go of it.
+/// A step of a role names its own agent afterwards. The assignee found here gets the task when the run
+/// releases it.
 pub(crate) fn find_agent(
     work: &Work,
     (run, workflow): (&Run, &Workflow),
@@ -233,7 +237,7 @@ fn nobody(run: RunId, task: TaskId) -> Failure {
     )
 }
 
-/// Says who has a task that a run cannot work on, and what leads on from there.
+/// Says who has a task that a run cannot work on, and how to continue from there.
 fn taken(run: &Run, task: &Task) -> Failure {
     let (id, task_id) = (run.id, task.id);
     let (why, next) = match &task.stage {
@@ -251,7 +255,8 @@ fn taken(run: &Run, task: &Task) -> Failure {
     Failure::from(Problem::new(Code::TaskBusy, what, why, next).with("taskId", task_id.number()))
 }
 
-/// Names the way round a task that is never this run's again. A replay has no fork, and that of a child no parent.
+/// Says how to get around a task that this run never gets back. A replay cannot be forked, and the fork of a
+/// child has no parent.
 fn go_round(run: &Run) -> String {
     let id = run.id;
     match &run.parent {

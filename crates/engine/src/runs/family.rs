@@ -1,7 +1,7 @@
-//! A run and the runs below it: a pause or its end goes down to all of them, in one append.
+//! A run and the runs below it: a pause or a stop reaches all of them in one append.
 //!
-//! So there is no moment, and no crash, between a run that is paused and a child that goes on. A child keeps a pause of
-//! its own apart from the one above; a child that is started by then begins with that one.
+//! So neither a race nor a crash can leave a run paused while a child continues. A child keeps its own pause
+//! apart from the one above; a child that starts later begins with the parent's pause.
 
 use crate::commands::orders::Giver;
 use crate::commands::run_orders::get_run;
@@ -27,7 +27,7 @@ pub(crate) async fn find_above(project: &Project, run: &Run) -> Result<Vec<RunId
     Ok(above)
 }
 
-/// Pauses or resumes a run with all that is under way below it.
+/// Pauses or resumes a run with everything that has not ended below it.
 pub(crate) async fn tell(
     project: &Project,
     giver: &Giver,
@@ -52,7 +52,7 @@ pub(crate) async fn tell(
     Err(Error::Contended { tries: TRIES_MAX })
 }
 
-/// Decides for the run, and then for each that follows one which was decided for.
+/// Decides for the run, and then for each child of a run that was decided for.
 async fn decide(project: &Project, giver: &Giver, run: RunId, command: Command) -> Result<Append, Error> {
     let mut append = Append::default();
     let mut seat = Seat::load_bare(project, run).await?;
@@ -66,7 +66,7 @@ async fn decide(project: &Project, giver: &Giver, run: RunId, command: Command) 
     Ok(append)
 }
 
-/// Returns the children that are under way, with whether they are paused by what is above them.
+/// Returns the children that have not ended, with whether they are paused by a run above them.
 fn find_followers(run: &Run) -> Vec<(RunId, bool)> {
     run.children_under_way().into_iter().map(|child| (child, run.pauses_children())).collect()
 }

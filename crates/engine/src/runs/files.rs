@@ -1,8 +1,9 @@
 //! Reads the folder of a workflow from the disk.
 //!
-//! What lies there and is none of the workflow's business (hidden files, backups of editors, pictures, pipes) is passed
-//! over. What it uses and cannot be read is noted in the folder, so that the workflow says so itself, in its place among
-//! the others. Links are not followed, only files are opened, and nothing is read without bound.
+//! Files that do not belong to the workflow (hidden files, editor backups, pictures, pipes) are skipped. A
+//! file that it uses and that cannot be read is noted in the folder, so that the check of the workflow
+//! reports it along with the other errors. Links are not followed, only files are opened, and every read is
+//! bounded.
 
 use regatta_flow::{FILE_BYTES_MAX, FILES_MAX, Folder};
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// How deep a workflow's folder may be nested; children of children are rare already.
 const DEPTH_MAX: usize = 8;
 
-/// The most entries that are looked at: far more than a workflow has, and soon listed.
+/// The most entries that are read: far more than a workflow has, and quick to list.
 const ENTRIES_MAX: usize = 10_000;
 
 /// Why a file is not read.
@@ -34,7 +35,7 @@ enum Unreadable {
 pub(crate) fn read_folder(root: &Path) -> Folder {
     let mut unreadable = BTreeMap::new();
     let mut found = list_files(root, &mut unreadable);
-    // Where there are too many, those that are used for certain come first.
+    // If there are too many, those that are certainly used come first.
     found.sort_by_key(|(name, ..)| (!Folder::is_used(name), name.clone()));
     let mut files = BTreeMap::new();
     for (place, (name, path, metadata)) in found.into_iter().enumerate() {
@@ -80,7 +81,7 @@ fn name_of(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
 }
 
-/// Reads one file, or says why not. A pipe is never opened: nobody may be at its other end.
+/// Reads one file, or says why not. A pipe is never opened: there may be nobody at its other end.
 fn read_file(path: &Path, metadata: &Metadata, place: usize) -> Result<String, Unreadable> {
     if metadata.is_symlink() {
         return Err(Unreadable::Link);

@@ -1,4 +1,4 @@
-//! What the role at a node found of the criteria of its task, noted with the task before the step is made.
+//! What a role found about the criteria of its task; it is recorded with the task before the step is made.
 
 use crate::clock;
 use crate::commands::orders;
@@ -9,7 +9,8 @@ use crate::runs::seat::Seat;
 use regatta_flow::{Given, NodeKind, Trial, findings};
 use serde_json::Value;
 
-/// Notes what a role found, if its node says where that is. A repetition of the step notes it again, which is the same.
+/// Records what a role found, if its node says where that is. A repetition of the step records the same
+/// again.
 pub(crate) async fn note(
     work: &Work,
     seat: &mut Seat,
@@ -26,7 +27,7 @@ pub(crate) async fn note(
     work.note(task, Outcome::CriteriaJudged(findings)).await
 }
 
-/// Returns what a role found; nothing if its output is not what it has to be, since it is then asked again.
+/// Returns what a role found; nothing if its output is invalid, since the role is then asked again.
 fn find(seat: &mut Seat, output: &Value) -> Vec<Finding> {
     let now = clock::now().as_millisecond();
     let (run, workflow) = seat.lend();

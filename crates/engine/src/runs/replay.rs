@@ -1,8 +1,8 @@
-//! A run played again from the log, with no agent: the same outputs and answers, judged by a definition.
+//! Replays a run from the log without agents: the same outputs and answers, judged by a definition.
 //!
-//! Every decision of the workflow is made once more: steps, what followed an approval or a rejection, and the one by which
-//! the run failed; and so are those of its children, before the step that they belong to. What a role was asked for again
-//! has left no output in the log, and is not judged.
+//! Every decision of the workflow is made again: steps, what followed an approval or a rejection, and the
+//! decision by which the run failed. The decisions of its children come before the step that they belong to.
+//! An output that a role had to give again is not in the log, and is not judged.
 
 use crate::commands::run_orders::{get_run, load_facts};
 use crate::core::run::{self, Event, Next, Run, Situation};
@@ -14,11 +14,11 @@ use crate::runs::way::{Stage, stage_of};
 use regatta_flow::Workflow;
 use serde::Serialize;
 
-/// What one step of a run would be today.
+/// What one step of a run would do today.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replayed {
-    /// The way to the child that made it; empty if the run itself did.
+    /// The path to the child that made it; empty if the run itself did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub way: Vec<Stage>,
     /// The step.
@@ -29,11 +29,11 @@ pub struct Replayed {
     pub edge: String,
     /// Where it led.
     pub to: String,
-    /// What the definition at hand would do instead, if something else.
+    /// What the given definition would do instead, if something else.
     pub differs: Option<String>,
 }
 
-/// Plays a run again by a definition, today's or its own, and its children by those within.
+/// Replays a run by a definition, today's or its own, and its children by those within it.
 pub async fn replay(
     project: &Project,
     run: RunId,
@@ -83,7 +83,7 @@ fn hand_over(own: &mut Vec<Replayed>, way: &[Stage], steps: &mut Vec<Replayed>) 
     steps.append(own);
 }
 
-/// Decides again what the first fact tells, and adds what would be different.
+/// Makes the decision behind the first fact again, and adds what would be different.
 fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], workflow: &Workflow) {
     let [fact, rest @ ..] = facts else { return };
     let Some(within) = before.within.iter().try_fold(workflow, |workflow, name| workflow.children.get(name))
@@ -95,7 +95,7 @@ fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], wor
     let (step, node) = (before.step, before.node.to_string());
     let Some(now) = run::decide_again(situation, before, &fact.event) else { return };
     let differs = compare(&fact.event, now.first()).or_else(|| {
-        // An end is told by the event after it.
+        // An end is recorded by the event after it.
         let (then, now) = (&rest.first()?.event, now.get(1)?);
         compare(then, Some(now))
     });
@@ -118,7 +118,7 @@ fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], wor
                 differs,
             });
         }
-        // What came of an approval belongs to the step that was put up for it.
+        // The outcome of an approval belongs to the step that was put up for it.
         _ => {
             if let Some(last) = steps.last_mut() {
                 last.differs = last.differs.take().or(differs);
@@ -127,7 +127,7 @@ fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], wor
     }
 }
 
-/// Says of a step of a child that nothing is there to decide it by.
+/// Reports that the definition has nothing to decide a step of a child by.
 fn lost(before: &Run, event: &Event) -> Option<Replayed> {
     let Event::RunStepped { step, node, choice, next, .. } = event else { return None };
     let name = before.within.last()?;
@@ -141,7 +141,7 @@ fn lost(before: &Run, event: &Event) -> Option<Replayed> {
     })
 }
 
-/// Tells whether a run fails as it did. A version that gives a cause more at the end of its message fails the same.
+/// Tells whether a run fails as it did. A message that only adds a cause at its end counts as the same.
 fn is_same_failure(then: &Failure, now: &Failure) -> bool {
     let more = now.message.strip_prefix(then.message.as_str());
     then.code == now.code && more.is_some_and(|more| more.is_empty() || more.starts_with(": "))
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::core::{Code, Problem};
 
-    /// Runs of before the reason of an end was told are still the same when they are played again.
+    /// Runs from before the log kept the reason of an end still replay without a difference.
     #[test]
     fn a_cause_more_is_no_other_failure() {
         let failure = |code, why: &str| Failure::from(Problem::new(code, "run 1 gave up", why, ""));

@@ -1,4 +1,4 @@
-//! What the expressions of a run see, for whoever wants to try one out.
+//! What the expressions of a run see, so that a person can try one out.
 
 use crate::clock;
 use crate::core::RunId;
@@ -13,11 +13,11 @@ use serde_json::Value;
 pub struct Scope {
     /// The state, with `input` and `feedback` beside its fields.
     pub root: Value,
-    /// The names that the workflow gives to places which are there, without the `$`.
+    /// The names, without the `$`, that the workflow gives to places which exist.
     pub variables: Vec<(String, Value)>,
 }
 
-/// Loads what an expression sees of a run as it stands.
+/// Loads what an expression sees of a run in its current state.
 pub async fn load_scope(project: &Project, run: RunId) -> Result<Scope, Error> {
     let mut seat = Seat::load(project, run).await?;
     let (run, workflow) = seat.lend();
@@ -31,7 +31,7 @@ pub async fn load_scope(project: &Project, run: RunId) -> Result<Scope, Error> {
     };
     let variables = workflow.bind.iter().filter_map(variable).collect();
     let mut root = look.root().clone();
-    // There is an output only within a step.
+    // An output exists only within a step.
     if let Value::Object(fields) = &mut root {
         fields.shift_remove("output");
     }

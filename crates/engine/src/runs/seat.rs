@@ -1,7 +1,8 @@
 //! A run in memory, with what is needed to add to its stream.
 //!
-//! Whoever drives a run keeps it here from step to step, so that a step neither reads the log nor copies the state.
-//! Every append states the version that the decision saw; when another process came first, the run is read again.
+//! The driver of a run keeps it here from step to step, so that a step neither reads the log nor copies the
+//! state. Every append states the version that the decision saw; when another process came first, the run is
+//! read again.
 
 use crate::clock;
 use crate::core::run::{self, Command, Effect, Event, Run, Situation};
@@ -27,7 +28,7 @@ pub(crate) struct Seat {
     definition: Arc<Workflow>,
 }
 
-/// What goes with a command: the intents that it answers, and the lease that must still be held.
+/// What accompanies a command: the intents that it answers, and the lease that must still be held.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Terms {
     pub(crate) settle: Vec<IntentId>,
@@ -51,8 +52,8 @@ impl Seat {
         Ok(Seat { id, folded, definition })
     }
 
-    /// Loads a run without its definition, to be told what depends on none: to pause, to stop, to be held. That must work
-    /// for one too whose definition this version does not accept.
+    /// Loads a run without its definition, for commands that do not need one: pause, stop, hold. These must
+    /// work even if this version does not accept the definition.
     pub(crate) async fn load_bare(project: &Project, id: RunId) -> Result<Self, Error> {
         let folded = load(project, id).await?;
         if folded.state.is_none() {
@@ -71,16 +72,16 @@ impl Seat {
         find_within(&self.definition, &self.run().within)
     }
 
-    /// Returns the run to be lent to expressions, and its workflow.
+    /// Lends the run to expressions, along with its workflow.
     pub(crate) fn lend(&mut self) -> (&mut Run, &Workflow) {
         let run = self.folded.state.as_mut().expect("a seat holds a run");
         let workflow = find_within(&self.definition, &run.within);
         (run, workflow)
     }
 
-    /// Tells the run something: decides, appends, and decides again when another process came first.
+    /// Gives the run a command: decides, appends, and decides again when another process came first.
     ///
-    /// Returns the effects that it asks for, with the intents that stand for them.
+    /// Returns the effects that it asks for, with their intents.
     pub(crate) async fn give(
         &mut self,
         project: &Project,
@@ -103,7 +104,8 @@ impl Seat {
         Err(Error::Contended { tries: TRIES_MAX })
     }
 
-    /// Tells the run something together with what else was decided, or returns false when another process came first.
+    /// Gives the run a command in the same append as other decisions, or returns false when another process
+    /// came first.
     pub(crate) async fn give_with(
         &mut self,
         project: &Project,
@@ -117,7 +119,8 @@ impl Seat {
         Ok(self.append(project, actor, (at, events), terms, with).await?.is_ok())
     }
 
-    /// Tells the run something as a part of an append of several runs, which is stored only if each is as it was read.
+    /// Gives the run a command as part of an append of several runs, which is stored only if each is still as
+    /// it was read.
     pub(crate) fn join(
         &mut self,
         actor: &Actor,
@@ -133,14 +136,14 @@ impl Seat {
         Ok(())
     }
 
-    /// Decides at a moment, which must be that of the facts: whoever decides again has only these to go by.
+    /// Decides at a given time, which must be the time of the facts: a later replay has only these to go by.
     fn decide(&mut self, at: Timestamp, command: &mut Command) -> Result<Vec<Event>, Error> {
         let now_millis = at.as_millisecond();
         let (run, workflow) = self.lend();
         run::decide(Situation { workflow, now_millis }, run, command).map_err(Error::Refused)
     }
 
-    /// Appends events of this run, or returns what they were when another process came first.
+    /// Appends events of this run, or returns them when another process came first.
     async fn append(
         &mut self,
         project: &Project,
@@ -178,7 +181,7 @@ impl Seat {
     }
 }
 
-/// Returns a definition with nothing in it.
+/// Returns an empty definition.
 fn stand_in() -> Arc<Workflow> {
     static NOTHING: LazyLock<Arc<Workflow>> = LazyLock::new(|| {
         let definition = "name = \"nothing\"\nstart = \"end\"\nnodes.end = { kind = \"end\" }\n";
@@ -189,7 +192,7 @@ fn stand_in() -> Arc<Workflow> {
     Arc::clone(&NOTHING)
 }
 
-/// Settles intents from which nothing follows any more: what they were for is in the log, or the run is past it.
+/// Settles intents that have no further effect: their outcome is in the log, or the run is past it.
 pub(crate) async fn settle(project: &Project, terms: &Terms) -> Result<(), Error> {
     let append = Append { settle: terms.settle.clone(), fence: terms.fence, ..Append::default() };
     crash::point("append.before");
@@ -231,7 +234,7 @@ pub(crate) async fn load(project: &Project, id: RunId) -> Result<Folded<Option<R
     Folded::from_loaded(project.store().load(&log::run_stream(id), SNAPSHOT_FORMAT).await?)
 }
 
-/// Returns the child at the end of a path of names; a definition that lost one was refused when it was loaded.
+/// Returns the child at the end of a path of names; a definition without it was refused when it was loaded.
 pub(crate) fn find_within<'w>(definition: &'w Workflow, within: &[String]) -> &'w Workflow {
     within.iter().fold(definition, |workflow, name| workflow.children.get(name).unwrap_or(workflow))
 }

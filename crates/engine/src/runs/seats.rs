@@ -1,9 +1,9 @@
 //! Runs that stay in memory while their children are under way.
 //!
-//! Such a run is told of each start and each end. To read it each time would cost what all of its items weigh; so whoever
-//! has told it something leaves it in its place for the next, and they take turns. One that another process has told
-//! something meanwhile is behind: an append states the version that the decision saw, and when that is not the newest the
-//! run is read again.
+//! Such a run records each start and each end of a child. Reading it each time would cost as much as all of
+//! its items, so each writer leaves it here for the next, and they take turns. A run that another process has
+//! changed meanwhile is out of date: an append states the version that the decision saw, and when that is not
+//! the newest the run is read again.
 
 use crate::core::RunId;
 use crate::core::run::Phase;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedMutexGuard;
 
-/// With more places than this, those that nobody is at are given up.
+/// With more places than this, unused ones are dropped.
 const PLACES_MAX: usize = 16;
 
 /// A run, if it was left there.
@@ -26,7 +26,7 @@ pub(crate) struct Seats {
     places: Mutex<HashMap<RunId, Left>>,
 }
 
-/// The place of one run; nobody else is at it.
+/// The place of one run, for one holder at a time.
 pub(crate) struct Place {
     run: RunId,
     left: OwnedMutexGuard<Option<Seat>>,
@@ -55,7 +55,7 @@ impl Place {
         }
     }
 
-    /// Leaves the run as the log has it, if it waits for children.
+    /// Leaves the run as it is in the log, if it waits for children.
     pub(crate) fn leave(mut self, seat: Seat) {
         *self.left = Some(seat).filter(|seat| matches!(seat.run().phase, Phase::Mapping(_)));
     }

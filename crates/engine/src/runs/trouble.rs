@@ -1,8 +1,9 @@
-//! Whose trouble it is when an effect of a run cannot be performed.
+//! Decides what an error stops when an effect of a run cannot be performed.
 //!
-//! What the engine cannot do without (its store, its lease, a sound log) ends it; [`Error::is_of_engine`] says which that
-//! is. Anything else is the trouble of one run, which is held with the error while everything else goes on. Nothing is
-//! tried again by itself here: a step may have cost a session, so a person says when.
+//! What the engine cannot do without (its store, its lease, a sound log) ends it; [`Error::is_of_engine`]
+//! says which errors these are. Any other error concerns one run, which is held with the error while
+//! everything else continues. Nothing is retried automatically here: a step may have cost a session, so a
+//! person decides when.
 
 use crate::core::run::{Command, Run, Taping};
 use crate::core::{Code, Failure, Problem};
@@ -13,7 +14,7 @@ pub(crate) fn of_run(run: &Run, error: Error) -> Result<Failure, Error> {
     if error.is_of_engine() { Err(error) } else { Ok(explain(run, &error)) }
 }
 
-/// Makes a hold of what could not be performed; the engine's own trouble stays what it is.
+/// Turns an error of a performer into a hold of the run; the engine's own errors are passed on.
 pub(crate) fn or_hold(
     run: &Run,
     performed: Result<Option<Command>, Error>,
@@ -24,11 +25,11 @@ pub(crate) fn or_hold(
     }
 }
 
-/// Says what is in the way of a run, and how it goes on.
+/// Says what blocks a run, and how to continue.
 pub(crate) fn explain(run: &Run, error: &Error) -> Failure {
     let (problem, id) = (error.explain(), run.id);
     let next = match error {
-        // It is the one that the log keeps: no file of the project can be mended.
+        // The definition is the one that the log keeps: no file of the project can fix it.
         Error::Workflow(_) => format!(
             "`regatta run fork {id} --with WORKFLOW` goes on with a definition that this version accepts; or `regatta run \
              stop {id}`"

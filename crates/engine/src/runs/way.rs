@@ -1,7 +1,8 @@
-//! The way to a run within its family: from the run that a person began, through `map` nodes, to one child.
+//! The path to a run within its family: from the run that a person started, through `map` nodes, to one
+//! child.
 //!
-//! Numbers of runs are given as they come, so they tell nothing from one play to the next. The way does: which visit of
-//! which node, for which item. Tapes name what is on them by it.
+//! Run numbers are given out in order of start, so they differ from one play to the next. The path does not:
+//! it says which visit of which node, for which item. Tapes name their files by it.
 
 use crate::commands::run_orders::{get_run, load_facts};
 use crate::core::RunId;
@@ -10,10 +11,10 @@ use crate::error::Error;
 use crate::project::Project;
 use serde::{Deserialize, Serialize};
 
-/// How deep children of children are followed; a workflow that is nested deeper cannot be loaded.
+/// How deep nested children are followed; a workflow that is nested deeper cannot be loaded.
 const DEPTH_MAX: usize = 64;
 
-/// One `map` node on the way to a child.
+/// One `map` node on the path to a child.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Stage {
     /// The step of the run that waits.
@@ -27,18 +28,18 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Tells whether it is the same place, at whatever step.
+    /// Tells whether it is the same place, whatever the step.
     pub(crate) fn is_at(&self, other: &Stage) -> bool {
         (&self.node, self.visit, &self.item) == (&other.node, other.visit, &other.item)
     }
 }
 
-/// Tells whether two ways lead to the same place, at whatever steps.
+/// Tells whether two paths lead to the same place, whatever their steps.
 pub(crate) fn is_same_way(one: &[Stage], other: &[Stage]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_at(other))
 }
 
-/// Finds the way to a run that is under way; empty if it is no child.
+/// Finds the path to a run that has not ended; empty if it is not a child.
 ///
 /// A run stays at the step of its children as long as one of them works.
 pub(crate) async fn find_way(project: &Project, run: &Run) -> Result<Vec<Stage>, Error> {
@@ -53,7 +54,7 @@ pub(crate) async fn find_way(project: &Project, run: &Run) -> Result<Vec<Stage>,
     Ok(way)
 }
 
-/// Finds the run that a person began and that a run belongs to in the end, which may be itself.
+/// Finds the outermost run above a run, the one that a person started; it may be the run itself.
 pub(crate) async fn find_root(project: &Project, run: &Run) -> Result<Run, Error> {
     let mut found = run.clone();
     for _ in 0..DEPTH_MAX {
@@ -63,7 +64,7 @@ pub(crate) async fn find_root(project: &Project, run: &Run) -> Result<Run, Error
     Ok(found)
 }
 
-/// Finds the children that a run has started, each with the last stage of the way to it.
+/// Finds the children that a run has started, each with the last stage of the path to it.
 pub(crate) async fn find_children(project: &Project, run: RunId) -> Result<Vec<(Stage, RunId)>, Error> {
     let mut found = Vec::new();
     let mut state: Option<Run> = None;

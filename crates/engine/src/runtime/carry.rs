@@ -1,7 +1,7 @@
-//! Carrying a command to its end: with an engine of our own, or by following the one that runs.
+//! Follows a command to its end: with an engine of our own, or by watching the one that runs.
 //!
-//! A verb is the engine only while it waits, and only for its own tasks and runs ([`Own`]). While another verb is at
-//! work it waits for its turn; short effects, such as a merge, that other one performs for it.
+//! A verb is the engine only while it waits, and only for its own tasks and runs ([`Own`]). While another
+//! verb is the engine, it waits for its turn; the other one performs short effects, such as a merge, for it.
 
 use crate::commands::orders;
 use crate::core::run::{Hold, Phase, Run, Turn};
@@ -22,51 +22,52 @@ use tokio_util::sync::CancellationToken;
 /// How often a follower looks whether the engine it relies on is gone.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// How often a follower reads the log: unnoticed by a person, and cheap enough for dozens who wait at once. The one
-/// who performs is woken by its own appends and needs no such pause.
+/// How often a follower reads the log: fast enough for a person, and cheap enough for dozens of followers. A
+/// performing process is woken by its own appends and needs no such pause.
 const FOLLOW_EVERY: Duration = Duration::from_millis(50);
 
 /// A wait for another command that is shorter than this needs no explanation; a merge takes about as long.
 const WAIT_QUIETLY: Duration = Duration::from_millis(500);
 
-/// A run in which nothing happens for this long may wait for an agent; most sessions say something more often.
+/// A run in which nothing happens for this long may wait for an agent; most sessions report something more
+/// often.
 const HELD_AFTER: Duration = Duration::from_secs(3);
 
-/// How long queued tasks are waited for while the agents that they need are held by tasks that nobody runs. Another verb
-/// that waits for its turn takes it well within this time.
+/// How long to wait for queued tasks while the agents that they need are held by tasks that nobody runs.
+/// Another verb that waits for its turn gets it well within this time.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(3);
 
-/// Called for what is heard while a command is carried out.
+/// Called for each report while a command is carried out.
 pub type Progress<'a> = &'a mut (dyn FnMut(Heard<'_>) + Send);
 
-/// What is heard while a command is carried out.
+/// What is reported while a command is carried out.
 #[derive(Debug, Clone, Copy)]
 pub enum Heard<'a> {
     /// Something happened.
     Event(&'a Entry),
-    /// Another command is at work for tasks of its own, and this one waits for its turn.
+    /// Another command is working on its own tasks, and this one waits for its turn.
     Turn(&'a Holder, &'a Own),
-    /// Agents may be waited for that are held by tasks which nobody runs now.
+    /// The command may be waiting for agents that are held by tasks which nobody runs now.
     Held(&'a [(TaskId, AgentId)]),
 }
 
-/// Where a task stands when nothing more happens to it by itself.
+/// The state of a task to which nothing more happens automatically.
 #[derive(Debug, Clone)]
 pub struct Carried {
     /// The task.
     pub task: Task,
-    /// The run that works on it, if that goes on only when a person does something.
+    /// The run that works on it, if that run waits for a person.
     pub run: Option<Run>,
     /// Whether it still waits in the queue.
     pub is_queued: bool,
 }
 
-/// What is waited for.
+/// What to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
     /// No earlier command for the task is being carried out.
     Settled,
-    /// Nothing more happens to it by itself.
+    /// Nothing more happens to it automatically.
     AtRest,
 }
 
@@ -80,14 +81,14 @@ pub struct Helm {
     interrupt: CancellationToken,
     /// What an engine of ours is limited to; nothing if it performs everything.
     own: Option<watch::Sender<Own>>,
-    /// Since when another verb is waited for.
+    /// Since when it has been waiting for another verb.
     waits_since: Option<Instant>,
-    /// For whom it was said that this one waits.
+    /// The process that it has already reported to be waiting for.
     told_of: Option<u32>,
     seen: u64,
 }
 
-/// Several tasks that are waited for.
+/// Several tasks to wait for.
 struct Wait {
     tasks: BTreeMap<TaskId, Task>,
     crew: Crew,
@@ -97,8 +98,8 @@ struct Wait {
 }
 
 impl Helm {
-    /// Takes hold of a project for a verb. An engine is started once there is something to wait for, and performs no
-    /// sessions but those of what is waited for.
+    /// Takes hold of a project for a verb. An engine is started once there is something to wait for, and
+    /// performs only the sessions of that work.
     pub async fn take(project: Arc<Project>, interrupt: CancellationToken) -> Result<Self, Error> {
         let own = Some(watch::Sender::new(Own::default()));
         Self::hold(project, Arc::new(runs::AgentRoles::default()), own, interrupt).await
@@ -109,7 +110,7 @@ impl Helm {
         Self::take_everything_with(project, Arc::new(runs::AgentRoles::default()), interrupt).await
     }
 
-    /// Takes hold of everything in a project, with somebody else to play the roles of its runs.
+    /// Takes hold of everything in a project, with other players for the roles of its runs.
     pub async fn take_everything_with(
         project: Arc<Project>,
         roles: Arc<dyn runs::Roles>,
@@ -120,7 +121,7 @@ impl Helm {
         Ok(helm)
     }
 
-    /// Starts an engine with somebody else to play the roles of runs; refused when another engine runs.
+    /// Starts an engine with other players for the roles of runs; refused when another engine runs.
     pub async fn take_alone(
         project: Arc<Project>,
         roles: Arc<dyn runs::Roles>,
@@ -148,13 +149,14 @@ impl Helm {
         self.wait(&[task], progress, Until::Settled).await.map(|_| ())
     }
 
-    /// Waits until nothing more happens to the task by itself.
+    /// Waits until nothing more happens to the task automatically.
     pub async fn rest(&mut self, task: TaskId, progress: Progress<'_>) -> Result<Carried, Error> {
         let mut carried = self.rest_all(&[task], progress).await?;
         Ok(carried.pop().expect("one task was waited for"))
     }
 
-    /// Waits until nothing more happens to any of the tasks by itself. Queued ones are assigned as there is room.
+    /// Waits until nothing more happens to any of the tasks automatically. Queued ones are assigned as there
+    /// is room.
     pub async fn rest_all(
         &mut self,
         tasks: &[TaskId],
@@ -177,12 +179,12 @@ impl Helm {
             }
             own => own,
         };
-        // What else its run waits for is no longer about this task.
+        // Anything else that its run waits for does not concern this task.
         let waits = |run: &Run| is_between_sessions(task) && run.turn() == Turn::Person;
         Ok(run.filter(|run| waits(run) || run.hold == Some(Hold::Paused)))
     }
 
-    /// Waits until a run has ended, or until it goes on only when a person does something.
+    /// Waits until a run has ended, or until it cannot continue without a person.
     pub async fn rest_run(&mut self, run: RunId, progress: Progress<'_>) -> Result<Run, Error> {
         self.claim(|own| own.runs.insert(run));
         let project = Arc::clone(&self.project);
@@ -198,7 +200,7 @@ impl Helm {
                 return Ok(found);
             }
             if found.is_over() {
-                // It has let go of them, and so nobody else puts them up for approval.
+                // The run has released them, so nobody else puts them up for approval.
                 self.claim(|own| own.tasks.extend(found.tasks.values()));
             }
             if looked_at.is_none_or(|at| at.elapsed() >= LOOK_EVERY) {
@@ -223,7 +225,8 @@ impl Helm {
         }
     }
 
-    /// Lets go of the project. An engine of ours finishes the short effects that are asked for, and stops the rest.
+    /// Releases the project. An engine of ours finishes the short effects that are asked for, and stops the
+    /// rest.
     pub async fn release(self) -> Result<(), Error> {
         let Some(engine) = self.engine else { return Ok(()) };
         let interrupt = self.interrupt;
@@ -248,7 +251,8 @@ impl Helm {
                 self.seen = journal.position();
                 return Ok(wait);
             }
-            // Not at every event: dozens may wait here, and each look costs the engine a little.
+            // Not at every event: dozens of processes may wait here, and each check costs the engine a
+            // little.
             if looked_at.is_none_or(|at| at.elapsed() >= LOOK_EVERY) {
                 self.find_engine(&mut wait, &open).await?;
                 self.say_whose_turn(progress).await?;
@@ -269,7 +273,8 @@ impl Helm {
         }
     }
 
-    /// Finds the tasks that are not where they are waited for; a task that its run works on makes that run ours.
+    /// Finds the tasks that have not reached the awaited state; the run that works on such a task becomes
+    /// ours.
     async fn find_open(&mut self, wait: &mut Wait) -> Result<Vec<TaskId>, Error> {
         if wait.tasks.values().any(|task| matches!(task.stage, Stage::Backlog)) {
             wait.crew = orders::load_crew(&self.project).await?;
@@ -293,7 +298,7 @@ impl Helm {
         }
         let rests = task.is_at_rest() || task.waits_for_its_provider();
         match &task.stage {
-            // One that cannot be assigned says why.
+            // A task that cannot be assigned has the reason in its error.
             Stage::Backlog => Ok(wait.crew.find_queued(task.id).is_none() || task.error.is_some()),
             Stage::Verified(_) if rests => {
                 let run = find_run(&self.project, task).await?;
@@ -307,7 +312,7 @@ impl Helm {
         }
     }
 
-    /// Tells whether the engine that runs, or ours to come, tells a run what became of its task.
+    /// Tells whether the running engine, or ours to come, reports the outcome of a task to its run.
     async fn is_heard(&self, task: &Task) -> Result<bool, Error> {
         match self.other.as_ref().and_then(|other| other.own.as_ref()) {
             Some(own) => own.has_task(&self.project, task.id).await,
@@ -315,10 +320,10 @@ impl Helm {
         }
     }
 
-    /// Makes sure that an engine runs that can do something about what is waited for.
+    /// Makes sure that an engine runs that can advance the work that is waited for.
     ///
-    /// While every task waits for agents that others hold, an engine of ours could only keep those others from working:
-    /// then the helm is left to them.
+    /// While every task waits for agents that others hold, an engine of ours could only keep those others
+    /// from working; so none is started.
     async fn find_engine(&mut self, wait: &mut Wait, open: &[TaskId]) -> Result<(), Error> {
         let settings = &self.project.config().settings;
         let waits_in_vain = |id: &TaskId| {
@@ -340,7 +345,7 @@ impl Helm {
         Ok(())
     }
 
-    /// Says what an interrupted wait leaves, and what continues it.
+    /// Says what an interrupted wait leaves open, and how to continue.
     fn left_of(&self, wait: &Wait, open: &[TaskId]) -> Vec<String> {
         let is_served = self.is_served();
         let say = |id: &TaskId| match wait.crew.find_queued(*id) {
@@ -385,7 +390,7 @@ impl Helm {
         }
     }
 
-    /// Takes over when no engine runs; an engine of ours that ended has failed, and says why.
+    /// Takes over when no engine runs; if an engine of ours has ended, returns its error.
     async fn ensure_engine(&mut self) -> Result<(), Error> {
         if self.engine.as_ref().is_some_and(Engine::is_over)
             && let Some(engine) = self.engine.take()
@@ -402,7 +407,7 @@ impl Helm {
         Ok(())
     }
 
-    /// Says which agents are held by tasks that this engine leaves alone, so that nobody frees them.
+    /// Reports which agents are held by tasks that this engine leaves alone, so that nobody frees them.
     async fn say_who_is_held(&self, progress: Progress<'_>) -> Result<(), Error> {
         let Some(own) = self.own.as_ref().map(|own| own.borrow().clone()) else { return Ok(()) };
         let mut held = Vec::new();
@@ -417,7 +422,7 @@ impl Helm {
         Ok(())
     }
 
-    /// Says once that another verb is at work, if that one does not work on what is waited for here.
+    /// Reports once that another verb is working, unless that one works on what is waited for here.
     async fn say_whose_turn(&mut self, progress: Progress<'_>) -> Result<(), Error> {
         let Some(holder) = self.other.as_ref().filter(|_| self.engine.is_none()) else {
             self.waits_since = None;
@@ -437,7 +442,7 @@ impl Helm {
     }
 }
 
-/// Tells whether everything of one is the other's too.
+/// Tells whether all of `ours` is part of `theirs`.
 async fn is_within(project: &Project, ours: &Own, theirs: &Own) -> Result<bool, Error> {
     for task in &ours.tasks {
         if !theirs.has_task(project, *task).await? {
@@ -452,7 +457,8 @@ async fn is_within(project: &Project, ours: &Own, theirs: &Own) -> Result<bool, 
     Ok(true)
 }
 
-/// Tells whether a run is about to go on from a task that was merged; even a paused one does, perhaps to its end.
+/// Tells whether a run is about to continue from a task that was merged; even a paused one does, perhaps to
+/// its end.
 fn takes_up(run: &Run, merged: &Task) -> bool {
     run.is_asked && matches!(run.phase, Phase::Landing { task, .. } if task == merged.id)
 }
@@ -461,7 +467,7 @@ fn is_driven(task: &Task) -> bool {
     matches!(&task.stage, Stage::InProgress(work) if matches!(work.phase, WorkPhase::Driven { .. }))
 }
 
-/// Tells whether it is for a run to go on with the task; and a run may be paused, or held by an error.
+/// Tells whether the next move on the task is its run's; that run may be paused, or held by an error.
 fn is_between_sessions(task: &Task) -> bool {
     let Stage::InProgress(work) = &task.stage else { return false };
     matches!(work.phase, WorkPhase::Driven { session: None, .. })
@@ -475,7 +481,7 @@ async fn find_run(project: &Project, task: &Task) -> Result<Option<Run>, Error> 
     }
 }
 
-/// Says what happened up to now.
+/// Reports what happened up to now.
 async fn read_on(journal: &mut Journal<'_>, progress: Progress<'_>) -> Result<(), Error> {
     journal.read().await?.iter().for_each(|entry| progress(Heard::Event(entry)));
     Ok(())

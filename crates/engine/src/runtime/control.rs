@@ -1,14 +1,14 @@
-//! A hold on an effect that may take long, a session or a set-up: to stop it, and to wait until it is over.
+//! A handle on a long effect, such as a session or a set-up: to stop it, and to wait until it is over.
 
 use regatta_agents::StopReason;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// A cloneable hold on one effect, or on a part of one.
+/// A cloneable handle on one effect, or on a part of one.
 #[derive(Clone)]
 pub(crate) struct Control {
     state: Arc<watch::Sender<State>>,
-    /// That of the whole, if this is for a part.
+    /// The handle of the whole, if this is for a part.
     whole: Option<Arc<watch::Sender<State>>>,
 }
 
@@ -23,7 +23,7 @@ impl Control {
         Control { state: Arc::new(watch::Sender::new(State::default())), whole: None }
     }
 
-    /// Makes a hold on a part: it is asked to stop by itself, or with the whole.
+    /// Makes a handle on a part: it can be stopped alone, or with the whole.
     pub(crate) fn for_part(&self) -> Self {
         Control { whole: Some(Arc::clone(&self.state)), ..Control::new() }
     }
@@ -37,7 +37,7 @@ impl Control {
         self.state.send_modify(|state| state.over = true);
     }
 
-    /// Tells whether both are holds on the same thing.
+    /// Tells whether both are handles on the same thing.
     pub(crate) fn is_same(&self, other: &Control) -> bool {
         Arc::ptr_eq(&self.state, &other.state)
     }

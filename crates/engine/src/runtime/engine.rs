@@ -7,9 +7,9 @@
 //!   open intents ──▶ lanes (in order, one at a time) ──▶ performers ──▶ reports (commands)
 //! ```
 //!
-//! One owner for all of its state: the loop in [`run`]. There is at most one engine per project at a time; a
-//! second one is refused and told who the first is. [`Scope`] says whose intents it takes up. A killed engine's open intents are found in the log by the
-//! next, and finished.
+//! The loop in [`run`] owns all of its state. There is at most one engine per project at a time; a second one
+//! is refused with the name of the first. [`Scope`] says whose intents it performs. The next engine finds the
+//! open intents of a killed one in the log and finishes them.
 
 use crate::clock;
 use crate::error::Error;
@@ -33,7 +33,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 pub(crate) const LEASE: &str = "engine";
-/// Long enough to outlast a busy machine, short enough to wait for when a machine is lost.
+/// Long enough to survive a busy machine, short enough to wait for when a machine is lost.
 const LEASE_TTL: Duration = Duration::from_secs(15);
 const RENEW_EVERY: Duration = Duration::from_secs(3);
 /// How long the loop sleeps when nothing happens; it wakes at once when the log moves.
@@ -51,9 +51,9 @@ pub struct Engine {
 /// How an engine is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// Stops what takes long, such as sessions, and finishes every short effect that is asked for.
+    /// Stops long effects, such as sessions, and finishes every short effect that is asked for.
     WhenDone,
-    /// Stops what takes long, and takes up nothing more. The next engine continues with all of it.
+    /// Stops long effects, and starts nothing more. The next engine continues with all of it.
     Now,
 }
 
@@ -63,7 +63,7 @@ impl Engine {
         Self::start_with(project, Arc::new(AgentRoles::default())).await
     }
 
-    /// Starts the engine of a project with somebody else to play the roles of its runs.
+    /// Starts the engine of a project with other players for the roles of its runs.
     pub async fn start_with(project: Arc<Project>, roles: Arc<dyn Roles>) -> Result<Self, Error> {
         Self::start_within(project, roles, Scope::everything()).await
     }
@@ -78,7 +78,8 @@ impl Engine {
     }
 
     async fn start_within(project: Arc<Project>, roles: Arc<dyn Roles>, scope: Scope) -> Result<Self, Error> {
-        // First, since whoever waits for its turn tries this several times a second, and what follows starts git.
+        // Checked first: a process that waits for its turn tries this several times a second, and the rest
+        // starts git.
         refuse_second(&project).await?;
         task_files::check_folder(&project)?;
         project.repository().ready().await?;
@@ -97,17 +98,17 @@ impl Engine {
         Ok(Engine { stop, task, busy })
     }
 
-    /// Tells whether it has ended by itself, which it does only when something is wrong.
+    /// Tells whether it has ended on its own, which it does only when something is wrong.
     pub fn is_over(&self) -> bool {
         self.task.is_finished()
     }
 
-    /// Returns a view of how many effects are under way.
+    /// Returns a view of how many effects are running.
     pub fn watch_busy(&self) -> watch::Receiver<usize> {
         self.busy.clone()
     }
 
-    /// Stops it and waits until it has let go of the project.
+    /// Stops it and waits until it has released the project.
     pub async fn stop(self, how: Stop) -> Result<(), Error> {
         self.stop.send_replace(Some(how));
         self.join().await
@@ -139,9 +140,9 @@ impl Engine {
     }
 }
 
-/// Takes the lease; that of a process which is surely dead is taken over. `own` is what the engine is limited to.
+/// Takes the lease, if need be from a process that is certainly dead. `own` is what the engine is limited to.
 pub(crate) async fn take_lease(project: &Project, own: Option<Own>) -> Result<LeaseToken, Error> {
-    // Looked at before it is asked for: followers ask often, and must not keep those who write waiting.
+    // Read before it is requested: followers ask often, and must not keep writers waiting.
     refuse_second(project).await?;
     let mut replaces = None;
     loop {
@@ -171,24 +172,26 @@ fn request(token: LeaseToken, own: Option<Own>, replaces: Option<LeaseToken>) ->
     LeaseRequest { name: LEASE.to_owned(), holder, token, now, ttl: LEASE_TTL, replaces }
 }
 
-/// Tells the other processes that the engine is now limited to something else.
+/// Announces to other processes that the engine is now limited to something else.
 async fn announce(project: &Project, token: LeaseToken, own: Option<Own>) -> Result<(), Error> {
-    // Checked first: a lease that was lost must not be taken again in passing.
+    // Checked first: a lost lease must not be taken again by accident.
     check_lease(project, token).await?;
     project.store().take_lease(request(token, own, None)).await?;
     Ok(())
 }
 
-/// Finds the process that runs the project's engine; one that is surely dead or let its lease run out runs none.
+/// Finds the process that runs the project's engine; a process that is certainly dead or whose lease has
+/// expired does not count.
 pub(crate) async fn find_running(project: &Project) -> Result<Option<Holder>, Error> {
     let held = project.store().find_lease(LEASE).await?;
     let Some(held) = held.filter(|held| held.expires > clock::now()) else { return Ok(None) };
     Ok(Some(read_holder(&held)?).filter(|holder| !holder.is_dead()))
 }
 
-/// Makes sure that the lease was not lost, as to an engine that took over while this machine slept.
+/// Makes sure that the lease was not lost, for example to an engine that took over while this machine slept.
 ///
-/// Nothing is written without the lease, but the world has no such fence: this keeps a woken engine from touching it.
+/// The log refuses writes without the lease, but the rest of the world has no such fence: this check keeps a
+/// woken engine from touching it.
 pub(crate) async fn check_lease(project: &Project, token: LeaseToken) -> Result<(), Error> {
     match project.store().find_lease(LEASE).await? {
         Some(held) if held.token == token => Ok(()),
@@ -221,7 +224,7 @@ async fn run(
         if result.is_err() {
             lanes.halt();
         }
-        // While a look is owed nobody knows whether there is more to do.
+        // While a look is owed, nobody knows whether there is more to do.
         if !pace.is_owed() || lanes.is_halted() {
             busy.send_replace(lanes.count_busy());
         }
@@ -268,7 +271,7 @@ async fn run(
     }
 }
 
-/// Assigns queued tasks for which there is room, and takes up the open intents that are for this engine.
+/// Assigns queued tasks for which there is room, and performs the open intents that are for this engine.
 async fn look(
     project: &Project,
     scope: &mut Scope,

@@ -1,14 +1,14 @@
 //! Who holds the engine's lease, and whether that process is still alive.
 //!
-//! A process of the same boot and the same PID namespace can be looked up, so that the lease of a killed engine
-//! is free at once. Of any other, only the expiry of its lease tells.
+//! A process of the same boot and the same PID namespace can be looked up, so the lease of a killed engine is
+//! free at once. The lease of any other process is free only when it expires.
 
 use crate::runtime::scope::Own;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A process, described well enough to tell it from a later one with the same number.
+/// A process, described well enough to distinguish it from a later one with the same PID.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Its process id.
@@ -19,7 +19,7 @@ pub struct Holder {
     place: Option<String>,
     /// The machine's name.
     pub host: String,
-    /// What it was called with.
+    /// Its command line.
     pub command: String,
     /// When it took the lease.
     pub since: Timestamp,
@@ -37,7 +37,7 @@ impl Holder {
         Holder { pid, started: started(pid), place: place(), host, command, since: now, own }
     }
 
-    /// Tells whether the process has surely ended.
+    /// Tells whether the process has certainly ended.
     pub(crate) fn is_dead(&self) -> bool {
         let Some(started_then) = self.started else { return false };
         if self.place.is_none() || self.place != place() {

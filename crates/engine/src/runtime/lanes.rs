@@ -1,7 +1,7 @@
-//! Lanes: which effects are under way, which wait for another of their lane, and how sessions are stopped.
+//! Lanes: which effects are running, which wait for another of their lane, and how sessions are stopped.
 //!
-//! Effects of one lane are performed in order, one at a time; lanes run beside each other. Owned by the engine's
-//! loop and touched by nothing else.
+//! Effects of one lane are performed in order, one at a time; lanes run in parallel. Only the engine's loop
+//! owns and touches this.
 
 use crate::core::{Effect, RunId, TaskId, run};
 use crate::error::Error;
@@ -20,10 +20,11 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
-/// A performer that fails for a reason of its own (a busy database) is tried so often before the engine stops.
+/// A performer that fails for an internal reason (a busy database) is tried this often before the engine
+/// stops.
 const FAILURES_MAX: u32 = 5;
 
-/// What a performer says when it is done.
+/// What a performer reports when it is done.
 pub(crate) struct Done {
     intent: IntentId,
     lane: String,
@@ -96,7 +97,7 @@ impl Lanes {
         }
     }
 
-    /// Counts the effects under way.
+    /// Counts the running effects.
     pub(crate) fn count_busy(&self) -> usize {
         self.busy.len()
     }
@@ -109,7 +110,7 @@ impl Lanes {
         self.mood == Mood::Leaving
     }
 
-    /// Stops what may take long, and takes up nothing more but short effects.
+    /// Stops long effects, and from then on starts only short ones.
     pub(crate) fn leave(&mut self) {
         if self.mood == Mood::Working {
             self.mood = Mood::Leaving;
@@ -117,7 +118,7 @@ impl Lanes {
         }
     }
 
-    /// Starts nothing more, and stops what may take long.
+    /// Starts nothing more, and stops long effects.
     pub(crate) fn halt(&mut self) {
         self.mood = Mood::Halted;
         self.waiting.clear();
@@ -141,7 +142,8 @@ impl Lanes {
         if self.knows(intent.id) || is_late || self.is_driven(&intent, &deed) {
             return;
         }
-        // Told at once, since a set-up or a check that takes long stands in the same lane before what stops it.
+        // Signalled at once, because a long set-up or check may come before the effect that stops it in the
+        // same lane.
         if let Deed::Task(Effect::StopAgent { task, .. }) = &deed
             && let Some(control) = self.controls.get(&Held::Task(*task))
         {
@@ -153,18 +155,18 @@ impl Lanes {
         self.advance(&lane);
     }
 
-    /// Tells whether a run is being driven: whoever drives it goes on with its next step without being told.
+    /// Tells whether a run is being driven: its driver performs the next step without being asked.
     fn is_driven(&self, intent: &Intent, deed: &Deed) -> bool {
         matches!(deed, Deed::Run(run::Effect::PerformNode { .. })) && self.busy.contains(&intent.lane)
     }
 
-    /// Takes note that a performer is done, and lets the next of its lane begin.
+    /// Records that a performer is done, and lets the next of its lane begin.
     pub(crate) fn finish(&mut self, done: Done) -> Result<(), Error> {
         self.busy.remove(&done.lane);
         let outcome = match done.result {
             Ok(()) => Ok(()),
             Err(error) => {
-                // Forgotten, so that it is taken up again from the log.
+                // Forgotten, so that it is read from the log again.
                 self.known.remove(&done.intent);
                 let failures = self.failures.entry(done.intent).or_default();
                 *failures += 1;
@@ -201,7 +203,7 @@ impl Lanes {
         let done = self.done.clone();
         let roles = Arc::clone(&self.roles);
         tokio::spawn(async move {
-            // Of its own, so that one that breaks off is known to be over.
+            // A task of its own, so that a panic is noticed as its end.
             let performed = tokio::spawn(async move {
                 match deed {
                     Deed::Task(effect) => perform::perform(&work, effect, control).await,
@@ -218,7 +220,7 @@ impl Lanes {
         });
     }
 
-    /// What may take long gets a new control; what stops it gets the control of the one under way.
+    /// A long effect gets a new control; what stops it gets the control of the running one.
     fn control_for(&mut self, deed: &Deed) -> Option<Control> {
         let held = match deed {
             Deed::Task(effect) => match effect {
@@ -231,7 +233,7 @@ impl Lanes {
                 _ => return None,
             },
             Deed::Run(effect) => match effect {
-                // Which task it works on changes from step to step, and is told where steps are performed.
+                // The task it works on changes from step to step, so the performer of each step reports it.
                 run::Effect::PerformNode { run, .. } | run::Effect::LandTask { run, .. } => Held::Run(*run),
                 run::Effect::StopRun { run } => return self.controls.get(&Held::Run(*run)).cloned(),
                 _ => return None,

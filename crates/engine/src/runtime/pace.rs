@@ -1,9 +1,9 @@
-//! How often the loop looks at the log: at once while it is quiet, and the less often the more a look costs.
+//! How often the loop looks at the log: at once while the log is quiet, and less often the more a look costs.
 //!
-//! A run that is driven step by step moves the log thousands of times a second, and none of that is news to the loop.
-//! So each look is followed by a pause that is a multiple of what it took, and whatever happens meanwhile is looked
-//! at once. A loop that was idle has saved up a few looks without a pause, so that what begins is taken up at once; and
-//! once nothing is under way there is nothing to spare.
+//! A run that is driven step by step moves the log thousands of times a second, and none of that is news to
+//! the loop. So each look is followed by a pause that is a multiple of the time it took, and one look covers
+//! everything that happened meanwhile. An idle loop saves up a few looks without a pause, so that new work
+//! starts at once; and when no work is running there is nothing to slow down.
 
 use std::time::Duration;
 use tokio::time::Instant;
@@ -11,10 +11,10 @@ use tokio::time::Instant;
 /// The pause after a look, in looks: they take up at most about a twentieth of the time.
 const PAUSE_LOOKS: u32 = 20;
 
-/// The longest pause: what other processes do is noticed by polling that is about as slow.
+/// The longest pause: the actions of other processes are noticed by polling that is about as slow.
 const PAUSE_MAX: Duration = Duration::from_millis(20);
 
-/// How much of the pauses an idle loop saves up at most: enough for the looks with which a piece of work begins.
+/// How much pause an idle loop saves up at most: enough for the looks with which a piece of work begins.
 const SAVED_MAX: Duration = Duration::from_millis(60);
 
 /// Whether a look is owed, and when it may be made.
@@ -30,12 +30,12 @@ impl Pace {
         Pace { is_owed: true, not_before: now.checked_sub(SAVED_MAX).unwrap_or(now) }
     }
 
-    /// Takes note that there may be something to see.
+    /// Records that there may be something to see.
     pub(crate) fn owe(&mut self) {
         self.is_owed = true;
     }
 
-    /// Takes note that nothing is under way, so that a look delays nothing.
+    /// Records that nothing is running, so that a look delays nothing.
     pub(crate) fn rest(&mut self) {
         self.is_owed = true;
         self.not_before = self.not_before.min(Instant::now());
@@ -45,7 +45,7 @@ impl Pace {
         self.is_owed
     }
 
-    /// Waits until the look that is owed may be made; for ever if none is.
+    /// Waits until the owed look may be made; forever if none is owed.
     pub(crate) async fn turn(&self) {
         if !self.is_owed {
             std::future::pending::<()>().await;
@@ -55,7 +55,7 @@ impl Pace {
         }
     }
 
-    /// Takes note of a look that began then and has just ended.
+    /// Records a look that began at `began` and has just ended.
     pub(crate) fn looked(&mut self, began: Instant) {
         let now = Instant::now();
         self.is_owed = false;

@@ -1,7 +1,7 @@
-//! Serving the queue: assigns queued tasks for which an agent and a place are free.
+//! Serves the queue: assigns queued tasks for which an agent and a place are free.
 //!
-//! One look at git serves a whole pass, and a task that cannot be assigned is not tried again at once: it says why, and
-//! does not hold up those behind it.
+//! One look at git serves a whole pass. A task that cannot be assigned is not retried at once: it reports
+//! why, and does not hold up those behind it.
 
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, Answer, Assign, Command, Failure, Queued, Refusal, Start, TaskId};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a task that could not be assigned is left alone: what stood in its way may be gone by then.
+/// How long a task that could not be assigned is left alone: the obstacle may be gone by then.
 const TRY_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Assigns the tasks of the queue, on behalf of one engine.
@@ -53,7 +53,7 @@ impl Server {
     }
 }
 
-/// Sees where work would start; that the target branch is gone is for each task to say.
+/// Finds where work would start; if the target branch is gone, each task reports that.
 async fn see_start(project: &Project) -> Result<Result<Start, Failure>, Error> {
     match orders::see_start(project).await {
         Ok(start) => Ok(Ok(start)),
@@ -62,7 +62,7 @@ async fn see_start(project: &Project) -> Result<Result<Start, Failure>, Error> {
     }
 }
 
-/// Assigns one task, and says why it cannot be if so.
+/// Assigns one task, or says why it cannot be assigned.
 async fn assign(
     project: &Project,
     next: &Queued,
@@ -72,7 +72,7 @@ async fn assign(
     let to = next.agent.clone().into();
     let assign = Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true };
     match give(project, next.task, Command::Assign(assign), token).await {
-        // Somebody else was faster; it waits on.
+        // Somebody else was faster; it keeps waiting.
         Ok(Answer::Queued { .. } | Answer::Accepted) => Ok(None),
         Err(Error::Refused(Refusal::TaskNotFound { .. })) => Ok(None),
         Err(error) if error.is_of_engine() => Err(error),

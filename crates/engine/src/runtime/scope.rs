@@ -1,9 +1,9 @@
 //! What an engine performs: everything, or the work of one verb.
 //!
-//! `regatta up` performs everything. A verb that waits is the engine for as long as it waits, and performs what its own
-//! tasks and runs ask for. What takes long (a session, the set-up of a worktree, the checks, a step of a run) it leaves to
-//! whoever it belongs to; short effects without an agent, such as a merge, a removal, or the end of a session that nobody
-//! wants any more, it finishes for everybody.
+//! `regatta up` performs everything. A verb that waits acts as the engine while it waits, and performs what
+//! its own tasks and runs ask for. Long effects of others (a session, the set-up of a worktree, the checks, a
+//! step of a run) it leaves to the engine they belong to. Short effects without an agent, such as a merge, a
+//! removal, or the end of a session that nobody needs any more, it finishes for everybody.
 
 use crate::commands::orders;
 use crate::core::{Effect, RunId, TaskId, run};
@@ -20,7 +20,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How long what was found to be somebody else's is not looked at again: a run may be paused meanwhile, say.
+/// How long an intent that belongs to another engine is not checked again: its run may be paused meanwhile,
+/// for example.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// The tasks and runs of one verb.
@@ -75,7 +76,7 @@ impl fmt::Display for Own {
 pub(crate) struct Scope {
     /// Nothing if it performs everything.
     own: Option<watch::Receiver<Own>>,
-    /// What was found to be somebody else's, and when.
+    /// Intents that belong to another engine, and when that was found.
     foreign: HashMap<IntentId, Instant>,
 }
 
@@ -88,12 +89,12 @@ impl Scope {
         Scope { own: Some(own), foreign: HashMap::new() }
     }
 
-    /// Returns what it is limited to, if it is.
+    /// Returns what it is limited to, if anything.
     pub(crate) fn own(&self) -> Option<Own> {
         self.own.as_ref().map(|own| own.borrow().clone())
     }
 
-    /// Waits until it is limited to something else; for ever if it is not limited.
+    /// Waits until it is limited to something else; forever if it is not limited.
     pub(crate) async fn changed(&mut self) {
         let is_there = match &mut self.own {
             Some(own) => own.changed().await.is_ok(),
@@ -126,7 +127,7 @@ impl Scope {
         }
         let is_own = match deed {
             Deed::Task(effect) => own.has_task(project, effect.task()).await?,
-            // The run of a task that was decided about learns of it from the verb that decided.
+            // The verb that decided about a task also reports that to the task's run.
             Deed::Run(run::Effect::LandTask { task, .. }) if own.tasks.contains(task) => true,
             Deed::Run(effect) => own.has_run(project, effect.run()).await?,
         };
@@ -138,7 +139,7 @@ impl Scope {
     }
 }
 
-/// Tells whether nobody wants a session any more, so that all there is to do is to end what a crash left of it.
+/// Tells whether nobody needs a session any more, so that all that is left is to end what a crash left of it.
 async fn is_left_over(project: &Project, deed: &Deed) -> Result<bool, Error> {
     match deed {
         Deed::Task(Effect::RunSession { task, session, .. }) => {

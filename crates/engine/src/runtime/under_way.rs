@@ -1,8 +1,8 @@
 //! The steps of runs that are under way on tasks, so that cancelling a task ends the step that works on it.
 //!
-//! A run goes from step to step, and from task to task, within one effect. So the lanes cannot tell which task it is
-//! at; whoever performs a step says so here. It enters before it looks at the task: a task that was not being
-//! cancelled by then is cancelled by somebody who finds the step.
+//! A run moves from step to step, and from task to task, within one effect, so the lanes cannot tell which
+//! task it is at. The performer of a step registers it here, before it looks at the task. If the task was not
+//! being cancelled by then, a later cancellation finds the step registered.
 
 use crate::core::TaskId;
 use crate::runtime::control::Control;
@@ -16,7 +16,7 @@ pub(crate) struct UnderWay {
     steps: Mutex<HashMap<TaskId, Vec<Control>>>,
 }
 
-/// A step that is under way until this is dropped.
+/// A step that is in progress until this is dropped.
 pub(crate) struct OnTask {
     all: Arc<UnderWay>,
     task: TaskId,
@@ -24,14 +24,14 @@ pub(crate) struct OnTask {
 }
 
 impl UnderWay {
-    /// Notes that a step works on a task from now on.
+    /// Registers that a step works on a task from now on.
     pub(crate) fn enter(self: &Arc<Self>, task: TaskId, whole: &Control) -> OnTask {
         let control = whole.for_part();
         self.change(|steps| steps.entry(task).or_default().push(control.clone()));
         OnTask { all: Arc::clone(self), task, control }
     }
 
-    /// Stops whatever is under way on a task, and waits until it is over.
+    /// Stops every step on a task, and waits until it is over.
     pub(crate) async fn stop(&self, task: TaskId, reason: StopReason) {
         let found = self.change(|steps| steps.get(&task).cloned().unwrap_or_default());
         found.iter().for_each(|control| control.stop(reason));
@@ -46,7 +46,7 @@ impl UnderWay {
 }
 
 impl OnTask {
-    /// Returns what the step is stopped by.
+    /// Returns the control that stops the step.
     pub(crate) fn control(&self) -> &Control {
         &self.control
     }

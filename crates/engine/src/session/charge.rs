@@ -19,7 +19,7 @@ use std::time::Duration;
 /// How long a session that waits for others sleeps when nothing happens; it wakes at once when the log moves.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The sessions of one engine that wait for what others have set aside, by their lanes.
+/// The sessions of one engine that wait for budget that others have set aside, by their lanes.
 #[derive(Default)]
 pub(crate) struct Charges {
     waiting: Mutex<HashSet<String>>,
@@ -29,21 +29,21 @@ pub(crate) struct Charges {
 pub(crate) struct Charge {
     subject: Subject,
     _place: Place,
-    /// What it was told.
+    /// What the account answered when the session was opened.
     pub(crate) opened: Opened,
     is_session_gone: bool,
 }
 
-/// What came of opening one.
+/// The result of opening one.
 pub(crate) enum Opening {
     Open(Charge),
-    /// A budget is used up, which is said as a failure of the session.
+    /// A budget is used up, which is reported as a failure of the session.
     Refused(Failure),
     /// It was asked to stop while it waited for a place, or for others.
     Stopped(StopReason),
 }
 
-/// One of those that wait, until this is dropped.
+/// One waiting session, until this is dropped.
 struct Waiting<'a> {
     all: &'a Charges,
     lane: String,
@@ -58,12 +58,12 @@ pub(crate) struct Purpose<'a> {
     pub(crate) above: Vec<RunId>,
     pub(crate) role: Option<&'a str>,
     pub(crate) number: u32,
-    /// Whether the agent begins a conversation of its own, though it could continue one.
+    /// Whether the agent starts a new conversation, even if it could continue an old one.
     pub(crate) is_fresh: bool,
 }
 
-/// Waits for a place, and opens a session in it. When nothing is left of a budget but what others have set aside, it waits
-/// until one of them ends, and holds no place meanwhile: they may be waiting for one themselves.
+/// Waits for a place, and opens a session in it. If the rest of a budget is set aside for other sessions, it
+/// waits until one of them ends, and holds no place meanwhile: they may be waiting for one themselves.
 pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -> Result<Opening, Error> {
     let subject = Subject {
         session: name_of(purpose.mark).to_owned(),
@@ -98,9 +98,9 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
         if !is_set_aside(&error) {
             return refused(error);
         }
-        // Until the next try: who is about to have something set aside does not wait.
+        // Until the next try: a session that is about to reserve budget does not count as waiting.
         let _waiting = Waiting::enter(&work.charges, &lane);
-        // What happened since may have given back what was set aside.
+        // Events since then may have given back what was set aside.
         if !is_another_at_work(work).await? && store.head().await? == seen {
             return refused(error);
         }
@@ -114,15 +114,15 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
     }
 }
 
-/// Tells whether a session is under way, or is to be run again, that does not wait itself. What is set aside for one that
-/// nobody runs is not given back by waiting.
+/// Tells whether another session is running, or will run again, that is not waiting itself. Waiting does not
+/// give back what is set aside for a session that nobody runs.
 async fn is_another_at_work(work: &Work) -> Result<bool, Error> {
     let open = work.project.store().open_intents().await?;
     let waiting = work.charges.lock();
     Ok(open.iter().any(|intent| log::is_of_sessions(&intent.lane) && !waiting.contains(&intent.lane)))
 }
 
-/// Tells whether there would be something left but for sessions under way.
+/// Tells whether there would be budget left without the running sessions.
 fn is_set_aside(error: &Error) -> bool {
     matches!(error, Error::Refused(Refusal::BudgetExceeded { spent, limit, .. }) if spent < limit)
 }
@@ -151,7 +151,7 @@ pub(crate) fn name_of(mark: &str) -> &str {
     mark.trim_end_matches('.')
 }
 
-/// Returns how the marks of a session's processes begin.
+/// Returns the prefix of the marks of a session's processes.
 pub(crate) fn mark_of(session: &str) -> String {
     format!("{session}.")
 }
@@ -162,8 +162,8 @@ impl Charge {
         &self.subject
     }
 
-    /// Takes note that the agent's session that was to be resumed is gone; says whether the session should start again
-    /// without it.
+    /// Records that the agent's session that was to be resumed is gone; tells whether the session should
+    /// start again without it.
     pub(crate) fn starts_afresh(&mut self, ended: &Ended) -> bool {
         let is_lost = ended.is_session_gone && ended.agent_session.is_none();
         if !is_lost || !matches!(ended.outcome, Outcome::Failed(_)) {
@@ -181,8 +181,8 @@ impl Charge {
         limits.cost_micros_max = less(limits.cost_micros_max, self.opened.allowed.cost_micros);
     }
 
-    /// Says what a failure is when it came of what was set aside: a session that had less time than its agent may have
-    /// otherwise did not take too long, but used up its budget.
+    /// Corrects a failure that was caused by the reserved budget: a session that had less time than its agent
+    /// normally gets did not take too long, but used up its budget.
     pub(crate) fn judge(&self, limits: &Limits, ended: &mut Ended) {
         if let Outcome::Failed(failure) = &mut ended.outcome
             && failure.class == regatta_agents::FailureClass::Timeout
@@ -196,7 +196,7 @@ impl Charge {
         self.opened.allowed.milliseconds.map_or(Duration::MAX, Duration::from_millis)
     }
 
-    /// Records when a session that is for no task is tried again.
+    /// Records when a session without a task is tried again.
     pub(crate) async fn park(&self, work: &Work, park: &Park) -> Result<(), Error> {
         accounts::park(&work.project, work.token, &self.subject, park.clone()).await
     }
@@ -225,14 +225,14 @@ impl Charge {
             },
             turns: ended.turns,
             agent_session: ended.agent_session.clone(),
-            // One that started afresh has found out before.
+            // A session that started afresh has noticed that before.
             agent_session_gone: ended.is_session_gone || self.is_session_gone,
         };
         accounts::close(&work.project, work.token, &self.subject, closing).await
     }
 }
 
-/// Says what was used in the words of the agents room.
+/// Converts usage to the type of the agents crate.
 pub(crate) fn to_agents(usage: &Usage) -> regatta_agents::Usage {
     regatta_agents::Usage {
         input_tokens: usage.input_tokens,
@@ -242,7 +242,7 @@ pub(crate) fn to_agents(usage: &Usage) -> regatta_agents::Usage {
     }
 }
 
-/// Says of a failure, as it is explained to people, what the rules must know.
+/// Extracts what the rules must know from a failure, as it is explained to people.
 pub(crate) fn breakdown(failure: &regatta_agents::Failure, explained: Failure) -> Breakdown {
     Breakdown { failure: explained, class: class_of(failure), until: failure.until, at: clock::now() }
 }
@@ -284,10 +284,10 @@ command = ["true"]
 tokens = 1000
 "#;
 
-    /// Neither of them could go on otherwise; it takes some milliseconds.
+    /// Neither of them could continue otherwise; it takes a few milliseconds.
     const LIMIT: Duration = Duration::from_secs(60);
 
-    /// The agent has one place. After a kill, the one that has to wait may be the first to take it.
+    /// The agent has one place. After a kill, the session that has to wait may be the first to take it.
     #[tokio::test]
     async fn one_that_waits_for_another_does_not_keep_it_from_its_place() {
         let repo = TestRepo::new();
@@ -302,7 +302,7 @@ tokens = 1000
             let Opening::Open(charge) = opened else { panic!("nobody else has set anything aside") };
             charge
         };
-        // The place is free again, and what was set aside is not: so a killed engine leaves it.
+        // The place is free again, but the reserved budget is not: a killed engine leaves it like that.
         drop(open_first().await);
         let close_first = async { open_first().await.abandon(&work).await.unwrap() };
         let both = async { tokio::join!(open(&work, purpose("second.", second), &control), close_first) };
@@ -310,7 +310,7 @@ tokens = 1000
         assert!(matches!(opened, Ok(Opening::Open(_))), "it has its turn");
     }
 
-    /// Makes a project in which two runs are each asked to perform a step, and an engine's worth of means.
+    /// Makes a project in which two runs are each asked to perform a step, and what an engine needs to do so.
     async fn with_two_runs(repo: &TestRepo) -> (RunId, RunId, Work) {
         repo.write(".regatta/config.toml", CONFIG);
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());

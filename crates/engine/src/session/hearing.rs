@@ -1,4 +1,4 @@
-//! What an agent asks leave for: put to a person where the policy says so, and recorded in any case.
+//! Permission requests of an agent: passed to a person where the policy says so, and recorded in any case.
 
 use crate::commands::accounts;
 use crate::core::session::{Event, Leave, Scope, Subject};
@@ -12,10 +12,10 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Answers of a policy that are recorded per session; a session that asks more often is in a loop.
+/// How many answers of a policy are recorded per session; a session that asks more often is in a loop.
 const NOTES_MAX: u32 = 200;
 
-/// Longest sleep while a person is waited for; the log wakes it at once.
+/// Longest sleep while waiting for a person; the log wakes it at once.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// The questions of one session.
@@ -26,7 +26,8 @@ pub(crate) struct Hearing {
     asker: Asker,
     questions: Questions,
     notes: u32,
-    /// A question that is being put to a person; kept here, because waiting for it may be broken off by output.
+    /// The question that is being put to a person; kept here, because output may interrupt the wait for an
+    /// answer.
     open: Option<Question>,
     /// Whether that question is in the log. Once answered it must not be put there a second time.
     is_asked: bool,
@@ -53,7 +54,7 @@ impl Hearing {
 
     /// Puts one question after the other to a person, until it is dropped.
     ///
-    /// It may be dropped and called again at any time: what was asked is in the log, and is asked once.
+    /// It may be dropped and called again at any time: a question is in the log, and is asked once.
     pub(crate) async fn serve(&mut self) -> Infallible {
         loop {
             if self.open.is_none() {
@@ -81,7 +82,7 @@ impl Hearing {
         }
     }
 
-    /// Waits until somebody answers; nothing when the session no longer waits.
+    /// Waits until somebody answers; returns nothing when the session no longer waits.
     async fn wait_for(&self, question: u64) -> Result<Option<(Leave, String)>, Error> {
         let store = self.project.store();
         let mut seen = store.head().await?;
@@ -102,7 +103,7 @@ impl Hearing {
         Ok(latest_answer(facts.into_iter().map(|fact| fact.event), &self.subject.session, wanted))
     }
 
-    /// Records what a policy answered; what a person did is in the log already.
+    /// Records the answer of a policy; a person's answer is in the log already.
     pub(crate) async fn note(&mut self, what: String, answer: PermissionAnswer, by: String) {
         let is_policy = by.starts_with("policy");
         if !is_policy || self.notes >= NOTES_MAX {
@@ -113,13 +114,13 @@ impl Hearing {
             PermissionAnswer::Allowed => Leave::Allowed,
             PermissionAnswer::Denied => Leave::Denied,
         };
-        // A record that is lost harms nobody: the transcript has it, too.
+        // A lost record does no harm: the transcript has it, too.
         let _ = accounts::note(&self.project, self.token, &self.subject, (what, leave, by)).await;
     }
 }
 
-/// Returns what was answered since the question was last asked: an answer to an earlier start of the same session was
-/// perhaps about something else.
+/// Returns the answer since the question was last asked: an answer to an earlier start of the same session
+/// may have been about something else.
 fn latest_answer(
     events: impl DoubleEndedIterator<Item = Event>,
     session: &str,

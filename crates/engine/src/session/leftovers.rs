@@ -1,11 +1,12 @@
 //! Ends what other engines left of a session or of a set-up.
 //!
-//! Every start has a name of its own, made of what it is for and of the engine. So the engine that comes after a
-//! killed one finds what that one left; but one that slept past its lease ends, when it wakes, its own processes and
-//! never those of its successor.
+//! Every start has a name of its own, made of its purpose and its engine. So the engine that comes after a
+//! killed one finds what that one left. An engine that slept past its lease ends its own processes when it
+//! wakes, and never those of its successor.
 //!
-//! A session is open on its accounts from before it starts until it has ended. One that is open though nobody watches it
-//! is lost: an engine was killed over it, or left, and then its work was stopped, put off or done by a person.
+//! A session is open on its accounts from before it starts until it has ended. One that is open although
+//! nobody watches it is lost: its engine was killed or exited, and then its work was stopped, postponed or
+//! done by a person.
 
 use crate::commands::accounts::{self, Closing};
 use crate::core::TaskId;
@@ -17,9 +18,9 @@ use regatta_agents::{Leftover, Limits, SessionId, StillAlive, end_leftovers, fin
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Looks in a row that must find nobody: one can miss a process that is just being started.
+/// How many scans in a row must find nothing: a single one can miss a process that is just being started.
 const EMPTY_LOOKS_NEEDED: u32 = 2;
-/// More rounds are not needed to end what no longer grows; each has its own limits on time.
+/// More rounds do not help with processes that do not multiply; each round has its own time limits.
 const LOOKS_MAX: u32 = 10;
 
 /// Ends what is left of the lost sessions of a task or of a run, and gives back what was set aside for them.
@@ -41,12 +42,12 @@ pub(crate) async fn end_lost_session(work: &Work, task: TaskId, session: u32) ->
 }
 
 async fn give_up(work: &Work, subject: &Subject) -> Result<(), Error> {
-    // What does not end is found by the doctor.
+    // The doctor finds what does not end.
     let _ = end(&charge::mark_of(&subject.session), Limits::default().grace).await;
     accounts::close(&work.project, work.token, subject, Closing::lost()).await
 }
 
-/// Ends every process whose mark begins so, and confirms that none is left.
+/// Ends every process whose mark has this prefix, and confirms that none is left.
 pub(crate) async fn end(mark: &str, grace: Duration) -> Result<(), StillAlive> {
     let mut empty_looks = 0;
     let mut left = Vec::new();
@@ -72,6 +73,6 @@ pub(crate) async fn end(mark: &str, grace: Duration) -> Result<(), StillAlive> {
 async fn find(mark: &str) -> Result<Vec<Leftover>, StillAlive> {
     let mark = mark.to_owned();
     let look = tokio::task::spawn_blocking(move || find_leftovers(&mark));
-    // The look fails only when the runtime is going down: nothing is confirmed then.
+    // The scan fails only when the runtime shuts down: then nothing is confirmed.
     look.await.map_err(|_| StillAlive { pids: Vec::new() })
 }

@@ -1,8 +1,9 @@
-//! Refs that moved while an agent worked without a sandbox, and that nobody of ours moved.
+//! Refs that moved while an agent worked without a sandbox, and that Regatta did not move.
 //!
-//! Such an agent can move any ref of the repository. Its user can too, and so nothing is moved back: it is said, with what
-//! the refs were, so that a person can see and undo it. What the engine does for other tasks at the same time is known by the
-//! log, which is read before and after the refs. New refs are not told of; agents make branches all the time.
+//! Such an agent can move any ref of the repository. So can its user, and therefore nothing is moved back:
+//! the change is reported with the old values, so that a person can see and undo it. What the engine does for
+//! other tasks at the same time is known from the log, which is read before and after the refs. New refs are
+//! not reported; agents make branches all the time.
 
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, AgentId, Command, CommitId, MovedRef, MovedRefs, ReviewPhase, Stage, Task, TaskId};
@@ -21,7 +22,8 @@ pub(crate) struct Refs {
     before: BTreeMap<String, regatta_git::CommitId>,
 }
 
-/// Looks at the refs before a session of a task; nothing where they cannot be listed, which must not stop the work.
+/// Reads the refs before a session of a task; nothing where they cannot be listed, which must not stop the
+/// work.
 pub(crate) async fn look(
     project: &Project,
     (task, agent, session): (TaskId, &AgentId, u32),
@@ -31,7 +33,7 @@ pub(crate) async fn look(
     Some(Refs { task, agent: agent.clone(), session, branch: branch.clone(), before })
 }
 
-/// Looks again after the session, and takes note of what moved.
+/// Reads them again after the session, and records what moved.
 pub(crate) async fn note(project: &Project, refs: Refs) -> Result<(), Error> {
     let mut tasks = load_tasks(project).await?;
     let after = project.repository().list_kept_refs().await?;
@@ -59,7 +61,7 @@ pub(crate) async fn note(project: &Project, refs: Refs) -> Result<(), Error> {
 /// Tells whether the log explains a move.
 fn is_ours(moved: &MovedRef, tasks: &[Task]) -> bool {
     let Some(branch) = moved.name.strip_prefix("refs/heads/") else { return false };
-    // The branch of a step without a task goes with it.
+    // The branch of a step without a task is removed along with it.
     branch.starts_with("run/")
         || tasks.iter().any(|task| explains((task.id, &task.stage), branch, moved.to.as_ref()))
 }
@@ -68,7 +70,7 @@ fn explains((task, stage): (TaskId, &Stage), branch: &str, to: Option<&CommitId>
     match stage {
         // Removed when it was cancelled.
         Stage::Backlog => to.is_none() && branch == format!("task/{task}"),
-        // Its own agent is at work.
+        // Its own agent is working there.
         Stage::InProgress(work) => work.worktree.branch == branch,
         Stage::WaitingApproval(review) if review.worktree.branch == branch => match review.phase {
             ReviewPhase::Stopping { .. } | ReviewPhase::Removing { .. } => to.is_none(),

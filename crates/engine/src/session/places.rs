@@ -28,7 +28,7 @@ impl Places {
         Places { all: semaphore(config.settings.max_concurrent_agents), agents }
     }
 
-    /// Waits for a place. The agent's own is taken first, so that waiting for it keeps nobody else out.
+    /// Waits for a place. The agent's own is taken first, so that waiting for it blocks nobody else.
     pub(crate) async fn take(&self, agent: &AgentId) -> Place {
         let own = match self.agents.get(agent) {
             Some(semaphore) => Some(acquire(semaphore).await),

@@ -1,16 +1,17 @@
-//! What a program planted for a person's git in its worktree: removed as soon as the program has ended, and reported.
+//! What a program planted in its worktree for a person's git to run: removed as soon as the program has
+//! ended, and reported.
 //!
-//! Nobody of ours runs git there before, and a person had better not while an agent works: until its session is over, the
+//! Regatta does not run git there before that, and neither should a person: until its session is over, the
 //! worktree is the agent's.
 
 use crate::error::{Error, chain};
 use crate::project::Project;
 use std::path::Path;
 
-/// The rest is of the same kind.
+/// More names do not help: they are all of the same kind.
 const NAMED_MAX: usize = 4;
 
-/// Cleans up what a killed engine left, and notes what git obeys in a worktree before a program runs there.
+/// Cleans up what a killed engine left, and records what git obeys in a worktree before a program runs there.
 pub(crate) async fn prepare(project: &Project, folder: &Path) -> Result<Option<String>, Error> {
     let repository = project.repository();
     let left = repository.remove_planted(folder).await?;

@@ -1,4 +1,4 @@
-//! What an agent is told at the start of a session.
+//! The prompt that an agent gets at the start of a session.
 
 use crate::core::{Resume, Settings, Task};
 use std::fmt::Write;
@@ -61,7 +61,7 @@ fn render_resume(resume: &Resume) -> String {
     text
 }
 
-/// Where to read more of what the task is part of; an agent need not speak HTTP for it.
+/// Where to read more about the epic and PRD of the task; an agent needs no HTTP for it.
 fn render_documents(task: &Task) -> String {
     let mut text = String::new();
     if let Some(prd) = &task.prd {
@@ -88,7 +88,7 @@ fn render_documents(task: &Task) -> String {
     format!("\n## What you can read\n\n{text}\n{tools}\n")
 }
 
-/// What a role hears that may look but not write.
+/// The instructions for a role that may read but not write.
 pub(crate) fn render_reading(file: &Path) -> String {
     format!(
         "\n## What you may do\n\n\
@@ -136,7 +136,7 @@ pub(crate) fn render_protocol(task: &Task, file: &Path, share: Share) -> String 
     text
 }
 
-/// How much of a task is a session's.
+/// How much of a task a session has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Share {
     /// One criterion; another session follows for the next.

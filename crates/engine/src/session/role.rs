@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 
-/// A question to a role: perform the node that the run is at.
+/// A request to a role: perform the current node of the run.
 pub struct Ask<'a> {
     /// The project.
     pub project: &'a Project,
@@ -24,7 +24,7 @@ pub struct Ask<'a> {
     pub node: &'a Node,
     /// The name of the role.
     pub role: &'a str,
-    /// What the role is told, made from the inputs of the node.
+    /// The prompt of the role, made from the inputs of the node.
     pub prompt: String,
     pub(crate) control: &'a Control,
     pub(crate) work: &'a Work,
@@ -47,7 +47,7 @@ impl Ask<'_> {
 pub enum Played {
     /// Its result, not yet judged.
     Returned(Value),
-    /// Its result, and the commit that the branch of its task stands at.
+    /// Its result, and the head of its task's branch.
     Committed(Value, CommitId),
     /// It could not answer.
     Failed(Failure),
@@ -60,7 +60,7 @@ pub enum Played {
 /// A future of an answer.
 pub type Playing<'a> = Pin<Box<dyn Future<Output = Result<Played, crate::Error>> + Send + 'a>>;
 
-/// Whoever plays the roles.
+/// Plays the roles of a run.
 pub trait Roles: Send + Sync + 'static {
     /// Tells whether prompts are read; making one costs something.
     fn reads_prompts(&self) -> bool {
@@ -71,7 +71,7 @@ pub trait Roles: Send + Sync + 'static {
     fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a>;
 }
 
-/// Finds the agent that plays a role: the one that `[roles]` names, or one of the role's own name.
+/// Finds the agent that plays a role: the one that `[roles]` names, or the one with the role's name.
 pub(crate) fn find_player(config: &Config, role: &str) -> Option<AgentId> {
     let own = || config.agents.keys().find(|agent| agent.as_str() == role).cloned();
     config.roles.get(role).cloned().or_else(own)

@@ -1,4 +1,4 @@
-//! What a role is told: the prompt of its template, what came before, and what it must return.
+//! The prompt of a role: the text of its template, what came before, and what it must return.
 
 use crate::clock;
 use crate::core::Failure;
@@ -8,7 +8,7 @@ use regatta_flow::{Given, StepFault, Trial, Workflow, inputs, prompt};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Renders the prompt for the node that a run is at.
+/// Renders the prompt for the current node of a run.
 pub(crate) fn render(seat: &mut Seat, role: &str) -> Result<String, Box<Failure>> {
     let now = clock::now().as_millisecond();
     let (run, workflow) = seat.lend();
@@ -16,7 +16,7 @@ pub(crate) fn render(seat: &mut Seat, role: &str) -> Result<String, Box<Failure>
         from_template(run, workflow, role, now).map_err(|fault| Box::new(explain_node(run, &fault)))?;
     // However a template ends, each part below begins after a blank line.
     let mut text = format!("{}\n", told.trim_end());
-    // What was said about another item is not this one's to hear.
+    // Feedback about another item does not belong in this prompt.
     let is_about = run.feedback.get("task").and_then(Value::as_str);
     let said = run.feedback.get("text").and_then(Value::as_str).filter(|said| !said.is_empty());
     if let Some(said) = said.filter(|_| is_about.is_none() || is_about == run.item.as_deref()) {

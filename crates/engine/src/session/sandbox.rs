@@ -1,9 +1,10 @@
-//! How far the agents of a project are shut in: what the config asks for, what works here, and the sandbox of one session.
+//! Sandbox settings of a project's agents: what the config asks for, what works here, and the sandbox of one
+//! session.
 //!
-//! A session gets a private folder, with its `/tmp`, for as long as it runs, and a git folder that stands in for the
-//! repository's. What the agent committed there is taken in when it has ended. Its home is a folder of ours, beside the
-//! git folder, and so is the cache of its build tools. Of the task files it sees its own. Whether a sandbox works at all
-//! is the agents room's to say; what a missing one means is decided here.
+//! A session gets a private folder, with its `/tmp`, for as long as it runs, and a git folder that stands in
+//! for the repository's. What the agent committed there is taken in when it has ended. Its home is a folder
+//! of ours beside the git folder, and so is the cache of its build tools. Of the task files it sees only its
+//! own. The agents crate says whether a sandbox works at all; what a missing one means is decided here.
 
 use crate::core::{AgentId, RunId, Task, TaskId};
 use crate::error::Error;
@@ -30,7 +31,7 @@ pub(crate) struct Place<'a> {
     pub(crate) folder: &'a Path,
     /// Its branch.
     pub(crate) branch: &'a BranchName,
-    /// The folder of its own.
+    /// Its private folder.
     pub(crate) private: &'a Path,
     /// The task whose file it may write in.
     pub(crate) task: Option<TaskId>,
@@ -38,7 +39,7 @@ pub(crate) struct Place<'a> {
     pub(crate) command: &'a [String],
     /// Whether it may change the worktree and the task's file.
     pub(crate) writes: bool,
-    /// The name of the home that it has again when it is resumed; without it, it gets one for this time only.
+    /// The name of the home that a resumed session gets again; without a name, the home is temporary.
     pub(crate) home: Option<String>,
     /// Whose login it gets.
     pub(crate) login: Option<HeadlessKind>,
@@ -82,7 +83,7 @@ pub(crate) async fn find_standing(project: &Project) -> Standing {
     }
 }
 
-/// Says in a few words how the agent of a task is shut in; nothing for a script, or where there is no agent.
+/// Describes the sandbox of a task's agent in a few words; nothing for a script, or without an agent.
 pub(crate) async fn describe(project: &Project, task: &Task) -> Option<String> {
     let entry = project.config().agents.get(task.agent()?)?;
     if matches!(entry.program, Program::Scripted { .. }) {
@@ -116,7 +117,8 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
     let config = project.config();
     let mounts = project.repository().open_stand_in(place.folder, place.branch).await.map_err(Error::from)?;
     let location = project.location();
-    // Our own folder is hidden there. In a git folder that is read-only, bubblewrap cannot make the place for that itself.
+    // Our own folder is hidden there. Bubblewrap cannot make the mount point itself in a read-only git
+    // folder.
     for mount in &mounts {
         if let Ok(below) = location.home.strip_prefix(&mount.path) {
             create(&mount.source.join(below))?;
@@ -146,7 +148,7 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
     let mut writable = given(&config.sandbox.writable);
     writable.push(place.private.to_owned());
     let mut readable = given(&config.sandbox.readable);
-    // The agent starts `regatta mcp` by itself, wherever that lies.
+    // The agent starts `regatta mcp` itself, so it must be able to read that program.
     readable.extend(std::env::current_exe().ok());
     let mut hidden = given(&config.sandbox.hidden);
     hidden.extend([location.folder(), location.home.clone(), task_states, project.place(&config.worktrees)]);
@@ -173,14 +175,14 @@ pub(crate) fn user_home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
-/// Makes the cache on a thread of its own: the first time, much may be copied.
+/// Makes the cache on a thread of its own: the first time, it may copy a lot.
 async fn fill_cache(project: &Project, user: Option<PathBuf>) -> std::io::Result<()> {
     let (cache, root) = (project.location().cache(), project.root().to_owned());
     let made = tokio::task::spawn_blocking(move || open_caches(&cache, &root, user.as_deref())).await;
     made.map_err(std::io::Error::other)?
 }
 
-/// Brings back logins that sessions of a killed engine renewed.
+/// Copies back logins that sessions of a killed engine renewed.
 pub(crate) fn recover(project: &Project) {
     if let Some(user) = user_home() {
         recover_logins(&project.location().homes(), &user);
@@ -205,7 +207,8 @@ async fn open_home(
     Ok(home)
 }
 
-/// Names the home of an agent's sessions in one role of a task or a run: whoever resumes one finds it there.
+/// Names the home of an agent's sessions in one role of a task or a run, where a resumed session is found
+/// again.
 pub(crate) fn name_home(
     agent: &AgentId,
     role: Option<&str>,
@@ -226,7 +229,7 @@ pub(crate) fn name_home(
     digest.iter().take(8).fold(format!("{owner}-"), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// Makes the private folder of a program, and removes those that a killed engine left for the same one.
+/// Makes the private folder of a program, and removes those that a killed engine left for the same program.
 pub(crate) fn make_private(project: &Project, mark: &str, name: &str) -> Result<PathBuf, Error> {
     remove_private(project, mark);
     let place = project.location().private().join(name);
@@ -234,7 +237,8 @@ pub(crate) fn make_private(project: &Project, mark: &str, name: &str) -> Result<
     Ok(place)
 }
 
-/// Removes the private folders whose names begin so. One that cannot be removed does no harm: the next has another name.
+/// Removes the private folders whose names have this prefix. One that cannot be removed does no harm: the
+/// next has another name.
 pub(crate) fn remove_private(project: &Project, mark: &str) {
     let Ok(entries) = std::fs::read_dir(project.location().private()) else { return };
     for entry in entries.flatten() {
@@ -250,7 +254,7 @@ fn create(folder: &Path) -> Result<(), Error> {
     made.map_err(Error::io("create", folder))
 }
 
-/// Reads `~/x` as a path below the home folder, and a relative one as one below the project.
+/// Resolves `~/x` below the home folder, and a relative path below the project.
 fn from_home(path: &Path, home: Option<&Path>, root: &Path) -> PathBuf {
     match (path.strip_prefix("~"), home) {
         (Ok(below), Some(home)) => home.join(below),

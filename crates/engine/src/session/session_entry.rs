@@ -1,8 +1,8 @@
 //! The entry that the engine writes in the progress log for a session whose agent wrote none.
 //!
-//! It says only what was seen: which files changed, how the session ended, and what the checks said. Checks run after
-//! the session, so the entry first names them and is amended once they have run. An entry in which somebody has
-//! written since is left alone.
+//! It says only what was seen: which files changed, how the session ended, and the results of the checks.
+//! Checks run after the session, so the entry first names them and is amended once they have run. An entry
+//! that somebody has edited since is left alone.
 
 use crate::commands::orders;
 use crate::core::{
@@ -18,7 +18,7 @@ use regatta_agents::Outcome as Ending;
 use regatta_files::TaskFile;
 use regatta_git::CommitId;
 
-/// So many files are named; the diff has the others.
+/// How many files are named; the diff has the others.
 const FILES_MAX: usize = 20;
 
 /// A line of the log is read by people.
@@ -45,7 +45,7 @@ pub(crate) async fn find_start(project: &Project, task: &Task) -> Option<CommitI
     project.repository().head_of_worktree(&place).await.ok()
 }
 
-/// Reads what the agent wrote in the task's file; an agent that wrote no entry gets one from what was seen.
+/// Reads what the agent wrote in the task's file; if it wrote no entry, adds one from what was seen.
 pub(crate) async fn remember(
     work: &Work,
     before: &Task,
@@ -67,13 +67,13 @@ pub(crate) async fn remember(
     archive_if_due(work, before.id).await
 }
 
-/// Archives old entries of a file that is too large; a disk that refuses is reported, and stops nothing else.
+/// Archives old entries of a file that is too large; a disk error is reported, and stops nothing else.
 pub(crate) async fn archive_if_due(work: &Work, task: TaskId) -> Result<(), Error> {
     let archived = archive::archive_if_due(&work.project, task).await;
     task_files::report(&work.project, task, archived).await
 }
 
-/// Writes what the checks said into the newest entry, if it is the engine's.
+/// Writes the results of the checks into the newest entry, if it is the engine's.
 pub(crate) async fn amend(project: &Project, task: TaskId, outcome: &Outcome) -> Result<(), Error> {
     let newest = orders::get_task(project, task).await?.memory.last;
     if !newest.is_some_and(|entry| entry.by_engine) {
@@ -84,12 +84,13 @@ pub(crate) async fn amend(project: &Project, task: TaskId, outcome: &Outcome) ->
     task_files::report(project, task, amended).await
 }
 
-/// A worktree that git cannot look at leaves the files unnamed, and the entry says so.
+/// If git cannot read the worktree, the files are not named, and the entry says so.
 async fn look(project: &Project, task: &Task, start: Option<&CommitId>, end: &SessionEnd) -> Option<Seen> {
     let place = project.place(&task.worktree()?.path);
     let repository = project.repository();
     let (head, status) = match end {
-        // All is committed, at a head that is known: many sessions may end at once, and each look is a process.
+        // Everything is committed at a known head, so git is not asked for it: many sessions may end at
+        // once, and each call is a process.
         SessionEnd::Finished(complete) => (orders::to_git(&complete.diff().head).ok()?, Vec::new()),
         SessionEnd::Broken(_) | SessionEnd::Failed(_) | SessionEnd::Stopped => (
             repository.head_of_worktree(&place).await.ok()?,
@@ -106,7 +107,7 @@ async fn look(project: &Project, task: &Task, start: Option<&CommitId>, end: &Se
     })
 }
 
-/// What comes after a session, as the rules will say.
+/// What comes after a session according to the rules.
 struct Outlook<'a> {
     open: Vec<&'a str>,
     has_follower: bool,
@@ -198,7 +199,7 @@ fn render_size(seen: Option<&Seen>) -> String {
 }
 
 fn render_files(files: &[String]) -> String {
-    // A file may have any name, and none of them may end the line or the code.
+    // A file may have any name, but the name must not end the line or the code span.
     let shown = |path: &String| {
         format!("`{}`", path.replace(|character: char| character.is_control() || character == '`', "?"))
     };
@@ -209,7 +210,8 @@ fn render_files(files: &[String]) -> String {
     text
 }
 
-/// Returns the file with what the checks said in its last entry; the same file if that is not the engine's own any more.
+/// Returns the file with the results of the checks in its last entry; the same file if that entry is no
+/// longer the engine's.
 fn with_checks(file: &TaskFile, outcome: &Outcome) -> TaskFile {
     let last = file.sessions().last().and_then(|entry| entry.as_added(Some(task_files::BY_ENGINE)));
     let Some(mut session) = last else { return file.clone() };

@@ -1,4 +1,4 @@
-//! Starting a session of an agent and watching it to its end, whatever it is for.
+//! Starts a session of an agent and watches it to its end, whatever its purpose.
 
 use crate::core::{AgentId, Code, Problem, Task, TaskId};
 use crate::error::chain;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 /// What a session is started with; the config has the rest.
 pub(crate) struct Request<'a> {
-    /// How its marks begin, whichever engine runs it.
+    /// The prefix of its marks, whichever engine runs it.
     pub(crate) mark: String,
     /// The agent.
     pub(crate) agent: &'a AgentId,
@@ -32,7 +32,7 @@ pub(crate) struct Request<'a> {
     pub(crate) speaks_for: desk::Subject,
     /// What the work is called in an error, such as `task #3`.
     pub(crate) subject: String,
-    /// The how-manieth session of its piece of work this is.
+    /// The session number within its piece of work.
     pub(crate) number: u32,
     /// The item of a larger piece of work that it is for.
     pub(crate) item: Option<String>,
@@ -44,11 +44,11 @@ pub(crate) struct Request<'a> {
     pub(crate) branch: BranchName,
     /// Whether it may change the worktree.
     pub(crate) writes: bool,
-    /// What it is told.
+    /// The prompt for the agent.
     pub(crate) prompt: String,
     /// Where the transcript is kept.
     pub(crate) transcript: PathBuf,
-    /// The variables of its environment that say what it is for.
+    /// The environment variables that describe its purpose.
     pub(crate) own: Vec<(String, String)>,
     /// Values for `${name}` in scripts.
     pub(crate) variables: BTreeMap<String, String>,
@@ -56,7 +56,7 @@ pub(crate) struct Request<'a> {
     pub(crate) charge: Option<&'a Charge>,
 }
 
-/// A session under way, with its desk and what has to be put in order when it is over.
+/// A running session, with its desk and what has to be cleaned up when it is over.
 pub(crate) struct Live {
     session: Session,
     desk: OpenDesk,
@@ -173,7 +173,8 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
     };
     let result_is = start.result_is;
     let task = request.speaks_for.task;
-    // As late as can be: all of the above takes time, and an agent that was called off is not to be paid for.
+    // As late as possible: all of the above takes time, and nobody should pay for an agent that was called
+    // off.
     match desk::is_called_off(project, &request.speaks_for).await {
         Ok(false) => {}
         Ok(true) => {
@@ -201,7 +202,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
     Ok(Some(Live { session, desk, task, result_is, folder: request.folder, hearing, refs, home }))
 }
 
-/// Says what helps where a worktree should be and is not.
+/// Says how to get a missing worktree back.
 fn find_worktree_again(task: Option<TaskId>) -> String {
     let look = "`regatta doctor` says what is left of it";
     match task {
@@ -246,8 +247,8 @@ fn open_desk(
     })
 }
 
-/// Reads the session's output to its end, and takes in what its agent committed; the transcript keeps the output, and
-/// memory stays small.
+/// Reads the session's output to its end, and takes in what its agent committed. The transcript keeps the
+/// output, so little memory is used.
 pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> Ended {
     let Live { session: mut running, desk, task, result_is, folder, mut hearing, refs, home } = live;
     let stopper = running.stopper();
@@ -273,21 +274,21 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
             }
         }
     };
-    // Brings back what was renewed last; no process of the session can write any more.
-    // An agent may have left much, which takes a while to remove.
+    // Copies back renewed logins; no process of the session can write any more. An agent may have left many
+    // files, which takes a while to remove.
     let _ = tokio::task::spawn_blocking(move || drop(home)).await;
     // Before anybody runs git there, and before the end of the session is known.
     if let Some(what) = planted::remove(project, &folder).await {
         desk.note_refused(what).await;
     }
-    // What cannot be taken in is told where the work is committed.
+    // What cannot be taken in is reported where the work is committed.
     let _ = project.repository().take_in(&folder).await;
     if let Some(refs) = refs {
-        // What cannot be looked at is no reason to lose the work.
+        // Refs that cannot be read are no reason to lose the work.
         let _ = moved_refs::note(project, refs).await;
     }
     close_drawer(project, task).await;
-    // Closed after the last process is dead: until then the agent may still hand something in.
+    // Closed after the last process is dead: until then the agent may still submit something.
     let ended = match desk.close().await {
         Some(submitted) => ended.with_submitted(submitted, result_is),
         None => ended,
@@ -295,14 +296,14 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
     ended.judged()
 }
 
-/// Puts the task file back in its place. What is in the drawer is found there too, so a failure does no harm.
+/// Puts the task file back in its place. It can also be found in the drawer, so a failure does no harm.
 async fn close_drawer(project: &Project, task: Option<TaskId>) {
     if let Some(task) = task {
         let _ = task_files::close_drawer(project, task).await;
     }
 }
 
-/// Returns the next piece of output, while questions of the agent are put to a person.
+/// Returns the next piece of output, while questions of the agent are passed to a person.
 async fn hear(running: &mut Session, hearing: Option<&mut Hearing>) -> Option<Output> {
     let Some(hearing) = hearing else { return running.next().await };
     tokio::select! {
@@ -311,7 +312,7 @@ async fn hear(running: &mut Session, hearing: Option<&mut Hearing>) -> Option<Ou
     }
 }
 
-/// Returns the variables by which a session knows its task.
+/// Returns the variables that tell a session its task.
 pub(crate) fn names_of_task(
     project: &Project,
     task: &Task,

@@ -1,7 +1,8 @@
-//! Archiving: old entries of a progress log leave the task's file, and a summary with their commits stays.
+//! Archives a progress log: moves old entries out of the task's file, and leaves a summary with their
+//! commits.
 //!
-//! It happens by itself between two sessions when the file is too large, and whenever somebody asks for it. First the
-//! archive is written and then the file: a crash in between leaves entries in both, and loses none.
+//! This happens automatically between two sessions when the file is too large, and whenever somebody asks for
+//! it. The archive is written before the file: a crash in between leaves entries in both, and loses none.
 
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, Command, Event, Failure, News, Outcome, TaskId};
@@ -15,7 +16,7 @@ use regatta_files::disk::{self, Itself};
 use regatta_files::{ArchiveRequest, Archived, TaskFile, exchange, find_commit_names, size};
 use std::path::Path;
 
-/// Git is asked about so many words that look like commits; each costs two processes.
+/// How many words that look like commits git is asked about; each costs two processes.
 const WORDS_ASKED_MAX: usize = 50;
 
 /// Moves old entries to the archive if the file is too large.
@@ -27,7 +28,8 @@ pub(crate) async fn archive_if_due(project: &Project, task: TaskId) -> Result<()
     Ok(())
 }
 
-/// Moves old entries to the archive, and returns the first and the last; nothing when there are no more than stay.
+/// Moves old entries to the archive, and returns the first and the last; nothing when there are not enough to
+/// move.
 pub(crate) async fn move_out(
     project: &Project,
     task: TaskId,
@@ -42,7 +44,7 @@ pub(crate) async fn move_out(
     let Some(archived) = file.archive(&request) else { return Ok(None) };
     request.commits = find_commits(project, task, &archived).await?;
     clear_place(project, task, &path).await?;
-    // What was archived before comes first, also when somebody deleted it.
+    // What was archived before comes first, even if somebody deleted it.
     restore::write_archive(project, task).await?;
     let root = task_files::archive_root(project);
     let mut moved = None;
@@ -57,7 +59,7 @@ pub(crate) async fn move_out(
             let bytes = now.archived.len() as u64;
             Ok((now.file, vec![News::Archived { first: now.first, last: now.last, bytes }]))
         }
-        // Somebody wrote in them meanwhile: they stay, and are archived another time.
+        // Somebody edited them meanwhile: they stay, and are archived another time.
         _ => Ok((file.clone(), Vec::new())),
     };
     task_files::edit(project, task, &Actor::Engine, change).await?;
@@ -65,7 +67,7 @@ pub(crate) async fn move_out(
     Ok(moved)
 }
 
-/// Returns what was moved out of the file of a task; nothing when nothing was.
+/// Returns what was moved out of the file of a task, if anything.
 pub(crate) fn read(project: &Project, task: TaskId) -> Result<Option<String>, Error> {
     let path = task_files::archive_path(project, task);
     match disk::read_itself(&task_files::archive_root(project), &path).map_err(Error::StateFile)? {
@@ -78,7 +80,7 @@ pub(crate) fn read(project: &Project, task: TaskId) -> Result<Option<String>, Er
     }
 }
 
-/// Sets aside a link, or whatever else is no file, in the place of an archive, and reports it.
+/// Sets aside a link, or anything else that is not a file, in the place of an archive, and reports it.
 async fn clear_place(project: &Project, task: TaskId, path: &Path) -> Result<(), Error> {
     task_files::ensure_archives(project)?;
     let found = std::fs::symlink_metadata(path);
@@ -106,7 +108,7 @@ async fn find_commits(project: &Project, task: TaskId, archived: &Archived) -> R
     Ok(commits)
 }
 
-/// A word that git cannot answer for is no commit; the archive has it all the same.
+/// A word that git cannot resolve is not a commit; the archive contains it all the same.
 async fn is_commit(project: &Project, digits: &str) -> bool {
     project.repository().resolve_commit(digits).await.is_ok_and(|found| found.is_some())
 }

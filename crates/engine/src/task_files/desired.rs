@@ -1,4 +1,4 @@
-//! What the engine has to say in a task file: the metadata it owns, and the chain inputs.
+//! What the engine writes in a task file: the metadata it owns, and the chain inputs.
 
 use crate::commands::documents;
 use crate::commands::orders;
@@ -9,7 +9,7 @@ use crate::view::document_view::{epic_link, prd_link};
 use regatta_files::{NewChainInput, NewCriterion, NewEpic, NewPrd, NewTaskFile, TaskFile, render_new};
 use serde_json::{Value, json};
 
-/// Stands in the place of an upstream task's output until there is one; one line in parentheses is a placeholder.
+/// Stands in for the output of an upstream task until there is one; one line in parentheses is a placeholder.
 const NO_OUTPUT: &str = "(No chain output yet)";
 
 /// Writes the first version of a task's file.
@@ -35,7 +35,7 @@ fn new_file(project: &Project, task: &Task) -> NewTaskFile {
     }
 }
 
-/// Names epic and PRD in a file that is just being made; later the lines are whoever's who edits them.
+/// Names epic and PRD in a file that is just being made; later the lines belong to the people who edit them.
 async fn with_documents(project: &Project, task: &Task, file: &TaskFile) -> Result<TaskFile, Error> {
     let is_filed = task.epic.is_some() || task.prd.is_some();
     let mut new = new_file(project, task);
@@ -46,7 +46,7 @@ async fn with_documents(project: &Project, task: &Task, file: &TaskFile) -> Resu
     Ok(render_new(&new))
 }
 
-/// Returns what a file says of an epic and a PRD; nothing of one that there is not.
+/// Returns what a file says about an epic and a PRD; nothing about one that does not exist.
 pub(crate) async fn name_documents(
     project: &Project,
     epic: Option<EpicId>,
@@ -64,14 +64,14 @@ pub(crate) async fn name_documents(
     Ok((epic, prd))
 }
 
-/// Returns the file with what the engine owns brought up to date, and the news of it.
+/// Returns the file with the engine's own parts brought up to date, and the resulting news.
 pub(crate) async fn bring_in_line(
     project: &Project,
     task: &Task,
     file: &TaskFile,
 ) -> Result<(TaskFile, Vec<News>), Error> {
     let mut wanted = with_documents(project, task, file).await?;
-    // A title that cannot be one is somebody's to fix, and stays as it is written.
+    // A person has to fix an invalid title; it stays as it is written.
     if wanted.title().is_some_and(|title| is_title(&title.plain()))
         && let Ok(file) = wanted.with_title(&task.title)
     {
@@ -79,7 +79,7 @@ pub(crate) async fn bring_in_line(
     }
     for (key, value) in metadata(task) {
         let is_right = wanted.metadata().is_ok_and(|map| map.get(key) == Some(&value));
-        // Metadata that cannot be read are somebody's to mend; the faults are shown, and nothing is overwritten.
+        // A person has to fix metadata that cannot be read: the errors are shown, and nothing is overwritten.
         if !is_right && let Ok(file) = wanted.with_metadata(key, &value) {
             wanted = file;
         }
@@ -99,8 +99,8 @@ pub(crate) async fn bring_in_line(
     Ok((wanted, news))
 }
 
-/// Returns the criteria as the file has them, if the log has them otherwise: a check that a criterion names is only
-/// known once the file is read.
+/// Returns the criteria of the file, if they differ from those in the log: the check that a criterion names
+/// is only known once the file is read.
 fn criteria_if_other(task: &Task, file: &TaskFile) -> Option<News> {
     let criteria: Vec<CriterionNote> = file.criteria().iter().map(crate::task_files::news::note_of).collect();
     let known = task.criteria.iter().map(|criterion| (&criterion.text, criterion.checked, &criterion.check));
@@ -116,8 +116,8 @@ fn metadata(task: &Task) -> Vec<(&'static str, Value)> {
     pairs
 }
 
-/// Returns what the upstream tasks have to say. A task that has begun keeps what it began with, marked as stale
-/// when it is no longer what the upstream task says.
+/// Returns the outputs of the upstream tasks. A task that has begun keeps the ones it began with, marked as
+/// stale when the upstream task has changed them.
 async fn inputs(project: &Project, task: &Task) -> Result<(Vec<NewChainInput>, Vec<InputNote>), Error> {
     let has_begun = task.sessions > 0 || !matches!(task.stage, Stage::Backlog);
     let (mut inputs, mut notes) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
-//! Removing the file of a task that was deleted.
+//! Removes the file of a task that was deleted.
 //!
-//! No intent is needed: whoever looks at the folder finds a file whose task is deleted, and discards it. What somebody
-//! wrote there that the log does not have is kept beside it.
+//! No intent is needed: a scan of the folder finds a file whose task is deleted, and discards it. Text in the
+//! file that the log does not have is kept beside it.
 
 use crate::commands::orders;
 use crate::core::TaskId;
@@ -13,7 +13,7 @@ use crate::task_files::{drawer, is_current, lock, place};
 use regatta_files::disk::{self, Itself};
 use regatta_files::exchange;
 
-/// Removes the file of a deleted task; an edit that nobody took in is set aside.
+/// Removes the file of a deleted task; an edit that is not in the log is set aside.
 pub(crate) async fn discard(project: &Project, task: TaskId) -> Result<(), Error> {
     let _lock = lock::take(project, task).await?;
     let path = file_path(project, task);

@@ -1,15 +1,15 @@
 //! The drawer of a task: a folder that holds its file alone, while its agent is in a sandbox.
 //!
-//! An agent may replace its file by a rename, so it needs a folder to write in; but in the folder of all task files it could
-//! write to those of other tasks. So its file moves into a folder of its own, which the sandbox shows in the place of the
-//! common one, and a link stands where it was:
+//! An agent may replace its file by a rename, so it needs a folder to write in; but in the folder of all task
+//! files it could write to those of other tasks. So its file moves into a folder of its own, which the
+//! sandbox shows in place of the common one, and a link takes its old place:
 //!
 //! ```text
 //!   task-states/task-12-state.md            a link, for people and for us
 //!   task-states/.task-12/task-12-state.md   the file; to the agent this folder is `task-states`
 //! ```
 //!
-//! What is in a drawer is the agent's to choose. So no link in it is followed, and nothing of it is taken for another
+//! The agent controls what is in a drawer. So no link in it is followed, and nothing in it counts as another
 //! task's. A drawer that a killed engine left open does no harm: the file is found in it.
 
 use crate::commands::orders;
@@ -23,8 +23,8 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Moves the file of a task into its drawer, and returns the drawer. A link to elsewhere goes there too, as it is: the next
-/// look sets it aside.
+/// Moves the file of a task into its drawer, and returns the drawer. A link to elsewhere is moved as it is,
+/// and the next look sets it aside.
 pub(crate) async fn open(project: &Project, task: TaskId) -> Result<PathBuf, Error> {
     let _lock = lock::take(project, task).await?;
     let drawer = drawer_path(project, task);
@@ -43,7 +43,7 @@ pub(crate) async fn close(project: &Project, task: TaskId) -> Result<(), Error> 
     if !is_folder(&drawer) {
         return Ok(());
     }
-    // What is no file is set aside first, and said so.
+    // What is not a file is set aside first, and reported.
     sync_or_report(project, task).await?;
     let _lock = lock::take(project, task).await?;
     let inside = settle(project, task).await?;
@@ -60,14 +60,14 @@ pub(crate) async fn close(project: &Project, task: TaskId) -> Result<(), Error> 
         // The next look writes the file again from the log.
         std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
     }
-    // Under another name, since an agent can leave what cannot be removed.
+    // Under another name, since an agent can leave files that cannot be removed.
     let gone = exchange::set_aside(&drawer, place::left_drawers(&drawer)).map_err(Error::StateFile)?;
     let _ = regatta_agents::remove_folder(&gone);
     Ok(())
 }
 
-/// Returns where the file of a task really is. A file that somebody put in the place of the link goes into the drawer too,
-/// as a version that was displaced. The caller holds the lock.
+/// Returns where the file of a task really is. A file that somebody put in the place of the link is moved
+/// into the drawer too, as a displaced version. The caller holds the lock.
 pub(crate) async fn settle(project: &Project, task: TaskId) -> Result<PathBuf, Error> {
     let (path, drawer) = (file_path(project, task), drawer_path(project, task));
     if !is_folder(&drawer) {

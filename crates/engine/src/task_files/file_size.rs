@@ -1,7 +1,7 @@
 //! How large a task file is, what its parts cost to read, and what to do about it.
 //!
-//! One shape for `regatta task show` and `regatta state validate`. It only advises: what is archived by itself, and
-//! when, is the [archive](crate::task_files::archive)'s matter.
+//! `regatta task show` and `regatta state validate` share this one shape. It only advises: the
+//! [archive](crate::task_files::archive) decides what is archived automatically, and when.
 
 use crate::core::Task;
 use regatta_files::{TaskFile, size};
@@ -13,17 +13,17 @@ use serde::Serialize;
 #[allow(missing_docs, reason = "the fields say it")]
 pub struct FileSize {
     pub bytes: usize,
-    /// About how many; no bill should rest on it.
+    /// An estimate; do not use it for billing.
     pub tokens: usize,
     pub sections: Vec<SectionSize>,
-    /// The archived ones included.
+    /// Including the archived ones.
     pub session_count: usize,
     pub complexity: &'static str,
     pub recommendation: &'static str,
     pub advice: Vec<String>,
 }
 
-/// The size of one section; what stands before the first has no title.
+/// The size of one section; the part before the first section has no title.
 #[derive(Debug, Clone, Serialize)]
 #[allow(missing_docs, reason = "the fields say it")]
 pub struct SectionSize {

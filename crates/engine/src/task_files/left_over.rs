@@ -1,13 +1,15 @@
-//! What a write displaced, looked at until nobody can write to it any more; and what a killed process left beside it.
+//! Handles what a write displaced, until nobody can write to it any more, and what a killed process left
+//! beside it.
 //!
 //! ```text
 //!   a version that the log knows, or nothing      removed once nobody has it open
 //!   another text, and its base is known           merged like any other edit, then removed as above
-//!   another text, and its base is not known       kept beside the task file, and said so
-//!   no text, or what is left of one               set aside as corrupt, and said so
+//!   another text, and its base is not known       kept beside the task file, and reported
+//!   no text, or what is left of one               set aside as corrupt, and reported
 //! ```
 //!
-//! All of this happens under the lock of the task file: what a living process of ours is about to use is left alone.
+//! All of this happens under the lock of the task file, so that files in use by a living process of ours are
+//! left alone.
 
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, Command, Edit, Event, FileText, FileVersion, News, Origin, Task, TaskId};
@@ -25,10 +27,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The title of a task file is on its first line; more of it is not needed to see whose it is.
+/// The title of a task file is on its first line; this is enough to see which task it belongs to.
 const HEAD_BYTES: usize = 4_096;
 
-/// Far longer than a program needs from finding a file to having it open.
+/// Far longer than a program needs between finding a file and opening it.
 const OPENING_MAX: Duration = Duration::from_millis(20);
 
 /// A file that was left beside the task files.
@@ -36,11 +38,11 @@ const OPENING_MAX: Duration = Duration::from_millis(20);
 pub(crate) struct LeftOver {
     /// Where it is.
     pub(crate) path: PathBuf,
-    /// The task that it belongs to, if that can be told.
+    /// The task that it belongs to, if known.
     pub(crate) task: Option<TaskId>,
 }
 
-/// What came of a look at all that is beside a task file.
+/// The result of a look at everything beside a task file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// The log learnt something.
@@ -65,7 +67,7 @@ pub(crate) fn find_all(project: &Project) -> Result<Vec<LeftOver>, Error> {
     Ok(paths.into_iter().map(left_over).collect())
 }
 
-/// Lists what is of its own task in a drawer.
+/// Lists the files in a drawer that belong to its task.
 fn find_in_drawer(entry: &std::fs::DirEntry) -> Vec<PathBuf> {
     let (path, kind) = (entry.path(), entry.file_type());
     let drawer = entry.file_name().to_str().and_then(place::task_of_drawer);
@@ -75,7 +77,7 @@ fn find_in_drawer(entry: &std::fs::DirEntry) -> Vec<PathBuf> {
     found
 }
 
-/// Keeps a file that belongs to no task under a name that shows; an empty one goes.
+/// Keeps a file that belongs to no task under a visible name; an empty one is removed.
 pub(crate) fn keep_unowned(path: &Path) -> Result<(), Error> {
     if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
         return remove(path);
@@ -99,7 +101,7 @@ pub(crate) async fn take_in(
         return Ok(Taken::Something);
     }
     for left in lefts {
-        // A link of ours that was never put in its place.
+        // A link of ours that was never put in place.
         if place::drawer_of_link(&left) == Some(task.id) {
             remove(&left)?;
             continue;
@@ -122,10 +124,11 @@ pub(crate) async fn take_in(
     Ok(Taken::Nothing { is_any_open })
 }
 
-/// Returns the digest of the newest version if it was put in its place by a process that was killed before it said so.
+/// Returns the digest of the newest version if a process wrote it to its place and was killed before it could
+/// record that.
 ///
-/// What is on the disk by now was then made on that version, and not on the one that the log takes to be there. It is
-/// known by what was displaced: before the exchange, the file of that name holds the newest version itself.
+/// The text on the disk was then based on that version, and not on the one that the log assumes to be there.
+/// The displaced file shows this: before the exchange, the file of that name holds the newest version itself.
 fn find_written<'a>(
     root: &Path,
     task: TaskId,
@@ -150,7 +153,7 @@ fn find_written<'a>(
     Ok(is_displaced.then_some(newest.digest.as_str()))
 }
 
-/// One left-over, and what is needed to judge it.
+/// One left-over file, and what is needed to judge it.
 struct Desk<'a> {
     project: &'a Project,
     task: &'a Task,
@@ -163,7 +166,7 @@ impl Desk<'_> {
     async fn look(&self, until: Instant) -> Result<Taken, Error> {
         let nothing = |is_open: bool| Ok(Taken::Nothing { is_any_open: is_open });
         wait_for_openings(self.left).await;
-        // Nobody opens it again, so what it lacks does not come later.
+        // Nobody opens it again, so a missing part will not be added later.
         let root = place::root(self.project);
         let file = settled::Watched { root: &root, path: self.left, before: "" };
         let whole = match file.read(until, |digest| self.is_known(digest)).await? {
@@ -181,7 +184,7 @@ impl Desk<'_> {
         let history =
             History::read(self.project, self.task.id, &whole.digest, theirs, self.base.as_ref()).await?;
         match history.base {
-            // A version of ours that was cut off has a name of its own, except under the old names.
+            // A truncated version of ours has its own kind of name, except under the old naming.
             _ if history.is_version || (self.base.is_none() && history.is_beginning) => self.dispose(&whole),
             Some(base) => match find_damage(&TaskFile::parse(base.as_str()), &TaskFile::parse(theirs)) {
                 Some(damage) => self.set_aside(Aside::Damaged(damage)).await,
@@ -191,7 +194,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Tells whether these are the versions that it is most likely to be, without reading the history.
+    /// Tells whether it is one of the most likely versions, without reading the history.
     fn is_known(&self, digest: &str) -> bool {
         let is = |version: &Option<FileVersion>| version.as_ref().is_some_and(|it| it.digest == digest);
         is(&self.text.newest)
@@ -216,7 +219,7 @@ impl Desk<'_> {
         take_edit(self.project, self.task, self.text, base, theirs, Origin::Engine).await?;
         crash::point("take_left_over.after");
         if whole.is_open {
-            // What comes next is a change of this.
+            // What comes next is based on this.
             let base = place::base_name(Some(&whole.digest));
             exchange::rebase(self.left, &place::label(self.task.id), base).map_err(Error::StateFile)?;
         }
@@ -242,7 +245,7 @@ struct History {
     is_version: bool,
     /// Whether one of them begins with it.
     is_beginning: bool,
-    /// The version that it was made on.
+    /// The version that it is based on.
     base: Option<String>,
 }
 
@@ -286,12 +289,12 @@ async fn wait_for_openings(path: &Path) {
     let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
     let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
     let displaced = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds);
-    // A clock that was set back makes this at most as long as it takes otherwise.
+    // After a clock was set back, the wait is at most as long as usual.
     let age = SystemTime::now().duration_since(displaced).unwrap_or_default();
     tokio::time::sleep(OPENING_MAX.saturating_sub(age)).await;
 }
 
-/// Returns the task that a file says it is of.
+/// Returns the task that a file claims to belong to.
 fn find_owner(root: &Path, path: &Path) -> Option<TaskId> {
     let Ok(Itself::File(bytes, _)) = disk::read_itself(root, path) else { return None };
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];

@@ -1,9 +1,10 @@
-//! How task files looked when they were in line with the log, so that a start looks into none that has not changed since.
+//! How task files looked when they last matched the log, so that a start does not read files that have not
+//! changed since.
 //!
-//! A line says: with this stamp, the file said just what the log up to `base` has to say in it. Lines are rows of the list
-//! `files` in the store. One is written with the event that confirms a write, or by the watch for a file that it has looked
-//! into. It holds until its task, or one that this depends on, has a newer event: what a file has to say depends on
-//! nothing else. A line that is missing costs a look, and nothing more.
+//! A line says: with this stamp, the file matched the log up to `base`. Lines are rows of the list `files` in
+//! the store. A line is written with the event that confirms a write, or by the watch for a file that it has
+//! read. It is valid until its task, or one that this depends on, has a newer event: the content of a file
+//! depends on nothing else. A missing line costs one read of the file, and nothing more.
 
 use crate::commands::orders::{self, Beside};
 use crate::core::TaskId;
@@ -21,22 +22,22 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long new lines wait for others to be written with.
+/// How long new lines wait for others, to be written together.
 const WRITE_AFTER: Duration = Duration::from_secs(2);
 
-/// A file that was in line.
+/// A file that matched the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Line {
     /// How it looked.
     pub(crate) stamp: Stamp,
     /// The head of the log before the file was compared with it.
     base: u64,
-    /// Whether the line was written with an event of the task, after which the file was still in line.
+    /// Whether the line was written with an event of the task, after which the file still matched the log.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_own: bool,
 }
 
-/// Returns the line of a task file, if it says just what the log has to say in it; nothing is changed for that.
+/// Returns the line of a task file, if the file matches the log exactly; changes nothing.
 pub(crate) async fn find(project: &Project, task: TaskId) -> Result<Option<Line>, Error> {
     let base = project.store().head().await?.0;
     let Some(stamp) = stamp_of(project, task) else { return Ok(None) };
@@ -54,10 +55,10 @@ pub(crate) async fn find(project: &Project, task: TaskId) -> Result<Option<Line>
     Ok(is_in_line.then_some(Line { stamp, base, is_own: false }))
 }
 
-/// Makes the line of a file that was just written, to be kept with the event that confirms it if the task is still at
-/// this version; nothing if somebody has changed the file already.
+/// Makes the line of a file that was just written, to be stored with the event that confirms it if the task
+/// is still at this version; nothing if somebody has changed the file already.
 ///
-/// The stamp is taken before the file is read: whatever is written later makes another stamp.
+/// The stamp is taken before the file is read: any later write makes another stamp.
 pub(crate) fn of_written(
     project: &Project,
     task: TaskId,
@@ -86,7 +87,7 @@ fn row_of(task: TaskId, line: &Line) -> NewRow {
     NewRow { list: FILES, key: u64::from(task.number()), data: Some(data) }
 }
 
-/// What the log knew of the task files before anybody looked.
+/// What the log knew about the task files before the first look.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     marks: BTreeMap<TaskId, Mark>,
@@ -104,12 +105,12 @@ impl Known {
         Ok(Known { marks, lines: rows.into_iter().filter_map(line).collect() })
     }
 
-    /// Returns the tasks that there are.
+    /// Returns the existing tasks.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.marks.keys().copied()
     }
 
-    /// Tells whether a file that looks like this is in line.
+    /// Tells whether a file with this stamp matches the log.
     pub(crate) fn is_in_line(&self, task: TaskId, stamp: Stamp) -> bool {
         let (Some((seq, line)), Some(mark)) = (self.lines.get(&task), self.marks.get(&task)) else {
             return false;
@@ -134,12 +135,13 @@ impl Lines {
         self.write_at.get_or_insert(now + WRITE_AFTER);
     }
 
-    /// Returns when they are to be written, if there are any.
+    /// Returns when they are due to be written, if there are any.
     pub(crate) fn write_at(&self) -> Option<Instant> {
         self.write_at
     }
 
-    /// Writes them if it is time to; those that cannot be written are lost, which costs a look.
+    /// Writes them when they are due; a line that cannot be written is lost, which costs one read of its
+    /// file.
     pub(crate) async fn write_if_due(&mut self, project: &Project, now: Instant) {
         if self.write_at.is_none_or(|at| at > now) {
             return;

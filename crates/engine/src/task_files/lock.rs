@@ -1,6 +1,7 @@
-//! One of ours at a time: a kernel lock per task file, which dies with its process.
+//! A kernel lock per task file, for one process of ours at a time; it is released when its process dies.
 //!
-//! Editors and agents do not know of it; it only keeps two processes of ours from taking each other's writes for edits.
+//! Editors and agents do not know of it; it only keeps two processes of ours from mistaking each other's
+//! writes for edits.
 
 use crate::core::TaskId;
 use crate::error::Error;
@@ -11,7 +12,7 @@ use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
-/// A sync takes milliseconds; whoever holds a file for so long hangs.
+/// A sync takes milliseconds; a process that holds a file for this long hangs.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 

@@ -1,4 +1,4 @@
-//! Which task files are to be looked at, and when: reports of the system in, tasks due out.
+//! Which task files to look at, and when: system reports go in, tasks that are due come out.
 //!
 //! ```text
 //!   closed after writing, or moved to its name     due at once
@@ -8,24 +8,25 @@
 //!   reports were lost, or none came for long       the whole folder is looked at
 //! ```
 //!
-//! Nothing depends on reports alone: what they miss, the next look at the folder finds. No disk is touched here.
+//! Nothing depends on reports alone: the next scan of the folder finds what they miss. Nothing here touches
+//! the disk.
 
 use crate::core::TaskId;
 use crate::task_files::settled::Stamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Two looks so far apart must agree before a file counts as written to its end.
+/// How far apart two looks must be, and agree, before a file counts as completely written.
 const AGREE_AFTER: Duration = Duration::from_millis(150);
-/// What we displace ourselves is mostly gone after this.
+/// Files that we displace ourselves are mostly gone after this.
 const BESIDE_AFTER: Duration = Duration::from_millis(300);
-/// The whole folder is looked at so often, whatever was reported; less often where a look takes long, so that all of them
-/// together take up no more than this part of the time.
+/// How often the whole folder is scanned, whatever was reported. It is scanned less often if a scan takes
+/// long, so that all scans together take no more than this share of the time.
 const FOLDER_EVERY: Duration = Duration::from_secs(5);
 const FOLDER_SHARE: u32 = 500;
-/// A look that only took long because the machine was busy does not put off the next for ever.
+/// A scan that only took long because the machine was busy must not delay the next one forever.
 const FOLDER_EVERY_MAX: Duration = Duration::from_secs(60);
-/// A flood of lost reports leads to a look at the folder no more often than this.
+/// A flood of lost reports triggers a scan of the folder no more often than this.
 const FOLDER_PAUSE: Duration = Duration::from_millis(250);
 
 /// What the system reports about the folder.
@@ -35,13 +36,13 @@ pub(crate) enum Report {
     Finished(TaskId),
     /// A task file changed in some other way.
     Touched(TaskId),
-    /// Something was done to a file beside it that belongs to the task.
+    /// Something happened to a file beside it that belongs to the task.
     Beside(TaskId),
-    /// Reports were lost, or the folder is not what it was.
+    /// Reports were lost, or the folder was replaced.
     Lost,
 }
 
-/// One task as a look at the folder finds it.
+/// One task as a scan of the folder finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The task.
@@ -59,7 +60,7 @@ impl Found {
     }
 }
 
-/// What is to be done about a task.
+/// What to do about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Nothing, or nothing yet.
@@ -87,12 +88,12 @@ struct Seen {
 }
 
 impl Looks {
-    /// Begins with nothing known: the folder is due.
+    /// Starts with nothing known: the folder is due.
     pub(crate) fn new(now: Instant) -> Self {
         Looks { tasks: BTreeMap::new(), folder_at: now, folder_seen: None }
     }
 
-    /// Takes note of a report.
+    /// Records a report.
     pub(crate) fn report(&mut self, report: Report, now: Instant) {
         match report {
             Report::Finished(task) => {
@@ -108,22 +109,22 @@ impl Looks {
         }
     }
 
-    /// Tells whether the whole folder is to be looked at.
+    /// Tells whether the whole folder should be scanned.
     pub(crate) fn is_folder_due(&self, now: Instant) -> bool {
         self.folder_at <= now
     }
 
-    /// Takes note that a task must have a file.
+    /// Records that a task must have a file.
     pub(crate) fn expect(&mut self, task: TaskId) {
         self.tasks.entry(task).or_default().is_expected = true;
     }
 
-    /// Forgets a task that there is not.
+    /// Forgets a task that does not exist.
     pub(crate) fn forget(&mut self, task: TaskId) {
         self.tasks.remove(&task);
     }
 
-    /// Takes note of what is in the folder, which it took some time to see.
+    /// Records a scan of the folder, and how long it took.
     pub(crate) fn see_folder(&mut self, found: &[Found], now: Instant, took: Duration) {
         let pause = (took * FOLDER_SHARE).clamp(FOLDER_EVERY, FOLDER_EVERY_MAX);
         (self.folder_seen, self.folder_at) = (Some(now), now + pause);
@@ -145,7 +146,7 @@ impl Looks {
         }
     }
 
-    /// Returns tasks whose time has come, at most so many; those that were reported come first.
+    /// Returns at most `max` tasks that are due; those that were reported come first.
     pub(crate) fn take_due(&mut self, now: Instant, max: usize) -> Vec<TaskId> {
         let is_due = |seen: &Seen| seen.due_at.is_some_and(|at| at <= now);
         let due = self.tasks.iter().filter(|(_, seen)| is_due(seen));
@@ -158,7 +159,7 @@ impl Looks {
         due.into_iter().map(|(_, task)| task).collect()
     }
 
-    /// Decides about a task that was due and is now found so.
+    /// Decides about a task that was due, given what was found.
     pub(crate) fn decide(&mut self, found: Found, now: Instant) -> Step {
         let seen = self.tasks.entry(found.task).or_default();
         let is_first = seen.taken.is_none();
@@ -174,7 +175,7 @@ impl Looks {
         if is_new || is_gone || found.has_left_over { Step::TakeIn { is_first } } else { Step::Leave }
     }
 
-    /// Takes note that the log has what a file with this stamp says.
+    /// Records that the log has the content of a file with this stamp.
     pub(crate) fn settle(&mut self, task: TaskId, stamp: Option<Stamp>) {
         let seen = self.tasks.entry(task).or_default();
         seen.taken = stamp;

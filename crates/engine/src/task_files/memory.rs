@@ -1,4 +1,4 @@
-//! What people and agents do with a task's file, as calls: tick, log, write the output, archive.
+//! What people and agents do with a task's file, as functions: tick, log, write the output, archive.
 
 use crate::clock;
 use crate::commands::orders::Giver;
@@ -16,21 +16,21 @@ use std::path::PathBuf;
 pub struct Progress {
     /// What was done.
     pub did: String,
-    /// What stood in the way.
+    /// What went wrong.
     pub issues: String,
     /// What comes next.
     pub next: String,
 }
 
-/// Reads what was changed in the file of a task, writes what the engine has to say, and returns the file.
+/// Reads what was changed in the file of a task, writes the engine's own parts, and returns the file.
 pub async fn refresh(project: &Project, giver: &Giver, task: TaskId) -> Result<TaskFile, Error> {
     let kept = task_files::sync(project, task, &giver.actor).await?;
     restore::write_archive(project, task).await?;
     Ok(kept.file)
 }
 
-/// Takes in what was written in the file of a task, if the log does not have it; a disk that refuses is reported with the
-/// task.
+/// Takes in what was written in the file of a task, if the log does not have it; a disk error is reported
+/// with the task.
 pub async fn look(project: &Project, task: TaskId) -> Result<(), Error> {
     task_files::look_in(project, task).await
 }
@@ -75,8 +75,8 @@ pub async fn log_progress(
     refresh(project, giver, task).await
 }
 
-/// Appends an entry in the middle of a session, or adds to the one of this number that the session wrote before; what is
-/// too large is archived after it.
+/// Appends an entry in the middle of a session, or adds to the entry of this number that the session wrote
+/// before; then archives the file if it is too large.
 pub(crate) async fn log_in_session(
     project: &Project,
     giver: &Giver,
@@ -94,7 +94,7 @@ pub(crate) async fn log_in_session(
     refresh(project, giver, task).await
 }
 
-/// Adds to the last entry, if it has this number and nobody changed it since; says whether it did.
+/// Adds to the last entry, if it has this number and nobody changed it since; tells whether it did.
 async fn add_to_own(
     project: &Project,
     editor: &Actor,
@@ -133,7 +133,7 @@ fn is_nothing(text: &str) -> bool {
     matches!(text.trim(), "" | "None" | "none")
 }
 
-/// Writes what later tasks must know, in place of what was written before.
+/// Writes what later tasks must know, and replaces what was written before.
 pub async fn write_output(
     project: &Project,
     giver: &Giver,
@@ -149,7 +149,7 @@ pub async fn write_output(
     task_files::edit(project, task, &giver.actor, change).await.map(|kept| kept.file)
 }
 
-/// Appends an entry in the agent's place, marked as such.
+/// Appends an entry on behalf of the agent, marked as such.
 pub(crate) async fn log_for_agent(project: &Project, task: TaskId, progress: &Progress) -> Result<(), Error> {
     append(project, &Actor::Engine, task, progress, Some(task_files::BY_ENGINE)).await
 }
@@ -183,7 +183,7 @@ fn next_number(file: &TaskFile) -> u32 {
     file.sessions().iter().map(|entry| entry.number).max().unwrap_or(0).max(archived) + 1
 }
 
-/// Moves old entries to the archive, whatever the size; nothing when there are no more than stay.
+/// Moves old entries to the archive, whatever the size; nothing when there are not enough to move.
 pub async fn archive(project: &Project, giver: &Giver, task: TaskId) -> Result<Option<(u32, u32)>, Error> {
     let kept = task_files::sync(project, task, &giver.actor).await?;
     archive::move_out(project, task, &kept.file).await

@@ -1,14 +1,14 @@
-//! Keeps the file of a task and the log in line with each other.
+//! Keeps the file of a task and the log in sync.
 //!
 //! ```text
 //!   disk ──▶ what did somebody change since we last wrote? ──▶ events ──▶ what must the file say? ──▶ disk
 //! ```
 //!
-//! Nothing here is stored as an intent: what has to be written can be seen at any time, by comparing the newest
-//! version in the log with the one that is known to be on the disk. So a crash anywhere is healed by looking again,
-//! and any process may look. A write swaps the new file with the old one. What was displaced is looked at until nobody
-//! can write to it any more: an edit that came between our reading and our writing, or later, is merged. It does not know
-//! runs or sessions. See docs/design/001-task-files.md.
+//! Nothing here is stored as an intent: comparing the newest version in the log with the one that is known to
+//! be on the disk shows at any time what has to be written. So any process can recover from a crash by
+//! comparing again. A write swaps the new file with the old one. The displaced file is checked until nobody
+//! can write to it any more: an edit that came between our reading and our writing, or later, is merged. This
+//! module does not know runs or sessions. See docs/design/001-task-files.md.
 
 pub(crate) mod archive;
 mod desired;
@@ -51,13 +51,13 @@ use settled::{Look, Whole};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Each round means that somebody wrote meanwhile; so many in a row are a loop, not work.
+/// Each round means that somebody wrote meanwhile; this many in a row mean a loop, not work.
 const ROUNDS_MAX: u32 = 32;
-/// After so many a sync no longer runs after those who write, or it would never end while they do. It does its own part,
-/// and leaves what it displaces to the next look.
+/// After this many rounds a sync no longer waits for other writers, or it might never end. It does its own
+/// part, and leaves what it displaces to the next look.
 const ROUNDS_PATIENT: u32 = 12;
 
-/// A task file as it stands in the log and on the disk.
+/// A task file as it is in the log and on the disk.
 pub(crate) struct Kept {
     /// The parsed file.
     pub(crate) file: TaskFile,
@@ -65,7 +65,7 @@ pub(crate) struct Kept {
     is_settled: bool,
 }
 
-/// Lists what was left beside the task files and is not in the hands of a process of ours.
+/// Lists what was left beside the task files and is not in use by a process of ours.
 pub(crate) fn find_left_overs(project: &Project) -> Result<Vec<LeftOver>, Error> {
     let mut found = Vec::new();
     for left_over in left_over::find_all(project)? {
@@ -73,7 +73,7 @@ pub(crate) fn find_left_overs(project: &Project) -> Result<Vec<LeftOver>, Error>
             Some(task) => lock::try_take(project, task)?.is_some(),
             None => true,
         };
-        // One that is gone by now was in the hands of a process that has just let go.
+        // A file that is gone by now was in use by a process that has just finished with it.
         if is_free && left_over.path.exists() {
             found.push(left_over);
         }
@@ -86,7 +86,7 @@ pub(crate) fn check_folder(project: &Project) -> Result<(), Error> {
     place::ensure_folder(project)
 }
 
-/// Lists the task files of this project's folder that are of none of its tasks.
+/// Lists the task files in this project's folder that belong to none of its tasks.
 pub(crate) fn find_foreign(project: &Project, is_known: impl Fn(TaskId) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(place::folder(project)).into_iter().flatten().flatten();
     let is_foreign = |entry: &std::fs::DirEntry| {
@@ -98,7 +98,7 @@ pub(crate) fn find_foreign(project: &Project, is_known: impl Fn(TaskId) -> bool)
     found
 }
 
-/// Reads the file of a task as it is on the disk, without changing anything; nothing when it is no text.
+/// Reads the file of a task as it is on the disk, without changing anything; nothing when it is not text.
 pub(crate) fn peek_text(project: &Project, task: TaskId) -> Option<TaskFile> {
     match disk::read_itself(&place::root(project), &drawer::peek(project, task)).ok()? {
         disk::Itself::File(bytes, _) => TaskFile::parse_bytes(bytes).ok(),
@@ -106,12 +106,12 @@ pub(crate) fn peek_text(project: &Project, task: TaskId) -> Option<TaskFile> {
     }
 }
 
-/// Reads what others changed, and writes what the engine has to say.
+/// Reads what others changed, and writes the engine's own parts.
 pub(crate) async fn sync(project: &Project, task: TaskId, editor: &Actor) -> Result<Kept, Error> {
     edit(project, task, editor, |file| Ok((file.clone(), Vec::new()))).await
 }
 
-/// Takes in what is on the disk, if the log does not know it; a file that it knows costs one read.
+/// Takes in what is on the disk, if the log does not have it; a known file costs one read.
 pub(crate) async fn look_in(project: &Project, task: TaskId) -> Result<(), Error> {
     orders::get_task(project, task).await?;
     let text = orders::load_file(project, task).await?.state;
@@ -124,13 +124,13 @@ pub(crate) async fn look_in(project: &Project, task: TaskId) -> Result<(), Error
     sync_or_report(project, task).await
 }
 
-/// Brings the file in line; a disk that refuses is reported with the task, and stops nothing else.
+/// Syncs the file; a disk error is reported with the task, and stops nothing else.
 pub(crate) async fn sync_or_report(project: &Project, task: TaskId) -> Result<(), Error> {
     let kept = sync(project, task, &Actor::Engine).await.map(|_| ());
     report(project, task, kept).await
 }
 
-/// Reports a file that could not be brought in line, and goes on.
+/// Reports a file that could not be synced, and continues.
 pub(crate) async fn report(project: &Project, task: TaskId, kept: Result<(), Error>) -> Result<(), Error> {
     match kept {
         Err(error) if !error.is_of_engine() => {
@@ -142,8 +142,7 @@ pub(crate) async fn report(project: &Project, task: TaskId, kept: Result<(), Err
     }
 }
 
-/// Brings the file in line, makes one change in it, and writes it; then brings those in line that depend on what it
-/// has to say.
+/// Syncs the file, makes one change in it, and writes it; then syncs the files that depend on its content.
 pub(crate) async fn edit(
     project: &Project,
     task: TaskId,
@@ -153,7 +152,7 @@ pub(crate) async fn edit(
     edit_by(project, task, editor, None, change).await
 }
 
-/// Does what [`edit`] does for a command that has an id: given twice, the change is made once.
+/// Does what [`edit`] does for a command that has an id: if it is given twice, the change is made once.
 pub(crate) async fn edit_by(
     project: &Project,
     task: TaskId,
@@ -220,8 +219,8 @@ struct Surroundings {
     is_settled: bool,
 }
 
-/// Looks at the file and at what is beside it; returns nothing if the log learnt something from that. Who has no time
-/// for it only looks whether the file is there.
+/// Looks at the file and at what is beside it; returns nothing if the log learnt something from that. An
+/// impatient caller only checks whether the file exists.
 async fn look(
     project: &Project,
     task: &Task,
@@ -253,7 +252,7 @@ async fn look(
     Ok(Some(Surroundings { is_there: on_disk != Look::Missing, is_settled }))
 }
 
-/// Returns the version that an edit was made on.
+/// Returns the version that an edit is based on.
 fn before(text: &FileText) -> &str {
     let known = text.on_disk.as_ref().or(text.newest.as_ref());
     known.map_or("", |version| version.text.as_str())
@@ -265,7 +264,7 @@ fn is_current(text: &FileText, digest: &str) -> bool {
     is(&text.on_disk) || is(&text.newest)
 }
 
-/// Takes what is on the disk into the log, if that does not know it; says whether it did anything.
+/// Takes what is on the disk into the log, if the log does not have it; tells whether it did anything.
 async fn take_in(
     project: &Project,
     task: &Task,
@@ -284,7 +283,7 @@ async fn take_in(
         set_aside(project, task.id, path, Aside::NoText).await?;
         return Ok(true);
     };
-    // What was there before the task's first version is nobody's edit of it.
+    // What was there before the task's first version is not an edit of it.
     let damage = match text.newest {
         Some(_) => find_damage(&TaskFile::parse(before(text)), &TaskFile::parse(theirs)),
         None => Some(Damage::Foreign),
@@ -298,7 +297,8 @@ async fn take_in(
     Ok(true)
 }
 
-/// Records an edit of a version; one that met another change of it is merged with that, in one append.
+/// Records an edit of a version; if another change of the same version exists, both are merged, in one
+/// append.
 async fn take_edit(
     project: &Project,
     task: &Task,
@@ -320,7 +320,7 @@ async fn take_edit(
     record(project, Order::new(Some(task.id), &editor), text, &steps, news).await.map(|_| ())
 }
 
-/// A change found while an agent works on the task is taken for the agent's.
+/// A change found while an agent works on the task is attributed to the agent.
 fn editor_of(task: &Task) -> Actor {
     match task.agent() {
         Some(agent) if task.agent_state().is_working() => Actor::Agent(agent.clone()),
@@ -328,7 +328,7 @@ fn editor_of(task: &Task) -> Actor {
     }
 }
 
-/// Records versions of the file; says whether they are in the log, and not another that came first.
+/// Records versions of the file; tells whether they are in the log, or another append came first.
 async fn record(
     project: &Project,
     order: Order<'_>,
@@ -351,8 +351,8 @@ async fn record(
     }
 }
 
-/// Writes the newest version to the disk, unless it is there already, and looks at what was displaced. Returns whether all
-/// of it is settled, or nothing if the log learnt something.
+/// Writes the newest version to the disk, unless it is there already, and looks at what was displaced.
+/// Returns whether all of it is settled, or nothing if the log learnt something.
 async fn write(
     project: &Project,
     task: &Task,
@@ -398,14 +398,14 @@ async fn confirm_with(
     orders::give(project, order, Command::Report(outcome)).await.map(|_| ())
 }
 
-/// Why something in the place of a task file is no version of it.
+/// Why something in the place of a task file is not a version of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Aside {
-    /// It is no file, or too large for one.
+    /// It is not a file, or too large.
     NoFile,
-    /// It is no text.
+    /// It is not text.
     NoText,
-    /// It is what is left of one, or another's.
+    /// It is a damaged version, or the file of another task.
     Damaged(Damage),
 }
 
@@ -427,7 +427,8 @@ impl Aside {
     }
 }
 
-/// Moves aside what is no version of the file, so that nothing is lost, under a name that shows which task file it was.
+/// Moves aside what is not a version of the file, so that nothing is lost, under a name that shows which task
+/// file it was.
 async fn set_aside(project: &Project, task: TaskId, path: &Path, aside: Aside) -> Result<(), Error> {
     let why = aside.explain(path);
     let names = place::corrupt_paths(&place::beside(project, task, path));

@@ -1,4 +1,4 @@
-//! Where task files and what belongs to them are, and what the names beside them say.
+//! Where task files and their companions are, and what the names beside them mean.
 
 use crate::core::TaskId;
 use crate::error::Error;
@@ -7,9 +7,9 @@ use regatta_files::beneath;
 use regatta_files::exchange::{NAME_ENDS, UNFINISHED};
 use std::path::{Component, Path, PathBuf};
 
-/// So many characters of a digest tell versions of one file apart.
+/// This many characters of a digest distinguish the versions of one file.
 const BASE_CHARACTERS: usize = 16;
-/// Stands for the digest of a version that there is not.
+/// Stands for the digest of a version that does not exist.
 const NO_BASE: &str = "none";
 /// Far more than anybody keeps; it bounds the search for a free name.
 const ASIDE_MAX: u32 = 100_000;
@@ -19,17 +19,18 @@ pub(crate) fn folder(project: &Project) -> PathBuf {
     project.place(&project.config().task_states)
 }
 
-/// Returns the folder below which no link is followed on the way to the task files.
+/// Returns the folder below which no link to the task files is followed.
 pub(crate) fn root(project: &Project) -> PathBuf {
     known_root(project, &project.config().task_states)
 }
 
-/// Returns the folder below which no link is followed on the way to the archives.
+/// Returns the folder below which no link to the archives is followed.
 pub(crate) fn archive_root(project: &Project) -> PathBuf {
     known_root(project, &project.config().archives)
 }
 
-/// The project, or the folder around a place that the config has elsewhere: how one gets there is the user's choice.
+/// Returns the project, or the parent of a folder that the config puts elsewhere: the path up to there is the
+/// user's choice.
 fn known_root(project: &Project, configured: &Path) -> PathBuf {
     let is_below = configured.components().all(|part| matches!(part, Component::Normal(_)));
     let place = project.place(configured);
@@ -73,7 +74,7 @@ pub(crate) fn task_of_drawer(name: &str) -> Option<TaskId> {
     (drawer_name(task) == name).then_some(task)
 }
 
-/// Returns what the link in the place of a task file says that is in its drawer.
+/// Returns the target of the link to a task file in its drawer.
 pub(crate) fn link_target(task: TaskId) -> PathBuf {
     Path::new(&drawer_name(task)).join(format!("task-{task}-state.md"))
 }
@@ -98,12 +99,12 @@ pub(crate) fn beside(project: &Project, task: TaskId, version: &Path) -> PathBuf
     version.with_file_name(path.file_name().unwrap_or_default())
 }
 
-/// Returns where the sessions are that were taken out of the file of a task.
+/// Returns the file with the sessions that were archived from the file of a task.
 pub(crate) fn archive_path(project: &Project, task: TaskId) -> PathBuf {
     project.place(&project.config().archives).join(format!("task-{task}-archive.md"))
 }
 
-/// Returns the names under which a file is set aside that cannot be what it should be.
+/// Returns the names under which an invalid file is set aside.
 pub(crate) fn corrupt_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     aside(path, "corrupt")
 }
@@ -113,12 +114,12 @@ pub(crate) fn deleted_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<
     aside(path, "deleted")
 }
 
-/// Returns the names under which a version is kept that could not be merged.
+/// Returns the names under which a version that could not be merged is kept.
 pub(crate) fn conflict_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     aside(path, "conflict")
 }
 
-/// Returns the names under which a drawer that is closed waits for its removal.
+/// Returns the names under which a closed drawer waits for its removal.
 pub(crate) fn left_drawers(drawer: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     aside(drawer, "left")
 }
@@ -129,22 +130,22 @@ fn aside(path: &Path, why: &'static str) -> impl Iterator<Item = PathBuf> + use<
     (1..ASIDE_MAX).map(move |number| path.with_file_name(format!("{name}.{why}-{number}")))
 }
 
-/// Returns what names the task in the name of a file beside its own.
+/// Returns the part of a file name that names the task.
 pub(crate) fn label(task: TaskId) -> String {
     format!("task-{task}")
 }
 
-/// Returns what names a version in the name of a file that was displaced.
+/// Returns the part of a displaced file's name that names a version.
 pub(crate) fn base_name(digest: Option<&str>) -> &str {
     digest.map_or(NO_BASE, |digest| digest.get(..BASE_CHARACTERS).unwrap_or(digest))
 }
 
-/// What the name of a file says that was left beside the task files.
+/// What the name of a file that was left beside the task files means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Left {
-    /// A new version of ours that was never put in its place, and is perhaps cut off.
+    /// A new version of ours that was never put in place, and may be truncated.
     Unfinished { task: TaskId },
-    /// A new version of ours, or what was displaced by it, made on the version whose digest begins so.
+    /// A new version of ours, or what it displaced, based on the version with this digest prefix.
     Displaced { task: TaskId, base: Base },
     /// One of the same kind, with a name that says nothing more.
     Unnamed,
@@ -158,12 +159,12 @@ impl Left {
     }
 }
 
-/// The version that a displaced file was made on.
+/// The version that a displaced file is based on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Base {
     /// There was none.
     None,
-    /// The version whose digest begins so.
+    /// The version with this digest prefix.
     Version(String),
 }
 
@@ -174,7 +175,7 @@ impl Base {
     }
 }
 
-/// Reads the name of a file beside the task files; another's has none of ours.
+/// Parses the name of a file beside the task files; returns nothing for a file that is not ours.
 pub(crate) fn parse_left(path: &Path) -> Option<Left> {
     let name = path.file_name()?.to_str()?;
     let inner = name.strip_prefix(NAME_ENDS.0)?.strip_suffix(NAME_ENDS.1)?;

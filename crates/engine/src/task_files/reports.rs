@@ -1,7 +1,8 @@
-//! What the system reports about the folder of the task files, as reports about tasks.
+//! Translates what the system reports about the folder of the task files into reports about tasks.
 //!
-//! The kernel tells of every opening too; those are dropped where they arrive, or our own reading would wake us. What
-//! cannot be told apart, or does not fit into the queue, becomes "reports were lost": then the folder is looked at.
+//! The kernel reports every opening too; those are dropped on arrival, or our own reading would wake us. What
+//! cannot be assigned to a task, or does not fit into the queue, becomes "reports were lost": then the whole
+//! folder is scanned.
 
 use crate::task_files::looks::Report;
 use crate::task_files::place;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc;
 
-/// More than one burst of edits; beyond it a look at the folder is cheaper anyway.
+/// More than one burst of edits; beyond that a scan of the folder is cheaper anyway.
 const WAITING_MAX: usize = 256;
 
 /// The reports about one folder; none come until it is watched.
@@ -27,7 +28,7 @@ pub(crate) struct Reports {
     is_lost: Arc<AtomicBool>,
 }
 
-/// A folder as it was when it was first watched; another one may take its name.
+/// A folder as it was when it was first watched; another one may get its name.
 struct Watched {
     identity: (u64, u64),
     watcher: RecommendedWatcher,
@@ -40,8 +41,8 @@ impl Reports {
         Reports { root, folder, watched: None, sender, receiver, is_lost: Arc::default() }
     }
 
-    /// Makes sure that the folder of this name is watched, and the drawers in it; where the system has no more watches to
-    /// give, none is.
+    /// Makes sure that the folder of this name is watched, and the drawers in it; if the system has no more
+    /// watches, they are not.
     pub(crate) fn ensure_watched(&mut self) {
         let _ = beneath::ensure_folder(&self.root, &self.folder);
         let found = std::fs::symlink_metadata(&self.folder).ok().filter(std::fs::Metadata::is_dir);
@@ -53,8 +54,8 @@ impl Reports {
             });
         }
         if let Some(watched) = &mut self.watched {
-            // Each time, since another of its name may be there by now; and nothing below one, as how deep that is, is for
-            // an agent to say.
+            // Each time, since another drawer of the same name may be there by now. Nothing below a drawer is
+            // watched, because an agent decides how deep that is.
             for drawer in find_drawers(&self.folder) {
                 let _ = watched.watcher.watch(&drawer, RecursiveMode::NonRecursive);
             }
@@ -103,7 +104,7 @@ fn read(event: &Event, folder: &Path) -> Vec<Report> {
     if event.need_rescan() {
         return vec![Report::Lost];
     }
-    // A new drawer is to be watched, which is done before a look at the folder.
+    // A new drawer has to be watched, which happens before a scan of the folder.
     if event.kind.is_create() && event.paths.iter().any(|path| is_drawer(path, folder)) {
         return vec![Report::Lost];
     }
@@ -121,7 +122,7 @@ fn read(event: &Event, folder: &Path) -> Vec<Report> {
     event.paths.iter().filter_map(|path| about(path, is_finished)).collect()
 }
 
-/// A file that is gone is written again, unless another soon stands in its place.
+/// A missing file is written again, unless another one soon takes its place.
 fn gone(path: &Path) -> Option<Report> {
     path.file_name().and_then(|name| place::task_of_file(name.to_str()?)).map(Report::Touched)
 }

@@ -1,7 +1,7 @@
-//! Writes task files and archives again that somebody deleted, such as `git clean -fdx`.
+//! Rewrites task files and archives that were deleted, for example by `git clean -fdx`.
 //!
-//! All that they say is in the log. A verb asks only whether the folder of the task files is there, which costs one look; an
-//! engine compares the names in it when it starts, and sees by its watch what goes later.
+//! The log has their full content. A verb only checks whether the folder of the task files exists, which is
+//! cheap. An engine compares the names in it when it starts, and its watch notices later deletions.
 
 use crate::commands::orders;
 use crate::core::{Event, FileText, TaskId};
@@ -12,7 +12,7 @@ use crate::project::Project;
 use crate::task_files;
 use regatta_files::{ArchiveRequest, TaskFile, disk, size};
 
-/// Writes everything again if the whole folder is gone.
+/// Rewrites everything if the whole folder is gone.
 pub(crate) async fn write_all_if_gone(project: &Project) -> Result<(), Error> {
     let folder = project.place(&project.config().task_states);
     if folder.symlink_metadata().is_ok() {
@@ -21,7 +21,7 @@ pub(crate) async fn write_all_if_gone(project: &Project) -> Result<(), Error> {
     write_missing(project).await
 }
 
-/// Writes the task files again that are not there, with their archives.
+/// Rewrites the missing task files, with their archives.
 pub(crate) async fn write_missing(project: &Project) -> Result<(), Error> {
     for task in orders::list_ids(project).await? {
         if task_files::file_path(project, task).symlink_metadata().is_err() {
@@ -31,7 +31,7 @@ pub(crate) async fn write_missing(project: &Project) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the file and the archive of a task again. A disk that refuses is reported with the task.
+/// Rewrites the file and the archive of a task. A disk error is reported with the task.
 pub(crate) async fn write_one(project: &Project, task: TaskId) -> Result<(), Error> {
     let written = match task_files::sync_or_report(project, task).await {
         Ok(()) => write_archive(project, task).await,
@@ -39,12 +39,12 @@ pub(crate) async fn write_one(project: &Project, task: TaskId) -> Result<(), Err
     };
     match written {
         Err(error) if error.is_of_engine() => Err(error),
-        // One task's trouble keeps no other from its file.
+        // A problem with one task must not affect the files of others.
         _ => Ok(()),
     }
 }
 
-/// Writes the archive of a task again if it is gone, from the versions of its file in the log.
+/// Rewrites the archive of a task if it is gone, from the versions of its file in the log.
 pub(crate) async fn write_archive(project: &Project, task: TaskId) -> Result<(), Error> {
     let path = task_files::archive_path(project, task);
     if orders::get_task(project, task).await?.memory.archived.is_none() || path.symlink_metadata().is_ok() {
@@ -58,7 +58,7 @@ pub(crate) async fn write_archive(project: &Project, task: TaskId) -> Result<(),
     disk::write_new(&task_files::archive_root(project), &path, text.as_bytes()).map_err(Error::StateFile)
 }
 
-/// Returns every byte that was taken out of the file of a task, oldest first.
+/// Returns every byte that was archived from the file of a task, oldest first.
 async fn read_archived(project: &Project, task: TaskId) -> Result<String, Error> {
     let loaded = project.store().load(&log::file_stream(task), NO_SNAPSHOT).await?;
     let request = ArchiveRequest { keep: size::SESSIONS_KEPT, link: String::new(), commits: Vec::new() };

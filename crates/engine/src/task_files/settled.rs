@@ -1,9 +1,9 @@
-//! Reading a file that anybody may be writing to, so that a half-written one is not taken for a whole.
+//! Reads a file that anybody may be writing to, so that a half-written one is not mistaken for a whole one.
 //!
-//! An editor that truncates and writes has the file open meanwhile. So a file is whole when nobody has it open for
-//! writing and it did not change while it was read. One that is kept open for long counts as whole when it has not
-//! changed for a while. One that is empty or lacks its end is looked at as long, because the rest may come with the next
-//! opening, and is never judged while somebody has it open.
+//! An editor that truncates and writes has the file open meanwhile. So a file is whole when nobody has it
+//! open for writing and it did not change while it was read. One that is kept open for long counts as whole
+//! when it has not changed for a while. One that is empty or lacks its end is watched for the same time,
+//! because the rest may come with the next opening, and is never judged while somebody has it open.
 
 use crate::error::Error;
 use regatta_files::disk::{self, Itself};
@@ -14,9 +14,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long a sync waits for a program to finish its writing.
+/// How long a sync waits for a program to finish writing.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
-/// What is open or empty and has not changed for so long is taken as it is.
+/// A file that is open or empty and has not changed for this long is taken as it is.
 const STEADY_AFTER: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 pub(crate) enum Look {
     /// There is no file.
     Missing,
-    /// Something that is no file, or one that is too large.
+    /// Something that is not a file, or is too large.
     Odd,
     /// Somebody is in the middle of writing.
     Unfinished,
@@ -44,7 +44,7 @@ pub(crate) struct Whole {
     pub(crate) is_open: bool,
 }
 
-/// What tells one state of a file from another without reading it. Who sets the time of a file back still leaves the time
+/// Distinguishes states of a file without reading it. Setting the time of a file back still leaves the time
 /// at which that was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
@@ -69,18 +69,18 @@ impl Stamp {
     }
 }
 
-/// A file that is looked at, below a known folder.
+/// A file to read, below a known folder.
 pub(crate) struct Watched<'a> {
     /// The folder below which no link is followed.
     pub(crate) root: &'a Path,
     /// The file.
     pub(crate) path: &'a Path,
-    /// The version before; what is only left of it may still be completed.
+    /// The version before; a truncated form of it may still be completed.
     pub(crate) before: &'a str,
 }
 
 impl Watched<'_> {
-    /// Reads the file at once if it is known, which is the rule, and otherwise like [`Watched::read`].
+    /// Reads the file at once if it is known, which is usual, and otherwise like [`Watched::read`].
     pub(crate) async fn read_unless_known(
         &self,
         until: Instant,
@@ -96,7 +96,7 @@ impl Watched<'_> {
         }
     }
 
-    /// Reads the file once it is whole, or is known, waiting for that until the given moment.
+    /// Reads the file once it is whole, or is known, and waits for that until the given time.
     pub(crate) async fn read(&self, until: Instant, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
         loop {
             let look = look(self, &is_known).await?;
@@ -107,7 +107,7 @@ impl Watched<'_> {
         }
     }
 
-    /// Tells whether these bytes may be what is there between the truncation of a file and the writing of it.
+    /// Tells whether these bytes may be an intermediate state between truncating a file and writing it.
     fn may_be_half(&self, bytes: &[u8]) -> bool {
         let before = TaskFile::parse(self.before);
         bytes.is_empty()
@@ -116,8 +116,8 @@ impl Watched<'_> {
     }
 }
 
-/// Who writes is asked before the file is read: what is read after the last writer has gone is final. The file must not
-/// have changed since before that was asked, or somebody may have begun to write right after.
+/// Looks for writers before the file is read: what is read after the last writer has gone is final. The file
+/// must not have changed since before that check, or somebody may have begun to write right after it.
 async fn look(file: &Watched<'_>, is_known: impl Fn(&str) -> bool) -> Result<Look, Error> {
     let path = file.path;
     let Ok(before) = std::fs::symlink_metadata(path) else { return Ok(Look::Missing) };
@@ -143,7 +143,7 @@ async fn look(file: &Watched<'_>, is_known: impl Fn(&str) -> bool) -> Result<Loo
     Ok(Look::Unfinished)
 }
 
-/// Asks in a thread of its own: it takes milliseconds, more where many processes run.
+/// Asks in a thread of its own: it takes milliseconds, and longer where many processes run.
 async fn find_writers(path: &Path) -> Writers {
     let path = path.to_owned();
     tokio::task::spawn_blocking(move || writers::find(&path)).await.unwrap_or(Writers::Unknown)
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(whole(at_once(&path, false)), Some((b"half".to_vec(), true)), "kept open for long");
         editor.write_all(b" and half").unwrap();
         drop(editor);
-        // A process that is being started elsewhere may have it open for a moment longer.
+        // A process that is being started elsewhere may have it open slightly longer.
         let done = Some((b"half and half".to_vec(), false));
         until("the file is whole", || whole(at_once(&path, false)) == done);
     }

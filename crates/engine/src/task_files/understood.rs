@@ -1,4 +1,4 @@
-//! What was understood of a task file: the answer of `regatta state validate`.
+//! How a task file was understood: the answer of `regatta state validate`.
 
 use crate::error::Error;
 use crate::task_files::file_size::{self, FileSize};

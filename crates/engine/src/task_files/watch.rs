@@ -1,9 +1,9 @@
-//! Noticing edits: what changed while nobody ran is found when an engine starts, and what changes later is reported.
+//! Notices edits: an engine finds earlier changes when it starts, and later ones are reported to it.
 //!
-//! At the start every file is compared with how it looked when it was last in line ([`Known`]), and only what differs is
-//! looked into; a file that is gone is written again. Edits are taken in here, and what a crash cut off is finished. What
-//! the engine itself has to say is otherwise written by the effects that lead to it, so that the log has it in its
-//! place. When to look is decided by [`Looks`].
+//! At the start every file is compared with how it looked when it last matched the log ([`Known`]), and only
+//! those that differ are read; a missing file is written again. Edits are taken in here, and work that a
+//! crash interrupted is finished. The engine's own additions are otherwise written by the effects that cause
+//! them, so that they are in the right order in the log. [`Looks`] decides when to look.
 
 use crate::commands::orders;
 use crate::core::{Actor, Refusal, TaskId};
@@ -22,27 +22,27 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// So many tasks are looked at in a row; then comes a pause of so many times what it took. Only after an update of the
-/// program, or a copy of the whole project, are there more.
+/// How many tasks are looked at in a row; then comes a pause that is a multiple of the time it took. There
+/// are more only after an update of the program, or a copy of the whole project.
 const IN_A_ROW_MAX: usize = 256;
 const PAUSE_LOOKS: u32 = 3;
-/// From so many on, one look at the whole folder is cheaper than one for each.
+/// From this many on, one scan of the whole folder is cheaper than one look at each.
 const MANY: usize = 8;
 
 /// Takes edits in for as long as it is polled.
 pub(crate) async fn watch(project: Arc<Project>) {
     let folder = place::folder(&project);
-    // With their archives, which no folder of task files tells of.
+    // Including their archives, which cannot be seen in the folder of task files.
     let _ = restore::write_missing(&project).await;
     let mut reports = Reports::new(place::root(&project), folder.clone());
     let mut looks = Looks::new(Instant::now());
     let mut lines = Lines::default();
     let _ = list::ensure(&project).await;
-    // Before the folder is looked at: what changes in between is looked into.
+    // Before the folder is scanned: a file that changes in between is read.
     let mut known = Known::load(&project).await.ok();
     loop {
         if looks.is_folder_due(Instant::now()) {
-            // Watched first, so that what changes during the look is reported.
+            // Watched first, so that changes during the scan are reported.
             reports.ensure_watched();
             let began = Instant::now();
             let found = scan(&project, &folder);
@@ -68,7 +68,7 @@ pub(crate) async fn watch(project: Arc<Project>) {
                         looks.settle(task, line.as_ref().map_or(found.stamp, |line| Some(line.stamp)));
                         line.into_iter().for_each(|line| lines.note(task, line, Instant::now()));
                     }
-                    // Whoever deleted a task, or brought a file from elsewhere, gets nothing written.
+                    // The task was deleted, or the file comes from elsewhere: write nothing.
                     Err(Error::Refused(Refusal::TaskNotFound { .. })) => looks.forget(task),
                     Ok(Taken::Unsettled) | Err(_) => {}
                 }
@@ -84,7 +84,8 @@ pub(crate) async fn watch(project: Arc<Project>) {
     }
 }
 
-/// Takes note of the files that are as they were when they were last in line, and of the tasks that must have one.
+/// Records the files that have not changed since they last matched the log, and the tasks that must have a
+/// file.
 fn begin(looks: &mut Looks, known: &Known, found: &[Found]) {
     known.tasks().for_each(|task| looks.expect(task));
     for one in found {
@@ -94,20 +95,21 @@ fn begin(looks: &mut Looks, known: &Known, found: &[Found]) {
     }
 }
 
-/// What came of a look into a file.
+/// The result of reading a file.
 enum Taken {
-    /// All of it is in the log; with a line if the file has also nothing else to say.
+    /// All of it is in the log; with a line if the file needs no update either.
     Settled(Option<Line>),
     /// Somebody is in the middle of writing.
     Unsettled,
 }
 
-/// Brings the file of a task in line if it is not what the log knows to be there.
+/// Syncs the file of a task if it is not the version that the log expects.
 ///
-/// At the first look so is the file of a task at rest: a crash may have come between a step and its file. Of a task
-/// that is under way, the steps themselves see to the file.
+/// At the first look, the file of a task at rest is also synced: a crash may have come between a step and its
+/// file. For a task in progress, the steps themselves update the file.
 async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<Taken, Error> {
-    // The file of no task is reported by the doctor, and left alone; that of a deleted one goes.
+    // The doctor reports a file that belongs to no task, and it is left alone; the file of a deleted task is
+    // removed.
     if !orders::has_task(project, found.task).await? {
         if orders::is_deleted(project, found.task).await? {
             discard(project, found.task).await?;
@@ -149,10 +151,10 @@ fn find(project: &Project, task: TaskId) -> Found {
     Found { task, stamp, has_left_over }
 }
 
-/// Looks at the whole folder, with one look at each file and no more where nothing is left over.
+/// Scans the whole folder, with one look at each file, and more only where something is left over.
 fn scan(project: &Project, folder: &Path) -> Vec<Found> {
     let mut found: BTreeMap<TaskId, Found> = BTreeMap::new();
-    // A folder that is a link is refused where a file is to be kept in it.
+    // A folder that is a link is refused when a file is written to it.
     if !std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
         return Vec::new();
     }
@@ -193,7 +195,7 @@ mod tests {
     use std::sync::Mutex;
     use tokio::task::JoinHandle;
 
-    /// A project with tasks of one criterion each, whose files are in line.
+    /// A project with tasks of one criterion each, whose files match the log.
     struct Board {
         _repo: TestRepo,
         project: Arc<Project>,
@@ -231,7 +233,7 @@ mod tests {
             tokio::spawn(watch(Arc::clone(&self.project)))
         }
 
-        /// Waits until something is appended to the log, or for a moment.
+        /// Waits until something is appended to the log, or for a short time.
         async fn until_it_moves(&self) {
             let store = self.project.store();
             let seen = store.head().await.unwrap();
@@ -248,7 +250,7 @@ mod tests {
             tokio::time::timeout(regatta_testkit::wait::WAIT_MAX, wait).await.expect("the edit is taken in");
         }
 
-        /// Reports which task files are opened by anybody from now on.
+        /// Records which task files anybody opens from now on.
         fn note_openings(&self) -> (RecommendedWatcher, Arc<Mutex<BTreeSet<TaskId>>>) {
             let opened = Arc::new(Mutex::new(BTreeSet::new()));
             let noted = Arc::clone(&opened);
@@ -305,7 +307,7 @@ mod tests {
         let board = Board::new(2).await;
         let (task, on) = (TaskId::new(2).unwrap(), TaskId::FIRST);
         let depend = Command::Depend(Depend { add: [on].into(), remove: [].into() });
-        // As a process that is killed right after its append.
+        // Like a process that is killed right after its append.
         orders::give(&board.project, Order::new(Some(task), &Actor::Engine), depend).await.unwrap();
         let has_it =
             || std::fs::read_to_string(board.path(2)).is_ok_and(|text| text.contains("\"dependencies\""));

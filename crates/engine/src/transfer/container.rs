@@ -1,15 +1,16 @@
 //! The container of an export: an uncompressed tar that holds plain files and nothing else.
 //!
-//! Tar, so that `tar tf` shows what is in it and `tar xf` gets it out in need. Written and read here rather than by a library,
-//! because the reader has to refuse whatever the writer does not write: links, folders, devices, extended headers, names
-//! that lead elsewhere. Nothing is compressed, so a small file cannot become a large one.
+//! It is a tar so that `tar tf` lists it and `tar xf` extracts it in an emergency. It is written and read
+//! here rather than by a library, because the reader has to refuse whatever the writer does not write: links,
+//! folders, devices, extended headers, names that lead elsewhere. Nothing is compressed, so a small file
+//! cannot become a large one.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 
 const BLOCK: usize = 512;
-/// What eleven octal digits hold.
+/// The largest number in eleven octal digits.
 pub(crate) const FILE_BYTES_MAX: u64 = (1 << 33) - 1;
 const NAME_BYTES_MAX: usize = 100;
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -75,7 +76,8 @@ impl<R: Read> Reader<R> {
         let end = block[..NAME_BYTES_MAX].iter().position(|byte| *byte == 0).unwrap_or(NAME_BYTES_MAX);
         let name = std::str::from_utf8(&block[..end]).map_err(|_| wrong("a name in it is no text"))?;
         let bytes = parse_octal(&block[124..135]).ok_or_else(|| wrong("a size in it cannot be read"))?;
-        // The rest of a header is never anything else, so what does not compare equal is not ours: a link, a folder, a device.
+        // The rest of a header is constant, so a header that does not compare equal is not ours: a link, a
+        // folder, a device.
         if header(name, bytes).ok() != Some(block) {
             return Err(wrong(&format!("`{}` in it is no plain file", name.escape_debug())));
         }

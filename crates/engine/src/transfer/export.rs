@@ -1,4 +1,4 @@
-//! Writing an export, also while an engine is at work: the log first, then files that can only be newer.
+//! Writes an export, even while an engine runs: the log first, then files that can only be newer.
 
 use crate::clock;
 use crate::core::{Stage, Task, TaskId};
@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// The refs that are not in any branch and are nowhere else.
+/// The refs outside any branch, whose commits exist nowhere else.
 pub(crate) const KEPT: [&str; 2] = ["refs/regatta/review/", "refs/regatta/salvage/"];
 pub(crate) const STAGING: &str = "exporting-";
 
@@ -28,7 +28,7 @@ pub(crate) const STAGING: &str = "exporting-";
 pub struct Exported {
     /// How many events the log has.
     pub events: u64,
-    /// How many files are in it, with the log.
+    /// How many files are in it, including the log.
     pub files: usize,
     /// How many refs are in it.
     pub refs: usize,
@@ -106,7 +106,8 @@ impl<W: Write> Writing<W> {
         Ok(())
     }
 
-    /// Adds a file as long as it is now; what is appended meanwhile is not in it. One that has just gone is left out.
+    /// Adds a file at its current length; what is appended meanwhile is not in it. A file that has just been
+    /// removed is left out.
     fn add(&mut self, name: &str, path: &Path) -> Result<(), Error> {
         let mut file = match File::open(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

@@ -1,10 +1,11 @@
-//! Taking an export over: everything is checked before anything changes, and the log comes last.
+//! Imports an export: everything is checked before anything changes, and the log comes last.
 //!
 //! ```text
 //!   unpack and check ─▶ objects ─▶ refs and branches ─▶ files ─▶ log.db ─▶ worktrees of tasks in work
 //! ```
 //!
-//! Until the log is in its place there is nothing that refers to the rest, so an import that was killed is run again.
+//! Until the log is in place nothing refers to the rest, so an import that was killed can simply be run
+//! again.
 
 use crate::core::{Task, TaskId};
 use crate::crash;
@@ -26,7 +27,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 const STAGING: &str = "importing-";
-/// Far more than a project has; it bounds what a stream without an end writes.
+/// Far more than a project has; it bounds what an endless stream can write.
 const FILES_MAX: usize = 1_000_000;
 const BYTES_MAX: u64 = 1 << 36;
 
@@ -42,11 +43,11 @@ pub struct Imported {
     pub files: usize,
     /// How many refs were in it.
     pub refs: usize,
-    /// The tasks in work, and what of them is here.
+    /// The tasks in work, and what of them exists here.
     pub in_work: Vec<MissingWork>,
 }
 
-/// What there is of a task that was in work where it was exported.
+/// What exists of a task that was in work where it was exported.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingWork {
@@ -54,11 +55,11 @@ pub struct MissingWork {
     pub task_id: TaskId,
     /// Its branch.
     pub branch: String,
-    /// Whether its worktree was made again, at the last commit of its branch.
+    /// Whether its worktree was recreated, at the last commit of its branch.
     pub has_worktree: bool,
 }
 
-/// Takes an export over into the project that holds `dir`; `name` is the file's, for messages.
+/// Imports an export into the project that holds `dir`; `name` is the name of the file, for messages.
 pub async fn import_state(dir: &Path, name: &str, source: impl Read) -> Result<Imported, Error> {
     let location = Location::find(dir)?;
     let config = Config::load(&location.config())?;
@@ -105,7 +106,7 @@ pub(crate) fn sweep(home: &Path, prefix: &str) {
     }
 }
 
-/// Writes what is in the container below a folder, and checks it against its manifest.
+/// Unpacks the container below a folder, and checks the files against the manifest.
 fn unpack(source: impl Read, folder: &Path) -> Result<Manifest, Fault> {
     for room in [Room::Sessions, Room::TaskStates, Room::Archives] {
         std::fs::create_dir(folder.join(room.folder()))?;
@@ -134,7 +135,7 @@ fn unpack(source: impl Read, folder: &Path) -> Result<Manifest, Fault> {
             }
             continue;
         }
-        // Never over another: a name that comes twice is refused by the file system.
+        // Never over another file: the file system refuses a name that comes twice.
         let mut file = File::create_new(folder.join(&name))?;
         let sha256 = reader.copy(bytes, &mut file)?;
         file.sync_all()?;
@@ -150,7 +151,7 @@ fn unpack(source: impl Read, folder: &Path) -> Result<Manifest, Fault> {
     Ok(manifest)
 }
 
-/// An export that is unpacked, and where it goes.
+/// An unpacked export, and its destination.
 struct Import<'a> {
     location: &'a Location,
     config: &'a Config,
@@ -159,7 +160,8 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    /// Checks everything that can be checked without changing anything; says whether this very log is here already.
+    /// Checks everything that can be checked without changing anything; tells whether the same log is here
+    /// already.
     async fn check(&self, manifest: &Manifest, invalid: &impl Fn(String) -> Error) -> Result<bool, Error> {
         let staged = self.staging.join(manifest::LOG);
         self.check_log(&staged, manifest, invalid).await?;
@@ -168,7 +170,7 @@ impl Import<'_> {
             if let Some(target) = self.target_of(&file.name)
                 && target.symlink_metadata().is_ok()
                 && std::fs::read(&target).ok() != std::fs::read(self.staging.join(&file.name)).ok()
-                // Of this very log, a file may have moved on since.
+                // If it is the same log, a file may have changed since.
                 && !is_there
             {
                 return Err(Error::StateExists { what: target.display().to_string() });
@@ -188,7 +190,7 @@ impl Import<'_> {
         Ok(is_there)
     }
 
-    /// Checks that the log is one, that it adds up, and that its tasks stay in the folder of worktrees.
+    /// Checks that the log is valid and consistent, and that its tasks stay in the folder of worktrees.
     async fn check_log(
         &self,
         staged: &Path,
@@ -206,7 +208,7 @@ impl Import<'_> {
         let store = SqliteStore::open(staged, OpenMode::Existing).map_err(of_log)?;
         store.verify().await.map_err(of_log)?;
         if let Some(held) = store.find_lease(crate::runtime::engine::LEASE).await.map_err(of_log)? {
-            // That of the engine which was at work over there.
+            // The lease of the engine that ran where it was exported.
             store.release_lease(&held.token).await.map_err(of_log)?;
         }
         let mut paths = Vec::new();
@@ -230,7 +232,7 @@ impl Import<'_> {
         }
     }
 
-    /// Tells whether this very log is here; refuses another that has events, and one that is in use.
+    /// Tells whether the same log is here; refuses another one that has events, and one that is in use.
     fn compare_logs(&self, staged: &Path) -> Result<bool, Error> {
         let here = self.location.log();
         if !here.is_file() {
@@ -241,7 +243,7 @@ impl Import<'_> {
         if head == Seq(0) {
             drop(found);
             old_place::refuse_held(&here)?;
-            // Proves that nobody has it open; it is taken once more when it is replaced.
+            // Proves that nobody has it open; it is locked again when it is replaced.
             drop(old_place::take(&here)?);
             return Ok(false);
         }
@@ -252,7 +254,7 @@ impl Import<'_> {
         Err(Error::StateExists { what: format!("{} ({} events)", here.display(), head.0) })
     }
 
-    /// Takes the objects in, and returns the refs that are to be made.
+    /// Imports the objects, and returns the refs to create.
     async fn take_objects(
         &self,
         manifest: &Manifest,
@@ -325,7 +327,7 @@ impl Import<'_> {
     }
 }
 
-/// Tells whether a task may have its worktree at a path: what is removed with a task must not be anything else.
+/// Tells whether a task may have its worktree at a path: nothing else may be removed with a task.
 fn is_within(root: &Path, worktrees: &Path, path: &str) -> bool {
     let is_plain = Path::new(path).components().all(|part| !matches!(part, Component::ParentDir));
     let place = root.join(path);
@@ -348,7 +350,7 @@ fn find_paths(value: &serde_json::Value, found: &mut Vec<String>) {
     }
 }
 
-/// Makes the worktrees of tasks in work again, at the last commits of their branches.
+/// Recreates the worktrees of tasks in work, at the last commits of their branches.
 async fn make_worktrees(project: &Project, tasks: &[Task]) -> Vec<MissingWork> {
     let mut found = Vec::new();
     for task in tasks.iter().filter(|task| is_in_work(task)) {

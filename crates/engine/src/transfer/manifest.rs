@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The newest form of an export that this version knows.
+/// The newest export format that this version can read.
 pub(crate) const FORMAT: u32 = 1;
 pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const MANIFEST_DIGEST: &str = "manifest.sha256";
@@ -77,7 +77,7 @@ struct Format {
 /// Where a file of an export belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// The log, the bundle and what is about the export itself.
+    /// The log, the bundle and the files about the export itself.
     Top,
     Sessions,
     TaskStates,
@@ -94,7 +94,7 @@ impl Room {
         }
     }
 
-    /// Tells the room and the name in it of a file of an export; any other name is refused.
+    /// Returns the room of a file of an export, and its name there; any other name is refused.
     pub(crate) fn of(name: &str) -> Option<(Room, &str)> {
         let Some((folder, rest)) = name.split_once('/') else {
             let is_known = [LOG, BUNDLE, MANIFEST, MANIFEST_DIGEST].contains(&name);
@@ -106,7 +106,7 @@ impl Room {
     }
 }
 
-/// Tells whether a name is one of a file in one of our folders: nothing hidden, nothing that leads elsewhere.
+/// Tells whether a name can be a file in one of our folders: nothing hidden, nothing that leads elsewhere.
 pub(crate) fn is_plain(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     !name.is_empty()

@@ -40,7 +40,8 @@ pub struct CostLine {
     /// What it used.
     #[serde(flatten)]
     pub spent: Spent,
-    /// How many of the sessions are still running: what they used is what their agents have said so far.
+    /// How many of the sessions are still running: for these, only what their agents have reported so far is
+    /// counted.
     pub running: u64,
 }
 
@@ -70,7 +71,7 @@ pub async fn find_cost(
     let mut total = CostLine { name: "total".to_owned(), spent: total, running: 0 };
     for (subject, usage) in &running {
         total.add_running(usage);
-        // Without a scope the sessions of a child are counted with the run that a person began.
+        // Without a scope, the sessions of a child count towards the outermost run.
         let name = match (by, scope) {
             (CostQuery::Runs, Scope::Project) => name_of_root(subject),
             _ => name_of(subject, by),
@@ -103,12 +104,12 @@ async fn of_accounts(project: &Project, kind: &str) -> Result<Vec<CostLine>, Err
         .into_iter()
         .map(|(name, account)| CostLine { name, spent: account.spent, running: 0 })
         .collect();
-    // Numbers as numbers; days sort the same either way.
+    // Sorts numbers numerically; days sort the same either way.
     lines.sort_by_key(|line| (line.name.parse::<u64>().unwrap_or(0), line.name.clone()));
     Ok(lines)
 }
 
-/// What a child used is counted with the run that a person began; a look at that run alone tells them apart.
+/// What a child used counts towards the outermost run; a query for that run alone lists them separately.
 async fn of_runs(project: &Project) -> Result<Vec<CostLine>, Error> {
     let mut lines = Vec::new();
     for line in of_accounts(project, "run").await? {

@@ -8,7 +8,7 @@ use crate::project::obeyed::Obeyed;
 use regatta_git::ChangeKind;
 use serde::Serialize;
 
-/// More is not read on a screen; git shows the rest.
+/// Nobody reads more on a screen; git shows the rest.
 const PATCH_BYTES_MAX: usize = 1024 * 1024;
 
 /// A diff with its files and its text.
@@ -26,18 +26,18 @@ pub struct DiffView {
     pub files: Vec<FileView>,
     /// Those of the changed files that the engine obeys.
     pub obeyed_files: Vec<String>,
-    /// Files in the worktree that no commit has yet.
+    /// Files in the worktree that are not committed yet.
     pub uncommitted: Vec<String>,
     /// What changed in them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncommitted_diff: Option<UncommittedView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
-    /// Whether the text was cut.
+    /// Whether the text was truncated.
     pub is_truncated: bool,
 }
 
-/// The work in a worktree that no commit has yet.
+/// The work in a worktree that is not committed yet.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields say it")]
@@ -45,7 +45,7 @@ pub struct UncommittedView {
     pub files: Vec<FileView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
-    /// Whether the text was cut.
+    /// Whether the text was truncated.
     pub is_truncated: bool,
 }
 
@@ -61,7 +61,8 @@ pub struct FileView {
     pub is_binary: bool,
 }
 
-/// Returns the diff for review, the merged one, or of a task in progress the commits so far; and what is not committed.
+/// Returns the diff under review, the merged one, or the commits so far of a task in progress; and what is
+/// not committed.
 pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error> {
     let task = orders::get_task(project, id).await?;
     let repository = project.repository();
@@ -84,7 +85,8 @@ pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error>
     let copy = &project.config().copy;
     let uncommitted = if is_open { repository.status(&place, copy).await? } else { Vec::new() };
     let uncommitted_diff = match uncommitted.is_empty() {
-        // An agent may be at work there: what cannot be looked at just now is no reason to show nothing.
+        // An agent may be working there: a worktree that cannot be read right now is no reason to show
+        // nothing.
         false => repository.diff_uncommitted(&place, copy, PATCH_BYTES_MAX).await.unwrap_or_default(),
         true => None,
     };

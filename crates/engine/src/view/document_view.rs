@@ -99,12 +99,12 @@ pub async fn list_prds(project: &Project) -> Result<Vec<PrdView>, Error> {
     Ok(load_catalogue(project).await?.state.prds.into_iter().map(entry).collect())
 }
 
-/// Returns where an epic is found over HTTP.
+/// Returns the URL path of an epic.
 pub(crate) fn epic_link(epic: EpicId) -> String {
     format!("/api/epics/{epic}")
 }
 
-/// Returns where a PRD is found over HTTP.
+/// Returns the URL path of a PRD.
 pub(crate) fn prd_link(prd: &PrdSlug) -> String {
     format!("/api/prds/{prd}")
 }

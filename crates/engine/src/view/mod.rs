@@ -1,4 +1,4 @@
-//! What is shown of a project: the objects of `--json`, made once for every reader, and who has the next move.
+//! What is shown of a project: the objects of `--json`, made once for every reader, and whose move is next.
 //!
 //! Does not print and does not change anything. Start reading at `task`, then `run`.
 

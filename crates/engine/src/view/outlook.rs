@@ -1,9 +1,10 @@
-//! Whose move a run is, and which move: a person's, the engine's, or nobody's.
+//! Whose move is next in a run, and which move: a person's, the engine's, or nobody's.
 //!
-//! Every state that is not final has an owner and a next action. A run that waits at its task or for its children has
-//! those of the task or of the children, and so it shows their errors too. What the log says is under way is under
-//! way only while an engine runs: without one the move is a person's, and the phase is `unattended`. Whose turn it is
-//! says the core ([`Run::turn`]); here what that means is looked up and put into words.
+//! Every state that is not final has an owner and a next action. A run that waits at its task or for its
+//! children has those of the task or of the children, and so it shows their errors too. Work that the log has
+//! as started is in progress only while an engine runs: without one the move is a person's, and the phase is
+//! `unattended`. The core says whose turn it is ([`Run::turn`]); this module looks up what that means and
+//! puts it into words.
 
 use crate::commands::orders;
 use crate::commands::run_orders::get_run;
@@ -19,7 +20,7 @@ use crate::view::task as view;
 use crate::view::task::UNATTENDED;
 use regatta_store::Intent;
 
-/// What is to be done next with a run, and by whom.
+/// What has to be done next with a run, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Outlook {
     pub(crate) phase: &'static str,
@@ -65,7 +66,7 @@ pub(crate) async fn look(project: &Project, run: &Run, has_engine: bool) -> Resu
     })
 }
 
-/// Says how a run goes on that only lacks an engine; nothing if it has ended, or waits for a person.
+/// Says how to continue a run that only lacks an engine; nothing if it has ended, or waits for a person.
 pub(crate) async fn find_way_on(project: &Project, run: RunId) -> Result<Option<String>, Error> {
     let run = get_run(project, run).await?;
     Ok(match find_move(project, &run).await? {
@@ -74,7 +75,8 @@ pub(crate) async fn find_way_on(project: &Project, run: RunId) -> Result<Option<
     })
 }
 
-/// Names the commands that run an engine for it. A run that is being stopped cannot be resumed, but waited for.
+/// Names the commands that run an engine for it. A run that is being stopped cannot be resumed, only waited
+/// for.
 fn take_up(run: &Run) -> String {
     let id = run.id;
     match run.hold {
@@ -105,12 +107,12 @@ pub(crate) async fn rests(project: &Project, run: &Run) -> Result<bool, Error> {
     })
 }
 
-/// Tells whether an engine still has something to do for a run that has ended: its tasks are let go of and put up for
-/// approval, and what was below it ends after it.
+/// Tells whether an engine still has something to do for a run that has ended: its tasks are released and put
+/// up for approval, and the runs below it end after it.
 async fn is_something_left(project: &Project, run: &Run) -> Result<bool, Error> {
     for intent in project.store().open_intents().await? {
         if log::find_task(&intent.lane).is_some_and(|task| run.tasks.values().any(|own| *own == task)) {
-            // A session of a task that was let go of is a new matter.
+            // A session of a released task no longer belongs to the run.
             if !log::is_of_sessions(&intent.lane) {
                 return Ok(true);
             }
@@ -145,7 +147,7 @@ fn at_end(run: &Run) -> (Move, Option<Failure>) {
 fn ask_person(run: &Run) -> (Move, Option<Failure>) {
     let id = run.id;
     match &run.hold {
-        // To resume it would find the same again.
+        // Resuming it would only find the same again.
         Some(Hold::Error { error }) if error.code == Code::TaskCancelled => {
             (Move::Person(error.hint.clone()), Some(error.clone()))
         }
@@ -157,7 +159,7 @@ fn ask_person(run: &Run) -> (Move, Option<Failure>) {
     }
 }
 
-/// Says what to do about the error that holds a run, and then with the run. Most hints say both.
+/// Says what to do about the error that holds a run, and then about the run. Most hints say both.
 fn resume_after(id: RunId, hint: &str) -> String {
     if hint.contains("regatta run ") {
         hint.to_owned()
@@ -166,7 +168,7 @@ fn resume_after(id: RunId, hint: &str) -> String {
     }
 }
 
-/// Says what the engine does with a run.
+/// Says what the engine is doing with a run.
 fn describe_work(run: &Run) -> String {
     let node = &run.node;
     match (&run.phase, &run.hold) {
@@ -194,8 +196,8 @@ fn describe_work(run: &Run) -> String {
     }
 }
 
-/// Says whose move a run is that waits until a task is merged or sent back, with the error that the task shows.
-/// A replay decides about its tasks as its tape says, however long a person would take.
+/// Says whose move it is while a run waits until a task is merged or sent back, with the error that the task
+/// shows. A replay decides about its tasks as its tape says, however long a person would take.
 async fn wait_for_task(project: &Project, run: &Run, task: TaskId) -> Result<(Move, Option<Failure>), Error> {
     let task = orders::get_task(project, task).await?;
     let found = wait_for(&task);
@@ -241,12 +243,12 @@ fn wait_for(task: &Task) -> (Move, Option<Failure>) {
     (Move::Engine(work), None)
 }
 
-/// A run waits for a person if every child that is under way does, and none is about to start.
+/// A run waits for a person if every child that has not ended does, and none is about to start.
 async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> {
     for child in run.children_under_way() {
         match find_move(project, &get_run(project, child).await?).await? {
             (Move::Person(_), _) => {}
-            // One that is over is about to be told of.
+            // The end of a child is about to be recorded in its parent.
             (Move::Engine(_) | Move::Nobody(_), _) => return Ok(Move::Engine(describe_work(run))),
         }
     }
@@ -266,7 +268,7 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
     })
 }
 
-/// Returns the runs below that a person has to look at: a child, or those that it waits for itself.
+/// Returns the runs below that a person has to look at: a child, or the runs that it waits for.
 async fn find_waiting(project: &Project, run: &Run) -> Result<Vec<RunId>, Error> {
     let mut waiting = Vec::new();
     for child in run.children_under_way() {
@@ -281,7 +283,7 @@ async fn find_waiting(project: &Project, run: &Run) -> Result<Vec<RunId>, Error>
     Ok(waiting)
 }
 
-/// Finds the run that a person paused, so that a run does not go on: itself, or one above it.
+/// Finds the paused run that keeps a run from continuing: itself, or one above it.
 pub(crate) async fn find_paused(project: &Project, run: RunId) -> Result<Option<RunId>, Error> {
     let found = get_run(project, run).await?;
     Ok(match found.hold {

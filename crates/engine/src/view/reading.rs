@@ -1,7 +1,7 @@
 //! What agents and people read beside a task: a PRD, an epic, a chain output, an archive, each as one object.
 //!
-//! The verbs of the command line print these objects, and the desk of a session answers with them: in a session the verbs
-//! ask the desk, since the project is out of reach in a sandbox.
+//! The verbs of the command line print these objects, and the desk of a session answers with them: in a
+//! session the verbs ask the desk, since the project cannot be reached from a sandbox.
 
 use crate::commands::orders::{self, Giver};
 use crate::core::{EpicId, PrdSlug, TaskId};
@@ -24,7 +24,7 @@ pub async fn epic(project: &Project, epic: EpicId) -> Result<Value, Error> {
     show_epic(project, epic).await.map(to_value)
 }
 
-/// Returns what a task has to say to the tasks that depend on it; its file is looked at first.
+/// Returns the output of a task for the tasks that depend on it; reads its file first.
 pub async fn output(project: &Project, giver: &Giver, task: TaskId) -> Result<Value, Error> {
     let file = memory::refresh(project, giver, task).await?;
     Ok(json!({ "taskId": task, "output": file.chain_output(), "summary": file.summary_of_output() }))
@@ -37,7 +37,7 @@ pub fn archive(project: &Project, task: TaskId) -> Result<Value, Error> {
     Ok(json!({ "taskId": task, "file": path.display().to_string(), "text": text }))
 }
 
-/// Tells whether there is such a task, for a verb that reads nothing else of it.
+/// Checks that a task exists, for a verb that reads nothing else of it.
 pub async fn check_task(project: &Project, task: TaskId) -> Result<(), Error> {
     orders::get_task(project, task).await.map(drop)
 }

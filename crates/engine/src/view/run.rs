@@ -26,26 +26,26 @@ pub struct RunView {
     pub workflow: String,
     /// The level.
     pub level: u32,
-    /// What it is in one word.
+    /// Its status in one word.
     pub status: Status,
-    /// How far it is with its step; `unattended` if an engine is needed for it and none runs.
+    /// The phase of its step; `unattended` if it needs an engine and none runs.
     pub phase: &'static str,
-    /// The node that it is at.
+    /// Its current node.
     pub node: String,
     /// The item that the node works on.
     pub item: Option<String>,
-    /// The step that it is at.
+    /// Its current step.
     pub step: u64,
-    /// The pause before its role is tried again, if the last session broke off and was for no task.
+    /// The pause before its role is tried again, if the last session broke off and had no task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parked: Option<Park>,
-    /// What it asks a person.
+    /// Its question to a person.
     pub question: Option<String>,
     /// Its items on the board.
     pub tasks: BTreeMap<String, TaskId>,
     /// Its children, if it is at a `map` node.
     pub children: Vec<ChildView>,
-    /// Why it failed or is held, or what the task shows that it waits for.
+    /// Why it failed or is held, or the error of the task that it waits for.
     pub error: Option<Failure>,
     /// Whose move it is: `you`, `engine`, or `nobody` when it has ended.
     pub owner: &'static str,
@@ -61,18 +61,18 @@ pub struct RunView {
     pub overdue: bool,
     /// The state.
     pub state: Value,
-    /// What it was given.
+    /// Its input.
     pub input: Value,
     /// How often each edge was taken, by scope.
     pub taken: BTreeMap<String, BTreeMap<String, u32>>,
     /// The run that waits for it.
     pub parent: Option<RunId>,
-    /// The key of the item of that run that it is for.
+    /// The key of its item in that run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_item: Option<String>,
     /// The run that it was forked from.
     pub forked_from: Option<RunId>,
-    /// The items that it began anew as a fork, because the commit that they stood at is not known.
+    /// The items that a fork started from scratch, because their last commits are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anew: Vec<String>,
     /// When it was created.

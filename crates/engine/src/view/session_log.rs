@@ -1,7 +1,7 @@
-//! The sessions of a task or a run with their transcripts, and what those that run are doing.
+//! The sessions of a task or a run with their transcripts, and what the running ones are doing.
 //!
-//! Which sessions there are, the log says; what happened in one, its transcript. Any process may read both while the engine
-//! of another writes them.
+//! The log says which sessions there are; the transcript says what happened in one. Any process may read both
+//! while another process's engine writes them.
 
 use crate::clock;
 use crate::commands::accounts;
@@ -14,7 +14,7 @@ use regatta_agents::Activity;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// One session, over all of its tries.
+/// One session, including all of its tries.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionLog {
@@ -49,7 +49,7 @@ pub struct SessionLog {
 pub struct SessionEnd {
     /// When.
     pub at: Timestamp,
-    /// In which way.
+    /// How.
     pub ending: Ending,
     /// The class of its failure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub struct SessionEnd {
     pub usage: Usage,
 }
 
-/// What a session under way is doing.
+/// What a running session is doing.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivityView {
@@ -71,15 +71,15 @@ pub struct ActivityView {
     pub role: Option<String>,
     /// When the session was opened.
     pub started_at: Timestamp,
-    /// The tool that is at work; nothing between two calls.
+    /// The tool that is running; nothing between two calls.
     pub tool: Option<String>,
-    /// What that tool is called with, in one line.
+    /// The arguments of that tool, in one line.
     pub about: Option<String>,
     /// The file that it last read or changed.
     pub file: Option<String>,
-    /// Tokens so far, where the agent tells while it works.
+    /// Tokens so far, if the agent reports them while it works.
     pub tokens: Option<u64>,
-    /// The cost so far in millionths of a US dollar, where the agent tells while it works.
+    /// The cost so far in millionths of a US dollar, if the agent reports it while it works.
     pub cost_micros: Option<u64>,
     /// When it last said or did something.
     pub last_sign_at: Option<Timestamp>,
@@ -106,7 +106,7 @@ impl SessionLog {
         self.end.is_none()
     }
 
-    /// Returns what it used so far, as its transcript says, and the time since it was opened.
+    /// Returns what it has used so far according to its transcript, and the time since it was opened.
     fn usage_so_far(&self) -> Usage {
         let used = Activity::load(&self.transcript).unwrap_or_default().usage.unwrap_or_default();
         let taken = clock::now().duration_since(self.opened_at).as_millis();
@@ -120,7 +120,7 @@ impl SessionLog {
     }
 }
 
-/// Returns the sessions of a task, or of a run and its children, the first one first.
+/// Returns the sessions of a task, or of a run and its children, in order.
 pub async fn list_session_logs(project: &Project, scope: Scope) -> Result<Vec<SessionLog>, Error> {
     let mut logs: Vec<SessionLog> = Vec::new();
     for fact in accounts::list_sessions(project, scope).await? {
@@ -138,7 +138,7 @@ pub async fn list_session_logs(project: &Project, scope: Scope) -> Result<Vec<Se
     Ok(logs)
 }
 
-/// Returns what the sessions under way of a scope have used so far; none of it is in an account yet.
+/// Returns what the running sessions of a scope have used so far; none of it is in an account yet.
 pub(crate) async fn list_running(project: &Project, scope: Scope) -> Result<Vec<(Subject, Usage)>, Error> {
     // Most of the time nothing runs, and the account says so at once.
     if accounts::get_account(project, scope).await?.held.is_empty() {
@@ -174,7 +174,8 @@ pub(crate) async fn find_activity(project: &Project, task: TaskId) -> Result<Opt
     }))
 }
 
-/// Returns where the transcript of a session is. A step of a run that is for no task has its number in the session's name.
+/// Returns the path of a session's transcript. For a step of a run without a task, the session's name
+/// contains the step number.
 fn find_transcript(project: &Project, subject: &Subject) -> PathBuf {
     match (subject.task_id, subject.run_id) {
         (Some(task), _) => project.transcript(task, subject.number),

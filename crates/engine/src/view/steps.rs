@@ -19,7 +19,7 @@ pub struct StepView {
     pub node: String,
     /// The item that the node worked on.
     pub item: Option<String>,
-    /// The edge that it led along.
+    /// The edge that was taken.
     pub edge: String,
     /// The scope of that edge's counter.
     pub scope: String,
@@ -27,15 +27,15 @@ pub struct StepView {
     pub exhausted: bool,
     /// The node that it led to; while a task is up for approval, the node that it comes from.
     pub to: String,
-    /// The task that was put up for approval on the way.
+    /// The task that was put up for approval in this step.
     pub task_id: Option<TaskId>,
     /// Whether a person sent it back.
     pub sent_back: bool,
-    /// What each edge saw that was looked at.
+    /// What each edge that was evaluated saw.
     pub tried: Vec<TriedView>,
 }
 
-/// An edge that was looked at, as it is shown; in the log it is a list without names.
+/// An edge that was evaluated, as it is shown; in the log it is a list without names.
 #[derive(Debug, Clone, Serialize)]
 pub struct TriedView {
     /// The edge.
@@ -46,7 +46,7 @@ pub struct TriedView {
     pub saw: Map<String, Value>,
 }
 
-/// Returns the steps that the events of a run make up.
+/// Returns the steps in the events of a run.
 pub(crate) fn find_steps(facts: &[Fact<Event>]) -> Vec<StepView> {
     let mut run: Option<Run> = None;
     let mut steps: Vec<StepView> = Vec::new();

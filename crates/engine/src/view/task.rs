@@ -29,7 +29,7 @@ use regatta_agents::Limits;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The phase of what nobody works on, though the log says that it is under way.
+/// The phase of work that is in progress according to the log, but that nobody works on.
 pub(crate) const UNATTENDED: &str = "unattended";
 
 /// A task, flat and in camel case.
@@ -58,7 +58,7 @@ pub struct TaskView {
     pub worktree: Option<String>,
     pub worktree_state: Option<WorktreeState>,
     pub diff: Option<Diff>,
-    /// What the diff under review lacks to be whole.
+    /// What the diff under review lacks to be complete.
     pub lacks: Option<Lacks>,
     pub turn_count: Option<u32>,
     pub summary: Option<String>,
@@ -67,21 +67,22 @@ pub struct TaskView {
     pub merge_commit: Option<String>,
     pub salvages: Vec<Salvage>,
     pub state_file: String,
-    /// Only where a task is asked for with its file.
+    /// Only set when a task is requested with its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_file_size: Option<FileSize>,
-    /// How the agent's program is shut in; only where a task is asked for with its file, and not for scripts.
+    /// The sandbox of the agent's program; only set when a task is requested with its file, and not for
+    /// scripts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
-    /// What to look at though nothing is wrong: a stale input, a file that grows too large.
+    /// What to look at although nothing is wrong: a stale input, a file that grows too large.
     pub warnings: Vec<String>,
     pub progress_entries: u32,
     pub inputs: Vec<InputNote>,
     pub parked: Option<Park>,
-    /// Only where a task is asked for with its file.
+    /// Only set when a task is requested with its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
-    /// What its session is doing; only where a task is asked for with its file, while one runs.
+    /// What its session is doing; only set when a task is requested with its file, while a session runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activity: Option<ActivityView>,
     pub error: Option<Failure>,
@@ -97,7 +98,7 @@ pub struct TaskView {
     pub updated_at: Timestamp,
 }
 
-/// A criterion with the claim, and whether the engine has seen that it holds.
+/// A criterion with its claim, and whether the engine has seen that it holds.
 #[derive(Debug, Clone, Serialize)]
 #[allow(missing_docs, reason = "the fields are those of the contract")]
 pub struct CriterionView {
@@ -149,7 +150,7 @@ pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Erro
     Ok(shown)
 }
 
-/// Shows a task; one that nobody works on because a run is paused, at whatever distance, says which.
+/// Shows a task; if nobody works on it because a run is paused, at any distance above, names that run.
 async fn view_with_run(project: &Project, task: &Task, around: &Around) -> Result<TaskView, Error> {
     let mut shown = view(project, task, around).await?;
     if let (UNATTENDED, Some(run)) = (shown.phase, task.run)
@@ -160,7 +161,8 @@ async fn view_with_run(project: &Project, task: &Task, around: &Around) -> Resul
     Ok(shown)
 }
 
-/// Says how the run goes on that waited for a task; nothing while an engine sees to that, or the run waits for more.
+/// Says how to continue the run that waited for a task; nothing while an engine does so, or the run waits for
+/// more.
 async fn find_way_on(project: &Project, task: &Task, around: &Around) -> Result<Option<String>, Error> {
     let (Stage::Verified(landed), Some(run)) = (&task.stage, task.run) else { return Ok(None) };
     if around.attends(project, task.id).await? || landed.cleanup != Cleanup::Done {
@@ -172,15 +174,15 @@ async fn find_way_on(project: &Project, task: &Task, around: &Around) -> Result<
 
 /// Returns one task with the size of its file.
 ///
-/// The size is that of the disk now. The answers of other verbs do without it: they rest on the log alone, so that
-/// one command given twice is answered the same.
+/// The size is that of the file on disk now. Other verbs omit it: their answers depend on the log alone, so
+/// that a repeated command gets the same answer.
 pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<TaskView, Error> {
     let file = task_files::peek_text(project, task);
     let state_file_size = file.map(|file| file_size::measure(&file, Some(task.number())));
     let spent = accounts::get_account(project, Scope::Task(task)).await?.spent;
     let view = show_task(project, task).await?;
     let sandbox = sandbox::describe(project, &orders::get_task(project, task).await?).await;
-    // A session whose engine is gone is open in the log, and nobody is at work.
+    // A session whose engine is gone is open in the log, but nobody is working.
     let activity = match view.phase {
         "running" | "asking" => session_log::find_activity(project, task).await?,
         _ => None,
@@ -189,7 +191,8 @@ pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<Task
     Ok(TaskView { state_file_size, sandbox, spent, activity, ..view })
 }
 
-/// Tells whether a command for the task is in the log that nobody carries out, such as that of an interrupted verb.
+/// Tells whether the log has a command for the task that nobody carries out, such as that of an interrupted
+/// verb.
 pub async fn is_left_alone(project: &Project, task: TaskId) -> Result<bool, Error> {
     let task = orders::get_task(project, task).await?;
     let is_by_itself = match &task.stage {
@@ -245,7 +248,7 @@ pub async fn list_agents(project: &Project) -> Result<Vec<AgentView>, Error> {
     Ok(agents.map(agent).collect())
 }
 
-/// Of an agent that is on several tasks, the liveliest state is shown.
+/// For an agent with several tasks, the most active state is shown.
 fn rank(state: AgentState) -> u8 {
     match state {
         AgentState::Running => 0,
@@ -256,23 +259,23 @@ fn rank(state: AgentState) -> u8 {
     }
 }
 
-/// What a task's outlook depends on beside the task.
+/// What a task's outlook depends on besides the task.
 pub(crate) struct Around {
     /// The queue, with the place of each task.
     queue: BTreeMap<TaskId, (Queued, u32)>,
     questions: Vec<(String, Asked)>,
     engine: Option<Holder>,
-    /// Tasks that are not verified, as far as somebody depends on them.
+    /// Tasks that are not verified, as far as others depend on them.
     unverified: BTreeSet<TaskId>,
 }
 
-/// What the moment makes of a task, whatever the log says.
+/// What the current state of the project means for a task, beyond what the log says.
 pub(crate) enum Stand<'a> {
     /// Nothing.
     AsLogged,
     /// No engine runs, so nobody makes the next move.
     Unattended,
-    /// Its session waits for the answer to a question, which has this name.
+    /// Its session waits for the answer to a question of this name.
     Asking(&'a str, &'a Asked),
 }
 
@@ -297,7 +300,7 @@ impl Around {
         self.queue.get(&task).map(|(queued, place)| (queued, *place))
     }
 
-    /// Says what the moment makes of a task that is so far, and whose move it is.
+    /// Says what the current state of the project means for a task, and whose move it is.
     pub(crate) async fn stand(
         &self,
         project: &Project,
@@ -334,7 +337,7 @@ impl Around {
         }
     }
 
-    /// Returns the question by which the session of a task waits for a person.
+    /// Returns the question with which the session of a task waits for a person.
     fn find_question(&self, task: TaskId) -> Option<(&str, &Asked)> {
         let found = self.questions.iter().find(|(_, asked)| asked.subject.task_id == Some(task));
         found.map(|(name, asked)| (name.as_str(), asked))
@@ -436,7 +439,7 @@ fn claim(task: &Task, criterion: &Criterion) -> CriterionView {
     }
 }
 
-/// Says how far a task is, whose move it is, and which move.
+/// Returns the phase of a task, whose move it is, and which move.
 pub(crate) fn outlook(task: &Task, queued: Option<(&Queued, u32)>) -> (&'static str, String, String) {
     let id = task.id;
     let engine = || "engine".to_owned();
@@ -557,7 +560,7 @@ fn run_of(task: &Task) -> String {
     task.run.map_or_else(|| "?".to_owned(), |run| run.to_string())
 }
 
-/// The longest that git and the file system may take for one thing that the engine does.
+/// The longest that git and the file system may take for one action of the engine.
 const STEP: SignedDuration = SignedDuration::from_mins(10);
 
 /// Returns how long each kind of wait may take for a task of that agent, or for any agent's.

@@ -8,7 +8,8 @@ use crate::project::obeyed::Obeyed;
 use crate::worktree::git_names::{author_of, from_git, ourselves, to_git};
 use regatta_git::{BranchName, Signature};
 
-/// Commits what is left in the worktree of a task, in the name of whoever has it, and returns the diff from its base.
+/// Commits what is left in the worktree of a task, in the name of its author, and returns the diff from its
+/// base.
 pub(crate) async fn commit_work(project: &Project, task: &Task, message: &str) -> Result<Diff, Error> {
     let author = author_of(task, clock::now());
     commit_work_as(project, task, &author, message).await
@@ -46,8 +47,9 @@ pub(crate) async fn commit_work_as(
     })
 }
 
-/// Finds where the diff of a worktree begins: where it was made from, or what of the target was merged into it since, so
-/// that the work of others is not shown as its own. Of a target that was reset, the diff shows all that a merge would bring.
+/// Finds where the diff of a worktree begins: at its starting commit, or at what was merged into it from the
+/// target since, so that the work of others is not shown as its own. If the target was reset, the diff shows
+/// everything that a merge would bring.
 pub(crate) async fn find_base(
     project: &Project,
     worktree: &Worktree,
@@ -58,13 +60,13 @@ pub(crate) async fn find_base(
     let Some(target) = project.repository().find_branch(&target).await? else { return Ok(begun) };
     let repository = project.repository();
     let Some(met) = repository.find_merge_base(&target, head).await? else { return Ok(begun) };
-    // Work of its own that is merged already came in from the side, and is still shown.
+    // Its own work that was merged already came in from the side, and is still shown.
     let is_of_target = !repository.is_ancestor(&begun, &target).await?
         || repository.is_in_line(&begun, &target, &met).await?;
     Ok(if is_of_target { met } else { begun })
 }
 
-/// Refuses work that could not be merged, or of which a part would go with the worktree.
+/// Refuses work that could not be merged, or a part of which would be lost with the worktree.
 async fn refuse_unmergeable(
     project: &Project,
     task: TaskId,
@@ -87,7 +89,7 @@ async fn refuse_unmergeable(
     Ok(())
 }
 
-/// Says whose worktree it is that was deleted.
+/// Names the task whose worktree was deleted.
 pub(crate) fn name_missing(task: TaskId, worktree: &Worktree, error: regatta_git::Error) -> Error {
     match error {
         regatta_git::Error::WorktreeGone { path } => {

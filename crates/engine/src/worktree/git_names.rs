@@ -4,12 +4,12 @@ use crate::core::{CommitId, Task, Worktree};
 use crate::error::Error;
 use regatta_git::{BranchName, Signature};
 
-/// Returns the branch of a worktree as git takes it.
+/// Returns the branch of a worktree as a git branch name.
 pub(crate) fn branch_of(worktree: &Worktree) -> Result<BranchName, Error> {
     BranchName::parse(&worktree.branch).map_err(|error| Error::Git(error.into()))
 }
 
-/// Returns the identity of whoever has a task: its agent, or the person who does it.
+/// Returns the identity of a task's author: its agent, or the person who does it.
 pub(crate) fn author_of(task: &Task, at: jiff::Timestamp) -> Signature {
     match (task.agent(), &task.owner) {
         (Some(agent), _) => {

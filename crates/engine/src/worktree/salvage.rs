@@ -1,7 +1,8 @@
-//! Salvages: setting aside what is not merged before a worktree goes, and bringing it back.
+//! Salvages: sets unmerged work aside before a worktree is removed, and brings it back.
 //!
-//! Whoever removes a worktree does it here, so that none goes without a salvage. What goes is exactly what was salvaged, and
-//! only an engine that still holds its lease removes it: one that slept may have a successor who works there by now.
+//! Every removal of a worktree passes through here, so that none happens without a salvage. Exactly what was
+//! salvaged is removed, and only by an engine that still holds its lease: one that slept may have a successor
+//! that works there by now.
 
 use crate::commands::orders;
 use crate::core::{Salvage, Task, TaskId, Worktree};
@@ -15,17 +16,17 @@ use regatta_store::LeaseToken;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Whatever still writes there after so many looks does not stop by itself.
+/// A process that still writes there after this many looks does not stop on its own.
 const TRIES_MAX: u32 = 5;
 
-/// A worktree that is to be removed.
+/// A worktree to be removed.
 #[derive(Debug, Clone)]
 pub(crate) struct Removal {
-    /// Whose work it is: the number of a task, or a name; its salvages are kept under that.
+    /// The owner of the work: the number of a task, or a name; its salvages are kept under that.
     pub(crate) owner: String,
     /// The folder; it may be gone.
     pub(crate) folder: PathBuf,
-    /// Its branch, which goes with it.
+    /// Its branch, which is removed with it.
     pub(crate) branch: BranchName,
     /// Where the branch began.
     pub(crate) base: CommitId,
@@ -33,7 +34,7 @@ pub(crate) struct Removal {
     pub(crate) merged_into: BranchName,
     /// When the removal was decided; a repetition with the same time makes no second salvage.
     pub(crate) at: Timestamp,
-    /// What the commit of a salvage says.
+    /// The commit message of a salvage.
     pub(crate) message: String,
 }
 
@@ -48,8 +49,9 @@ pub(crate) async fn set_aside_and_remove(
     for _ in 0..TRIES_MAX {
         let salvaged = repository.set_aside(&request).await?;
         crash::point("remove_worktree.salvaged");
-        // In this order: no other engine can make a worktree during our turn, so a lease that is held now is held until the
-        // folder is gone. The turn is given up in between, since an engine that sleeps must not keep its successor waiting.
+        // The order matters: no other engine can make a worktree during our turn, so a lease that is held now
+        // is held until the folder is gone. The turn is released in between, since an engine that sleeps must
+        // not keep its successor waiting.
         let turn = repository.take_turn().await?;
         engine::check_lease(project, token).await?;
         if repository.remove_salvaged(&turn, &request, &salvaged, crash_between).await? {
@@ -87,13 +89,14 @@ fn crash_between(step: RemovalStep) {
     });
 }
 
-/// Finds the salvages that there are of an owner's work, oldest first.
+/// Finds the salvages of an owner's work, oldest first.
 pub(crate) async fn find_salvages(project: &Project, owner: &str) -> Result<Vec<Salvage>, Error> {
     let found = project.repository().list_salvages(&prefix_of(owner)?).await?;
     Ok(found.into_iter().map(to_core).collect())
 }
 
-/// Finds the newest commit that was put up for review and is not merged: it is pinned, whatever became of the branch.
+/// Finds the newest commit that was put up for review and is not merged: it is pinned, whatever happened to
+/// the branch.
 pub(crate) async fn find_reviewed(
     project: &Project,
     task: &Task,
@@ -117,7 +120,7 @@ pub(crate) async fn find_reviewed(
     Ok(Some(head).filter(|_| !is_merged && !is_kept))
 }
 
-/// Says what of a task's work is kept when it is cancelled, though its worktree is gone.
+/// Says what is kept of a task's work when it is cancelled although its worktree is gone.
 pub(crate) async fn find_what_is_left(
     project: &Project,
     task: &Task,
@@ -151,7 +154,7 @@ fn to_core(salvage: regatta_git::Salvage) -> Salvage {
     Salvage { name: salvage.name.to_string(), commit: orders::from_git(&salvage.commit) }
 }
 
-/// A salvage that stands on a branch again.
+/// A salvage that is on a branch again.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Brought {
@@ -164,7 +167,7 @@ pub struct Brought {
     pub name: String,
     /// The commit.
     pub commit: String,
-    /// What submodules had of their own; it is fetched from the project, not merged.
+    /// Submodules' own commits; they are fetched from the project, not merged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub submodules: Vec<KeptSubmodule>,
 }
@@ -184,7 +187,7 @@ pub struct Listed {
     /// The salvage.
     #[serde(flatten)]
     pub salvage: Salvage,
-    /// What submodules had of their own.
+    /// Submodules' own commits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub submodules: Vec<KeptSubmodule>,
 }

@@ -1,8 +1,8 @@
-//! The place of a worktree: made there, whatever was left in its way.
+//! Clears the place of a worktree, and makes the worktree there.
 //!
-//! A killed engine, or an agent that outlived it, may have left a folder where a worktree was before. Nobody owns it,
-//! and nothing in it is thrown away: it is moved beside the worktree, under a name that says so. What stands in a place
-//! where none of ours was is somebody else's, and stays.
+//! A killed engine, or an agent that outlived it, may have left a folder where a worktree was before. Nobody
+//! owns it, and nothing in it is thrown away: it is moved beside the worktree, under a name that says so. A
+//! folder in a place where none of our worktrees was belongs to somebody else, and stays.
 
 use crate::error::Error;
 use crate::project::Project;
@@ -10,9 +10,9 @@ use regatta_git::{BranchName, CommitId};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What stands between the name of a worktree and a number, where a folder was moved beside it.
+/// The text between the name of a worktree and a number, in the name of a folder that was moved beside it.
 const LEFT: &str = ".left-";
-/// More folders were never left in one place; beyond that a person has to look.
+/// No place has ever had more leftover folders; beyond that a person has to look.
 const LEFT_MAX: u32 = 1_000;
 
 /// Makes a worktree; if there `was_one` before, a folder in its place is moved beside it first.

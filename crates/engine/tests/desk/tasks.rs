@@ -78,7 +78,7 @@ async fn an_agent_is_told_what_is_left_of_what_was_set_aside_for_it() {
     let task = world.add("Spend some", &[], &[]).await;
     world.assign_to(task, "spender").await;
     let mut client = Client::begin(&world.folder().await).await.unwrap();
-    // What was used is told beside what the agent asks for, and may come a moment later.
+    // Usage arrives beside the agent's calls, and may come slightly later.
     let signals = tokio::time::timeout(WAIT_MAX, async {
         loop {
             let signals = client.call("check_signals", json!({})).await;

@@ -1,4 +1,4 @@
-//! A project whose agent says where its desk is, and then waits until it is told to end.
+//! A project whose agent says where its desk is, and then waits for a signal to end.
 
 use regatta_engine::core::{Actor, Assignee, Create, Priority, Task, TaskId};
 use regatta_engine::orders::{self, Giver};
@@ -68,7 +68,7 @@ const REVIEWER: &str = r#"
 step = [{ result = { taskId = "${item}", approved = true, issues = [], criteriaResults = [{ criterion = "${item}.txt is there", met = true }] } }]
 "#;
 
-/// A project with an engine at work.
+/// A project with a running engine.
 pub(crate) struct World {
     pub(crate) project: Arc<Project>,
     pub(crate) helm: Helm,
@@ -124,12 +124,12 @@ impl World {
         PathBuf::from(text.trim_end())
     }
 
-    /// Has the agent end.
+    /// Makes the agent end.
     pub(crate) fn go(&self) {
         self.repo.write(".regatta/go", "");
     }
 
-    /// Has the agent end, and waits until nothing more happens to its task.
+    /// Makes the agent end, and waits until nothing more happens to its task.
     pub(crate) async fn finish(&mut self, task: TaskId) -> Task {
         self.go();
         self.helm.rest(task, &mut |_| {}).await.unwrap().task

@@ -9,7 +9,7 @@ use regatta_engine::runs;
 use regatta_testkit::wait::until_async;
 use std::path::PathBuf;
 
-/// Begins, and would go on with its work much later.
+/// Begins, and would continue with its work much later.
 const SLOW_CODER: &str = r#"
 [[session]]
 step = [

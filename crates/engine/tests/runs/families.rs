@@ -125,7 +125,7 @@ impl Gated {
         begun
     }
 
-    /// Has an engine work on the run, which is paused as soon as two of its children work.
+    /// Lets an engine work on the run, which is paused as soon as two of its children work.
     async fn pause_at_work(self: &Arc<Self>, world: &World, pause: &[RunId]) {
         let roles = Arc::clone(self) as Arc<dyn Roles>;
         let mut helm =
@@ -210,7 +210,7 @@ async fn whoever_waits_for_a_task_below_a_paused_run_is_told_which() {
     assert_eq!(listed[0].next, shown.next);
 }
 
-/// What the child says must lead on, for it and for the run that waits for it.
+/// The hint of the child must help both the child and the run that waits for it.
 #[tokio::test]
 async fn a_child_whose_task_was_cancelled_is_stopped_and_its_parent_goes_on() {
     let world = World::new("person", &[], CODER, REVIEWER).await;

@@ -38,7 +38,7 @@ step = [{ write = { path = "one.txt", text = "work of run ${run}\n" } }, { resul
 /// The checks find the work.
 const THERE: &str = "\n[checks]\ntest = \"test -e one.txt\"\n";
 
-/// The check says that it has begun, and comes to no end unless the repository says so.
+/// The check reports that it has begun, and does not end unless the repository says so.
 const SLOW: &str = "\n[checks]\ntest = \"echo > begun.txt; test -e go.txt || sleep 600\"\n";
 
 const CHECK: u64 = 2;

@@ -1,4 +1,4 @@
-//! A fork in the middle of an item goes on from the commit that the step saw.
+//! A fork in the middle of an item continues from the commit that the step saw.
 
 use crate::support::{REVIEWER, World, first_task, giver, prd};
 use regatta_engine::core::run::{Phase, Run, Status};
@@ -54,7 +54,7 @@ async fn the_work_up_to_the_step_is_there() {
     let (found, task) = fork(&world, run, 3).await;
     assert!(found.anew.is_empty());
     assert_eq!((task.sessions, files(&task)), (2, Some(2)), "the diff shows the work of both: {task:?}");
-    // A fork of the fork, before its own first step, goes on from the same commit.
+    // A fork of the fork, before its own first step, continues from the same commit.
     let (_, second) = fork(&world, found.id, 3).await;
     assert_eq!(files(&second), Some(2));
     merge(&world, task.id).await;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Begins its work, notes that it did, and goes on until it is let go.
+/// Begins its work, notes that it did, and keeps working until it is released.
 const AGENT: &str = r#"
 [agents.NAME]
 kind = "command"
@@ -48,7 +48,7 @@ impl Office {
             .await
     }
 
-    /// Has an engine work until so many sessions are under way, and then leave at once.
+    /// Lets an engine run until so many sessions have started, and then exit at once.
     async fn leave_over(&self, sessions: usize) {
         let project = Arc::clone(&self.world.project);
         let helm = Helm::take_everything(project, CancellationToken::new()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Time in expressions: the moment of a decision is that of its event, so that it can be made again.
+//! Time in expressions: a decision uses the time of its event, so that it can be repeated.
 
 use crate::support::{CODER, REVIEWER, World};
 use regatta_engine::core::run::Status;

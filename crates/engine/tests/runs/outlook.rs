@@ -51,7 +51,7 @@ impl SlowEngine {
     }
 
     async fn leave(self) {
-        // The engine is told first, so that it does not ask the roles again.
+        // The engine is stopped first, so that it does not ask the roles again.
         let (left, ()) = tokio::join!(self.helm.release(), async { self.roles.may_end.cancel() });
         left.unwrap();
     }
@@ -211,7 +211,7 @@ async fn a_check_that_the_config_lacks_holds_the_run() {
     assert!(error.message.contains("the config has no check `nosuch`; it has: lint, test"), "{error:?}");
     assert_eq!(error.details["unknown"], json!(["nosuch"]));
     assert!(held.next.contains("[checks]"), "{held:?}");
-    // The hint says how the run goes on, and is not followed by the same once more.
+    // The hint says how to continue the run, and is not followed by the same text again.
     assert_eq!(held.next, error.hint);
     let world = world.configured("nosuch = \"true\"\n").await;
     runs::resume(&world.project, &giver(), run).await.unwrap();

@@ -120,7 +120,7 @@ async fn what_is_up_for_approval_when_the_run_is_stopped_stays_there() {
     assert!(examine(&world.project).await.unwrap().is_empty());
 }
 
-/// Whoever follows the run is not told that it is over while its task is in nobody's hands.
+/// A follower of the run does not hear that it is over while its task has no owner.
 #[tokio::test]
 async fn a_task_whose_worktree_is_being_made_is_let_go_of_before_its_run_rests() {
     let world = World::new("person", &[], WRITES, REVIEWER).await;

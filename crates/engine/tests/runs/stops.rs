@@ -2,8 +2,8 @@
 //!
 //! One stop is recorded while a session is being opened.
 //!
-//! The moment is made by a process that looks like what a killed engine left of the session. It is ended before an agent
-//! starts, says that it was asked to, and stays until it is let go.
+//! To make this happen, a process stands in for what a killed engine left of the session. It is ended before
+//! an agent starts, reports that it was asked to, and stays until it is released.
 
 use crate::support::{CODER, REVIEWER, World, giver};
 use regatta_engine::core::run::{Phase, Run, Status};
@@ -26,7 +26,7 @@ limits = { grace = "10m" }
 mode = "off"
 "#;
 
-/// Ends when it is told to and not when it is asked to, of which it leaves a note.
+/// Ends when the test says so and not when it is asked to by a signal, of which it leaves a note.
 const LEFT_OVER: &str = r#"trap ': > "$NOTE"' TERM; while ! [ -e "$GO" ]; do read -r line || :; done"#;
 
 #[tokio::test]

@@ -139,7 +139,7 @@ impl World {
         runs::create(&self.project, &giver(), new).await.unwrap()
     }
 
-    /// Has an engine work until the run rests.
+    /// Lets an engine work until the run rests.
     pub(crate) async fn rest(&self, run: RunId) -> Run {
         let mut helm = Helm::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
         let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
@@ -153,7 +153,7 @@ impl World {
         runs::answer(&self.project, &giver(), (run, step), approved, text.to_owned()).await.unwrap();
     }
 
-    /// Has an engine work until nothing more happens to the task by itself.
+    /// Lets an engine work until nothing more happens to the task automatically.
     pub(crate) async fn rest_task(&self, task: TaskId) -> Task {
         self.carry_task(task).await.task
     }

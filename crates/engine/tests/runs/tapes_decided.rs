@@ -8,7 +8,7 @@ use regatta_engine::runs::{self, AgentRoles, Tape};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Has a person send the first task back, and approve everything else; nobody follows the run when it ends.
+/// A person sends the first task back, and approves everything else; nobody follows the run when it ends.
 async fn record_with_a_person(world: &World) -> String {
     let folder = world.repo.outside().join("tape");
     Tape::create(&folder).unwrap();

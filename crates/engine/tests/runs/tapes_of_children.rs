@@ -1,4 +1,4 @@
-//! Tapes of runs with children: each answer is kept by itself, and what children decide is compared.
+//! Tapes of runs with children: each answer is kept separately, and what children decide is compared.
 
 use crate::support::{World, giver};
 use regatta_engine::core::RunId;

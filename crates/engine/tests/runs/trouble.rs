@@ -1,4 +1,5 @@
-//! Trouble of one run: it is held with the error, the engine and everything else go on, and no session is repeated.
+//! Trouble of one run: it is held with the error, the engine and everything else continue, and no session is
+//! repeated.
 
 use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
 use regatta_engine::core::machine::Column;
@@ -52,7 +53,7 @@ async fn first_is_up() -> (World, RunId) {
     (world, run)
 }
 
-/// Has an agent work on a task without the run that it is from.
+/// Lets an agent work on a task without the run that it is from.
 async fn do_by_hand(world: &World, task: TaskId) {
     orders::assign(&world.project, &giver(), task, Assignee::Agent("hand".parse().unwrap()), None, true)
         .await

@@ -1,7 +1,7 @@
-//! Moving a checkout that was judged to be able to, and putting it back.
+//! Moves a checkout that was judged to be movable, and moves it back.
 //!
-//! Submodules first, then files, then the index: whatever is interrupted, what stays behind is what a commit takes as
-//! it is, never what a commit would take back. Git checks every file once more before it touches the first.
+//! Submodules come first, then files, then the index: after an interruption at any point, a commit would keep
+//! what has moved so far and never revert it. Git checks every file once more before it touches the first.
 
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;

@@ -1,7 +1,7 @@
 //! Files whose filter may not run: a checkout must not get them as we would write them.
 //!
-//! Without its filter a file is written as it is in the repository, such as the pointer of a large file. In a task's
-//! worktree that is said and harmless; in the user's checkout it would look like an edit.
+//! Without its filter a file is written as it is in the repository, such as the pointer of a large file. In a
+//! task's worktree that is reported and harmless; in the user's checkout it would look like an edit.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

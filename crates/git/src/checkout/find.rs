@@ -1,7 +1,7 @@
-//! Finding the checkouts of a branch, and operations in progress that are about it.
+//! Finds the checkouts of a branch, and operations in progress that concern it.
 //!
-//! A rebase or a bisect detaches HEAD and comes back to the branch at its end, with what the branch was at the
-//! beginning. Such a worktree has nothing to move and is in the way all the same.
+//! A rebase or a bisect detaches HEAD and returns to the branch at its end, with the branch as it was at the
+//! beginning. Such a worktree has nothing to move and is an obstacle all the same.
 
 use std::path::Path;
 

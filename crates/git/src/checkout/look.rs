@@ -1,7 +1,7 @@
 //! What a folder holds at the paths that a move changes, in git's own terms.
 //!
-//! Files that differ from the index are read by git into an index aside, so that line endings, modes and links count
-//! as they do in a commit.
+//! Git reads files that differ from the index into a separate index, so that line endings, modes and links
+//! count as they do in a commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -119,7 +119,7 @@ fn inspect(
     for folder in above {
         match root.join(folder).symlink_metadata() {
             Ok(found) if found.is_dir() => {}
-            // A tracked file that becomes a folder is judged by itself.
+            // A tracked file that becomes a folder is judged separately.
             Ok(_) if leaving.contains(&folder.to_path_buf()) => return absent,
             Ok(_) => return other(folder),
             Err(_) => return absent,

@@ -1,8 +1,8 @@
-//! The checkouts of a branch: moving all of them to a new commit, or none.
+//! The checkouts of a branch: moves all of them to a new commit, or none.
 //!
-//! A checkout is the main worktree or a linked one whose HEAD stands on the branch. It is moved before the branch is,
-//! so that an interruption leaves it ahead of the branch and never behind: from behind, the next `git commit -a` would
-//! silently take the new commit back.
+//! A checkout is the main worktree or a linked one whose HEAD stands on the branch. It is moved before the
+//! branch is, so that an interruption leaves it ahead of the branch and never behind: from behind, the next
+//! `git commit -a` would silently revert the new commit.
 //!
 //! ```text
 //! find ─▶ judge every one ─▶ advance one after the other ─▶ (the caller moves the branch)
@@ -10,10 +10,10 @@
 //!          └─▶ nothing moves   └─▶ those that moved go back
 //! ```
 //!
-//! Each path that changes is judged by content, not by what a note says: what the index and the folder hold is the old
-//! entry, the new one, or the user's own. So a checkout that an interrupted call left half moved is simply finished, and
-//! edits to other files stay, staged or not. `git merge --ff-only` is not used, since it overwrites ignored files and
-//! leaves submodules behind.
+//! Each path that changes is judged by its content, not by a record: the index and the folder hold the old
+//! entry, the new one, or the user's own. So a checkout that an interrupted call left half moved is simply
+//! finished, and edits to other files stay, staged or not. `git merge --ff-only` is not used, since it
+//! overwrites ignored files and leaves submodules behind.
 
 mod advance;
 mod filters;

@@ -1,8 +1,8 @@
 //! Submodules of a checkout: whether they can move along with it.
 //!
-//! Git itself moves only the entry in the index, and the folder then looks like an edit that takes the merge back. A
-//! submodule that is not filled has nothing to move. One that is filled moves if it stands on the old commit, has no
-//! edits, and has the new commit already; nothing is fetched.
+//! Git itself moves only the entry in the index, and the folder then looks like an edit that reverts the
+//! merge. A submodule that is not checked out has nothing to move. One that is checked out moves if it stands
+//! on the old commit, has no edits, and has the new commit already; nothing is fetched.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

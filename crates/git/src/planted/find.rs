@@ -1,4 +1,4 @@
-//! Finds every folder inside a worktree that git would take for a git folder, and every `.git` file.
+//! Finds every folder inside a worktree that git would treat as a git folder, and every `.git` file.
 
 use std::fs::{Permissions, ReadDir};
 use std::io::ErrorKind;

@@ -1,10 +1,11 @@
 //! What an agent plants for the git of a person: settings and hooks of git folders inside its worktree.
 //!
-//! A worktree's own `.git` leads to a git folder that an agent cannot change as far as git obeys it (see `stand_in`). But git
-//! also obeys the git folders of submodules (`<git dir>/modules/…`) and any that lie among the files: `git status` looks into
-//! them, and runs what their config names. An agent may make such folders, and must be able to. So before a session it is
-//! noted what git obeys there, and after the session everything that names a program and was not there before is removed:
-//! the folders themselves stay, with all commits in them.
+//! A worktree's own `.git` leads to a git folder whose settings an agent cannot change (see `stand_in`). But
+//! git also obeys the git folders of submodules (`<git dir>/modules/…`) and any that lie among the files:
+//! `git status` looks into them, and runs what their config names. An agent may make such folders, and must
+//! be able to. So what git obeys there is recorded before a session, and after the session everything that
+//! names a program and was not there before is removed: the folders themselves stay, with all commits in
+//! them.
 //!
 //! ```text
 //! note_obeyed     ─▶ stand-ins/<id>/obeyed     as long as it is there, a session has not been cleaned up after

@@ -1,4 +1,4 @@
-//! Keeps what git obeys inside a worktree while a session runs there, out of the reach of its agent.
+//! Records what git obeys inside a worktree while a session runs there, where its agent cannot reach it.
 //!
 //! ```text
 //! obeyed/own            the worktree's own `config.worktree`, if it has one

@@ -1,7 +1,8 @@
-//! Takes out of a git folder what makes git run something and was not there before.
+//! Removes from a git folder what makes git run something and was not there before.
 //!
-//! Of the config, keys that are known to run nothing stay, whoever wrote them; every other key stays only with the value
-//! that it had. So an agent can clone, branch and set up a remote, and git learns new keys without anybody noticing here.
+//! Config keys that are known to run nothing stay, no matter who wrote them; every other key stays only with
+//! the value that it had. So an agent can clone, branch and set up a remote, and a key that a new git adds is
+//! not trusted until it is listed here.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

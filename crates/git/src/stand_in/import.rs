@@ -1,7 +1,7 @@
-//! Bringing objects from a stand-in into the repository.
+//! Brings objects from a stand-in into the repository.
 //!
-//! They come as one pack that git unpacks: it computes every name from the content and checks that nothing is missing, so a
-//! forged object gets its true name. Nothing is copied file by file.
+//! They come as one pack that git unpacks: it computes every id from the content and checks that nothing is
+//! missing, so a forged object gets its true id. Nothing is copied file by file.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -39,7 +39,7 @@ impl Repository {
         let index = location.git_dir.join("index");
         let listed = self.list_missing(&objects, &work.join("list"), commits, Some(&index)).await;
         if listed.is_err() {
-            // An index that cannot be read is made anew; what was only staged is in the folder too.
+            // An index that cannot be read is rebuilt; what was only staged is in the folder too.
             self.list_missing(&objects, &work.join("commits"), commits, None).await?;
             self.fetch(serial, &objects, &work, "commits").await?;
             if let Some(commit) = commits.first() {

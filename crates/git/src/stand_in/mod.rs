@@ -1,9 +1,10 @@
 //! A git folder that stands in for the repository's own, for an agent in a sandbox.
 //!
-//! Git makes a lock file beside each ref that it moves, so no part of the real refs can be given to an agent without giving
-//! it its neighbours; and whoever may write to the objects may forge them. So an agent gets a git folder to itself,
-//! mounted where the real one is: the refs as they were, a copy of the config, and an object folder that borrows from
-//! the real one. It can commit, stash, branch, rebase and collect garbage there without reaching anything.
+//! Git makes a lock file beside each ref that it moves, so an agent cannot get a part of the real refs
+//! without their neighbours; and a process that can write to the objects can forge them. So an agent gets a
+//! git folder to itself, mounted where the real one is: the refs as they were, a copy of the config, and an
+//! object folder that borrows from the real one. It can commit, stash, branch, rebase and collect garbage
+//! there without reaching anything.
 //!
 //! ```text
 //! <common dir>                       ◀─ regatta/stand-ins/<id>/git      writable, thrown away with the worktree
@@ -13,8 +14,8 @@
 //!   worktrees/<id>/{commondir,gitdir,config.worktree}                   read-only
 //! ```
 //!
-//! `open` makes it, and `take_in` brings the worktree's branch back: the objects by way of a pack, which git checks
-//! and names anew, and the ref by compare-and-swap. No git of ours ever runs on the stand-in.
+//! `open` makes it, and `take_in` brings the worktree's branch back: the objects in a pack, whose objects git
+//! checks and hashes again, and the ref by compare-and-swap. No git of ours ever runs on the stand-in.
 
 mod import;
 mod open;

@@ -1,7 +1,7 @@
-//! Making a stand-in, or making it anew for the next session.
+//! Makes a stand-in, or recreates it for the next session.
 //!
-//! All of it is written again each time, because the agent before may have left anything there: only its objects and
-//! its stash are kept, so that a stash outlives a session.
+//! All of it is written again each time, because the agent before may have left anything there. Only its
+//! objects and its stash are kept, so that a stash outlives a session.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -132,9 +132,10 @@ fn make(place: &Place, common_dir: &Path, git_dir: &Path, notes: &Notes) -> Resu
     folder::remove(&old)
 }
 
-/// Puts in order what a call that died has left: the last stand-in is whole again, or the next one stands.
+/// Cleans up after a call that died: the last stand-in is whole again, or the next one is in place.
 ///
-/// It is whole at every moment but while the objects are with the next one: these go back first. So this may die too.
+/// The last one is always whole except while its objects are with the next one: these are moved back first.
+/// So this call may die too.
 pub(super) fn finish_or_undo(place: &Place) -> Result<(), Error> {
     let (current, old, new) = (place.git(), place.old(), place.next());
     let is_there = |path: &Path| path.symlink_metadata().is_ok();

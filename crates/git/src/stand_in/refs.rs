@@ -1,6 +1,7 @@
-//! Reading refs out of a stand-in, without git: its config may say anything by now.
+//! Reads refs of a stand-in without git: its config may say anything by now.
 //!
-//! Nothing is believed but ids, and no symlink at the end of a path is followed. What cannot be read is not there.
+//! Only ids are trusted, and no symlink at the end of a path is followed. What cannot be read counts as
+//! missing.
 
 use std::fs::OpenOptions;
 use std::io::Read;

@@ -1,7 +1,8 @@
-//! Taking in what an agent committed in its stand-in: first the objects, then the branch.
+//! Takes in what an agent committed in its stand-in: first the objects, then the branch.
 //!
-//! The branch is the worktree's own and goes wherever the agent moved it. All its other refs stay behind. A HEAD on a branch
-//! that only the agent has is put back on the worktree's branch, where that loses nothing, and else on the commit itself.
+//! The branch is the worktree's own and goes wherever the agent moved it. All its other refs stay behind. A
+//! HEAD on a branch that only the agent has is put back on the worktree's branch if that loses nothing, and
+//! otherwise on the commit itself.
 
 use std::path::Path;
 
@@ -47,7 +48,7 @@ impl Repository {
         commits.extend(read_merge_heads(location)?);
         commits.dedup();
         self.import(serial, &place, location, &commits).await?;
-        // Only a move of the agent's is followed: the real branch has moved on by itself, when we committed the rest.
+        // Only the agent's own moves are followed: the real branch moved when we committed the rest.
         if let Some(tip) = tip.filter(|tip| read_text(&place.seen()).as_deref() != Some(tip.as_str())) {
             let known = self.find_branch(&branch).await?;
             if known.as_ref() != Some(&tip) {

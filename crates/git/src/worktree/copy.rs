@@ -1,8 +1,9 @@
-//! Giving a worktree the files that git does not track, such as a local settings file.
+//! Gives a worktree the files that git does not track, such as a local settings file.
 //!
-//! Files are copied only where nothing stands yet, and no symlink is followed on either side: a committed symlink in the
-//! worktree could otherwise lead the copy out of it. A symlink is copied as one if it leads to a place in the project,
-//! and refused if it leads elsewhere: what is there would otherwise be handed to an agent.
+//! Files are copied only where nothing exists yet, and no symlink is followed on either side: a committed
+//! symlink in the worktree could otherwise lead the copy out of it. A symlink is copied as one if it leads to
+//! a place in the project, and refused if it leads elsewhere: its target would otherwise be handed to an
+//! agent.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;

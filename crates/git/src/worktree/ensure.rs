@@ -1,11 +1,11 @@
-//! Making a worktree on a new branch, whole or not at all.
+//! Makes a worktree on a new branch, whole or not at all.
 //!
-//! `git worktree add` makes the branch, then the entry, then the folder, and `git read-tree` the files and last the
-//! index; either may die at any of them. A failed call undoes what it made; a call that died itself left a note
-//! (`journal`), and the next one undoes what that names, unless somebody has put work there.
+//! `git worktree add` makes the branch, then the entry, then the folder, and `git read-tree` the files and
+//! last the index; either may die at any point. A failed call undoes what it made. A call that died itself
+//! left a note (`journal`), and the next one undoes what that names, unless somebody has put work there.
 //!
-//! `git worktree add` could write the files too. But it does so by `git reset`, which locks the packed refs of the
-//! whole repository, and one that died with that lock left nobody able to delete a ref.
+//! `git worktree add` could write the files too. But it does so by `git reset`, which locks the packed refs
+//! of the whole repository: if it died with that lock, nobody could delete a ref any more.
 
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;

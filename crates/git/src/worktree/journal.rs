@@ -1,7 +1,8 @@
-//! A note, kept while a worktree is being made, of what the call is making.
+//! A note of what a call is making, kept while a worktree is being made.
 //!
-//! It is written after the path and the branch were found free and removed when the worktree is complete. Found by
-//! a later call, it proves that the folder, the entry and the branch of these names come from a call that died.
+//! It is written after the path and the branch were found free, and removed when the worktree is complete. If
+//! a later call finds it, it proves that the folder, the entry and the branch of these names come from a call
+//! that died.
 
 use std::ffi::OsStr;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Reading `git worktree list`.
+//! Parses `git worktree list`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

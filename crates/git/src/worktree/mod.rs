@@ -1,7 +1,7 @@
-//! Worktrees: listing, making, removing, and giving them the files that git does not.
+//! Worktrees: lists, makes and removes them, and gives them the files that git does not.
 //!
-//! Making (`ensure`) and removing (`remove`) may be repeated and may be interrupted anywhere; `journal` is how a
-//! repeated call knows that what it finds half-made is its own.
+//! Making (`ensure`) and removing (`remove`) may be repeated and may be interrupted anywhere; `journal` tells
+//! a repeated call that what it finds half-made is its own.
 
 mod copy;
 mod ensure;

@@ -1,10 +1,11 @@
-//! Removing a worktree with its folder, its entry and its branch, in whatever shape an agent left it.
+//! Removes a worktree with its folder, its entry and its branch, in whatever shape an agent left it.
 //!
 //! The entries are removed here and not by `git worktree remove`, which refuses a locked or damaged worktree.
-//! The folder goes first and the branch last, so that an interrupted call can be repeated. It is moved aside before
-//! it is emptied: whoever looks after an interruption finds it whole or not at all, and takes no half-emptied folder
-//! for work in which files were deleted. The same goes for the stand-in, half of which would pass for one that its agent
-//! spoiled, and for the entry, which holds the git folders of submodules. Nothing is kept: the caller has salvaged before.
+//! The folder goes first and the branch last, so that an interrupted call can be repeated. The folder is
+//! moved aside before it is emptied, so that after an interruption it is there as a whole or not at all, and
+//! a half-emptied folder is never mistaken for work in which files were deleted. The same goes for the
+//! stand-in, half of which would look like one that its agent damaged, and for the entry, which holds the git
+//! folders of submodules. Nothing is kept: the caller has salvaged before.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -30,10 +31,10 @@ pub enum RemovalStep {
     BranchRemoved,
 }
 
-/// The right to change a repository, until it is dropped; nobody else of ours changes it meanwhile.
+/// The right to change a repository, until it is dropped; no other process of ours changes it meanwhile.
 ///
-/// Whoever may have lost the right to change it at all, such as an engine that slept, asks for that after taking a turn: then
-/// nothing that another did since can be in the way of what was found.
+/// A caller that may have lost its own right to change the repository, such as an engine that slept, checks
+/// that after taking a turn. From then on nothing can change what it finds.
 #[derive(Debug)]
 pub struct Turn {
     serial: Serial,

@@ -1,4 +1,4 @@
-//! Putting a worktree back to a commit, after somebody changed it who was not to.
+//! Resets a worktree to a commit, after a role changed it that may not write.
 
 use std::path::Path;
 

@@ -121,7 +121,7 @@ async fn a_kill_after_any_step_leaves_the_submodule_ahead() {
         let project = Project::new().await;
         project.fetch();
         merge_killed_after(&project.world, &project.head, step).await;
-        // A commit of everything at this moment never takes the new commit back to the old one.
+        // Committing everything at this point never reverts the new commit to the old one.
         let staged = project.world.disk.git(&["ls-files", "--stage", "lib"]);
         let stands_at = git_in(&project.lib, &["rev-parse", "HEAD"]);
         assert!(stands_at == project.second || staged.contains(&project.first), "{step:?}");

@@ -52,7 +52,7 @@ async fn a_filter_that_is_not_allowed_passes_files_through() {
 async fn an_allowed_filter_means_what_it_meant() {
     let (world, canary) = with_programs(both).await;
     let repository = world.repository.clone().allowing(&["shout".to_owned()], &[]).await.expect("allowed");
-    // Whoever changes the config later changes nothing.
+    // A later change of the config has no effect.
     world.disk.git(&["config", "filter.shout.clean", "sed s/quiet/planted/"]);
     assert_eq!(commit_loudly(&world, &repository).await, "QUIET");
     assert!(canary.exists());

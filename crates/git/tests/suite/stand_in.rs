@@ -1,4 +1,4 @@
-//! The git folder that an agent in a sandbox sees, used by a plain git as the sandbox would have it used.
+//! The git folder that an agent in a sandbox sees, used by a plain git the way the sandbox would use it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -246,7 +246,7 @@ async fn a_stand_in_is_removed_whole_as_seen_from_its_place() {
     for number in 0..MANY_FOLDERS {
         write_below(&folder, &format!("objects/{number:03}/object"), "x");
     }
-    // Whoever comes after a kill finds this, at any moment of the removal.
+    // The process that comes after a kill finds this, at any point of the removal.
     let (over, is_over) = std::sync::mpsc::channel::<()>();
     let looked_at = folder.clone();
     let watcher = std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Cases of appends: numbers, optimistic checks, and what is wrong with an append by itself.
+//! Cases of appends: numbers, optimistic checks, and what is wrong with an append regardless of the log.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Short ways to write what the cases need.
+//! Helpers that keep the cases short.
 //!
 //! Ids and times are made from small numbers, so that a failure is legible and the same every time.
 
@@ -27,7 +27,7 @@ pub fn name(text: &str) -> StreamName {
     StreamName::parse(text).expect("the case has a good name")
 }
 
-/// Returns a time, in seconds after a fixed moment.
+/// Returns a time, in seconds after a fixed point.
 pub fn time(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).expect("the case has a good time")
 }

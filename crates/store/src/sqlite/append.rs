@@ -1,7 +1,7 @@
 //! One append as SQL, inside a transaction that has begun.
 //!
-//! The statements stay compiled in the cache of the connection. The order of checks is that of [`crate::Append`]:
-//! command, fence, expected versions, settled intents; only then is anything inserted.
+//! The statements stay compiled in the cache of the connection. The checks come in the order of
+//! [`crate::Append`]: command, fence, expected versions, settled intents; only then is anything inserted.
 
 use std::collections::BTreeMap;
 

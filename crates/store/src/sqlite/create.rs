@@ -1,4 +1,4 @@
-//! Making the file of a new database, and the folders above it.
+//! Makes the file of a new database, and the folders above it.
 //!
 //! The file appears under its name complete (empty, and private to its owner) and is never opened here under
 //! that name: closing a file that SQLite has open in the same process would drop SQLite's locks on it.

@@ -1,4 +1,4 @@
-//! Failures on their way up: SQL code does not know the path, the handle does.
+//! Failures on their way to the caller: SQL code does not know the path, the handle does.
 //!
 //! A [`Failure`] is either already an answer or an error of SQLite that [`Place::explain`] puts into words.
 

@@ -1,8 +1,8 @@
 //! A database as a file: for moving it, copying it, or finding out who uses it, without a store around it.
 //!
-//! A file in WAL mode may not be renamed while anybody has it open, and its newest events stand in the file beside it. To
-//! leave WAL mode needs every other connection to be closed, so that is both the proof that nobody uses it and what makes
-//! it one file.
+//! A file in WAL mode may not be renamed while anybody has it open, and its newest events are in the file
+//! beside it. SQLite leaves WAL mode only when every other connection is closed, so doing that both proves
+//! that nobody uses the database and makes it one file.
 
 use std::fs::File;
 use std::path::Path;
@@ -82,7 +82,8 @@ impl DatabaseFile {
         leases::find(&self.connection, name).map_err(|failure| self.place.explain("find a lease", failure))
     }
 
-    /// Writes a copy as it stands at one moment, whoever else uses it, into a file that is empty or not there.
+    /// Writes a consistent copy, even while others use the database, into a file that is empty or does not
+    /// exist.
     ///
     /// The copy is on disk before this returns.
     pub fn copy_into(&self, target: &Path) -> Result<(), Error> {

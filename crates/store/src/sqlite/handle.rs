@@ -1,8 +1,7 @@
 //! The store itself: the writer, the readers and the heads they announce.
 //!
-//! It only sends work to where it is done, which for an append may be the thread that asks. Dropping the last clone
-//! waits for the writer thread, and so for what was already ordered; after that this handle no longer has the file
-//! open.
+//! It only passes work on; an append may be done on the calling thread. Dropping the last clone waits for the
+//! writer thread, and so for what was already ordered; after that this handle no longer has the file open.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! What the connection that writes still knows from its last transaction.
 //!
-//! SQLite says with one number whether another connection has changed the file since. As long as none has, the last
-//! events, the versions of streams and the lease are those that this connection left, and need not be read again:
-//! reading them would be a third of the statements of an append. Everything is forgotten when the number changes, when
-//! a transaction is lost, and, as to the lease, when a lease is taken, renewed or released.
+//! SQLite says with one number whether another connection has changed the file since. As long as none has,
+//! the last events, the versions of streams and the lease are those that this connection left, and need not
+//! be read again: reading them would be a third of the statements of an append. Everything is forgotten when
+//! the number changes or a transaction is lost; the lease also when a lease is taken, renewed or released.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{LeaseToken, StreamName};
 use super::failure::Failure;
 use super::waiting::Waiting;
 
-/// How many streams are remembered: more than are at work at a time, and few enough to be forgotten at once.
+/// How many streams are remembered: more than are in use at a time, and few enough to be forgotten at once.
 const STREAMS_MAX: usize = 4096;
 
 /// What is known, and for which state of the file.
@@ -36,7 +36,8 @@ pub(super) struct Kept {
 }
 
 impl Known {
-    /// Tells whether nobody else has changed the file since; if somebody has, all is forgotten and read anew.
+    /// Tells whether nobody else has changed the file since; if somebody has, everything is forgotten and
+    /// read again.
     pub(super) fn is_fresh(&mut self, connection: &Connection) -> Result<bool, Failure> {
         let mut version = connection.prepare_cached("PRAGMA data_version")?;
         let file = Some(version.query_row([], |row| row.get::<_, i64>(0))?);
@@ -62,7 +63,7 @@ impl Known {
         self.streams.get(name).copied()
     }
 
-    /// Takes note of a stream.
+    /// Remembers a stream.
     pub(super) fn keep(&mut self, name: &StreamName, kept: Kept) {
         if let Some(known) = self.streams.get_mut(name) {
             *known = kept;
@@ -79,7 +80,7 @@ impl Known {
         self.token == Some(token)
     }
 
-    /// Takes note of the token of a lease.
+    /// Remembers the token of a lease.
     pub(super) fn keep_token(&mut self, token: LeaseToken) {
         self.token = Some(token);
     }

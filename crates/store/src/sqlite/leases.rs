@@ -1,4 +1,4 @@
-//! Leases as SQL. The rules are in [`crate::LeaseRequest`]; here they are only kept.
+//! Leases as SQL. The rules are in [`crate::LeaseRequest`]; this module only stores leases.
 
 use std::time::Duration;
 

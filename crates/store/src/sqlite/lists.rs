@@ -1,4 +1,4 @@
-//! Kept lists as SQL.
+//! Stored lists as SQL.
 
 use rusqlite::{Connection, OptionalExtension, params};
 

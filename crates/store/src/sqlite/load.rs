@@ -1,6 +1,6 @@
 //! Reads of the log as SQL, each inside a transaction of its connection and so consistent.
 //!
-//! Every read counts what it got: a row that is missing is reported, never skipped in silence.
+//! Every read counts its rows: a missing row is reported, never skipped silently.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, Row, Rows, params};

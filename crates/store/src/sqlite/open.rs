@@ -1,8 +1,8 @@
-//! Opening the file: made when it is missing, refused untouched when it is not ours or too new.
+//! Opens the file: creates it if it is missing, and refuses it untouched if it is not ours or too new.
 //!
-//! The header is read first in a way that makes nothing beside the file, because opening a file in WAL mode
-//! already makes `-wal` and `-shm`. A look under a lock follows: a newer schema may stand in the WAL alone. Both
-//! go through SQLite, since closing the file by other means would drop the locks of handles in this process.
+//! The header is first read without creating any file beside it, because opening a file in WAL mode already
+//! makes `-wal` and `-shm`. A check under a lock follows: a newer schema may be in the WAL alone. Both go
+//! through SQLite, since closing the file by other means would drop the locks of handles in this process.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(super) const PAGE_BYTES: u32 = 8_192;
 /// it; often enough that the next process reads it at once, and that the file soon has its length (`runway.rs`).
 pub(super) const WAL_PAGES_MAX: u32 = 300;
 
-/// How long to pause before asking for WAL mode again; SQLite does not wait for that lock by itself.
+/// How long to pause before asking for WAL mode again; SQLite does not wait for that lock.
 const WAL_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What to do when there is no database.
@@ -68,7 +68,7 @@ pub(super) fn open_reader(place: &Place) -> Result<Connection, Failure> {
     Ok(connection)
 }
 
-/// Has compiled statements stay compiled: without it, binding the end of a range has SQLite plan the query anew.
+/// Keeps compiled statements compiled: otherwise SQLite plans a query again when the end of a range is bound.
 fn keep_plans(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
@@ -83,7 +83,7 @@ fn connect_writer(place: &Place) -> Result<Connection, Failure> {
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // Where fsync does not reach the disk by itself (macOS), ask for the one that does.
+    // Where a plain fsync does not reach the disk (macOS), ask for the one that does.
     connection.pragma_update(None, "fullfsync", true)?;
     // Only a file without content takes it.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;

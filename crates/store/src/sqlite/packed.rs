@@ -1,7 +1,7 @@
 //! A snapshot as a column: LZ4 behind its length.
 //!
-//! A snapshot is the state once more, and the log has it already. So it may be hard to read by eye, and must be
-//! short: a large state is otherwise most of what a run keeps on the disk beside its events.
+//! A snapshot repeats the state, which the log has already. So it need not be readable, but must be small:
+//! otherwise a large state is most of what a run keeps on the disk besides its events.
 
 /// No block of LZ4 unfolds to more than so many times its own length.
 const RATIO_MAX: usize = 255;

@@ -1,7 +1,7 @@
 //! A few connections that only read, used by blocking tasks.
 //!
-//! Each read is one transaction, so it sees one moment of the log. A connection is opened when it is first
-//! needed and kept; one that has failed is closed instead of being used again.
+//! Each read is one transaction, so it sees a consistent state of the log. A connection is opened when it is
+//! first needed and kept; one that has failed is closed instead of being used again.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,9 +1,10 @@
-//! Room for the WAL, made at once instead of commit by commit.
+//! Allocates room for the WAL at once instead of commit by commit.
 //!
-//! A commit that makes the WAL longer has the file system write its own records too, which takes as long again. The WAL
-//! is made anew whenever nobody had the file open, so every engine would pay this for its first few hundred commits. A
-//! connection that goes on writing therefore has SQLite write a WAL of full length, of frames that never count: a
-//! transaction that does not fit the cache, and is rolled back. A failure is none: without room all goes on as before.
+//! A commit that makes the WAL longer also makes the file system write its own records, which doubles its
+//! time. The WAL is created again whenever nobody had the file open, so every engine would pay this for its
+//! first few hundred commits. A connection that will write a lot therefore makes SQLite write a WAL of full
+//! length, of frames that never count: a transaction that does not fit the cache, and is rolled back. Errors
+//! are ignored: without the room everything works as before.
 
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub(super) struct Runway {
 }
 
 impl Runway {
-    /// Takes note of a commit.
+    /// Counts a commit.
     pub(super) fn count(&mut self, connection: &Connection, place: &Place) {
         self.commits = self.commits.wrapping_add(1);
         if !self.is_long && self.commits.is_multiple_of(COMMITS_BEFORE) {
@@ -52,7 +53,7 @@ fn is_short(database: &Path) -> bool {
 fn lengthen(connection: &Connection, place: &Place) -> Result<(), rusqlite::Error> {
     let cache: i64 = connection.pragma_query_value(None, "cache_size", |row| row.get(0))?;
     connection.pragma_update(None, "cache_size", CACHE_PAGES)?;
-    // Whoever has the lock is not waited for.
+    // Do not wait for another holder of the lock.
     connection.busy_timeout(Duration::ZERO)?;
     let spilled = spill(connection);
     connection.busy_timeout(place.busy_wait_max)?;

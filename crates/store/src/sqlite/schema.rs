@@ -1,6 +1,6 @@
 //! The tables of the file, their version, and the steps from one version to the next.
 //!
-//! The version stands in `user_version`, and the mark that a file is ours in `application_id`. A step is never
+//! The version is in `user_version`, and the mark that a file is ours in `application_id`. A step is never
 //! changed once released; a change of the tables is a new step at the end of [`STEPS`].
 
 use rusqlite::{Connection, TransactionBehavior};

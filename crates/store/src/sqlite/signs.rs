@@ -1,7 +1,8 @@
-//! Whether another process may have appended, told by the WAL file alone.
+//! Finds out from the WAL file alone whether another process may have appended.
 //!
-//! Every commit of any process writes to the WAL. So as long as its entry in the folder says that nobody has, the log is as
-//! it was; to ask for that is far cheaper than a read, and is done many times a second by whoever waits.
+//! Every commit of any process writes to the WAL. So as long as its directory entry has not changed, the log
+//! has not either. Checking that is far cheaper than a read, and a waiting process does it many times a
+//! second.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! A transaction: a group of orders, done in one commit and then answered.
 //!
-//! A refused order leaves no trace and hurts no other. Other processes write to the same file; the transaction is
-//! begun with the write lock, so numbers have no gaps.
+//! A refused order leaves no trace and affects no other. Other processes write to the same file; the
+//! transaction takes the write lock when it begins, so numbers have no gaps.
 
 use std::time::Duration;
 
@@ -65,7 +65,8 @@ impl<'c> Transaction<'c> {
         };
         self.roll_back_if_lost(&committed);
         let result = committed.clone().map(|_| ());
-        // Answered first: whoever waits for an answer is held up, whoever follows the head is only told of it.
+        // Answered first: callers that wait for an answer are blocked, followers of the head are only
+        // notified.
         for answer in held {
             answer(result.clone());
         }
@@ -192,7 +193,7 @@ impl<'c> Transaction<'c> {
         match &outcome {
             Ok(_) if self.is_alone => {}
             Ok(_) => self.mark("RELEASE apart")?,
-            // SQLite has rolled everything back by itself: a full disk, a failed read.
+            // SQLite has already rolled everything back: a full disk, a failed read.
             Err(error) if self.connection.is_autocommit() => return Err(error.clone()),
             Err(_) if self.is_alone => self.mark("ROLLBACK")?,
             Err(_) => {

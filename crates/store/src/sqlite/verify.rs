@@ -1,4 +1,4 @@
-//! The walk over the stored log: SQLite checks its pages, [`Walk`] the numbers, SQL what hangs on nothing.
+//! The walk over the stored log: SQLite checks its pages, [`Walk`] the numbers, and SQL finds orphaned rows.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,10 @@
 //! The last events of the log, which are not entered in the tables beside it yet.
 //!
-//! The row of an event says everything by itself: which streams it is in, which intents it asks for, and which it
-//! settles. `places` and `intents` say the same in another order. To write there with every append would be two more
-//! pages for each, so it is done for many events together: when enough wait, or when a transaction has several appends
-//! to share the pages. Until then whoever asks for a stream or an intent takes what waits into account.
+//! The row of an event is complete by itself: which streams it is in, which intents it asks for, and which it
+//! settles. `places` and `intents` say the same in another order. Writing there with every append would cost
+//! two more pages each time, so it is done for many events together: when enough wait, or when a transaction
+//! has several appends to share the pages. Until then every read of a stream or an intent takes the waiting
+//! events into account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,7 +101,7 @@ impl Waiting {
         })
     }
 
-    /// Takes note of the next event, which waits from now on.
+    /// Records the next event, which waits from now on.
     pub(super) fn push(&mut self, streams: &[StreamName]) {
         let seq = self.next();
         self.events += 1;
@@ -112,13 +113,13 @@ impl Waiting {
         }
     }
 
-    /// Takes note of an intent that an event asks for.
+    /// Records an intent that an event asks for.
     pub(super) fn ask(&mut self, id: IntentId, intent: &NewIntent, at: Timestamp) {
         let NewIntent { kind, lane, data, .. } = intent.clone();
         self.asked.insert(id, Asked { kind, lane, data, at });
     }
 
-    /// Takes note that intents are settled.
+    /// Records that intents are settled.
     pub(super) fn settle(&mut self, intents: &[IntentId]) {
         for intent in intents {
             if self.asked.remove(intent).is_none() {
@@ -127,7 +128,7 @@ impl Waiting {
         }
     }
 
-    /// Takes note that intents are settled, which no event tells; it has to be entered at once.
+    /// Records that intents are settled without an event that says so; this has to be entered at once.
     pub(super) fn settle_untold(&mut self, intents: &[IntentId]) {
         self.settle(intents);
         self.has_untold |= !intents.is_empty();

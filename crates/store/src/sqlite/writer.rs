@@ -1,11 +1,12 @@
 //! The one connection of a handle that writes, and its thread.
 //!
-//! The thread takes what is waiting, does it all in one transaction, and answers when that is on disk: one fsync for
-//! many appends. An append that is alone is not worth the way to another thread and back, which costs about as much
-//! as its SQL. It is committed on the thread that asks, under three conditions: nobody else is waiting, the lock of
-//! the file is free at once, and the runtime has another worker to go on with. So at most one worker is ever held up,
-//! for the time of one commit. There is no wait within it, so a caller that goes away cannot leave it half done; a
-//! panic within it poisons the lock, and the store answers from then on that it has stopped.
+//! The thread takes what is waiting, does it all in one transaction, and answers when that is on disk: one
+//! fsync for many appends. For a single append the trip to another thread and back is not worth it, as it
+//! costs about as much as the SQL. Such an append is committed on the calling thread, under three conditions:
+//! nobody else is waiting, the lock of the file is free at once, and the runtime has another worker to
+//! continue with. So at most one worker is ever blocked, for the time of one commit. There is no await within
+//! it, so a caller that goes away cannot leave it half done; a panic within it poisons the lock, and from
+//! then on the store answers that it has stopped.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -120,7 +121,7 @@ impl Desk {
         let mut group = Vec::with_capacity(GROUP_ORDERS_MAX);
         while let Some(first) = queue.blocking_recv() {
             group.push(first);
-            // Whoever commits on a thread of its own may be at it; meanwhile more may come.
+            // A caller that commits on its own thread may hold it; meanwhile more orders may come.
             let Ok(mut file) = self.file.lock() else { return };
             while group.len() < GROUP_ORDERS_MAX
                 && let Ok(next) = queue.try_recv()
@@ -160,7 +161,7 @@ impl Desk {
         Ok(answer)
     }
 
-    /// Has a lock that another process holds be an answer at once: a worker of the runtime may not wait for it.
+    /// Returns at once when another process holds the lock: a worker of the runtime must not wait for it.
     fn without_waiting<T>(
         &self,
         connection: &Connection,
@@ -191,7 +192,7 @@ impl Desk {
     }
 }
 
-/// Tells whether this thread belongs to a runtime that has another worker to go on with.
+/// Tells whether this thread belongs to a runtime that has another worker to continue with.
 fn can_spare_this_thread() -> bool {
     Handle::try_current().is_ok_and(|runtime| {
         runtime.runtime_flavor() == RuntimeFlavor::MultiThread && runtime.metrics().num_workers() > 1

@@ -19,8 +19,8 @@ const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// How long a server may take to end when its input is closed.
 const END_MAX: Duration = Duration::from_secs(10);
 
-/// How long a server is left alone after its last answer. Gemini saves a session a moment later, and loses one whose input
-/// is closed at once.
+/// How long a server is left alone after its last answer. Gemini saves a session slightly later, and loses
+/// one whose input is closed at once.
 const SAVE_GRACE: Duration = Duration::from_secs(2);
 
 /// How often it is seen whether something is to be done while an answer is awaited.
@@ -209,7 +209,7 @@ impl Client {
         let _ = writeln!(self.input, "{text}").and_then(|()| self.input.flush());
     }
 
-    /// Adds a message as it stands to the record.
+    /// Adds a message unchanged to the record.
     fn note(&mut self, from: &str, text: &str) {
         self.record.push_str(&format!("{{\"from\":\"{from}\",\"message\":{text}}}\n"));
     }

@@ -18,7 +18,7 @@ pub struct Home {
 
 /// What an agent may do without asking, as far as its config or environment says it.
 ///
-/// Some programs are told by arguments instead, which are the adapters' subject.
+/// Some programs take this as arguments instead, which are the adapters' subject.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Permissions {
     /// Everything.

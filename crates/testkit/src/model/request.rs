@@ -32,7 +32,7 @@ impl Request {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
-    /// Takes down a request.
+    /// Records a request.
     pub(crate) fn of(head: &hyper::http::request::Parts, body: &[u8]) -> Self {
         let header = |(name, value): (&hyper::header::HeaderName, &hyper::header::HeaderValue)| {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())

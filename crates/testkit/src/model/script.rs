@@ -50,7 +50,7 @@ pub(crate) struct Part {
     pub(crate) message: Option<String>,
     /// Answers with a rate limit as the service would.
     pub(crate) rate_limit: Option<RateLimit>,
-    /// How often an error or a rate limit is answered before the step goes on; always, if not given.
+    /// How often an error or a rate limit is answered before the step continues; always, if not given.
     pub(crate) times: Option<u32>,
     /// Seconds for the header `retry-after` of an error.
     pub(crate) retry_after: Option<u64>,

@@ -103,7 +103,7 @@ fn serve(listener: TcpListener, memory: &Arc<Mutex<Memory>>, stopped: oneshot::R
     });
 }
 
-/// Takes connections for ever; they end with this future, because the set aborts what it holds.
+/// Accepts connections forever; they end with this future, because the set aborts what it holds.
 async fn accept(listener: &tokio::net::TcpListener, memory: &Arc<Mutex<Memory>>) {
     let mut connections = JoinSet::new();
     loop {

@@ -1,7 +1,7 @@
 //! A `map` over whatever a role returns: every run ends, however its items are keyed and whatever they depend on.
 //!
-//! Some items are alike, some depend on each other in a circle or on what is not there, and some are no items at all. The
-//! children end as it happens, with any result.
+//! Some items are equal, some depend on each other in a circle or on missing items, and some are not items at
+//! all. The children end in any order, with any result.
 
 use super::outputs::{Dice, any_json};
 use super::play::{Play, through_json};

@@ -1,4 +1,5 @@
-//! How a run ends badly: outputs that do not fit, states that are not allowed, expressions that fail, no way on.
+//! How a run fails: outputs that do not fit, states that are not allowed, expressions that fail, no edge to
+//! take.
 
 use super::check;
 use super::workflows::{Example, plain_state, small, speckit};

@@ -36,7 +36,7 @@ fn taken(heads: &[(&str, u32)], anew: &[&str]) -> Taken {
     Taken { merged: BTreeMap::new(), heads, anew: anew.iter().map(|key| (*key).to_owned()).collect() }
 }
 
-/// Forks a run as it stands, and compares what comes of the lines.
+/// Forks a run in its current state, and compares the results of the lines.
 fn check_fork(from: &Run, taken: Taken, when: &str, expected: Expect) -> Run {
     let (play, told) = Play::of(&asked(), vec![fork(RunId::new(2).unwrap(), from, taken)]);
     let mut text = format!("  {}\n", describe_event(&told.events[0]));

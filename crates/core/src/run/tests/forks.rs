@@ -1,4 +1,4 @@
-//! A fork begins where another run stood, with its state and counters, and goes its own way.
+//! A fork starts where another run stood, with its state and counters, and then continues on its own.
 
 use super::maps::five_parts;
 use super::play::{Play, RUN};

@@ -1,4 +1,4 @@
-//! A child while a run above it is paused: what is under way ends, and nothing more is asked for.
+//! A child while a run above it is paused: running work ends, and nothing more is asked for.
 
 use super::check;
 use super::maps::five_parts;

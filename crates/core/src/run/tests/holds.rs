@@ -1,6 +1,6 @@
 //! Pause, resume and stop in every phase, and a run that is held by an error.
 //!
-//! What is under way is never asked for twice, and a run that is held asks for nothing.
+//! Running work is never asked for twice, and a run that is held asks for nothing.
 
 use super::check;
 use super::workflows::speckit;

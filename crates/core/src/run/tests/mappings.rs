@@ -1,4 +1,4 @@
-//! The book of a mapping says what a look at all of its children would.
+//! The index of a mapping agrees with a look at all of its children.
 
 use super::outputs::Dice;
 use crate::Code;
@@ -14,7 +14,7 @@ fn key(number: u64) -> String {
     format!("k{number}")
 }
 
-/// Items that may depend on any other, on themselves, on one that there is not, and on the same one twice.
+/// Items that may depend on any other, on themselves, on one that does not exist, and on the same one twice.
 fn any_items(dice: &mut Dice) -> Vec<Item> {
     let count = dice.roll(ITEMS_MAX);
     let depends = |dice: &mut Dice| (0..dice.roll(3)).map(|_| key(dice.roll(count + 1))).collect();

@@ -289,7 +289,7 @@ fn an_item_that_its_child_does_not_take_is_refused() {
     );
 }
 
-/// What could never start would keep the run waiting for ever.
+/// An item that could never start would keep the run waiting forever.
 #[test]
 fn items_that_can_never_start_are_refused() {
     let item = |key: &str, after: &str| json!({ "key": key, "after": after });

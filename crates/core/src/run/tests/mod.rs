@@ -1,7 +1,8 @@
-//! What runs do, shown by text: [`check`] plays a script and compares what came of each line.
+//! What runs do, shown by text: [`check`] plays a script and compares the result of each line.
 //!
-//! Every line that is played is also checked by itself: a decision leaves the run as it was, and folding what was
-//! recorded, read back from its JSON, gives the same run. See [`script`] for the language and [`play`] for those checks.
+//! Every line that is played is also checked on its own: a decision leaves the run as it was, and folding
+//! what was recorded, read back from its JSON, gives the same run. See [`script`] for the language and
+//! [`play`] for those checks.
 
 mod any_items;
 mod board;

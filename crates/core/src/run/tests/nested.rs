@@ -1,4 +1,4 @@
-//! What is nested so deep that it could be written into the log and not be read again.
+//! Values that are nested so deep that they could be written into the log but not be read again.
 
 use super::any_items::parts;
 use super::play::{Play, through_json};

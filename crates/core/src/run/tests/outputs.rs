@@ -1,7 +1,7 @@
 //! What agents may return: any JSON at all, and outputs that fit their schema with whatever content.
 //!
-//! Everything follows from one number, so that a failing case can be played again. The nesting goes to just below what
-//! the reader of an agent's text takes; what is deeper never comes in.
+//! Everything is derived from one number, so that a failing case can be repeated. The nesting goes to just
+//! below what the parser of an agent's text accepts; deeper values never get in.
 
 use serde_json::{Map, Value, json};
 

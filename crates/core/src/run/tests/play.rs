@@ -1,4 +1,4 @@
-//! One run as the engine would keep it: what was recorded, where it stands, and which effects are open.
+//! One run as the engine would keep it: its events, its state, and which effects are open.
 //!
 //! Whatever the command, it checks three things: the decision leaves the run as it was, the facts read back from their
 //! JSON are carried by the run that was folded from such facts alone, and a snapshot of the run is read back the same.
@@ -18,7 +18,7 @@ pub(super) struct Play {
     pub(super) facts: Vec<Fact<Event>>,
     /// What was asked for and is not answered.
     pub(super) open: Vec<Effect>,
-    /// What was last told, to be told again.
+    /// The last command, to be given again.
     pub(super) last: Option<Command>,
     /// Whether every step is checked, and not only the events; for runs of which there are many.
     pub(super) is_thorough: bool,
@@ -26,7 +26,7 @@ pub(super) struct Play {
     replayed: Option<Run>,
 }
 
-/// What came of one command.
+/// The result of one command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     pub(super) events: Vec<Event>,
@@ -115,7 +115,7 @@ impl Play {
     /// Keeps the effects that the run still waits for; none of them may be asked for twice.
     fn settle(&mut self, events: &[Event], asked: &[Effect]) {
         let (run, open) = (&self.run, &mut self.open);
-        // What answers one may ask for the same again, to go on with it.
+        // An answer may ask for the same again, to continue with it.
         let answers =
             |event: &Event| matches!(event, Event::RunChildrenStarted { .. } | Event::RunPublished { .. });
         let is_answered = events.iter().any(answers);

@@ -161,7 +161,7 @@ fn output(play: &Play, terms: &Terms, number: Option<u32>) -> serde_json::Value 
     match (play.run.node.as_str(), how) {
         (_, "senseless") => any_json(dice),
         ("spec", "unruly") => any_spec(dice),
-        // Who is blocked for ever waits for a person for ever.
+        // A coder that is blocked forever waits for a person forever.
         ("coder", "unruly") => any_code(dice, number.is_none()),
         (_, "unruly") => any_review(dice),
         ("spec", "broken") | ("coder", "broken") => coder_output(key, "broken"),

@@ -1,4 +1,4 @@
-//! Text in, text out: a few lines of commands to a run, and what came of each.
+//! Text in, text out: a few lines of commands to a run, and the result of each.
 //!
 //! ```text
 //! begin [level=N] [board] [child [held]] [NAME=VALUE]…   a run of the example; further names go into its input
@@ -13,7 +13,7 @@
 //! start [KEY,KEY]           children are started; by default those that can be
 //! child KEY ok JSON | child KEY fail      a child ends
 //! answer yes|no TEXT | pause | resume | stop [REASON] | stopped
-//! off                       nobody has begun what was asked for, and it is put off
+//! off                       nobody has begun what was asked for, and it is postponed
 //! above pause|resume        the run that waits for it, or one above that, is paused or resumed
 //! again                     the last command is given once more
 //! late COMMAND              the command comes for a step that is over
@@ -59,7 +59,7 @@ fn lines(script: &str) -> impl Iterator<Item = &str> {
     script.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty())
 }
 
-/// Carries out one line, and returns what came of it.
+/// Carries out one line, and returns its result.
 pub(super) fn carry_out(example: &Example, play: &mut Option<Play>, line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (verb, rest) = words.split_first().expect("a line has a word");

@@ -81,7 +81,8 @@ fn the_states_before_and_after_each_agent() {
     shows(&play, json!({ "tasks": [], "currentTaskIndex": 0 }));
 
     give(&mut play, &spec());
-    // The design prints `pending` for the task that comes next; it is `in_progress` as soon as the coder is at work on it.
+    // The design prints `pending` for the task that comes next; it is `in_progress` as soon as the coder
+    // works on it.
     let pending = |id: &str, title: &str| json!({ "id": id, "title": title, "status": "pending" });
     let current = |id: &str, title: &str| json!({ "id": id, "title": title, "status": "in_progress" });
     shows(

@@ -1,4 +1,4 @@
-//! The events of runs in JSON: words that the log keeps for ever.
+//! The events of runs in JSON: words that the log keeps forever.
 
 use crate::run::Event;
 use crate::testing::run_samples;

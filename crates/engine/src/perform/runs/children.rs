@@ -1,4 +1,5 @@
-//! Starts the children of a `map` node that can be started: their runs and the note of them, in one append.
+//! Starts the children of a `map` node that can be started: their runs, and the parent's record of them, in
+//! one append.
 
 use crate::commands::run_orders::{Batch, child_order};
 use crate::core::run::{Command, Item, Phase};

@@ -1,6 +1,6 @@
 //! Puts a task up for approval, and waits until it is merged, sent back or cancelled.
 //!
-//! The intent stays open for as long as a person takes. Which of the three it was is read from the task itself, so a
+//! The intent stays open until a person has decided. The outcome is read from the task itself, so a
 //! repetition after a crash finds the same.
 
 use crate::commands::orders::{self, Giver, Order};
@@ -46,16 +46,16 @@ pub(crate) async fn perform(
                 return settle(work, run, Command::NotPerformed { step, failure }).await;
             }
         }
-        // A person may take days over it; the next engine goes on waiting.
+        // A person may take days over it; the next engine keeps waiting.
         if work.is_leaving() {
             return Ok(());
         }
         let mut leaving = work.leaving.clone();
         tokio::select! {
-            // Looked at once more, because what it waits for may have come just before.
+            // Checked once more, because the decision may have come just before.
             _ = leaving.wait_for(|is_leaving| *is_leaving) => {}
             reason = control.asked() => match reason {
-                // The next engine goes on with it.
+                // The next engine continues with it.
                 StopReason::Shutdown => return Ok(()),
                 StopReason::Cancelled | StopReason::Paused => {}
             },
@@ -64,7 +64,7 @@ pub(crate) async fn perform(
     }
 }
 
-/// Puts the task up, and sends it back where a tape says so; false when there is nothing to do but wait.
+/// Puts the task up, and sends it back where a tape says so; returns false when all that is left is to wait.
 async fn go_on(work: &Work, run: RunId, task: &Task) -> Result<bool, Error> {
     let project = &work.project;
     let (is_ready, is_up) = (is_ready_to_submit(task), is_up(task));
@@ -79,7 +79,7 @@ async fn go_on(work: &Work, run: RunId, task: &Task) -> Result<bool, Error> {
     }
     let Some(decision) = decision.filter(|decision| !decision.approved) else { return Ok(false) };
     let giver = Giver { actor: Actor::Engine, command_id: None };
-    // As it was said: the two are joined by an empty line when they are handed on.
+    // Split as it was given: the two are joined by an empty line when they are passed on.
     let (reason, feedback) = match decision.reason.split_once("\n\n") {
         Some((reason, feedback)) => (reason.to_owned(), Some(feedback.to_owned())),
         None => (decision.reason, None),
@@ -108,7 +108,7 @@ async fn wanted(work: &Work, run: RunId, step: u64) -> Result<Option<Waiting>, E
     })
 }
 
-/// Says what became of the task, if it is no longer open.
+/// Returns what happened to the task, if it is no longer open.
 fn judge(task: &Task, waiting: &Waiting, run: RunId, step: u64) -> Option<Command> {
     match &task.stage {
         Stage::Verified(landed) if landed.cleanup != Cleanup::Pending => Some(Command::Landed { step }),

@@ -1,6 +1,6 @@
-//! Performing the effects of runs: one file per effect, each safe to repeat.
+//! Performs the effects of runs: one file per effect, each safe to repeat.
 //!
-//! It does not decide how a run continues: what came of an effect goes back to the run as a command.
+//! It does not decide how a run continues: the outcome of an effect goes back to the run as a command.
 
 mod children;
 mod land;
@@ -69,7 +69,7 @@ async fn or_hold(work: &Work, run: RunId, step: u64, performed: Result<(), Error
     seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
 }
 
-/// Tells a run what came of an effect, and settles the intent with it.
+/// Reports the outcome of an effect to a run, and settles the intent with it.
 async fn settle(work: &Work, run: RunId, command: Command) -> Result<(), Error> {
     let mut seat = Seat::load(&work.project, run).await?;
     seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())

@@ -1,7 +1,9 @@
-//! Drives a run: performs the node that it is at, and goes on with the next for as long as that is all it asks for.
+//! Drives a run: performs its current node, and continues with the next as long as the run asks for nothing
+//! else.
 //!
-//! The run stays in memory from step to step. The intent of each step is settled by the append that asks for the next,
-//! so a crash loses at most what a role was just doing, and nothing whose result was stored is done again.
+//! The run stays in memory from step to step. The intent of each step is settled by the append that asks for
+//! the next, so a crash loses at most what a role was just doing, and nothing whose result was stored is done
+//! again.
 
 use crate::core::run::{Command, Effect, Hold, Phase, Run};
 use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, Task, TaskId};
@@ -41,20 +43,20 @@ pub(crate) async fn perform(
         };
         if let Some(command) = find_hold(seat.run()) {
             left::end(work, seat.run()).await?;
-            // Decided once: when somebody resumes it at this moment, the intent must stay.
+            // Decided only once: if somebody resumes the run right now, the intent must stay.
             if seat.give_with(&work.project, &Actor::Engine, command, &terms, Append::default()).await? {
                 return Ok(());
             }
             seat = Seat::load(&work.project, run).await?;
             continue;
         }
-        // Kept until what came of it is stored: until then its task is not cancelled.
+        // Held until the outcome is stored: until then its task is not cancelled.
         let on_task = seat.run().find_task().map(|task| work.under_way.enter(task, control));
         let control = on_task.as_ref().map_or(control, OnTask::control);
         let played = play(work, roles, &mut seat, asks, control).await;
         let Some(command) = trouble::or_hold(seat.run(), played)? else { return Ok(()) };
         if let Command::PutOff { .. } = command {
-            // As if nobody had begun: the run is looked at anew.
+            // As if nobody had begun: read the run again.
             seat = Seat::load(&work.project, run).await?;
             continue;
         }
@@ -67,12 +69,13 @@ pub(crate) async fn perform(
     }
 }
 
-/// Tells whether the node that a run is at is to be performed; what was left of it is ended otherwise.
+/// Tells whether the current node of a run should be performed; otherwise what is left of it is ended.
 pub(crate) fn is_performed(run: &Run) -> bool {
     matches!(run.phase, Phase::Performing { .. }) && find_hold(run).is_none()
 }
 
-/// Returns what a run is told instead of performing its node: it was stopped or paused before anybody began.
+/// Returns the command for a run whose node is not performed, because it was stopped or paused before anybody
+/// began.
 fn find_hold(run: &Run) -> Option<Command> {
     match run.hold {
         Some(Hold::Stopping { .. }) => Some(Command::Stopped),
@@ -80,7 +83,7 @@ fn find_hold(run: &Run) -> Option<Command> {
     }
 }
 
-/// Returns the intent to go on with, if performing the next node is all that is asked for.
+/// Returns the intent to continue with, if performing the next node is all that is asked for.
 fn next_of(asked: &[(IntentId, Effect)]) -> Option<IntentId> {
     match asked {
         [(intent, Effect::PerformNode { .. })] => Some(*intent),
@@ -88,7 +91,7 @@ fn next_of(asked: &[(IntentId, Effect)]) -> Option<IntentId> {
     }
 }
 
-/// Performs the node, and returns what the run is told; nothing when the engine leaves.
+/// Performs the node, and returns the command for the run; nothing when the engine shuts down.
 async fn play(
     work: &Work,
     roles: &dyn Roles,
@@ -141,7 +144,7 @@ fn find_kind(seat: &Seat) -> Option<Kind> {
     }
 }
 
-/// Has a role play, or says why there is nothing to tell it.
+/// Lets a role play, or says why there is no prompt for it.
 async fn ask(
     work: &Work,
     roles: &dyn Roles,
@@ -271,7 +274,7 @@ fn no_worktree(run: RunId, task: &Task) -> Failure {
     )
 }
 
-/// A check that nobody has defined has not failed; a run that goes on would take it for that.
+/// A check that nobody has defined has not failed; a run that continued would treat it as failed.
 fn unknown_checks(run: RunId, unknown: &[&str], known: &[String], mend: &str) -> Failure {
     let known_names = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     Failure::from(

@@ -1,4 +1,5 @@
-//! Puts the items of a run on the board: tasks and the note of which is which, in one append.
+//! Puts the items of a run on the board: the tasks, and the record of which task belongs to which item, in
+//! one append.
 
 use crate::clock;
 use crate::commands::documents;
@@ -54,7 +55,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
                     seat.give(project, &Actor::Engine, command, &terms(work)).await?;
                     return Ok(());
                 }
-                // The next engine goes on with it, or the run was stopped.
+                // The next engine continues with it, or the run was stopped.
                 TakenUp::Leaving if work.is_leaving() => return Ok(()),
                 TakenUp::Leaving => continue,
             }
@@ -84,13 +85,13 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
 enum TakenUp {
     All,
     Not(Failure),
-    /// Nobody wants them any more, or this engine leaves.
+    /// Nobody needs them any more, or this engine is shutting down.
     Leaving,
 }
 
-/// Takes up the items that had been begun where a fork left the other run, each at the commit that it had come to.
+/// Takes up the items that the other run had begun at the point of the fork, each at its last commit then.
 ///
-/// Otherwise a step that performs nothing, such as a question, would lead on with tasks that hold no work.
+/// Otherwise a step that performs nothing, such as a question, would continue with tasks that hold no work.
 async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
     let (project, run) = (&work.project, seat.run());
     for item in &run.driven {
@@ -105,7 +106,7 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
         loop {
             match drive.look(&mut is_asked).await? {
                 Found::Ready(_) => break,
-                // Whoever needs it says so.
+                // The step that needs the task reports this.
                 Found::Failed(failure) if failure.code == Code::TaskCancelled => break,
                 Found::Failed(failure) => return Ok(TakenUp::Not(failure)),
                 Found::Later | Found::PutOff => seen = project.store().wait_past(seen, IDLE).await?,
@@ -145,12 +146,13 @@ impl<'a> Board<'a> {
         let plan: Folded<Plan> = Folded::from_loaded(loaded)?;
         let plan_version = plan.version;
         let catalogue = documents::load_catalogue(&work.project).await?;
-        // One that is not there is no reason to keep the tasks from the board.
+        // A missing PRD is no reason to keep the tasks from the board.
         let prd = prd.filter(|prd| catalogue.state.prds.contains_key(prd));
         Ok(Board { work, prd, catalogue, plan, plan_version, append: Append::default() })
     }
 
-    /// Makes a task of each item, in their order; what an item depends on must come before it, or be there.
+    /// Makes a task of each item, in their order; what an item depends on must come before it, or exist
+    /// already.
     fn add_all(
         &mut self,
         items: &[BoardItem],

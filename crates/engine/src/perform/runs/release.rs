@@ -1,7 +1,7 @@
-//! Lets go of a task when its run is over, or gives it up.
+//! Releases a task when its run is over or gives the task up.
 //!
-//! What the run did not submit is left to a person with the reason, in the worktree as it is. This ends what a killed
-//! engine left running in it.
+//! What the run did not submit is left to a person with the reason, in the worktree as it is. Processes that
+//! a killed engine left running there are ended.
 
 use crate::commands::orders;
 use crate::core::{Failure, Outcome, RunEnd, RunId, Stage, Task, TaskId, WorkPhase};
@@ -32,7 +32,8 @@ pub(crate) async fn perform(
     work.keep_file(task).await
 }
 
-/// Waits until no worktree is being made for the run; nothing when the engine leaves, and the next one goes on.
+/// Waits until no worktree is being made for the run; returns nothing when the engine shuts down, and the
+/// next one continues.
 async fn until_prepared(work: &Work, run: RunId, task: TaskId) -> Result<Option<Task>, Error> {
     let store = work.project.store();
     let mut seen = store.head().await?;
@@ -50,7 +51,7 @@ async fn until_prepared(work: &Work, run: RunId, task: TaskId) -> Result<Option<
     }
 }
 
-/// Ends a session of which no engine heard the end.
+/// Ends a session whose end no engine has seen.
 async fn end_session(work: &Work, task: &Task) -> Result<(), Failure> {
     let Stage::InProgress(found) = &task.stage else { return Ok(()) };
     let WorkPhase::Driven { session: Some(session), .. } = found.phase else { return Ok(()) };

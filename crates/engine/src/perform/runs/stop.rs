@@ -1,4 +1,4 @@
-//! Stops what a run has under way: the session of a role, and its children.
+//! Stops the current work of a run: the session of a role, and its children.
 
 use crate::commands::run_orders::get_run;
 use crate::core::run::{Command, Phase};
@@ -23,7 +23,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, control: Option<Control>) -
             let mut seat = Seat::load_bare(&work.project, child).await?;
             let terms = Terms { settle: Vec::new(), fence: Some(work.token) };
             match seat.give(&work.project, &Actor::Engine, Command::Stop { reason: None }, &terms).await {
-                // It has ended by itself meanwhile.
+                // It has already ended.
                 Err(Error::Refused(_)) | Ok(_) => {}
                 Err(other) => return Err(other),
             }

@@ -12,7 +12,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<()
     let end = match get_run(&work.project, run).await?.phase {
         Phase::Completed { result } => ChildEnd::Completed { result },
         Phase::Failed { error } => ChildEnd::Failed { error },
-        // It cannot be otherwise: the effect is asked for by the end.
+        // Cannot happen: only the end of a run asks for this effect.
         _ => return seat::settle(&work.project, &terms(work)).await,
     };
     let command = Command::ChildEnded { child: run, end };
@@ -23,7 +23,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<()
             place.leave(seat);
             Ok(())
         }
-        // Its end is then that it cannot go on; the child's must not be lost over it.
+        // The parent then ends because it cannot continue; the end of the child must not be lost over that.
         Err(Error::Workflow(_)) => {
             let mut seat = Seat::load_bare(&work.project, parent).await?;
             seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())

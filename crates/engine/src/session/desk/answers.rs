@@ -1,4 +1,4 @@
-//! From the words of the engine to those of the desk.
+//! Converts the engine's types to those of the desk.
 
 use crate::commands::messages::MessageView;
 use crate::core::{Code, Problem, Task};
@@ -22,7 +22,7 @@ pub(crate) fn fault_from(problem: &Problem) -> Fault {
     Fault { code, message, hint: problem.next.clone(), details: problem.details.clone() }
 }
 
-/// Returns what an agent is told whose call was not passed on.
+/// Returns the answer for an agent whose call was not passed on.
 pub(crate) fn refusal_of(subject: &Subject, refused: &Refused) -> Problem {
     let own = subject.task.map_or_else(|| "none".to_owned(), |task| format!("#{task}"));
     match refused {
@@ -61,7 +61,7 @@ pub(crate) fn refusal_of(subject: &Subject, refused: &Refused) -> Problem {
     }
 }
 
-/// Returns what the log says of a refused call, unless it was only mistyped.
+/// Returns the log entry for a refused call, unless it was only mistyped.
 pub(crate) fn note_of(refused: &Refused) -> Option<String> {
     match refused {
         // `report_refused` names a command where a call names a tool.

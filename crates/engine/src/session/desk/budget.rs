@@ -1,7 +1,7 @@
-//! What a session has left of what it may use.
+//! How much of its limits a session has left.
 //!
-//! Its limits are those of its agent, narrowed to what its accounts set aside for it; what it has used is what its agent
-//! has told so far. Time is told apart.
+//! Its limits are those of its agent, narrowed to what its accounts set aside for it. What it has used is
+//! what its agent has reported so far. Time is handled separately.
 
 use regatta_agents::{Limits, Usage};
 use regatta_mcp::BudgetLeft;

@@ -1,7 +1,7 @@
-//! Whoever sits at the desk of one session: does what its agent asks, in the agent's name.
+//! Answers the tool calls of one session, in the name of its agent.
 //!
-//! Edits of the task are edits of its file, made by the keeper; messages and notes are commands. All it keeps by itself is
-//! the result that was submitted and what it has counted.
+//! Edits of the task are edits of its file, made by the keeper; messages and notes are commands. The clerk
+//! itself keeps only the submitted result and its counters.
 
 use crate::commands::messages::{self, MessageView};
 use crate::commands::orders::{self, Order};
@@ -35,11 +35,11 @@ use tokio::sync::watch;
 
 /// More refused calls of one session say nothing new; they are refused all the same.
 const NOTES_MAX: u32 = 100;
-/// More messages of one session are a loop, not work.
+/// More messages of one session mean a loop, not work.
 const MESSAGES_MAX: u32 = 200;
-/// What is longer is read in the file of the task that it comes from.
+/// A longer output is read in the file of the task that it comes from.
 const OUTPUT_CHARACTERS_MAX: usize = 20_000;
-/// How many faults of a result an agent is told; more do not help it.
+/// How many errors of a result an agent sees; more do not help it.
 const FAULTS_MAX: usize = 20;
 const KIND_DEFAULT: &str = "note";
 
@@ -61,7 +61,7 @@ struct State {
     used: Usage,
     notes: u32,
     messages: u32,
-    /// The entry of the progress log that this session wrote; what it logs later is added there.
+    /// The entry of the progress log that this session wrote; later notes are added to it.
     entry: Option<u32>,
 }
 
@@ -85,7 +85,7 @@ impl Clerk {
         state.submitted.take()
     }
 
-    /// Takes down what the session has used so far.
+    /// Records what the session has used so far.
     pub(crate) fn note_usage(&self, usage: Usage) {
         self.lock().used = usage;
     }
@@ -211,7 +211,7 @@ impl Clerk {
         Ok(Some(faults.iter().take(FAULTS_MAX).map(ToString::to_string).collect()))
     }
 
-    /// Writes down what the agent asked for; says whether it is in the log.
+    /// Records what the agent asked for; tells whether it is in the log.
     pub(crate) async fn note(&self, what: String) -> bool {
         {
             let mut state = self.lock();
@@ -245,7 +245,7 @@ impl Clerk {
     }
 }
 
-/// A role gets what is for its own run and its own item, where a message says so.
+/// A role gets only the messages for its own run and its own item, where a message names them.
 fn is_for(run: Option<&OfRun>, view: &MessageView) -> bool {
     let (Party::Role(_), Some(run)) = (&view.to, run) else { return true };
     let is_same_run = view.run_id.is_none_or(|id| id == run.id);

@@ -15,14 +15,14 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// An agent starts one server of tools, and its helpers perhaps one each.
+/// An agent starts one tool server, and its helpers perhaps one each.
 const CONNECTIONS_MAX: usize = 16;
 /// `regatta mcp` shows its token at once.
 const TOKEN_WAIT: Duration = Duration::from_secs(10);
-/// When no file can be opened any more, a moment later perhaps one can.
+/// When no more files can be opened, a short wait may help.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Hosts the desk until it is told to stop.
+/// Hosts the desk until `stop` is cancelled.
 pub(crate) async fn host(listener: UnixListener, token: Token, clerk: Arc<Clerk>, stop: CancellationToken) {
     let token = Arc::new(token);
     let mut talks = JoinSet::new();
@@ -32,7 +32,7 @@ pub(crate) async fn host(listener: UnixListener, token: Token, clerk: Arc<Clerk>
             Some(_) = talks.join_next() => continue,
             accepted = listener.accept() => accepted,
         };
-        // Those that are over no longer count.
+        // Finished ones no longer count.
         while talks.try_join_next().is_some() {}
         match accepted {
             Ok((stream, _)) if talks.len() < CONNECTIONS_MAX => {
@@ -55,7 +55,7 @@ async fn talk(stream: UnixStream, token: Arc<Token>, clerk: Arc<Clerk>) {
     if say(&mut writer, &answer).await.is_err() || !is_known {
         return;
     }
-    // A client that breaks off has said so by leaving; there is nobody else to tell.
+    // A client that disconnects knows it; there is nobody else to notify.
     let _ = regatta_mcp::serve(Service::new(clerk), GuardedReader::new(reader), writer).await;
 }
 

@@ -11,10 +11,10 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 /// The answer to the token is one short line.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
-/// An engine that is busy answers in this time; one that does not is not there.
+/// A busy engine answers in this time; if there is no answer, there is no engine.
 const ANSWER_WAIT: Duration = Duration::from_secs(60);
 
-/// Both ways of an open desk.
+/// Both directions of an open desk.
 pub struct Joined {
     reader: BufReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
@@ -46,7 +46,7 @@ async fn show(stream: UnixStream, token: &str) -> std::io::Result<(Joined, Strin
 }
 
 impl Joined {
-    /// Returns both ways, for a client of its own.
+    /// Returns both directions, for a client of its own.
     pub fn into_parts(
         self,
     ) -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static) {
@@ -54,7 +54,7 @@ impl Joined {
     }
 }
 
-/// Carries bytes both ways until the desk has said all it has to say; the end of the input is passed on.
+/// Copies bytes in both directions until the desk closes its side; the end of the input is passed on.
 pub async fn join_streams(
     joined: Joined,
     mut input: impl AsyncRead + Send + Unpin + 'static,

@@ -5,9 +5,10 @@
 //!                             first line: the token
 //! ```
 //!
-//! A desk opens before its session starts and closes after the last process of it is dead. The token is worth that one
-//! session: the clerk knows for which task, run and agent it speaks, and refuses what is not theirs. It does not decide
-//! anything; edits of the task go the way of edits of its file. Start reading at `open`, then `clerk`.
+//! A desk opens before its session starts and closes after the session's last process is dead. The token is
+//! valid for that one session: the clerk knows for which task, run and agent it speaks, and refuses what is
+//! not theirs. It does not decide anything; edits of the task are handled like edits of its file. Start
+//! reading at `open`, then `clerk`.
 
 mod answers;
 mod budget;
@@ -38,7 +39,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// What an agent calls the server of its tools.
+/// The agent's name for its tool server.
 const SERVER_NAME: &str = "regatta";
 
 /// What a desk is opened for.
@@ -47,13 +48,13 @@ pub(crate) struct Opening<'a> {
     pub(crate) project: &'a Arc<Project>,
     /// The session's id, which names its private folder.
     pub(crate) session: &'a SessionId,
-    /// How the ids of the same session begin, whichever engine ran it.
+    /// The prefix of the ids of the same session, whichever engine ran it.
     pub(crate) mark: &'a str,
     /// Whom it speaks for.
     pub(crate) subject: Subject,
     /// What the session may use, narrowed to what was set aside for it.
     pub(crate) limits: &'a Limits,
-    /// Becomes true when the engine is about to leave.
+    /// Becomes true when the engine is about to exit.
     pub(crate) leaving: watch::Receiver<bool>,
 }
 
@@ -83,12 +84,12 @@ impl OpenDesk {
         self.place.folder()
     }
 
-    /// Returns the server of tools that the agent is given.
+    /// Returns the tool server for the agent.
     pub(crate) fn tool_server(&self) -> ToolServer {
         ToolServer { name: SERVER_NAME.to_owned(), command: self.command() }
     }
 
-    /// Returns the variables by which a session knows its desk.
+    /// Returns the variables that tell a session its desk.
     pub(crate) fn names(&self) -> Vec<(String, String)> {
         let command = self.command();
         let words = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
@@ -100,14 +101,14 @@ impl OpenDesk {
         names
     }
 
-    /// Takes down what the session has used so far, for an agent that asks what is left.
+    /// Records what the session has used so far, for an agent that asks what is left.
     pub(crate) fn note_usage(&self, usage: Usage) {
         self.clerk.note_usage(usage);
     }
 
-    /// Writes down that the agent was refused something.
+    /// Records that something was refused to the agent.
     pub(crate) async fn note_refused(&self, what: String) {
-        // What cannot be written down is no reason to lose the work.
+        // A failure to record it is no reason to lose the work.
         let _ = self.clerk.note(what).await;
     }
 
@@ -115,7 +116,7 @@ impl OpenDesk {
     pub(crate) async fn close(mut self) -> Option<Value> {
         let submitted = self.clerk.end();
         self.stop.cancel();
-        // It fails only when the runtime is going down.
+        // It fails only when the runtime shuts down.
         let _ = (&mut self.host).await;
         submitted
     }

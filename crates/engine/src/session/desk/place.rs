@@ -1,7 +1,8 @@
 //! The private folder of a session: its socket and its token.
 //!
-//! The path of a socket may have about a hundred bytes, and that of a project is often longer. So the socket is reached
-//! through an open handle of its folder where the system shows handles as paths, which Linux does.
+//! The path of a socket is limited to about a hundred bytes, and a project's path is often longer. So the
+//! socket is reached through an open handle of its folder where the system exposes handles as paths, as Linux
+//! does.
 
 use crate::error::Error;
 use crate::project::Project;
@@ -17,14 +18,14 @@ use tokio::net::{UnixListener, UnixStream};
 
 /// The variable that names the private folder.
 pub const FOLDER_VARIABLE: &str = "REGATTA_SESSION_FOLDER";
-/// The variable with the command that serves the tools, as a shell would be given it.
+/// The variable with the command that serves the tools, quoted for a shell.
 pub(crate) const COMMAND_VARIABLE: &str = "REGATTA_MCP_COMMAND";
 
 const SOCKET: &str = "desk.sock";
 const TOKEN: &str = "token";
 const PROGRAMS: &str = "bin";
 const PROGRAM: &str = "regatta";
-/// The smallest limit of the systems that we know, without the zero at the end.
+/// The smallest limit of the known systems, without the terminating zero.
 const SOCKET_PATH_BYTES_MAX: usize = 103;
 const ONLY_OWNER_FOLDER: u32 = 0o700;
 const ONLY_OWNER_FILE: u32 = 0o600;
@@ -35,7 +36,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Makes the folder of a session; what an earlier engine left of the same session goes.
+    /// Makes the folder of a session, and removes what an earlier engine left of the same session.
     pub(crate) fn make(project: &Project, session: &SessionId, mark: &str) -> Result<Self, Error> {
         let all = project.location().private();
         std::fs::create_dir_all(&all).map_err(Error::io("create", &all))?;
@@ -62,7 +63,8 @@ impl Place {
         Ok(token)
     }
 
-    /// Puts this program where the session finds it by its name, so that the commands which prompts name can be typed.
+    /// Puts this program where the session finds it by its name, so that commands in prompts can be typed as
+    /// they are.
     pub(crate) fn offer_program(&self) -> Result<(), Error> {
         let folder = self.folder.join(PROGRAMS);
         std::fs::create_dir(&folder).map_err(Error::io("create", &folder))?;
@@ -94,7 +96,7 @@ impl Place {
     }
 }
 
-/// A way to the socket of a folder whose path is short enough, open for as long as it is kept.
+/// A short enough path to the socket of a folder, valid for as long as this is kept.
 struct Way {
     socket: PathBuf,
     _folder: Option<File>,
@@ -126,7 +128,8 @@ pub(crate) async fn connect(folder: &Path) -> std::io::Result<UnixStream> {
     UnixStream::connect(Way::to(folder)?.socket()).await
 }
 
-/// Removes the private folders of sessions that no engine runs any more; only for the one engine of the project.
+/// Removes the private folders of sessions that no engine runs any more; only the project's engine may call
+/// this.
 pub(crate) fn sweep(project: &Project) {
     remove_beginning_with(&project.location().private(), &format!("{}-", project.mark()));
 }

@@ -1,7 +1,8 @@
-//! Calls of a desk by the binary itself, inside of the session: a verb that reads, and a command that was refused.
+//! Calls of a desk by the binary itself, from inside the session: a verb that reads, and a command that was
+//! refused.
 //!
-//! They go the way of any call of the agent: with the token of the session, so that nobody can speak for somebody else, and
-//! through the engine, since a session need not be able to reach the log.
+//! They work like any call of the agent: with the token of the session, so that nobody can speak for somebody
+//! else, and through the engine, since a session may not be able to reach the log.
 
 use crate::error::Error;
 use crate::session::desk::join::join;
@@ -9,12 +10,13 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
-/// The version of MCP that is spoken; any would do for one call.
+/// The MCP version in use; any would do for one call.
 const PROTOCOL: &str = "2025-06-18";
-/// The largest answer is a PRD of a megabyte, told twice, with every character escaped at worst.
+/// The largest answer is a PRD of a megabyte, sent twice, with every character escaped at worst.
 const ANSWER_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// Has the desk of a session note that its agent gave a command that is not an agent's; tells whether it is in the log.
+/// Reports to the desk of a session that its agent gave a command that agents may not give; tells whether it
+/// is in the log.
 pub async fn report_refused(folder: &Path, command: &str) -> Result<bool, Error> {
     let answer = say(folder, command, json!({})).await?;
     Ok(answer["error"]["details"]["recorded"] == true)

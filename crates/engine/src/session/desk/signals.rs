@@ -1,7 +1,7 @@
-//! Whether a session is to go on, read from the log.
+//! Whether a session should continue, read from the log.
 //!
-//! A person pauses, stops or cancels a piece of work by a command. What is under way is stopped by the engine where it must
-//! be; an agent that looks in time can come to a good place first.
+//! A person pauses, stops or cancels a piece of work by a command. The engine stops running work where it
+//! must; an agent that looks in time can reach a good stopping point first.
 
 use crate::commands::orders;
 use crate::core::run::Hold;
@@ -27,11 +27,12 @@ pub(crate) async fn find(project: &Project, subject: &Subject) -> Result<(Signal
     Ok(of_hold(run.hold.as_ref().or(above), has_gone_on))
 }
 
-/// Tells whether a session must not begin any more: it was stopped or cancelled, or its work went on without it.
+/// Tells whether a session must not begin any more: it was stopped or cancelled, or its work continued
+/// without it.
 pub(crate) async fn is_called_off(project: &Project, subject: &Subject) -> Result<bool, Error> {
     Ok(match find(project, subject).await?.0 {
         Signal::Stop | Signal::Cancelled => true,
-        // A pause lets the step that it comes in end.
+        // A pause lets the current step end.
         Signal::Pause | Signal::None => false,
     })
 }

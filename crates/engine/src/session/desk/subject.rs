@@ -40,7 +40,7 @@ impl Subject {
         Giver { actor: Actor::Agent(self.agent.clone()), command_id: None }
     }
 
-    /// Returns as whom it writes messages: the role that it plays, or the agent itself.
+    /// Returns the sender of its messages: the role that it plays, or the agent itself.
     pub(crate) fn sender(&self) -> Party {
         self.run
             .as_ref()

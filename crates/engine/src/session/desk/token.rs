@@ -32,7 +32,7 @@ impl Token {
         &self.0
     }
 
-    /// Tells whether this is the token, in a time that says nothing about how near it came.
+    /// Compares in constant time, so that the duration does not reveal how close a guess was.
     pub(crate) fn is(&self, shown: &str) -> bool {
         let (own, shown) = (Sha256::digest(self.0.as_bytes()), Sha256::digest(shown.as_bytes()));
         let differing = own.iter().zip(shown.iter()).fold(0_u8, |seen, (a, b)| black_box(seen | (a ^ b)));

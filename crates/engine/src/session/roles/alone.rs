@@ -24,7 +24,7 @@ use regatta_git::BranchName;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Plays, again and again while it breaks off for a reason that passes.
+/// Plays, and retries while it breaks off for a temporary reason.
 pub(crate) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> Result<Played, Error> {
     let (folder, branch, transcript) = find_places(ask.project, ask.run)?;
     let start = see_start(roles, ask).await?;
@@ -39,11 +39,11 @@ pub(crate) async fn play(roles: &AgentRoles, ask: &Ask<'_>, agent: AgentId) -> R
     {
         played = Played::Failed(failure);
     }
-    // Before the worktree goes: nobody may be at work in it.
+    // Before the worktree is removed: nobody may be working in it.
     left::end_sessions_after(ask.work, ask.run, &played).await?;
     match clear_away(ask.work, ask.run, (&folder, &branch), &start).await {
         Err(error) if error.is_of_engine() => Err(error),
-        // What stays is found by the doctor; it is no reason to lose an answer.
+        // The doctor finds what is left; it is no reason to lose an answer.
         Err(_) | Ok(()) => Ok(played),
     }
 }
@@ -58,7 +58,7 @@ pub(crate) async fn clear_left(work: &Work, run: &Run) -> Result<(), Error> {
     clear_away(work, run, (&folder, &branch), &start).await
 }
 
-/// Returns the folder, the branch and the transcript of the step that a run is at.
+/// Returns the folder, the branch and the transcript of a run's current step.
 fn find_places(project: &Project, run: &Run) -> Result<(PathBuf, BranchName, PathBuf), Error> {
     let name = format!("run-{}-step-{}", run.id, run.step);
     let branch =
@@ -67,12 +67,12 @@ fn find_places(project: &Project, run: &Run) -> Result<(PathBuf, BranchName, Pat
     Ok((project.place(&project.config().worktrees).join(&name), branch, transcript))
 }
 
-/// Tells whether a branch of that name was ours: a transcript, or a tape, says so.
+/// Tells whether a branch of that name was ours, as a transcript or a tape proves.
 fn was_one(run: &Run, transcript: &Path) -> bool {
     transcript.exists() || run.tape.is_some()
 }
 
-/// Makes the worktree. An engine that was killed while it threw it away left the branch, which goes last.
+/// Makes the worktree. An engine that was killed while removing it left the branch, which is removed last.
 async fn ensure_worktree(
     ask: &Ask<'_>,
     (folder, branch, transcript): (&Path, &BranchName, &Path),
@@ -89,7 +89,7 @@ async fn ensure_worktree(
     }
 }
 
-/// Tries until there is an answer; a pause that an earlier engine was in is waited for and counted.
+/// Tries until there is an answer; a pause that an earlier engine began is waited for and counted.
 async fn try_until_played(
     roles: &AgentRoles,
     ask: &Ask<'_>,
@@ -117,7 +117,7 @@ async fn try_until_played(
     }
 }
 
-/// Tries once, and returns the pause before the next try if there is to be one.
+/// Tries once, and returns the pause before the next try, if there will be one.
 async fn try_alone(
     roles: &AgentRoles,
     ask: &Ask<'_>,
@@ -176,13 +176,14 @@ async fn try_alone(
 enum Waited {
     /// It is over.
     Out,
-    /// A person had the run go on, at that time.
+    /// A person resumed the run at that time.
     Resumed(Timestamp),
-    /// The step was stopped, or the engine leaves: the next one waits for what is left.
+    /// The step was stopped, or the engine is shutting down: the next one waits for the rest of the time.
     Stopped(StopReason),
 }
 
-/// Waits for the next try, and longer if the run is paused meanwhile; `last` is what happened last to the run.
+/// Waits for the next try, and longer if the run is paused meanwhile; `last` is the time of the run's last
+/// event.
 async fn wait(ask: &Ask<'_>, until: Timestamp, last: Timestamp) -> Result<Waited, Error> {
     loop {
         if ask.work.is_leaving() {

@@ -17,7 +17,7 @@ use crate::task_files;
 use regatta_agents::{Outcome as Ending, ResultIs, StopReason};
 use serde_json::Value;
 
-/// Plays in the worktree of a task, again and again while it breaks off for a reason that passes.
+/// Plays in the worktree of a task, and retries while it breaks off for a temporary reason.
 pub(crate) async fn play(
     roles: &AgentRoles,
     ask: &Ask<'_>,
@@ -41,7 +41,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
         Driven::Ready(task) => *task,
         Driven::Not(other) => return played(other),
     };
-    // An engine before this one was killed over it.
+    // An earlier engine was killed during it.
     let repeated = match &task.stage {
         Stage::InProgress(work) => match work.phase {
             WorkPhase::Driven { session, .. } => session,
@@ -151,7 +151,7 @@ async fn try_in_task(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId, id: Tas
     if is_parked { Ok(Try::Later) } else { played(answered) }
 }
 
-/// Commits what the agent left; an answer whose work cannot be kept is none.
+/// Commits what the agent left; an answer whose work cannot be kept does not count.
 async fn commit(
     ask: &Ask<'_>,
     id: TaskId,

@@ -1,7 +1,9 @@
-//! What a killed engine left of a step that is not performed again: its session, and the worktree that was made for it.
+//! What a killed engine left of a step that is not performed again: its session, and the worktree that was
+//! made for it.
 //!
-//! A step that is performed again finds both and goes on with them. One that was stopped or paused meanwhile, or cannot be
-//! performed any more, is not: an agent would work on for nobody, and what was set aside for it would never be given back.
+//! A step that is performed again finds both and continues with them. A step that was stopped or paused
+//! meanwhile, or cannot be performed any more, does not: without a cleanup its agent would work for nobody,
+//! and its reserved budget would never be given back.
 
 use crate::core::run::Run;
 use crate::core::session::Scope;
@@ -12,7 +14,7 @@ use crate::session::role::Played;
 use crate::session::roles::alone;
 use regatta_agents::StopReason;
 
-/// Ends what was left of the step that a run is at.
+/// Ends what was left of a run's current step.
 pub(crate) async fn end(work: &Work, run: &Run) -> Result<(), Error> {
     leftovers::end_lost(work, Scope::Run(run.id)).await?;
     if run.find_task().is_some() {
@@ -20,19 +22,19 @@ pub(crate) async fn end(work: &Work, run: &Run) -> Result<(), Error> {
     }
     match alone::clear_left(work, run).await {
         Err(error) if error.is_of_engine() => Err(error),
-        // What stays is found by the doctor.
+        // The doctor finds what is left.
         Err(_) | Ok(()) => Ok(()),
     }
 }
 
-/// Ends the sessions of a run of which no engine heard the end, if its step is over without an answer: it may not even have
-/// come to them.
+/// Ends the sessions of a run whose end no engine has seen, if its step is over without an answer: the step
+/// may not even have reached them.
 pub(crate) async fn end_sessions_after(work: &Work, run: &Run, played: &Played) -> Result<(), Error> {
     match played {
         Played::Failed(_) | Played::Stopped(StopReason::Cancelled | StopReason::Paused) => {
             leftovers::end_lost(work, Scope::Run(run.id)).await
         }
-        // That was the end of its session, or it goes on with the next engine.
+        // The session has ended, or the next engine continues with it.
         Played::Returned(_)
         | Played::Committed(..)
         | Played::PutOff

@@ -41,7 +41,7 @@ use std::time::Duration;
 /// How long it sleeps when nothing happens; it wakes at once when the log moves.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Plays roles by sessions of agents, or from the tape of their run; what they do may be recorded on one.
+/// Plays roles by sessions of agents, or from the tape of their run; their answers may be recorded on a tape.
 #[derive(Debug, Default)]
 pub struct AgentRoles {
     /// The tapes that are played, by their folders.
@@ -50,7 +50,7 @@ pub struct AgentRoles {
 }
 
 impl AgentRoles {
-    /// Returns what the roles were told differently than on the tape, as it was noticed.
+    /// Returns the prompts that differ from the tape, in the order in which they were noticed.
     pub fn differences(&self) -> Vec<Difference> {
         self.differences.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -110,13 +110,13 @@ async fn try_to_play(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Played, Error>
     }
 }
 
-/// A session under way, or what a tape has in its place.
+/// A running session, or what a tape has in its place.
 enum Act {
     Session(Box<sessions::Live>),
     Take(Arc<Tape>, Box<Take>),
 }
 
-/// What came of it.
+/// Its outcome.
 struct Acted {
     ending: Ending,
     result: Option<Value>,
@@ -124,14 +124,14 @@ struct Acted {
     broke: Option<Breakdown>,
 }
 
-/// One try to have a role play.
+/// One attempt to let a role play.
 enum Try {
     Played(Played),
-    /// It broke off, and is to be tried again.
+    /// It broke off, and will be tried again.
     Later,
 }
 
-/// Has an agent begin, unless a tape is played; nothing when a stop was recorded meanwhile.
+/// Starts an agent, unless a tape is played; nothing when a stop was recorded meanwhile.
 async fn begin(
     roles: &AgentRoles,
     ask: &Ask<'_>,
@@ -158,7 +158,7 @@ async fn finish(
             if let (Some(charge), Some(entry)) = (charge, ask.project.config().agents.get(agent)) {
                 charge.judge(&entry.limits, &mut ended);
             }
-            // One that goes on with the next engine stays open.
+            // A session that the next engine continues stays open.
             if let Some(charge) = charge.filter(|_| ended.outcome != Ending::Stopped(StopReason::Shutdown)) {
                 charge.close(ask.work, &ended).await?;
             }
@@ -177,7 +177,7 @@ async fn finish(
     }
 }
 
-/// Finds the agent of a role; a tape needs none.
+/// Finds the agent of a role; a tape needs no agent.
 fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
     if ask.is_replay() {
         return Ok(tape::player());
@@ -201,7 +201,7 @@ fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
     })
 }
 
-/// Opens a session for a role. What a tape has costs nothing, and takes no place of an agent.
+/// Opens a session for a role. An answer from a tape costs nothing, and takes no place of an agent.
 async fn open(
     ask: &Ask<'_>,
     agent: &AgentId,
@@ -230,7 +230,7 @@ async fn abandon(work: &Work, charge: Option<&Charge>) -> Result<(), Error> {
     }
 }
 
-/// Finds the pause before another try that the step of a run is in.
+/// Finds the pause before another try that the current step of a run is in.
 pub(crate) async fn find_park(project: &Project, run: &Run) -> Result<Option<Park>, Error> {
     if !matches!(run.phase, Phase::Performing { .. }) || run.is_held() {
         return Ok(None);
@@ -244,7 +244,7 @@ pub(crate) async fn find_park(project: &Project, run: &Run) -> Result<Option<Par
     Ok(account.find_park(charge::name_of(&mark), run.updated_at).cloned())
 }
 
-/// Sees where work on a task, or in a worktree of its own, would start.
+/// Finds where work on a task, or in a worktree of its own, would start.
 async fn see_start(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Start, Error> {
     match &ask.run.tape {
         Some(Taping::Replay(folder)) => {
@@ -254,7 +254,7 @@ async fn see_start(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Start, Error> {
     }
 }
 
-/// Says why no answer of a run could be recorded, before one is paid for.
+/// Says why no answer of a run can be recorded, before an answer is paid for.
 fn find_recording_trouble(run: &Run) -> Result<Option<Failure>, Error> {
     let Some(Taping::Record(tape)) = &run.tape else { return Ok(None) };
     match Tape::at(Path::new(tape)).check_writable() {
@@ -319,7 +319,7 @@ fn answer(acted: Acted) -> Played {
     match (acted.ending, acted.broke) {
         (_, Some(broke)) => Played::Failed(broke.failure),
         (Ending::Stopped(reason), _) => Played::Stopped(reason),
-        // What is no answer is judged as one: the role is told so, and asked again.
+        // A missing answer is judged like a wrong one: the role learns what is wrong, and is asked again.
         (Ending::Finished | Ending::Failed(_), _) => Played::Returned(acted.result.unwrap_or_default()),
     }
 }

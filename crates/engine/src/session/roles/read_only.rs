@@ -1,7 +1,8 @@
-//! A role that may not write, at work in the worktree of a task.
+//! A role that may not write, working in the worktree of a task.
 //!
-//! In a sandbox its worktree is read-only. Where there is none, or something got around it, what it changed is kept as a
-//! salvage, reported, and taken out of the worktree again, so that it is not merged with the work that was looked at.
+//! In a sandbox its worktree is read-only. Without a sandbox, or if something got around it, its changes are
+//! kept as a salvage, reported, and removed from the worktree, so that they are not merged with the work
+//! under review.
 
 use crate::clock;
 use crate::commands::orders;
@@ -15,8 +16,8 @@ use std::path::Path;
 
 /// Returns the commit that the worktree has to stand at when the role is done.
 ///
-/// What a person left there before the session is work, and is committed. After an engine was killed during the session it
-/// cannot be told whose the changes are: then only what the run has recorded counts.
+/// What a person left there before the session is work, and is committed. If an engine was killed during the
+/// session, the origin of the changes is unknown, and only what the run has recorded counts.
 pub(crate) async fn find_start(ask: &Ask<'_>, task: &Task, is_repeated: bool) -> Result<CommitId, Error> {
     if !is_repeated {
         let message = format!("Task #{}: work before `{}` looks at it", task.id, ask.role);
@@ -30,7 +31,7 @@ pub(crate) async fn find_start(ask: &Ask<'_>, task: &Task, is_repeated: bool) ->
     }
 }
 
-/// Keeps what the role changed as a salvage, reports it, and puts the worktree back.
+/// Keeps what the role changed as a salvage, reports it, and restores the worktree.
 pub(crate) async fn undo(
     ask: &Ask<'_>,
     worktree: &Worktree,
