@@ -125,9 +125,9 @@ fn render_runs(facts: &[Fact<run::Event>]) -> String {
         let _ = writeln!(text, "    {:?}", run.phase);
         let _ = writeln!(text, "    taken {:?}, visits {:?}", run.taken, run.visits);
         let _ = writeln!(text, "    tasks {:?}, sent back {:?}", run.tasks, run.sent_back);
-        let _ = writeln!(text, "    input {}, feedback {}", run.input, run.feedback);
+        let _ = writeln!(text, "    input {}, feedback {}", *run.sheet.input(), *run.sheet.feedback());
         let _ = writeln!(text, "    parent {:?}, forked {:?}", run.parent, run.forked);
-        let _ = writeln!(text, "    state {}", run.state);
+        let _ = writeln!(text, "    state {}", *run.sheet.state());
     }
     text
 }

@@ -1,10 +1,10 @@
 //! How a run begins: from its input, or as a fork of another run.
 
-use super::board::{find_item_faults, find_items_in};
+use super::board::find_item_faults;
 use super::step::{end, enter, get_node};
 use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, Taping, failure, nesting};
 use crate::{CommitId, FieldFault, PrdSlug, Refusal, RunId, TaskId};
-use regatta_flow::{Given, StepFault, Trial};
+use regatta_flow::{Sheet, StepFault, board_items};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -38,13 +38,14 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
     let mut input = order.input;
     check_level(situation, level)?;
     check_input(situation, &mut input)?;
-    let mut state = workflow.schema.initial();
-    let begun = enter_first(situation, level, order.parent.is_some(), &mut state, &mut input);
+    let sheet = Sheet::new(workflow.schema.initial(), input, Value::Null);
+    let begun = enter_first(situation, level, order.parent.is_some(), &sheet);
     let (next, ending) = begun.map_err(|fault| cannot_begin(&fault))?;
     let board = order.board && workflow.board.is_some();
     if matches!(next, Next::Perform { item: Some(_), .. }) {
-        check_items(situation, board, &mut state, &mut input)?;
+        check_items(situation, board, &sheet)?;
     }
+    let (state, input, feedback) = sheet.into_parts();
     let plan = Begin {
         workflow: workflow.name.clone(),
         digest: order.digest,
@@ -56,7 +57,7 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
         prd: order.prd,
         input,
         state,
-        feedback: Value::Null,
+        feedback,
         taken: Counts::new(),
         visits: Counts::new(),
         tasks: BTreeMap::new(),
@@ -112,9 +113,9 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         board_below: from.board_below,
         tape: None,
         prd: from.prd.clone(),
-        input: from.input.clone(),
-        state: from.state.clone(),
-        feedback: from.feedback.clone(),
+        input: from.sheet.input().clone(),
+        state: from.sheet.state().clone(),
+        feedback: from.sheet.feedback().clone(),
         taken: from.taken.clone(),
         visits: from.visits.clone(),
         tasks: merged,
@@ -154,31 +155,16 @@ fn enter_first(
     situation: Situation<'_>,
     level: u32,
     is_child: bool,
-    state: &mut Value,
-    input: &mut Value,
+    sheet: &Sheet,
 ) -> Result<First, StepFault> {
     let workflow = situation.workflow;
-    let mut given = Given { input: std::mem::take(input), output: Value::Null, feedback: Value::Null };
-    let first = (|| {
-        let trial = Trial::begin(state, &mut given, situation.now_millis);
-        let look = trial.look(workflow);
-        let node = get_node(workflow, &workflow.start_at(level).name)?;
-        Ok((enter(&look, node)?, end(&look, node, is_child)?))
-    })();
-    *input = given.input;
-    first
+    let node = get_node(workflow, &workflow.start_at(level).name)?;
+    sheet.look(workflow, situation.now_millis, |look| Ok((enter(look, node)?, end(look, node, is_child)?)))
 }
 
 /// Makes sure that the items with which the run begins have keys of their own, and on the board can be tasks.
-fn check_items(
-    situation: Situation<'_>,
-    board: bool,
-    state: &mut Value,
-    input: &mut Value,
-) -> Result<(), Refusal> {
-    let mut given = Given { input: std::mem::take(input), output: Value::Null, feedback: Value::Null };
-    let items = find_items_in(situation, state, &mut given);
-    *input = given.input;
+fn check_items(situation: Situation<'_>, board: bool, sheet: &Sheet) -> Result<(), Refusal> {
+    let items = sheet.look(situation.workflow, situation.now_millis, board_items);
     let faults = find_item_faults(&items.map_err(|fault| cannot_begin(&fault))?, board);
     match faults.is_empty() {
         true => Ok(()),

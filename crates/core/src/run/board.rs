@@ -5,27 +5,12 @@
 
 use super::{Event, Next, Run, Situation};
 use crate::{Actor, Create, Fact, FieldFault, Priority, TaskId};
-use regatta_flow::{BoardItem, Given, StepFault, Trial, board_items};
-use serde_json::Value;
+use regatta_flow::{BoardItem, StepFault, board_items};
 use std::collections::BTreeSet;
 
 /// Evaluates the items that a run has for the board.
-pub fn find_board_items(situation: Situation<'_>, run: &mut Run) -> Result<Vec<BoardItem>, StepFault> {
-    let (input, feedback) = (std::mem::take(&mut run.input), std::mem::take(&mut run.feedback));
-    let mut given = Given { input, output: Value::Null, feedback };
-    let found = find_items_in(situation, &mut run.state, &mut given);
-    (run.input, run.feedback) = (given.input, given.feedback);
-    found
-}
-
-/// Evaluates the items of the board in a state.
-pub(super) fn find_items_in(
-    situation: Situation<'_>,
-    state: &mut Value,
-    given: &mut Given,
-) -> Result<Vec<BoardItem>, StepFault> {
-    let trial = Trial::begin(state, given, situation.now_millis);
-    board_items(&trial.look(situation.workflow))
+pub fn find_board_items(situation: Situation<'_>, run: &Run) -> Result<Vec<BoardItem>, StepFault> {
+    run.sheet.look(situation.workflow, situation.now_millis, board_items)
 }
 
 /// Returns the order for the task of an item, or what no task may be like.
@@ -67,8 +52,8 @@ pub(super) fn find_faults_after(
         return Ok(Vec::new());
     }
     let fact = Fact { at: run.updated_at, actor: Actor::Engine, event: stepped.clone() };
-    let Some(mut after) = Run::evolve(Some(run.clone()), &fact) else { return Ok(Vec::new()) };
-    Ok(find_item_faults(&find_board_items(situation, &mut after)?, run.board))
+    let Some(after) = Run::evolve(Some(run.clone()), &fact) else { return Ok(Vec::new()) };
+    Ok(find_item_faults(&find_board_items(situation, &after)?, run.board))
 }
 
 /// Tells whether what is next is done for an item that was not there before. Without a board it holds for the first item

@@ -7,7 +7,7 @@ use super::soundness::carries;
 use super::{Begin, Choice, Event, Hold, Mapping, Next, Phase, Run};
 use crate::{Code, Fact, RunId};
 use jiff::Timestamp;
-use regatta_flow::Patch;
+use regatta_flow::{Patch, Sheet};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +54,7 @@ impl Run {
                 }
                 fits = self.assign(set, output);
                 if let Phase::Asking { .. } = self.phase {
-                    self.feedback = answered(output, self.item.as_deref());
+                    self.sheet.set_feedback(answered(output, self.item.as_deref()));
                 }
                 self.give_up(choice.fail.as_ref());
                 self.go(next);
@@ -84,7 +84,7 @@ impl Run {
             Event::RunLanded { set, next, .. } => {
                 let output = self.take_output();
                 fits = self.assign(set, &output);
-                self.feedback = Value::Null;
+                self.sheet.set_feedback(Value::Null);
                 if let Some(item) = self.item.take() {
                     self.driven.remove(&item);
                     self.heads.remove(&item);
@@ -94,7 +94,7 @@ impl Run {
             Event::RunSentBack { feedback, fail, set, next, .. } => {
                 let output = self.take_output();
                 fits = self.assign(set, &output);
-                self.feedback = sent_back(feedback, self.item.as_deref());
+                self.sheet.set_feedback(sent_back(feedback, self.item.as_deref()));
                 let item = self.item.clone().unwrap_or_default();
                 *self.sent_back.entry(item).or_default() += 1;
                 self.give_up(fail.as_ref());
@@ -146,7 +146,7 @@ impl Run {
     }
 
     fn assign(&mut self, patches: &[Patch], output: &Value) -> bool {
-        regatta_flow::apply(&mut self.state, patches, output).is_ok()
+        self.sheet.apply(patches, output).is_ok()
     }
 
     /// Returns what the node returned whose task was up for approval.
@@ -263,9 +263,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         board_below: plan.board_below,
         tape: plan.tape.clone(),
         prd: plan.prd.clone(),
-        state: plan.state.clone(),
-        input: plan.input.clone(),
-        feedback: plan.feedback.clone(),
+        sheet: Sheet::new(plan.state.clone(), plan.input.clone(), plan.feedback.clone()),
         taken: plan.taken.clone(),
         visits: plan.visits.clone(),
         tasks: plan.tasks.clone(),

@@ -1,10 +1,10 @@
 //! What follows when a task that was put up for approval is merged, or sent back.
 
 use super::evolve::sent_back;
-use super::step::{Player, end, enter, get_node, lend};
+use super::step::{Player, end, enter, get_node};
 use super::{Event, Next, Phase, Run, Situation, failure};
 use crate::TaskId;
-use regatta_flow::{self as flow, Assignment, EdgeId, Expression, NodeName, Patch, StepFault, Trial};
+use regatta_flow::{self as flow, Assignment, EdgeId, Expression, NodeName, Occasion, Patch, StepFault};
 use serde_json::Value;
 
 /// What is followed: the edge itself, or its route for a task that was sent back.
@@ -79,13 +79,10 @@ impl Player<'_> {
 
     fn follow(&mut self, said: Value, way: Way<'_>) -> Result<Followed, StepFault> {
         let Situation { workflow, now_millis } = self.situation;
-        let Run { state, input, feedback, level, parent, phase, .. } = &mut *self.run;
-        let mut nothing = Value::Null;
-        let output = if let Phase::Landing { output, .. } = phase { output } else { &mut nothing };
-        let mut given = lend(input, feedback, std::mem::take(output));
-        let before = std::mem::replace(&mut given.feedback, said);
-        let followed = (|| {
-            let mut trial = Trial::begin(state, &mut given, now_millis);
+        let Run { sheet, level, parent, phase, .. } = &*self.run;
+        let output = if let Phase::Landing { output, .. } = phase { output.clone() } else { Value::Null };
+        let mut occasion = Occasion { output, feedback: Some(said), now_millis };
+        sheet.try_out(&mut occasion, |mut trial| {
             // Before its `set`, as on any other edge.
             let fail = way.fail.map(|fail| flow::evaluate_text(&trial.look(workflow), fail)).transpose()?;
             flow::follow(workflow, *level, way.set, &mut trial)?;
@@ -94,8 +91,6 @@ impl Player<'_> {
             let end = end(&look, node, parent.is_some())?;
             let next = enter(&look, node)?;
             Ok(Followed { fail: fail.flatten(), next, end, set: trial.end() })
-        })();
-        (*input, *output, *feedback) = (given.input, given.output, before);
-        followed
+        })
     }
 }

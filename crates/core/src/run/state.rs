@@ -3,7 +3,7 @@
 use super::{Counts, Fork, Mapping, Next, Parent, Taping};
 use crate::{CommitId, Failure, PrdSlug, RunId, TaskId};
 use jiff::Timestamp;
-use regatta_flow::{EdgeId, NodeName};
+use regatta_flow::{EdgeId, NodeName, Sheet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,12 +33,8 @@ pub struct Run {
     /// The PRD that it began with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prd: Option<PrdSlug>,
-    /// Its state.
-    pub state: Value,
-    /// What it was given.
-    pub input: Value,
-    /// What a person said last, or null.
-    pub feedback: Value,
+    /// What its expressions read: the state, what it was given, and what a person said last or null.
+    pub sheet: Sheet,
     /// How often each edge was taken, by scope.
     pub taken: Counts,
     /// How often each node was performed, by item.

@@ -5,7 +5,7 @@ use super::items::find_items;
 use super::{Choice, Event, Next, Phase, Run, Situation, failure};
 use crate::{CommitId, TaskId};
 use regatta_flow::{
-    self as flow, EndStatus, Given, Look, Node, NodeKind, NodeName, Patch, StepFault, Trial, Workflow,
+    self as flow, EndStatus, Look, Node, NodeKind, NodeName, Occasion, Patch, StepFault, Trial, Workflow,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -81,29 +81,20 @@ impl Player<'_> {
 
     fn lead(&mut self, output: Value) -> (Result<Led, StepFault>, Vec<Patch>, Value) {
         let Situation { workflow, now_millis } = self.situation;
-        let Run { state, input, feedback, taken, level, node, item, tasks, board, parent, phase, .. } =
-            &mut *self.run;
-        let mut given = lend(input, feedback, output);
+        let Run { sheet, taken, level, node, item, tasks, board, parent, phase, .. } = &*self.run;
         // The person who just answered spoke last.
-        let before = matches!(phase, Phase::Asking { .. }).then(|| {
-            let said = answered(&given.output, item.as_deref());
-            std::mem::replace(&mut given.feedback, said)
-        });
+        let feedback = matches!(phase, Phase::Asking { .. }).then(|| answered(&output, item.as_deref()));
         let used = |edge: &flow::EdgeId, scope: &str| {
             taken.get(edge.as_str()).and_then(|scopes| scopes.get(scope)).copied().unwrap_or_default()
         };
         let board = if *board { Some(&*tasks) } else { None };
-        let mut trial = Trial::begin(state, &mut given, now_millis);
-        let led = lead(workflow, *level, node, board, parent.is_some(), &mut trial, &used);
-        let set = trial.end();
-        (*input, *feedback) = (given.input, before.unwrap_or(given.feedback));
-        (led, set, given.output)
+        let mut occasion = Occasion { output, feedback, now_millis };
+        let (led, set) = sheet.try_out(&mut occasion, |mut trial| {
+            let led = lead(workflow, *level, node, board, parent.is_some(), &mut trial, &used);
+            (led, trial.end())
+        });
+        (led, set, occasion.output)
     }
-}
-
-/// Lends what expressions see beside the state; to be put back afterwards.
-pub(super) fn lend(input: &mut Value, feedback: &mut Value, output: Value) -> Given {
-    Given { input: std::mem::take(input), output, feedback: std::mem::take(feedback) }
 }
 
 fn lead(

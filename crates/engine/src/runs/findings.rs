@@ -6,7 +6,7 @@ use crate::core::{CommitId, Finding, Findings, Outcome};
 use crate::error::Error;
 use crate::orders;
 use crate::perform::Work;
-use regatta_flow::{Given, NodeKind, Trial, findings};
+use regatta_flow::{NodeKind, Occasion, findings};
 use serde_json::Value;
 
 /// Notes what a role found, if its node says where that is. A repetition of the step notes it again, which is the same.
@@ -35,13 +35,8 @@ fn find(seat: &mut Seat, output: &Value) -> Vec<Finding> {
     if workflow.roles.get(&role.name).is_none_or(|role| role.check_output(output).is_err()) {
         return Vec::new();
     }
-    let (input, feedback) = (std::mem::take(&mut run.input), std::mem::take(&mut run.feedback));
-    let mut given = Given { input, output: output.clone(), feedback };
-    let found = {
-        let trial = Trial::begin(&mut run.state, &mut given, now);
-        findings(&trial.look(workflow), node)
-    };
-    (run.input, run.feedback) = (given.input, given.feedback);
+    let mut occasion = Occasion { output: output.clone(), feedback: None, now_millis: now };
+    let found = run.sheet.try_out(&mut occasion, |trial| findings(&trial.look(workflow), node));
     let finding = |found: regatta_flow::Finding| Finding { criterion: found.criterion, met: found.met };
     found.unwrap_or_default().into_iter().map(finding).collect()
 }

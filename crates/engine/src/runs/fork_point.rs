@@ -51,7 +51,7 @@ impl ForkPoint {
         } else if !definition.levels.contains_key(level) {
             Some(format!("the workflow has no level {level}"))
         } else {
-            let faults = definition.schema.check_whole(&self.run.state).err();
+            let faults = definition.schema.check_whole(&self.run.sheet.state()).err();
             faults
                 .and_then(|faults| faults.first().map(|fault| format!("the state does not fit it: {fault}")))
         };

@@ -5,7 +5,6 @@ use crate::clock;
 use crate::core::RunId;
 use crate::error::Error;
 use crate::project::Project;
-use regatta_flow::{Given, Trial};
 use serde_json::Value;
 
 /// What an expression sees between two steps of a run.
@@ -21,16 +20,13 @@ pub struct Scope {
 pub async fn load_scope(project: &Project, run: RunId) -> Result<Scope, Error> {
     let mut seat = Seat::load(project, run).await?;
     let (run, workflow) = seat.lend();
-    let (input, feedback) = (std::mem::take(&mut run.input), std::mem::take(&mut run.feedback));
-    let mut given = Given { input, output: Value::Null, feedback };
-    let trial = Trial::begin(&mut run.state, &mut given, clock::now().as_millisecond());
-    let look = trial.look(workflow);
-    let variable = |bind: &regatta_flow::Bind| {
-        let path = bind.place.resolve(&look).ok()??;
-        path.find(look.root()).map(|value| (bind.name.clone(), value.clone()))
-    };
-    let variables = workflow.bind.iter().filter_map(variable).collect();
-    let mut root = look.root().clone();
+    let (mut root, variables) = run.sheet.look(workflow, clock::now().as_millisecond(), |look| {
+        let variable = |bind: &regatta_flow::Bind| {
+            let path = bind.place.resolve(look).ok()??;
+            path.find(look.root()).map(|value| (bind.name.clone(), value.clone()))
+        };
+        (look.root().clone(), workflow.bind.iter().filter_map(variable).collect())
+    });
     // There is an output only within a step.
     if let Value::Object(fields) = &mut root {
         fields.shift_remove("output");

@@ -14,7 +14,7 @@ async fn a_document_becomes_merged_tasks() {
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(
-        found.state["metrics"],
+        found.sheet.state()["metrics"],
         json!({ "tasksCompleted": 2, "tasksFailed": 0, "totalAttempts": 4, "totalReviews": 2 })
     );
     assert_eq!(world.shown("T001.txt"), "work on T001, visit 2");
@@ -40,8 +40,8 @@ async fn a_person_merges_or_sends_back() {
     let found = world.rest(run).await;
     assert!(matches!(found.phase, Phase::Landing { .. }), "{found:?}");
     let said = json!({ "approved": false, "text": "say more\n\nabout T001", "task": "T001" });
-    assert_eq!(found.feedback, said);
-    assert_eq!(found.state["currentAttempts"], 3, "the coder worked once more");
+    assert_eq!(*found.sheet.feedback(), said);
+    assert_eq!(found.sheet.state()["currentAttempts"], 3, "the coder worked once more");
     let prompt = std::fs::read_to_string(world.project.transcript(task, 4)).unwrap();
     assert!(prompt.contains("about T001"), "the coder is told: {prompt}");
     orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
@@ -49,7 +49,7 @@ async fn a_person_merges_or_sends_back() {
         .unwrap();
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    assert_eq!(found.state["metrics"]["tasksCompleted"], 1);
+    assert_eq!(found.sheet.state()["metrics"]["tasksCompleted"], 1);
     assert_eq!(world.shown("T001.txt"), "work on T001, visit 3");
 }
 
@@ -105,7 +105,7 @@ async fn a_coder_that_never_passes_is_given_up() {
     let Phase::Failed { error } = &found.phase else { panic!("{found:?}") };
     assert_eq!(error.code.as_str(), "MAX_ITERATIONS_EXCEEDED");
     assert!(error.message.contains("coder-retry"), "{error:?}");
-    assert_eq!(found.state["tasks"][0]["status"], "failed");
+    assert_eq!(found.sheet.state()["tasks"][0]["status"], "failed");
     let task = orders::get_task(&world.project, first_task()).await.unwrap();
     assert_eq!(task.column(), Column::InProgress);
     assert_eq!(task.error.as_ref().map(|error| error.code.as_str()), Some("MAX_ITERATIONS_EXCEEDED"));
@@ -143,7 +143,7 @@ async fn without_a_queue_the_document_is_one_task() {
         let run = world.begin(prd(), Some(level)).await;
         let found = world.rest(run).await;
         assert_eq!(found.status(), Status::Completed, "{found:?}");
-        assert_eq!(found.state["currentAttempts"], attempts, "level {level} keeps up so much of the state");
+        assert_eq!(found.sheet.state()["currentAttempts"], attempts, "level {level} keeps up so much of the state");
         let task = orders::get_task(&world.project, first_task()).await.unwrap();
         assert_eq!((task.title.as_str(), task.column()), ("So", Column::Verified));
     }

@@ -67,7 +67,7 @@ async fn each_item_has_a_run_of_its_own() {
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     let entry =
         |key: &str| json!({ "key": key, "status": "completed", "result": { "of": key, "approved": true } });
-    assert_eq!(found.state["results"], json!([entry("a"), entry("b"), entry("c"), entry("d")]));
+    assert_eq!(found.sheet.state()["results"], json!([entry("a"), entry("b"), entry("c"), entry("d")]));
     let children = runs::list_runs(&world.project, 10).await.unwrap();
     assert_eq!(children.iter().filter(|child| child.parent == Some(run)).count(), 4);
 }

@@ -102,7 +102,7 @@ async fn assert_lands(world: &World, run: &Run) {
 
 fn assert_asks(run: &Run, passed: bool) {
     assert!(matches!(run.phase, Phase::Asking { .. }), "{run:?}");
-    assert_eq!((run.item.as_deref(), &run.state["passed"]), (Some("T"), &json!(passed)));
+    assert_eq!((run.item.as_deref(), &run.sheet.state()["passed"]), (Some("T"), &json!(passed)));
 }
 
 fn error_of(run: &Run) -> &Failure {

@@ -23,7 +23,7 @@ fn check_fork(given: &str, merged: &[(&str, u32)], when: &str, expected: Expect)
         text.push_str(&format!("  ! {}\n", describe_effect(effect)));
     }
     text.push_str(&format!("  = {}\n", describe_run(&play.run)));
-    assert_eq!(play.run.state, from.run.state);
+    assert_eq!(*play.run.sheet.state(), *from.run.sheet.state());
     assert_eq!((&play.run.taken, &play.run.visits), (&from.run.taken, &from.run.visits));
     assert_eq!(play.run.forked.map(|fork| (fork.run_id, fork.step)), Some((RUN, from.run.step)));
     let mut play = Some(play);

@@ -112,7 +112,7 @@ impl Model {
 /// Returns what can be compared of a run, in the words of the model.
 fn seen(play: &Play) -> Value {
     let run = &play.run;
-    let state = &run.state;
+    let state = &*run.sheet.state();
     let statuses: Vec<&Value> =
         state["tasks"].as_array().unwrap().iter().map(|task| &task["status"]).collect();
     let end = match &run.phase {

@@ -95,7 +95,7 @@ fn check_end(play: &Play) -> Result<(), TestCaseError> {
         let counts = run.taken.get(edge).into_iter().flatten();
         prop_assert!(counts.into_iter().all(|(_, count)| *count <= cap), "{:?}", run.taken);
     }
-    let metrics = &run.state["metrics"];
+    let metrics = &run.sheet.state()["metrics"];
     prop_assert!(metrics["tasksCompleted"].as_u64() <= Some(TASKS_MAX as u64));
     Ok(())
 }
@@ -136,13 +136,13 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
 
 /// Puts on the board what the run has for it, as the engine does.
 fn publish(play: &Play) -> Command {
-    let (mut run, step) = (play.run.clone(), play.run.step);
-    match find_board_items(Situation { workflow: &play.example.workflow, now_millis: 0 }, &mut run) {
+    let (run, step) = (&play.run, play.run.step);
+    match find_board_items(Situation { workflow: &play.example.workflow, now_millis: 0 }, run) {
         Ok(items) => {
             let keys = items.into_iter().map(|item| item.key).filter(|key| !run.tasks.contains_key(key));
             Command::Published { step, tasks: keys.zip((1..).map(id)).collect() }
         }
-        Err(fault) => Command::Unperformable { step, failure: explain_node(&run, &fault) },
+        Err(fault) => Command::Unperformable { step, failure: explain_node(run, &fault) },
     }
 }
 

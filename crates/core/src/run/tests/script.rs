@@ -102,9 +102,11 @@ fn render_refusal(refusal: &Refusal) -> String {
 fn show(play: &Play, verb: &str, rest: &[&str]) -> Option<String> {
     let run = &play.run;
     Some(match verb {
-        "state" => rest.iter().map(|path| format!("  {path} = {}\n", part_of(&run.state, path))).collect(),
+        "state" => {
+            rest.iter().map(|path| format!("  {path} = {}\n", part_of(&run.sheet.state(), path))).collect()
+        }
         "counts" => format!("  taken {}\n  visits {}\n", json!(run.taken), json!(run.visits)),
-        "feedback" => format!("  feedback = {}\n", run.feedback),
+        "feedback" => format!("  feedback = {}\n", *run.sheet.feedback()),
         "tasks" => format!("  tasks = {}, sent back {}\n", json!(run.tasks), json!(run.sent_back)),
         _ => return None,
     })
@@ -227,7 +229,7 @@ fn parse_tasks(play: &Play, named: Option<&str>) -> BTreeMap<String, TaskId> {
     if let Some(named) = named {
         return named.split(',').filter_map(|pair| pair.split_once('=')).map(number).collect();
     }
-    let keys: Vec<String> = match play.run.state["tasks"].as_array() {
+    let keys: Vec<String> = match play.run.sheet.state()["tasks"].as_array() {
         Some(tasks) if !tasks.is_empty() => {
             tasks.iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
         }
