@@ -2,7 +2,7 @@
 
 use super::board::find_item_faults;
 use super::step::{end, enter, get_node};
-use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, Taping, failure, nesting};
+use super::{Begin, Counts, Event, Fork, Inputs, Next, Parent, Phase, Run, Taping, failure, nesting};
 use crate::{CommitId, FieldFault, PrdSlug, Refusal, RunId, TaskId};
 use regatta_flow::{Sheet, StepFault, board_items};
 use serde_json::Value;
@@ -32,18 +32,18 @@ pub struct Order {
 }
 
 /// Begins a run with the initial state of its workflow.
-pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Event>, Refusal> {
-    let workflow = situation.workflow;
+pub fn begin(inputs: Inputs<'_>, id: RunId, order: Order) -> Result<Vec<Event>, Refusal> {
+    let workflow = inputs.workflow;
     let level = order.level.unwrap_or_else(|| workflow.default_level());
     let mut input = order.input;
-    check_level(situation, level)?;
-    check_input(situation, &mut input)?;
+    check_level(inputs, level)?;
+    check_input(inputs, &mut input)?;
     let sheet = Sheet::new(workflow.schema.initial(), input, Value::Null);
-    let begun = enter_first(situation, level, order.parent.is_some(), &sheet);
+    let begun = enter_first(inputs, level, order.parent.is_some(), &sheet);
     let (next, ending) = begun.map_err(|fault| cannot_begin(&fault))?;
     let board = order.board && workflow.board.is_some();
     if matches!(next, Next::Perform { item: Some(_), .. }) {
-        check_items(situation, board, &sheet)?;
+        check_items(inputs, board, &sheet)?;
     }
     let (state, input, feedback) = sheet.into_parts();
     let plan = Begin {
@@ -151,20 +151,15 @@ pub fn find_first(from: &Run) -> Next {
 
 type First = (Next, Option<Result<Value, Option<String>>>);
 
-fn enter_first(
-    situation: Situation<'_>,
-    level: u32,
-    is_child: bool,
-    sheet: &Sheet,
-) -> Result<First, StepFault> {
-    let workflow = situation.workflow;
+fn enter_first(inputs: Inputs<'_>, level: u32, is_child: bool, sheet: &Sheet) -> Result<First, StepFault> {
+    let workflow = inputs.workflow;
     let node = get_node(workflow, &workflow.start_at(level).name)?;
-    sheet.look(workflow, situation.now_millis, |look| Ok((enter(look, node)?, end(look, node, is_child)?)))
+    sheet.look(workflow, inputs.now_millis, |look| Ok((enter(look, node)?, end(look, node, is_child)?)))
 }
 
 /// Makes sure that the items with which the run begins have keys of their own, and on the board can be tasks.
-fn check_items(situation: Situation<'_>, board: bool, sheet: &Sheet) -> Result<(), Refusal> {
-    let items = sheet.look(situation.workflow, situation.now_millis, board_items);
+fn check_items(inputs: Inputs<'_>, board: bool, sheet: &Sheet) -> Result<(), Refusal> {
+    let items = sheet.look(inputs.workflow, inputs.now_millis, board_items);
     let faults = find_item_faults(&items.map_err(|fault| cannot_begin(&fault))?, board);
     match faults.is_empty() {
         true => Ok(()),
@@ -176,8 +171,8 @@ fn cannot_begin(fault: &StepFault) -> Refusal {
     invalid("workflow", format!("cannot begin: {}", failure::reasons(fault).join(": ")))
 }
 
-fn check_level(situation: Situation<'_>, level: u32) -> Result<(), Refusal> {
-    let levels = &situation.workflow.levels;
+fn check_level(inputs: Inputs<'_>, level: u32) -> Result<(), Refusal> {
+    let levels = &inputs.workflow.levels;
     if levels.contains_key(&level) {
         return Ok(());
     }
@@ -185,8 +180,8 @@ fn check_level(situation: Situation<'_>, level: u32) -> Result<(), Refusal> {
     Err(invalid("level", format!("{level} is none of {}", known.join(", "))))
 }
 
-fn check_input(situation: Situation<'_>, input: &mut Value) -> Result<(), Refusal> {
-    situation.workflow.fit_input(input).map_err(|faults| {
+fn check_input(inputs: Inputs<'_>, input: &mut Value) -> Result<(), Refusal> {
+    inputs.workflow.fit_input(input).map_err(|faults| {
         let fault =
             |fault: &regatta_flow::SchemaFault| FieldFault { field: "input", problem: fault.to_string() };
         Refusal::Invalid { faults: faults.iter().map(fault).collect() }

@@ -1,6 +1,6 @@
 //! Runs: a workflow played step by step, by the same three functions as everything else.
 //!
-//! [`decide`] evaluates: it takes what a node returned, has the workflow choose an edge, and says so in one event.
+//! [`decide`] evaluates: given what a node returned, it chooses an edge of the workflow, and says so in one event.
 //! [`Run::evolve`] folds that event and evaluates nothing. [`effects`] asks for the next node.
 
 mod begin;
@@ -25,7 +25,7 @@ mod turn;
 
 pub use begin::{Order, Taken, begin, find_first, fork};
 pub use board::{find_board_items, task_of};
-pub use decide::{Command, Situation, decide, decide_again};
+pub use decide::{Command, Inputs, decide, decide_again};
 pub use effect::{Effect, effects};
 pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, Taping};
 pub use failure::explain_node;

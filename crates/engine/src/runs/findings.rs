@@ -10,12 +10,7 @@ use regatta_flow::{NodeKind, Occasion, findings};
 use serde_json::Value;
 
 /// Notes what a role found, if its node says where that is. A repetition of the step notes it again, which is the same.
-pub(super) async fn note(
-    work: &Work,
-    seat: &mut Seat,
-    output: &Value,
-    commit: &CommitId,
-) -> Result<(), Error> {
+pub(super) async fn note(work: &Work, seat: &Seat, output: &Value, commit: &CommitId) -> Result<(), Error> {
     let Some(task) = seat.run().find_task() else { return Ok(()) };
     let results = find(seat, output);
     if results.is_empty() {
@@ -27,9 +22,9 @@ pub(super) async fn note(
 }
 
 /// Returns what a role found; nothing if its output is not what it has to be, since it is then asked again.
-fn find(seat: &mut Seat, output: &Value) -> Vec<Finding> {
+fn find(seat: &Seat, output: &Value) -> Vec<Finding> {
     let now = clock::now().as_millisecond();
-    let (run, workflow) = seat.lend();
+    let (run, workflow) = (seat.run(), seat.workflow());
     let Some(node) = workflow.find_node(run.node.as_str()) else { return Vec::new() };
     let NodeKind::Agent { role, findings: Some(_), .. } = &node.kind else { return Vec::new() };
     if workflow.roles.get(&role.name).is_none_or(|role| role.check_output(output).is_err()) {

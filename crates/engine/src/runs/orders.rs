@@ -6,7 +6,7 @@ use super::fork_point::find_fork_point;
 use super::seat::{self, Seat, Terms};
 use super::tape;
 use crate::clock;
-use crate::core::run::{self, Command, Event, Hold, Index, Order, Parent, Run, Situation, Taping};
+use crate::core::run::{self, Command, Event, Hold, Index, Inputs, Order, Parent, Run, Taping};
 use crate::core::{Actor, Fact, FieldFault, PrdSlug, Refusal, RunId};
 use crate::crash;
 use crate::error::Error;
@@ -225,8 +225,8 @@ impl Batch {
 
     /// Begins a run, and returns its number.
     pub(super) fn begin(&mut self, workflow: &Workflow, order: Order, actor: &Actor) -> Result<RunId, Error> {
-        let situation = Situation { workflow, now_millis: clock::now().as_millisecond() };
-        self.add(|id| run::begin(situation, id, order), actor)
+        let inputs = Inputs { workflow, now_millis: clock::now().as_millisecond() };
+        self.add(|id| run::begin(inputs, id, order), actor)
     }
 
     fn add(

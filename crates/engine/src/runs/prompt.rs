@@ -9,9 +9,9 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 /// Renders the prompt for the node that a run is at.
-pub(super) fn render(seat: &mut Seat, role: &str) -> Result<String, Box<Failure>> {
+pub(super) fn render(seat: &Seat, role: &str) -> Result<String, Box<Failure>> {
     let now = clock::now().as_millisecond();
-    let (run, workflow) = seat.lend();
+    let (run, workflow) = (seat.run(), seat.workflow());
     let told =
         from_template(run, workflow, role, now).map_err(|fault| Box::new(explain_node(run, &fault)))?;
     // However a template ends, each part below begins after a blank line.

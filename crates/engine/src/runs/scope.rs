@@ -18,8 +18,8 @@ pub struct Scope {
 
 /// Loads what an expression sees of a run as it stands.
 pub async fn load_scope(project: &Project, run: RunId) -> Result<Scope, Error> {
-    let mut seat = Seat::load(project, run).await?;
-    let (run, workflow) = seat.lend();
+    let seat = Seat::load(project, run).await?;
+    let (run, workflow) = (seat.run(), seat.workflow());
     let (mut root, variables) = run.sheet.look(workflow, clock::now().as_millisecond(), |look| {
         let variable = |bind: &regatta_flow::Bind| {
             let path = bind.place.resolve(look).ok()??;

@@ -143,7 +143,11 @@ async fn without_a_queue_the_document_is_one_task() {
         let run = world.begin(prd(), Some(level)).await;
         let found = world.rest(run).await;
         assert_eq!(found.status(), Status::Completed, "{found:?}");
-        assert_eq!(found.sheet.state()["currentAttempts"], attempts, "level {level} keeps up so much of the state");
+        assert_eq!(
+            found.sheet.state()["currentAttempts"],
+            attempts,
+            "level {level} keeps up so much of the state"
+        );
         let task = orders::get_task(&world.project, first_task()).await.unwrap();
         assert_eq!((task.title.as_str(), task.column()), ("So", Column::Verified));
     }

@@ -8,7 +8,7 @@ use super::outputs::{Dice, TASKS_MAX, any_code, any_json, any_review, any_spec};
 use super::play::{Play, is_of_phase, through_json};
 use super::script::{coder_output, review_output, spec_output};
 use super::workflows::{Example, speckit};
-use crate::run::{Command, Hold, Phase, Situation, explain_node, find_board_items};
+use crate::run::{Command, Hold, Inputs, Phase, explain_node, find_board_items};
 use crate::testing::{failure, id};
 use crate::{Code, replay_run};
 use proptest::collection::vec;
@@ -137,7 +137,7 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
 /// Puts on the board what the run has for it, as the engine does.
 fn publish(play: &Play) -> Command {
     let (run, step) = (&play.run, play.run.step);
-    match find_board_items(Situation { workflow: &play.example.workflow, now_millis: 0 }, run) {
+    match find_board_items(Inputs { workflow: &play.example.workflow, now_millis: 0 }, run) {
         Ok(items) => {
             let keys = items.into_iter().map(|item| item.key).filter(|key| !run.tasks.contains_key(key));
             Command::Published { step, tasks: keys.zip((1..).map(id)).collect() }

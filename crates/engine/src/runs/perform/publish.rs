@@ -37,7 +37,7 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
         if !matches!(seat.run().phase, Phase::Publishing) || seat.run().step != step {
             return seat::settle(project, &terms(work)).await;
         }
-        let items = match find_items(&mut seat) {
+        let items = match find_items(&seat) {
             Ok(items) => items,
             Err(failure) => {
                 let command = Command::Unperformable { step, failure: *failure };
@@ -118,10 +118,10 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
 }
 
 /// Returns the items of the board that have no task yet.
-fn find_items(seat: &mut Seat) -> Result<Vec<BoardItem>, Box<Failure>> {
+fn find_items(seat: &Seat) -> Result<Vec<BoardItem>, Box<Failure>> {
     let now_millis = clock::now().as_millisecond();
-    let (run, workflow) = seat.lend();
-    match find_board_items(run::Situation { workflow, now_millis }, run) {
+    let (run, workflow) = (seat.run(), seat.workflow());
+    match find_board_items(run::Inputs { workflow, now_millis }, run) {
         Ok(items) => Ok(items.into_iter().filter(|item| !run.tasks.contains_key(&item.key)).collect()),
         Err(fault) => Err(Box::new(run::explain_node(run, &fault))),
     }
