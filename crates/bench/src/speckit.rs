@@ -100,7 +100,7 @@ async fn wait_for_end(project: &Project, engine: &Engine, canned: &Canned, run: 
         }
         let found = runs::get_run(project, run).await?;
         if found.status() == Status::Paused || engine.is_over() {
-            return Err(Error::Stuck { seconds: 0, what: format!("run {run} is held: {:?}", found.hold) });
+            return Err(Error::Stuck { seconds: 0, what: format!("run {run} is held: {:?}", found.hold()) });
         }
     }
 }

@@ -134,12 +134,10 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
 
 /// Returns what a run was to do at the step that it is at, which is what a fork begins with.
 pub fn find_first(from: &Run) -> Next {
-    if let Some(next) = &from.then {
-        return next.clone();
-    }
-    match &from.phase {
-        Phase::Asking { question } => Next::Ask { node: from.node.clone(), question: question.clone() },
-        Phase::Mapping(mapping) => Next::Map {
+    match from.phase() {
+        Some(Phase::Publishing { then: Some(next) }) => next.clone(),
+        Some(Phase::Asking { question }) => Next::Ask { node: from.node.clone(), question: question.clone() },
+        Some(Phase::Mapping(mapping)) => Next::Map {
             node: from.node.clone(),
             workflow: mapping.workflow.clone(),
             items: mapping.children().iter().map(|child| child.item.clone()).collect(),

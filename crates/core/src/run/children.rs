@@ -13,8 +13,8 @@ pub(super) fn children_started(
     children: &BTreeMap<String, RunId>,
 ) -> Vec<Event> {
     let run_id = run.id;
-    let Phase::Mapping(mapping) = &run.phase else { return Vec::new() };
-    if step != run.step || !run.is_asked {
+    let Some(Phase::Mapping(mapping)) = run.phase() else { return Vec::new() };
+    if step != run.step || !run.is_asked() {
         return Vec::new();
     }
     if mapping.is_over() {
@@ -30,7 +30,7 @@ pub(super) fn children_started(
 
 pub(super) fn child_ended(inputs: Inputs<'_>, run: &Run, child: RunId, end: &ChildEnd) -> Vec<Event> {
     let (run_id, step) = (run.id, run.step);
-    let Phase::Mapping(mapping) = &run.phase else { return Vec::new() };
+    let Some(Phase::Mapping(mapping)) = run.phase() else { return Vec::new() };
     let Some(found) = mapping.find_run(child).filter(|found| found.end.is_none()) else {
         return Vec::new();
     };

@@ -3,7 +3,7 @@
 use super::children::{child_ended, children_started};
 use super::land::{landed, sent_back};
 use super::step::{make_role_step, make_step};
-use super::{ChildEnd, Event, Hold, Next, Phase, Run, Status, failure, nesting};
+use super::{ChildEnd, Event, Hold, Next, Phase, Run, Situation, Working, failure, nesting};
 use crate::task::one_line;
 use crate::{AgentId, CommitId, Failure, Refusal, RunId, TaskId};
 use regatta_flow::{OUTPUT_LEVELS_MAX, Workflow, is_nested_deeper};
@@ -48,22 +48,22 @@ pub enum Command {
 ///
 /// A report that it no longer waits for changes nothing.
 pub fn decide(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Event>, Refusal> {
+    let Situation::Working(working) = &run.situation else { return ended(run, command) };
     let decided = match command {
-        Command::Pause => pause(run)?,
-        Command::Resume => resume(run)?,
-        Command::Stop { reason } => stop(run, reason.as_deref())?,
+        Command::Pause => pause(run, working),
+        Command::Resume => resume(run, working)?,
+        Command::Stop { reason } => stop(run, working, reason.as_deref()),
         Command::Answer { step, approved, text } => answer(inputs, run, *step, *approved, text)?,
-        _ if run.is_over() => Vec::new(),
-        Command::FollowParent { is_paused } => follow_parent(run, *is_paused),
-        Command::Published { step, tasks } => published(run, *step, tasks),
+        Command::FollowParent { is_paused } => follow_parent(run, working, *is_paused),
+        Command::Published { step, tasks } => published(run, working, *step, tasks),
         Command::AgentRefused { step, agent, what } => agent_refused(run, *step, agent, what),
         Command::Performed { step, asks, output, head } => {
-            performed(inputs, run, (*step, *asks), output, head.as_ref())
+            performed(inputs, (run, working), (*step, *asks), output, head.as_ref())
         }
-        Command::NotPerformed { step, failure } => not_performed(run, *step, failure),
-        Command::Unperformable { step, failure } => unperformable(run, *step, failure),
+        Command::NotPerformed { step, failure } => not_performed(run, working, *step, failure),
+        Command::Unperformable { step, failure } => unperformable(run, working, *step, failure),
         Command::PutOff { step } => put_off(run, *step),
-        Command::Stopped => stopped(run),
+        Command::Stopped => stopped(run, working),
         Command::ChildrenStarted { step, children } => children_started(inputs, run, *step, children),
         Command::ChildEnded { child, end } => child_ended(inputs, run, *child, end),
         Command::Landed { step } => landed(inputs, run, *step),
@@ -77,8 +77,8 @@ pub fn decide(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Ev
 pub fn decide_again(inputs: Inputs<'_>, run: &Run, recorded: &Event) -> Option<Vec<Event>> {
     match recorded {
         Event::RunStepped { output, .. } | Event::RunFailed { output: Some(output), .. } => {
-            Some(match run.phase {
-                Phase::Performing { .. } => make_role_step(inputs, run, output, None)
+            Some(match run.phase() {
+                Some(Phase::Performing { .. }) => make_role_step(inputs, run, output, None)
                     .unwrap_or_else(|faults| vec![give_up(run, &faults, Some(output.clone()))]),
                 _ => make_step(inputs, run, output.clone(), None),
             })
@@ -89,19 +89,28 @@ pub fn decide_again(inputs: Inputs<'_>, run: &Run, recorded: &Event) -> Option<V
     }
 }
 
-fn pause(run: &Run) -> Result<Vec<Event>, Refusal> {
-    refuse_if_over(run, "pause")?;
-    let is_held = run.hold.is_some();
-    Ok(if is_held { Vec::new() } else { vec![Event::RunPaused { run_id: run.id }] })
+/// Orders to a run that has ended are refused; a report comes too late, and changes nothing.
+fn ended(run: &Run, command: &Command) -> Result<Vec<Event>, Refusal> {
+    match command {
+        Command::Pause => Err(refusal(run, "pause")),
+        Command::Resume => Err(refusal(run, "resume")),
+        Command::Stop { .. } => Err(refusal(run, "stop")),
+        Command::Answer { .. } => Err(refusal(run, "take an answer")),
+        _ => Ok(Vec::new()),
+    }
 }
 
-fn resume(run: &Run) -> Result<Vec<Event>, Refusal> {
-    refuse_if_over(run, "resume")?;
-    match run.hold {
+fn pause(run: &Run, working: &Working) -> Vec<Event> {
+    let is_held = working.hold.is_some();
+    if is_held { Vec::new() } else { vec![Event::RunPaused { run_id: run.id }] }
+}
+
+fn resume(run: &Run, working: &Working) -> Result<Vec<Event>, Refusal> {
+    match working.hold {
         Some(Hold::Paused | Hold::Error { .. }) => Ok(vec![Event::RunResumed { run_id: run.id }]),
         Some(Hold::Stopping { .. }) => Err(refusal(run, "resume")),
         None => match &run.parent {
-            Some(parent) if run.is_parent_paused => {
+            Some(parent) if working.is_parent_paused => {
                 Err(Refusal::RunParentPaused { run: run.id, parent: parent.run_id })
             }
             _ => Ok(Vec::new()),
@@ -110,24 +119,23 @@ fn resume(run: &Run) -> Result<Vec<Event>, Refusal> {
 }
 
 /// A pause of its own stays, whatever becomes of the one above.
-fn follow_parent(run: &Run, is_paused: bool) -> Vec<Event> {
+fn follow_parent(run: &Run, working: &Working, is_paused: bool) -> Vec<Event> {
     let run_id = run.id;
-    match (run.is_parent_paused, is_paused) {
+    match (working.is_parent_paused, is_paused) {
         (false, true) => vec![Event::RunParentPaused { run_id }],
         (true, false) => vec![Event::RunParentResumed { run_id }],
         (false, false) | (true, true) => Vec::new(),
     }
 }
 
-fn stop(run: &Run, reason: Option<&str>) -> Result<Vec<Event>, Refusal> {
-    refuse_if_over(run, "stop")?;
-    if let Some(Hold::Stopping { .. }) = run.hold {
-        return Ok(Vec::new());
+fn stop(run: &Run, working: &Working, reason: Option<&str>) -> Vec<Event> {
+    if working.is_stopping() {
+        return Vec::new();
     }
-    if run.is_at_work() {
-        return Ok(vec![Event::RunStopping { run_id: run.id, reason: reason.map(str::to_owned) }]);
+    if working.is_at_work() {
+        return vec![Event::RunStopping { run_id: run.id, reason: reason.map(str::to_owned) }];
     }
-    Ok(vec![fail(run, failure::stopped(run.id, reason))])
+    vec![fail(run, failure::stopped(run.id, reason))]
 }
 
 /// An answer is to the question that was seen; the next one may be another.
@@ -138,26 +146,27 @@ fn answer(
     approved: bool,
     text: &str,
 ) -> Result<Vec<Event>, Refusal> {
-    match run.phase {
-        Phase::Asking { .. } if step != run.step => {
+    match run.phase() {
+        Some(Phase::Asking { .. }) if step != run.step => {
             Err(Refusal::RunAsksOther { run: run.id, step, now: run.step })
         }
-        Phase::Asking { .. } if text.trim().is_empty() => Err(Refusal::RunAnswerBlank { run: run.id }),
-        Phase::Asking { .. } => {
+        Some(Phase::Asking { .. }) if text.trim().is_empty() => Err(Refusal::RunAnswerBlank { run: run.id }),
+        Some(Phase::Asking { .. }) => {
             Ok(make_step(inputs, run, json!({ "approved": approved, "text": text }), None))
         }
         _ => Err(refusal(run, "take an answer")),
     }
 }
 
-fn published(run: &Run, step: u64, tasks: &BTreeMap<String, TaskId>) -> Vec<Event> {
+fn published(run: &Run, working: &Working, step: u64, tasks: &BTreeMap<String, TaskId>) -> Vec<Event> {
     let run_id = run.id;
-    if run.phase != Phase::Publishing || step != run.step || !run.is_asked {
+    let Phase::Publishing { then } = &working.phase else { return Vec::new() };
+    if step != run.step || !working.is_asked {
         return Vec::new();
     }
     let is_there = |item: &&String| tasks.contains_key(*item) || run.tasks.contains_key(*item);
     // A question may be about an item that is not there; a fork takes up first what is.
-    let is_performed = match &run.then {
+    let is_performed = match then {
         None => true,
         Some(next) => tasks.is_empty() && matches!(next, Next::Perform { .. }),
     };
@@ -178,16 +187,16 @@ fn agent_refused(run: &Run, step: u64, agent: &AgentId, what: &str) -> Vec<Event
 
 fn performed(
     inputs: Inputs<'_>,
-    run: &Run,
+    (run, working): (&Run, &Working),
     (step, asks): (u64, u32),
     output: &Value,
     head: Option<&CommitId>,
 ) -> Vec<Event> {
-    let is_wanted = matches!(run.phase, Phase::Performing { asks: now, .. } if now == asks);
-    if !is_wanted || step != run.step || !run.is_asked {
+    let is_wanted = matches!(working.phase, Phase::Performing { asks: now, .. } if now == asks);
+    if !is_wanted || step != run.step || !working.is_asked {
         return Vec::new();
     }
-    if let Some(Hold::Stopping { reason }) = &run.hold {
+    if let Some(Hold::Stopping { reason }) = &working.hold {
         return vec![fail(run, failure::stopped(run.id, reason.as_deref()))];
     }
     match make_role_step(inputs, run, output, head) {
@@ -208,25 +217,23 @@ fn give_up(run: &Run, faults: &[String], output: Option<Value>) -> Event {
     Event::RunFailed { run_id: run.id, error, output }
 }
 
-fn not_performed(run: &Run, step: u64, error: &Failure) -> Vec<Event> {
-    if step != run.step || !run.is_asked {
+fn not_performed(run: &Run, working: &Working, step: u64, error: &Failure) -> Vec<Event> {
+    if step != run.step || !working.is_asked {
         return Vec::new();
     }
-    if let Some(Hold::Stopping { reason }) = &run.hold {
-        return vec![fail(run, failure::stopped(run.id, reason.as_deref()))];
+    match &working.hold {
+        Some(Hold::Stopping { reason }) => vec![fail(run, failure::stopped(run.id, reason.as_deref()))],
+        _ => vec![Event::RunHeld { run_id: run.id, step, error: error.clone() }],
     }
-    vec![Event::RunHeld { run_id: run.id, step, error: error.clone() }]
 }
 
 /// The definition is at fault, and the run has no other: to try again would come to the same.
-fn unperformable(run: &Run, step: u64, error: &Failure) -> Vec<Event> {
-    if step != run.step || !run.is_asked {
+fn unperformable(run: &Run, working: &Working, step: u64, error: &Failure) -> Vec<Event> {
+    if step != run.step || !working.is_asked {
         return Vec::new();
     }
-    match &run.hold {
-        Some(Hold::Stopping { reason }) => {
-            vec![fail(run, failure::stopped(run.id, reason.as_deref()))]
-        }
+    match &working.hold {
+        Some(Hold::Stopping { reason }) => vec![fail(run, failure::stopped(run.id, reason.as_deref()))],
         _ => vec![fail(run, error.clone())],
     }
 }
@@ -236,24 +243,15 @@ fn put_off(run: &Run, step: u64) -> Vec<Event> {
     if is_wanted { vec![Event::RunPutOff { run_id: run.id, step }] } else { Vec::new() }
 }
 
-fn stopped(run: &Run) -> Vec<Event> {
-    match &run.hold {
-        Some(Hold::Stopping { reason }) => {
-            vec![fail(run, failure::stopped(run.id, reason.as_deref()))]
-        }
+fn stopped(run: &Run, working: &Working) -> Vec<Event> {
+    match &working.hold {
+        Some(Hold::Stopping { reason }) => vec![fail(run, failure::stopped(run.id, reason.as_deref()))],
         _ => Vec::new(),
     }
 }
 
 pub(super) fn fail(run: &Run, error: Failure) -> Event {
     Event::RunFailed { run_id: run.id, error, output: None }
-}
-
-fn refuse_if_over(run: &Run, command: &'static str) -> Result<(), Refusal> {
-    match run.status() {
-        Status::Completed | Status::Failed => Err(refusal(run, command)),
-        Status::Created | Status::Running | Status::Paused => Ok(()),
-    }
 }
 
 fn refusal(run: &Run, command: &'static str) -> Refusal {

@@ -55,8 +55,8 @@ pub(super) fn sent_back(inputs: Inputs<'_>, run: &Run, step: u64, feedback: &str
 }
 
 fn find_landing(run: &Run, step: u64) -> Option<(EdgeId, TaskId)> {
-    match &run.phase {
-        Phase::Landing { edge, task, .. } if step == run.step => Some((edge.clone(), *task)),
+    match run.phase() {
+        Some(Phase::Landing { edge, task, .. }) if step == run.step => Some((edge.clone(), *task)),
         _ => None,
     }
 }
@@ -85,8 +85,11 @@ fn go_on(
 
 fn follow(inputs: Inputs<'_>, run: &Run, said: Value, way: Way<'_>) -> Result<Followed, StepFault> {
     let Inputs { workflow, now_millis } = inputs;
-    let Run { sheet, level, parent, phase, .. } = run;
-    let output = if let Phase::Landing { output, .. } = phase { output.clone() } else { Value::Null };
+    let Run { sheet, level, parent, .. } = run;
+    let output = match run.phase() {
+        Some(Phase::Landing { output, .. }) => output.clone(),
+        _ => Value::Null,
+    };
     let mut occasion = Occasion { output, feedback: Some(said), now_millis };
     sheet.try_out(&mut occasion, |mut trial| {
         // Before its `set`, as on any other edge.

@@ -31,5 +31,5 @@ pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent
 pub use failure::explain_node;
 pub use index::Index;
 pub use mapping::{Child, Mapping};
-pub use state::{Hold, Phase, Run, Status};
+pub use state::{Hold, Phase, Run, Situation, Status, Working};
 pub use turn::{Turn, waits_for_person};

@@ -116,9 +116,10 @@ fn tell(run: &Run, tried: Tried, head: Option<&CommitId>) -> Vec<Event> {
 /// Tries the step, with a look at the items that it brings if they are to be checked.
 fn try_step(inputs: Inputs<'_>, run: &Run, output: Value, checks_items: bool) -> Tried {
     let Inputs { workflow, now_millis } = inputs;
-    let Run { sheet, taken, level, node, item, tasks, board, parent, phase, .. } = run;
+    let Run { sheet, taken, level, node, item, tasks, board, parent, .. } = run;
     // The person who just answered spoke last.
-    let feedback = matches!(phase, Phase::Asking { .. }).then(|| answered(&output, item.as_deref()));
+    let is_answered = matches!(run.phase(), Some(Phase::Asking { .. }));
+    let feedback = is_answered.then(|| answered(&output, item.as_deref()));
     let used = |edge: &flow::EdgeId, scope: &str| {
         taken.get(edge.as_str()).and_then(|scopes| scopes.get(scope)).copied().unwrap_or_default()
     };

@@ -149,5 +149,5 @@ fn last_step(facts: &[Fact<Event>]) -> u64 {
 }
 
 fn is_open(run: &Run) -> bool {
-    !run.is_over() && run.phase != Phase::Ending
+    run.phase().is_some_and(|phase| *phase != Phase::Ending)
 }

@@ -92,7 +92,7 @@ pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), 
     let mut parents = vec![run];
     while let Some(parent) = parents.pop() {
         for child in get_run(project, parent).await?.children_under_way() {
-            if matches!(get_run(project, child).await?.hold, Some(Hold::Error { .. })) {
+            if matches!(get_run(project, child).await?.hold(), Some(Hold::Error { .. })) {
                 let seat = Seat::load_bare(project, child).await?;
                 match tell(project, giver, seat, Command::Resume).await {
                     // It has ended, or is being stopped, meanwhile.
@@ -302,7 +302,7 @@ pub(super) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
 mod tests {
     use super::*;
     use crate::Helm;
-    use crate::core::run::{Hold, Phase};
+    use crate::core::run::{Hold, Situation};
     use crate::core::{Code, Failure};
     use regatta_flow::Folder;
     use regatta_testkit::repo::TestRepo;
@@ -360,11 +360,13 @@ mod tests {
         assert!(batch.append(&project).await.unwrap());
 
         let held = rest(&project, run).await;
-        let Some(Hold::Error { error: Failure { code, hint, .. } }) = &held.hold else { panic!("{held:?}") };
+        let Some(Hold::Error { error: Failure { code, hint, .. } }) = held.hold() else { panic!("{held:?}") };
         assert_eq!(*code, Code::WorkflowInvalid);
         assert!(hint.contains("`regatta run fork 1 --with WORKFLOW`"), "{hint}");
         stop(&project, &Giver { actor, command_id: None }, run, None).await.unwrap();
-        let Phase::Failed { error } = rest(&project, run).await.phase else { panic!("it was stopped") };
+        let Situation::Failed { error } = rest(&project, run).await.situation else {
+            panic!("it was stopped")
+        };
         assert_eq!(error.code, Code::RunStopped);
     }
 }

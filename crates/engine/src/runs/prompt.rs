@@ -23,7 +23,7 @@ pub(super) fn render(seat: &Seat, role: &str) -> Result<String, Box<Failure>> {
     if let Some(said) = said.filter(|_| is_about.is_none() || is_about == run.item.as_deref()) {
         let _ = write!(text, "\n## What a person says\n\n{said}\n");
     }
-    if let Phase::Performing { faults, .. } = &run.phase
+    if let Some(Phase::Performing { faults, .. }) = run.phase()
         && !faults.is_empty()
     {
         text.push_str("\n## Your last answer could not be used\n\n");

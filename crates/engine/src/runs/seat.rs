@@ -197,7 +197,7 @@ pub(super) fn push(
     for event in events {
         let fact = Fact { at, actor: actor.clone(), event };
         let row = log::row_of(&fact);
-        let was_asked = folded.state.as_ref().is_some_and(|run| run.is_asked);
+        let was_asked = folded.state.as_ref().is_some_and(Run::is_asked);
         folded.push(&fact, row.data.len());
         if let Some(run) = folded.state.as_ref().filter(|_| fact.event.find_run().is_some()) {
             for effect in run::effects(was_asked, run, &fact.event) {

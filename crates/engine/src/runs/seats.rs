@@ -57,6 +57,6 @@ impl Place {
 
     /// Leaves the run as the log has it, if it waits for children.
     pub(super) fn leave(mut self, seat: Seat) {
-        *self.left = Some(seat).filter(|seat| matches!(seat.run().phase, Phase::Mapping(_)));
+        *self.left = Some(seat).filter(|seat| matches!(seat.run().phase(), Some(Phase::Mapping(_))));
     }
 }

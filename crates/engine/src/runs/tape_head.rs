@@ -6,7 +6,7 @@ use super::orders::{get_run, load_facts};
 use super::steps::{StepView, find_steps};
 use super::tape_people::{TapeAnswer, TapeDecision, find_answers, find_decisions, find_whole_steps};
 use super::way::{Stage, find_children, find_way, is_same_way};
-use crate::core::run::{Hold, Phase, Run};
+use crate::core::run::{Hold, Run, Situation};
 use crate::core::{Code, CommitId, RunId};
 use crate::error::Error;
 use crate::project::Project;
@@ -145,8 +145,8 @@ pub(super) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, E
 async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<TapeRun, Error> {
     let found = get_run(project, run).await?;
     let facts = load_facts(project, run).await?;
-    let error = match &found.phase {
-        Phase::Failed { error } => Some(error.code),
+    let error = match &found.situation {
+        Situation::Failed { error } => Some(error.code),
         _ => None,
     };
     let steps = match error {
@@ -166,8 +166,8 @@ async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<Tape
 }
 
 fn find_trouble(run: &Run) -> Option<Trouble> {
-    let (error, is_held) = match (&run.phase, &run.hold) {
-        (Phase::Failed { error, .. }, _) => (error, false),
+    let (error, is_held) = match (&run.situation, run.hold()) {
+        (Situation::Failed { error }, _) => (error, false),
         (_, Some(Hold::Error { error })) => (error, true),
         _ => return None,
     };

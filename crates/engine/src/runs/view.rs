@@ -129,12 +129,12 @@ async fn is_attended(project: &Project, engine: Option<&Holder>, run: RunId) -> 
 }
 
 fn view_of(run: &Run, outlook: Outlook) -> RunView {
-    let question = match &run.phase {
-        Phase::Asking { question } => Some(question.clone()),
+    let question = match run.phase() {
+        Some(Phase::Asking { question }) => Some(question.clone()),
         _ => None,
     };
-    let children = match &run.phase {
-        Phase::Mapping(mapping) => mapping.children().iter().map(view_of_child).collect(),
+    let children = match run.phase() {
+        Some(Phase::Mapping(mapping)) => mapping.children().iter().map(view_of_child).collect(),
         _ => Vec::new(),
     };
     RunView {

@@ -2,7 +2,7 @@
 
 use crate::support::{CODER, REVIEWER, World, first_task, giver, is_empty, prd};
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::run::{Hold, Phase, Status};
+use regatta_engine::core::run::{Hold, Phase, Situation, Status};
 use regatta_engine::orders::{self, Approving};
 use regatta_engine::runs;
 use serde_json::json;
@@ -32,13 +32,13 @@ async fn a_person_merges_or_sends_back() {
     let world = World::new("person", &["T001"], CODER, REVIEWER).await;
     let run = world.begin(prd(), None).await;
     let found = world.rest(run).await;
-    assert!(matches!(found.phase, Phase::Landing { .. }), "{found:?}");
+    assert!(matches!(found.phase(), Some(Phase::Landing { .. })), "{found:?}");
     assert_eq!((found.status(), found.step), (Status::Paused, 4));
     let task = first_task();
     let reason = "say more".to_owned();
     orders::reject(&world.project, &giver(), task, reason, Some("about T001".to_owned())).await.unwrap();
     let found = world.rest(run).await;
-    assert!(matches!(found.phase, Phase::Landing { .. }), "{found:?}");
+    assert!(matches!(found.phase(), Some(Phase::Landing { .. })), "{found:?}");
     let said = json!({ "approved": false, "text": "say more\n\nabout T001", "task": "T001" });
     assert_eq!(*found.sheet.feedback(), said);
     assert_eq!(found.sheet.state()["currentAttempts"], 3, "the coder worked once more");
@@ -63,10 +63,10 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     orders::reject(&world.project, &giver(), task, "say more".to_owned(), None).await.unwrap();
     let carried = world.carry_task(task).await;
     assert_eq!(carried.task.column(), Column::InProgress, "{carried:?}");
-    assert_eq!(carried.run.map(|run| (run.id, run.hold)), Some((run, Some(Hold::Paused))));
+    assert_eq!(carried.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
 
     runs::resume(&world.project, &giver(), run).await.unwrap();
-    assert!(matches!(world.rest(run).await.phase, Phase::Landing { .. }));
+    assert!(matches!(world.rest(run).await.phase(), Some(Phase::Landing { .. })));
     runs::pause(&world.project, &giver(), run).await.unwrap();
     orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
         .await
@@ -74,7 +74,7 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     let carried = world.carry_task(task).await;
     assert_eq!(carried.task.column(), Column::Verified, "{carried:?}");
     let paused = carried.run.unwrap();
-    assert_eq!((paused.hold, paused.item.as_deref()), (Some(Hold::Paused), Some("T002")));
+    assert_eq!((paused.hold(), paused.item.as_deref()), (Some(&Hold::Paused), Some("T002")));
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_coder_that_never_passes_is_given_up() {
     let world = World::new("auto", &["T001", "T002"], &coder, REVIEWER).await;
     let run = world.begin(prd(), None).await;
     let found = world.rest(run).await;
-    let Phase::Failed { error } = &found.phase else { panic!("{found:?}") };
+    let Situation::Failed { error } = &found.situation else { panic!("{found:?}") };
     assert_eq!(error.code.as_str(), "MAX_ITERATIONS_EXCEEDED");
     assert!(error.message.contains("coder-retry"), "{error:?}");
     assert_eq!(found.sheet.state()["tasks"][0]["status"], "failed");
@@ -127,7 +127,7 @@ step = [
     let world = World::new("auto", &["T001"], coder, REVIEWER).await;
     let run = world.begin(prd(), None).await;
     let found = world.rest(run).await;
-    let Phase::Asking { question } = &found.phase else { panic!("{found:?}") };
+    let Some(Phase::Asking { question }) = found.phase() else { panic!("{found:?}") };
     assert!(question.contains("Which colour?"), "{question}");
     world.answer(run, true, "Green.").await;
     let found = world.rest(run).await;
@@ -162,7 +162,7 @@ step = [{ result = { verdict = "fine" } }]
     let world = World::new("auto", &["T001"], CODER, reviewer).await;
     let run = world.begin(prd(), None).await;
     let found = world.rest(run).await;
-    let Phase::Failed { error } = &found.phase else { panic!("{found:?}") };
+    let Situation::Failed { error } = &found.situation else { panic!("{found:?}") };
     assert_eq!(error.code.as_str(), "AGENT_OUTPUT_INVALID");
     let told = std::fs::read_to_string(world.project.transcript(first_task(), 4)).unwrap();
     assert!(told.contains("Your last answer could not be used"), "{told}");

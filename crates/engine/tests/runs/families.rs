@@ -203,7 +203,7 @@ async fn whoever_waits_for_a_task_below_a_paused_run_is_told_which() {
     runs::pause(&world.project, &giver(), run).await.unwrap();
     orders::reject(&world.project, &giver(), first_task(), "say more".to_owned(), None).await.unwrap();
     let carried = world.carry_task(first_task()).await;
-    assert_eq!(carried.run.map(|run| (run.id, run.hold)), Some((run, Some(Hold::Paused))));
+    assert_eq!(carried.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
     let shown = show_task(&world.project, first_task()).await.unwrap();
     assert_eq!(shown.next, "run 1 is paused: regatta run --resume 1", "its own run is 2");
     let listed = list_tasks(&world.project).await.unwrap();

@@ -218,10 +218,10 @@ async fn every_answer_of_a_family_is_kept_and_what_children_decide_is_compared()
 }
 
 async fn find_asking(world: &World, run: &Run) -> Option<Run> {
-    let Phase::Mapping(mapping) = &run.phase else { return None };
+    let Some(Phase::Mapping(mapping)) = run.phase() else { return None };
     for child in mapping.children().iter().filter_map(|child| child.run) {
         let found = runs::get_run(&world.project, child).await.unwrap();
-        if matches!(found.phase, Phase::Asking { .. }) {
+        if matches!(found.phase(), Some(Phase::Asking { .. })) {
             return Some(found);
         }
     }

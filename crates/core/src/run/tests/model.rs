@@ -6,7 +6,7 @@ use super::play::Play;
 use super::script::{coder_output, played, review_output};
 use super::workflows::speckit;
 use crate::Code;
-use crate::run::{Command, Phase};
+use crate::run::{Command, Situation};
 use serde_json::{Value, json};
 
 const RETRIES_MAX: u32 = 3;
@@ -115,9 +115,9 @@ fn seen(play: &Play) -> Value {
     let state = &*run.sheet.state();
     let statuses: Vec<&Value> =
         state["tasks"].as_array().unwrap().iter().map(|task| &task["status"]).collect();
-    let end = match &run.phase {
-        Phase::Completed { .. } => json!("well"),
-        Phase::Failed { error } => {
+    let end = match &run.situation {
+        Situation::Completed { .. } => json!("well"),
+        Situation::Failed { error } => {
             assert_eq!(error.code, Code::MaxIterationsExceeded);
             error.details["edge"].clone()
         }

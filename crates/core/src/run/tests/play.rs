@@ -89,7 +89,7 @@ impl Play {
         let mut told = Told::default();
         for event in &events {
             let fact = fact(event.clone(), self.facts.len() as i64 + 1);
-            let was_asked = self.run.is_asked;
+            let was_asked = self.run.is_asked();
             self.run = Run::evolve(Some(self.run.clone()), &fact).expect("it was created");
             if self.is_thorough {
                 self.replayed = Run::try_evolve(self.replayed.take(), &through_json(&fact));
@@ -121,7 +121,7 @@ impl Play {
             open.push(effect.clone());
         }
         let waits = open.iter().filter(|effect| is_of_phase(effect)).count();
-        assert_eq!(waits, usize::from(run.is_asked), "what is asked for is open: {open:?} {run:?}");
+        assert_eq!(waits, usize::from(run.is_asked()), "what is asked for is open: {open:?} {run:?}");
     }
 }
 
@@ -137,14 +137,14 @@ pub(super) fn is_of_phase(effect: &Effect) -> bool {
 }
 
 fn is_of_now(run: &Run, effect: &Effect) -> bool {
-    let is_now = |step: &u64| run.is_asked && *step == run.step;
-    match (effect, &run.phase) {
-        (Effect::PerformNode { step, asks, .. }, Phase::Performing { asks: now, .. }) => {
+    let is_now = |step: &u64| run.is_asked() && *step == run.step;
+    match (effect, run.phase()) {
+        (Effect::PerformNode { step, asks, .. }, Some(Phase::Performing { asks: now, .. })) => {
             is_now(step) && asks == now
         }
-        (Effect::PublishItems { step, .. }, Phase::Publishing)
-        | (Effect::StartChildren { step, .. }, Phase::Mapping(_))
-        | (Effect::LandTask { step, .. }, Phase::Landing { .. }) => is_now(step),
+        (Effect::PublishItems { step, .. }, Some(Phase::Publishing { .. }))
+        | (Effect::StartChildren { step, .. }, Some(Phase::Mapping(_)))
+        | (Effect::LandTask { step, .. }, Some(Phase::Landing { .. })) => is_now(step),
         (Effect::StopRun { .. }, _) => !run.is_over(),
         _ => false,
     }

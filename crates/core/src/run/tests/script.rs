@@ -176,8 +176,8 @@ fn make_late(command: Command) -> Command {
 }
 
 fn perform(play: &Play, output: Value) -> Command {
-    let asks = match play.run.phase {
-        Phase::Performing { asks, .. } => asks,
+    let asks = match play.run.phase() {
+        Some(Phase::Performing { asks, .. }) => *asks,
         _ => 0,
     };
     Command::Performed { step: play.run.step, asks, output, head: None }
@@ -239,7 +239,7 @@ fn parse_tasks(play: &Play, named: Option<&str>) -> BTreeMap<String, TaskId> {
 }
 
 fn parse_children(play: &Play, named: Option<&str>) -> BTreeMap<String, RunId> {
-    let Phase::Mapping(mapping) = &play.run.phase else { return BTreeMap::new() };
+    let Some(Phase::Mapping(mapping)) = play.run.phase() else { return BTreeMap::new() };
     let startable = mapping.startable();
     let keys: Vec<&str> = match named {
         Some("none") => Vec::new(),
@@ -256,7 +256,7 @@ fn child_id(index: usize) -> RunId {
 }
 
 fn child_of(play: &Play, key: &str) -> RunId {
-    let Phase::Mapping(mapping) = &play.run.phase else { return child_id(0) };
+    let Some(Phase::Mapping(mapping)) = play.run.phase() else { return child_id(0) };
     child_id(mapping.children().iter().position(|child| child.item.key == key).unwrap_or(90))
 }
 

@@ -34,7 +34,7 @@ pub(super) async fn perform(
     let mut intent = work.intent;
     loop {
         let terms = Terms { settle: vec![intent], fence: Some(work.token) };
-        let Phase::Performing { asks, .. } = seat.run().phase else {
+        let Some(&Phase::Performing { asks, .. }) = seat.run().phase() else {
             return seat::settle(&work.project, &terms).await;
         };
         if let Some(command) = find_hold(seat.run()) {
@@ -67,12 +67,12 @@ pub(super) async fn perform(
 
 /// Tells whether the node that a run is at is to be performed; what was left of it is ended otherwise.
 pub(crate) fn is_performed(run: &Run) -> bool {
-    matches!(run.phase, Phase::Performing { .. }) && find_hold(run).is_none()
+    matches!(run.phase(), Some(Phase::Performing { .. })) && find_hold(run).is_none()
 }
 
 /// Returns what a run is told instead of performing its node: it was stopped or paused before anybody began.
 fn find_hold(run: &Run) -> Option<Command> {
-    match run.hold {
+    match run.hold() {
         Some(Hold::Stopping { .. }) => Some(Command::Stopped),
         _ => run.may_be_put_off().then_some(Command::PutOff { step: run.step }),
     }
@@ -114,7 +114,7 @@ async fn play(
         Played::Stopped(StopReason::Shutdown) => None,
         Played::Stopped(_) => {
             let failure = stopped(seat.run().id);
-            Some(if seat.run().hold.is_some() {
+            Some(if seat.run().hold().is_some() {
                 Command::Stopped
             } else {
                 Command::NotPerformed { step, failure }

@@ -34,9 +34,11 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
     let project = &work.project;
     for _ in 0..TRIES_MAX {
         let mut seat = Seat::load(project, run).await?;
-        if !matches!(seat.run().phase, Phase::Publishing) || seat.run().step != step {
-            return seat::settle(project, &terms(work)).await;
-        }
+        let then = match seat.run().phase() {
+            Some(Phase::Publishing { then }) if seat.run().step == step => then,
+            _ => return seat::settle(project, &terms(work)).await,
+        };
+        let takes_up = then.is_some();
         let items = match find_items(&seat) {
             Ok(items) => items,
             Err(failure) => {
@@ -45,7 +47,7 @@ pub(super) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
                 return Ok(());
             }
         };
-        if items.is_empty() && seat.run().then.is_some() {
+        if items.is_empty() && takes_up {
             match take_up(work, &seat).await? {
                 TakenUp::All => {}
                 TakenUp::Not(failure) => {
@@ -109,7 +111,8 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
                 Found::Failed(failure) => return Ok(TakenUp::Not(failure)),
                 Found::Later | Found::PutOff => seen = project.store().wait_past(seen, IDLE).await?,
             }
-            if work.is_leaving() || get_run(project, run.id).await?.phase != Phase::Publishing {
+            let now = get_run(project, run.id).await?;
+            if work.is_leaving() || !matches!(now.phase(), Some(Phase::Publishing { .. })) {
                 return Ok(TakenUp::Leaving);
             }
         }

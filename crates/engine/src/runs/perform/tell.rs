@@ -3,17 +3,17 @@
 use super::super::orders::get_run;
 use super::super::seat::{self, Seat};
 use super::terms;
-use crate::core::run::{ChildEnd, Command, Phase};
+use crate::core::run::{ChildEnd, Command, Situation};
 use crate::core::{Actor, RunId};
 use crate::error::Error;
 use crate::perform::Work;
 
 pub(super) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<(), Error> {
-    let end = match get_run(&work.project, run).await?.phase {
-        Phase::Completed { result } => ChildEnd::Completed { result },
-        Phase::Failed { error } => ChildEnd::Failed { error },
+    let end = match get_run(&work.project, run).await?.situation {
+        Situation::Completed { result } => ChildEnd::Completed { result },
+        Situation::Failed { error } => ChildEnd::Failed { error },
         // It cannot be otherwise: the effect is asked for by the end.
-        _ => return seat::settle(&work.project, &terms(work)).await,
+        Situation::Working(_) => return seat::settle(&work.project, &terms(work)).await,
     };
     let command = Command::ChildEnded { child: run, end };
     let mut place = work.seats.enter(parent).await;
