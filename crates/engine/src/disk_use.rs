@@ -4,9 +4,9 @@
 //! are the only copy of somebody's work. The log itself is not touched.
 
 use crate::clock;
+use crate::commands::orders;
 use crate::core::{RunId, Stage, TaskId};
 use crate::error::Error;
-use crate::orders;
 use crate::project::Project;
 use crate::runs;
 use jiff::Timestamp;
@@ -118,7 +118,8 @@ pub async fn prune(project: &Project, age: Duration, is_dry_run: bool) -> Result
 
 /// Reads `90s`, `10m`, `12h` or `30d`.
 pub fn parse_age(text: &str) -> Result<Duration, String> {
-    crate::config::parse_span(text).ok_or_else(|| format!("`{text}` is no time such as `12h` or `30d`"))
+    crate::project::config::parse_span(text)
+        .ok_or_else(|| format!("`{text}` is no time such as `12h` or `30d`"))
 }
 
 async fn prune_reviews(

@@ -2,9 +2,9 @@
 //!
 //! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it goes.
 
-use crate::accounts::{self, Closing};
 use crate::clock;
-use crate::config::{AgentEntry, Program};
+use crate::commands::accounts::{self, Closing};
+use crate::commands::orders::{self, Order};
 use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::message::Inbox;
 use crate::core::session::{Scope, Subject};
@@ -12,20 +12,21 @@ use crate::core::{
     Actor, AgentId, Cleanup, Command, Fact, Outcome, Salvage, Stage, Task, TaskId, Unsound, replay_catalogue,
     replay_epic, replay_inbox, replay_prd, replay_task,
 };
-use crate::engine;
 use crate::error::Error;
-use crate::keeper;
-use crate::list;
-use crate::log::{self, NO_SNAPSHOT, SNAPSHOT_FORMAT};
-use crate::old_place;
-use crate::orders::{self, Order};
+use crate::log;
+use crate::log::list;
+use crate::log::{NO_SNAPSHOT, SNAPSHOT_FORMAT};
 use crate::project::Project;
-use crate::reach;
-use crate::readiness;
+use crate::project::config::{AgentEntry, Program};
+use crate::project::old_place;
+use crate::project::reach;
+use crate::project::readiness;
 use crate::runs;
-use crate::salvage::{Removal, find_what_is_left, set_aside_and_remove};
-use crate::sandbox::{self, Standing};
-use crate::worktree_place;
+use crate::runtime::engine;
+use crate::session::sandbox::{self, Standing};
+use crate::task_files;
+use crate::worktree::salvage::{Removal, find_what_is_left, set_aside_and_remove};
+use crate::worktree::worktree_place;
 use regatta_git::BranchName;
 use regatta_store::LeaseToken;
 use serde::Serialize;
@@ -124,7 +125,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     if engine::find_running(project).await?.is_none() {
         findings.extend(check_processes(project));
         findings.extend(check_sessions(project).await?);
-        if keeper::check_folder(project).is_ok() {
+        if task_files::check_folder(project).is_ok() {
             findings.extend(check_left_overs(project, &tasks)?);
         }
         findings.extend(check_intents(project).await?);
@@ -377,7 +378,7 @@ async fn check_sessions(project: &Project) -> Result<Vec<Finding>, Error> {
 }
 
 fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<Finding>, Error> {
-    let finding = |left_over: keeper::LeftOver| {
+    let finding = |left_over: task_files::LeftOver| {
         let task = left_over.task.filter(|task| tasks.contains_key(task));
         let path = left_over.path;
         let (owner, next) = match task {
@@ -394,17 +395,17 @@ fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result
             cure: Some(Cure::TakeIn { path, task }),
         }
     };
-    Ok(keeper::find_left_overs(project)?.into_iter().map(finding).collect())
+    Ok(task_files::find_left_overs(project)?.into_iter().map(finding).collect())
 }
 
 /// Lists the task files of no task; `regatta up` names them when it starts.
 pub async fn find_foreign_files(project: &Project) -> Result<Vec<PathBuf>, Error> {
     let plan = orders::load_plan(project).await?.state;
-    Ok(keeper::find_foreign(project, |task| plan.contains(task)))
+    Ok(task_files::find_foreign(project, |task| plan.contains(task)))
 }
 
 fn check_state_folder(project: &Project) -> Option<Finding> {
-    let problem = keeper::check_folder(project).err()?.explain();
+    let problem = task_files::check_folder(project).err()?.explain();
     Some(Finding {
         kind: Kind::StateFolder,
         what: format!("{}: {}", problem.what, problem.why.join(": ")),
@@ -426,7 +427,7 @@ fn check_foreign_files(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Vec
         is_advice: true,
         cure: None,
     };
-    keeper::find_foreign(project, |task| tasks.contains_key(&task)).into_iter().map(finding).collect()
+    task_files::find_foreign(project, |task| tasks.contains_key(&task)).into_iter().map(finding).collect()
 }
 
 fn check_left_folders(project: &Project) -> Result<Vec<Finding>, Error> {
@@ -583,13 +584,13 @@ async fn apply(project: &Project, token: LeaseToken, cure: &Cure) -> Result<(), 
         Cure::Close { subject } => accounts::close(project, token, subject, Closing::lost()).await,
         Cure::DeleteFile { path } => std::fs::remove_file(path).map_err(Error::io("delete", path)),
         Cure::TakeIn { path, task: Some(task) } => {
-            keeper::sync(project, *task, &Actor::Engine).await?;
+            task_files::sync(project, *task, &Actor::Engine).await?;
             match path.exists() {
                 true => Err(Error::io("take in", path)(std::io::Error::other("a program still has it open"))),
                 false => Ok(()),
             }
         }
-        Cure::TakeIn { path, task: None } => keeper::keep_unowned(path),
+        Cure::TakeIn { path, task: None } => task_files::keep_unowned(path),
         Cure::BuildList => list::build(project).await.map(|_| ()),
     }
 }

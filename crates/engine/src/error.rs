@@ -1,9 +1,9 @@
 //! Everything that can go wrong when a command is given or carried out, and the words a user is told.
 
-use crate::config::ConfigError;
 use crate::core::{Code, Problem, Refusal, RunId, TaskId};
-use crate::holder::Holder;
-use crate::trust::{self, Starts};
+use crate::project::config::ConfigError;
+use crate::project::trust::{self, Starts};
+use crate::runtime::holder::Holder;
 use std::path::{Path, PathBuf};
 
 /// Why something was not done.
@@ -20,7 +20,7 @@ pub enum Error {
     Git(#[from] regatta_git::Error),
     /// There is no such workflow, or it has faults.
     #[error("the workflow cannot be used")]
-    Workflow(#[from] crate::runs::BookError),
+    Workflow(#[from] crate::runs::book::BookError),
     /// The config is wrong.
     #[error("the config is wrong")]
     Config(#[from] ConfigError),

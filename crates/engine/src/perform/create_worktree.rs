@@ -1,12 +1,14 @@
 //! Makes the worktree of a task: branch, folder, copied files, set-up command.
 
-use super::{Control, Work, leftovers};
+use crate::commands::orders;
 use crate::core::{Code, CommitId, Failure, Outcome, Problem, TaskId};
 use crate::crash;
-use crate::engine;
 use crate::error::{Error, chain};
-use crate::orders;
-use crate::worktree_place;
+use crate::perform::Work;
+use crate::runtime::control::Control;
+use crate::runtime::engine;
+use crate::session::leftovers;
+use crate::worktree::worktree_place;
 use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
 use regatta_git::BranchName;
 use std::path::Path;
@@ -14,7 +16,7 @@ use std::path::Path;
 /// Enough of what a set-up command printed to see why it failed.
 const SETUP_TAIL_BYTES_MAX: usize = 4_096;
 
-pub(super) async fn perform(
+pub(crate) async fn perform(
     work: &Work,
     task: TaskId,
     branch: &str,

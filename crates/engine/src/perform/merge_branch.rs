@@ -1,10 +1,10 @@
 //! Merges the approved head into the target branch, once, with every checkout of that branch.
 
-use super::Work;
+use crate::commands::orders;
 use crate::core::{CheckoutNote, Code, CommitId, Failure, Outcome, Problem, TaskId, explain_base_gone};
 use crate::crash;
 use crate::error::{Error, chain};
-use crate::orders;
+use crate::perform::Work;
 use regatta_git::{BranchName, MergeOutcome, MergeRequest, MergeStep, Obstacle, Reason};
 use serde_json::Value;
 use std::path::Path;
@@ -13,16 +13,16 @@ use std::path::Path;
 const FILES_NAMED_MAX: usize = 5;
 
 /// What was approved, and by whom.
-pub(super) struct Approved {
-    pub(super) target: String,
-    pub(super) head: CommitId,
+pub(crate) struct Approved {
+    pub(crate) target: String,
+    pub(crate) head: CommitId,
     /// Where the approved diff begins; a log of an earlier version does not say.
-    pub(super) base: Option<CommitId>,
-    pub(super) title: String,
-    pub(super) approver: String,
+    pub(crate) base: Option<CommitId>,
+    pub(crate) title: String,
+    pub(crate) approver: String,
 }
 
-pub(super) async fn perform(work: &Work, task: TaskId, approved: &Approved) -> Result<(), Error> {
+pub(crate) async fn perform(work: &Work, task: TaskId, approved: &Approved) -> Result<(), Error> {
     let Approved { target, head, base, title, approver } = approved;
     crash::point("merge_branch.before");
     let request = MergeRequest {

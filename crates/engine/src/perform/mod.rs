@@ -3,39 +3,31 @@
 //! A performer looks whether its work is done already, does it, and reports the outcome as a command that also
 //! settles the intent. It decides nothing: a failure is reported, and the rules say what becomes of the task.
 
-pub(crate) mod charge;
-mod control;
 mod create_worktree;
-mod hearing;
-pub(crate) mod leftovers;
 mod merge_branch;
-mod moved_refs;
 mod pause_agent;
-mod places;
 mod policy;
 mod record_diff;
 mod remove_worktree;
 pub(crate) mod run_checks;
 mod run_session;
-pub(crate) mod session_entry;
-pub(crate) mod sessions;
+pub(crate) mod runs;
 pub(crate) mod stop_agent;
-mod under_way;
 mod wait;
 
-pub(crate) use control::Control;
-pub(crate) use places::Places;
+pub(crate) use crate::runtime::control::Control;
+pub(crate) use crate::runtime::under_way::UnderWay;
+pub(crate) use crate::session::places::Places;
 pub(crate) use run_session::is_wanted;
-pub(crate) use under_way::{OnTask, UnderWay};
 
+use crate::commands::orders::{self, Order};
 use crate::core::{Actor, Command, Effect, Outcome, TaskId};
-use crate::engine;
 use crate::error::Error;
-use crate::keeper;
-use crate::orders::{self, Order};
 use crate::project::Project;
-use crate::runs::Seats;
-use charge::Charges;
+use crate::runs::seats::Seats;
+use crate::runtime::engine;
+use crate::session::charge::Charges;
+use crate::task_files;
 use jiff::Timestamp;
 use regatta_agents::SessionId;
 use regatta_store::{IntentId, LeaseToken};
@@ -111,7 +103,7 @@ impl Work {
 
     /// Brings the task's file in line; a disk that refuses is reported, and stops nothing else.
     pub(crate) async fn keep_file(&self, task: TaskId) -> Result<(), Error> {
-        keeper::sync_or_report(&self.project, task).await
+        task_files::sync_or_report(&self.project, task).await
     }
 
     /// Reports an outcome and settles the intent with it.

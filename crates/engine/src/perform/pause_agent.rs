@@ -1,14 +1,15 @@
 //! Pauses the agent of a completed task: no process of its session is left to change the worktree under review.
 
-use super::{Control, Work, stop_agent};
+use crate::commands::orders;
 use crate::core::{Outcome, TaskId};
 use crate::crash;
 use crate::error::Error;
-use crate::orders;
-use crate::planted;
+use crate::perform::{Work, stop_agent};
+use crate::runtime::control::Control;
+use crate::session::planted;
 use regatta_agents::StopReason;
 
-pub(super) async fn perform(
+pub(crate) async fn perform(
     work: &Work,
     task: TaskId,
     session: u32,

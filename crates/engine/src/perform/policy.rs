@@ -1,12 +1,12 @@
 //! Approves by policy: where the config says `approval = "auto"`, and where a tape says that the work was merged.
 
-use super::Work;
+use crate::commands::orders::{self, Approving, Order};
 use crate::core::{Actor, CommitId, Failure, Outcome, TaskId};
 use crate::error::Error;
-use crate::orders::{self, Approving, Order};
+use crate::perform::Work;
 use crate::runs;
 
-pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Result<(), Error> {
+pub(crate) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Result<(), Error> {
     let policy = Actor::Policy("auto".to_owned());
     let settings = match runs::find_taped_settings(&work.project, task).await {
         Ok(settings) => settings,

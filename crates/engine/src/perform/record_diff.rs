@@ -1,16 +1,16 @@
 //! Pins the head of a completed diff, so that it can be fetched whatever happens to the branch.
 
-use super::Work;
+use crate::commands::orders;
 use crate::core::{Code, CommitId, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
-use crate::orders;
+use crate::perform::Work;
 use regatta_git::RefName;
 
 /// So much of a commit's id tells it from any other that a ref of that name could have.
 const ID_LETTERS: usize = 12;
 
-pub(super) async fn perform(work: &Work, task: TaskId, head: &CommitId, number: u32) -> Result<(), Error> {
+pub(crate) async fn perform(work: &Work, task: TaskId, head: &CommitId, number: u32) -> Result<(), Error> {
     crash::point("record_diff.before");
     let outcome = match pin(work, task, head, number).await {
         Ok(()) => Outcome::DiffRecorded,

@@ -1,24 +1,26 @@
 //! Removes the worktree and the branch of a task, after setting aside whatever is not merged.
 
-use super::Work;
+use crate::commands::orders;
 use crate::core::{Code, CommitId, Failure, Outcome, Problem, Salvage, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
-use crate::keeper;
-use crate::orders;
+use crate::perform::Work;
 use crate::project::Project;
-use crate::salvage::{Removal, find_reviewed, find_salvages, set_aside_and_remove, set_commit_aside};
+use crate::task_files;
+use crate::worktree::salvage::{
+    Removal, find_reviewed, find_salvages, set_aside_and_remove, set_commit_aside,
+};
 use regatta_git::BranchName;
 
 /// Where the worktree is and what it came from.
-pub(super) struct Place {
-    pub(super) branch: String,
-    pub(super) path: String,
-    pub(super) base: CommitId,
-    pub(super) target: String,
+pub(crate) struct Place {
+    pub(crate) branch: String,
+    pub(crate) path: String,
+    pub(crate) base: CommitId,
+    pub(crate) target: String,
 }
 
-pub(super) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<(), Error> {
+pub(crate) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<(), Error> {
     crash::point("remove_worktree.before");
     let outcome = match remove(work, task, place).await {
         Ok(salvage) => Outcome::WorktreeRemoved { salvage },
@@ -28,7 +30,7 @@ pub(super) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<
     crash::point("remove_worktree.after");
     work.settle(task, outcome).await?;
     // One that a killed engine left open; what is in it is found there too, so a failure does no harm.
-    let _ = keeper::close_drawer(&work.project, task).await;
+    let _ = task_files::close_drawer(&work.project, task).await;
     work.keep_file(task).await
 }
 

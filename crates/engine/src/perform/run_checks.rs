@@ -3,13 +3,15 @@
 //! An agent's word that something works is a claim. What the engine has seen itself, at a named commit, is not. A
 //! check runs in the same kind of sandbox as the agent whose work it looks at.
 
-use super::{Control, Work, leftovers, session_entry};
+use crate::commands::orders;
 use crate::core::{Code, CommitId, Evidence, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
-use crate::orders;
-use crate::planted;
-use crate::sandbox::{self, Enclosure, NotEnclosed};
+use crate::perform::Work;
+use crate::runtime::control::Control;
+use crate::session::planted;
+use crate::session::sandbox::{self, Enclosure, NotEnclosed};
+use crate::session::{leftovers, session_entry};
 use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
 use regatta_git::BranchName;
 use std::path::Path;
@@ -17,7 +19,7 @@ use std::path::Path;
 /// Enough of what a check printed to see why it failed.
 const TAIL_BYTES_MAX: usize = 4_096;
 
-pub(super) async fn perform(
+pub(crate) async fn perform(
     work: &Work,
     task: TaskId,
     commit: &CommitId,

@@ -3,22 +3,24 @@
 //! The intent stays open for as long as the session runs. If the engine is killed, the next one ends what is left
 //! of the session's processes and runs the session again in the same worktree.
 
-use super::charge::{self, Charge, Opening, Purpose};
-use super::{Control, Work, leftovers, session_entry, sessions};
+use crate::commands::orders;
 use crate::core::{
     AgentId, Code, Complete, Failure, Outcome, Problem, Resume, SessionEnd, Stage, Task, TaskId, WorkPhase,
 };
 use crate::crash;
-use crate::desk::Subject;
 use crate::error::Error;
-use crate::keeper;
-use crate::orders;
+use crate::perform::Work;
 use crate::project::Project;
-use crate::prompt::{self, Share};
+use crate::runtime::control::Control;
+use crate::session::charge::{self, Charge, Opening, Purpose};
+use crate::session::desk::Subject;
+use crate::session::prompt::{self, Share};
+use crate::session::{leftovers, session_entry, sessions};
+use crate::task_files;
 use regatta_agents::{Ended, FailureClass, Outcome as Ending, ResultIs, StopReason};
 use std::collections::BTreeMap;
 
-pub(super) async fn perform(
+pub(crate) async fn perform(
     work: &Work,
     task: TaskId,
     agent: &AgentId,
@@ -151,7 +153,7 @@ async fn begin(
         writes: true,
         prompt: prompt::render(
             task,
-            &keeper::file_path(project, task.id),
+            &task_files::file_path(project, task.id),
             session,
             resume,
             Share::of(task, &project.config().settings),

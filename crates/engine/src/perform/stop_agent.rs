@@ -1,14 +1,16 @@
 //! Stops the agent of a cancelled task, and confirms that nothing of it is left.
 
-use super::{Control, Work, leftovers};
 use crate::core::session::Scope;
 use crate::core::{Code, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
+use crate::perform::Work;
 use crate::project::Project;
+use crate::runtime::control::Control;
+use crate::session::leftovers;
 use regatta_agents::{Limits, StopReason};
 
-pub(super) async fn perform(
+pub(crate) async fn perform(
     work: &Work,
     task: TaskId,
     session: u32,

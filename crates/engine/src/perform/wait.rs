@@ -2,18 +2,18 @@
 //!
 //! Nothing is held meanwhile, and nothing is lost when the engine goes: the next one waits for what is left of the time.
 
-use super::Work;
 use crate::clock;
+use crate::commands::orders;
 use crate::core::{Outcome, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
-use crate::orders;
+use crate::perform::Work;
 use jiff::Timestamp;
 use std::time::Duration;
 
 /// Longest sleep at a time: a clock that was set, or a machine that slept, is noticed after it.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-pub(super) async fn perform(work: &Work, task: TaskId, session: u32, until: Timestamp) -> Result<(), Error> {
+pub(crate) async fn perform(work: &Work, task: TaskId, session: u32, until: Timestamp) -> Result<(), Error> {
     let mut leaving = work.leaving.clone();
     let mut seen = work.project.store().head().await?;
     loop {

@@ -3,20 +3,21 @@
 //! A run plays the definition that it began with. That is in the log, once per digest, so an edit of the folder does
 //! not change a run under way.
 
-use super::files::read_folder;
-use super::shipped;
 use crate::core::run::Event;
 use crate::core::{Code, Problem, find_nearest};
 use crate::error::Error;
-use crate::log::{self, SNAPSHOT_FORMAT};
+use crate::log;
+use crate::log::SNAPSHOT_FORMAT;
 use crate::project::Project;
+use crate::runs::files::read_folder;
+use crate::runs::shipped;
 use regatta_flow::{Fault, Folder, Workflow};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// The project's folder of workflows.
-pub(super) const HOME: &str = ".regatta/workflows";
+pub(crate) const HOME: &str = ".regatta/workflows";
 
 /// Where a workflow comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! A step whose task was cancelled under it: the run rests, and a person says how it goes on.
 
+use crate::commands::orders;
 use crate::core::run::Run;
 use crate::core::{Code, Failure, Problem, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
-use crate::orders;
 use crate::project::Project;
 
 /// Says that the task of a step under way was cancelled, if it was.
-pub(super) async fn find(project: &Project, run: RunId, task: TaskId) -> Result<Option<Failure>, Error> {
+pub(crate) async fn find(project: &Project, run: RunId, task: TaskId) -> Result<Option<Failure>, Error> {
     let found = orders::get_task(project, task).await?;
     let is_cancelled = found.stage == Stage::Backlog || is_being_cancelled(&found);
     Ok(is_cancelled.then(|| explain_step(run, task)))
@@ -17,13 +17,13 @@ pub(super) async fn find(project: &Project, run: RunId, task: TaskId) -> Result<
 ///
 /// A fork that has yet to go on from a commit has not taken its task up. One that could not be, because its worktree could
 /// not be made, is in the backlog with that error.
-pub(super) fn is_work_gone(run: &Run, item: &str, task: &Task) -> bool {
+pub(crate) fn is_work_gone(run: &Run, item: &str, task: &Task) -> bool {
     let was_taken_up = task.sessions > 0 || (task.attempts > 0 && task.error.is_none());
     task.stage == Stage::Backlog && was_taken_up && run.heads.contains_key(item)
 }
 
 /// Tells whether a task is being cancelled.
-pub(super) fn is_being_cancelled(task: &Task) -> bool {
+pub(crate) fn is_being_cancelled(task: &Task) -> bool {
     match &task.stage {
         Stage::InProgress(work) => {
             matches!(work.phase, WorkPhase::Stopping { .. } | WorkPhase::Removing { .. })
@@ -36,7 +36,7 @@ pub(super) fn is_being_cancelled(task: &Task) -> bool {
 }
 
 /// Says why a step was not performed.
-pub(super) fn explain_step(run: RunId, task: TaskId) -> Failure {
+pub(crate) fn explain_step(run: RunId, task: TaskId) -> Failure {
     explain(
         task,
         format!("run {run} worked on task #{task}, which was cancelled"),
@@ -47,7 +47,7 @@ pub(super) fn explain_step(run: RunId, task: TaskId) -> Failure {
 }
 
 /// Says why a step cannot go on from those before it.
-pub(super) fn explain_work(run: RunId, task: TaskId) -> Failure {
+pub(crate) fn explain_work(run: RunId, task: TaskId) -> Failure {
     explain(
         task,
         format!("run {run} worked on task #{task}, which was cancelled before this step"),
@@ -61,7 +61,7 @@ pub(super) fn explain_work(run: RunId, task: TaskId) -> Failure {
 /// Says why a task that a run put up is not merged.
 ///
 /// A fork of a child has no parent, and the one that there is would still wait: only the end of the child leads on.
-pub(super) fn explain_landing(run: RunId, task: TaskId, parent: Option<RunId>) -> Failure {
+pub(crate) fn explain_landing(run: RunId, task: TaskId, parent: Option<RunId>) -> Failure {
     let next = match parent {
         Some(parent) => format!("`regatta run stop {run}`: run {parent} goes on, with this item as failed"),
         None => format!("`regatta run stop {run}`, or `regatta run fork {run}` to do it again"),

@@ -1,10 +1,10 @@
 //! Copying a workflow into the project, to be changed there.
 
-use super::book::{HOME, Listed};
+use crate::commands::orders::invalid;
 use crate::core::FieldFault;
 use crate::error::Error;
-use crate::orders::invalid;
 use crate::project::Project;
+use crate::runs::book::{HOME, Listed};
 use regatta_flow::NodeName;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;

@@ -3,19 +3,22 @@
 //! A fork goes on from the commit that the other run had come to. Work that a person cancelled is not begun again unheard.
 //! What a step does in the worktree, and when the task is complete, is not decided here.
 
-use super::roles::{Played, find_player};
-use super::tape::{self, Tape};
-use super::{cancelled, get_run, replay_branch, trouble};
 use crate::clock;
+use crate::commands::orders::{self, Order};
+use crate::commands::run_orders::get_run;
 use crate::core::run::{Run, Taping};
 use crate::core::{
     Actor, AgentId, Assign, Assignee, Code, Command, Failure, Problem, Refusal, RunId, Stage, Start, Task,
     TaskId, WorkPhase,
 };
 use crate::error::Error;
-use crate::orders::{self, Order};
-use crate::perform::{Control, Work};
+use crate::perform::Work;
 use crate::project::Project;
+use crate::recording::replay_branch;
+use crate::recording::tape::{self, Tape};
+use crate::runs::{cancelled, trouble};
+use crate::runtime::control::Control;
+use crate::session::role::{Played, find_player};
 use regatta_flow::{NodeKind, Workflow};
 use std::path::Path;
 use std::time::Duration;
@@ -24,24 +27,24 @@ use std::time::Duration;
 const IDLE: Duration = Duration::from_secs(1);
 
 /// A task that a run takes up.
-pub(super) struct Drive<'a> {
-    pub(super) work: &'a Work,
-    pub(super) run: &'a Run,
+pub(crate) struct Drive<'a> {
+    pub(crate) work: &'a Work,
+    pub(crate) run: &'a Run,
     /// The key of the task.
-    pub(super) item: &'a str,
-    pub(super) task: TaskId,
+    pub(crate) item: &'a str,
+    pub(crate) task: TaskId,
     /// Whom it is assigned to.
-    pub(super) agent: &'a AgentId,
+    pub(crate) agent: &'a AgentId,
 }
 
 /// Whether a step can begin in the worktree.
-pub(super) enum Driven {
+pub(crate) enum Driven {
     Ready(Box<Task>),
     Not(Played),
 }
 
 /// What one look at the task found.
-pub(super) enum Found {
+pub(crate) enum Found {
     /// It is this run's, and has its worktree.
     Ready(Box<Task>),
     /// It will be, when something happens that the log tells.
@@ -54,7 +57,7 @@ pub(super) enum Found {
 
 impl Drive<'_> {
     /// Waits until the task is this run's and has its worktree, or until it is asked to stop.
-    pub(super) async fn until_ready(&self, control: &Control) -> Result<Driven, Error> {
+    pub(crate) async fn until_ready(&self, control: &Control) -> Result<Driven, Error> {
         let (project, run) = (&self.work.project, self.run.id);
         let mut seen = project.store().head().await?;
         let mut is_asked = false;
@@ -79,7 +82,7 @@ impl Drive<'_> {
     }
 
     /// Looks at the task, and assigns it if it is in the backlog; `is_asked` remembers that from look to look.
-    pub(super) async fn look(&self, is_asked: &mut bool) -> Result<Found, Error> {
+    pub(crate) async fn look(&self, is_asked: &mut bool) -> Result<Found, Error> {
         let (run, id) = (self.run.id, self.task);
         let task = orders::get_task(&self.work.project, id).await?;
         let is_mine = task.run == Some(run);
@@ -181,7 +184,7 @@ impl Drive<'_> {
 }
 
 /// Sees where work for a run would start, if nothing were there yet.
-pub(super) async fn see_start(project: &Project, run: &Run) -> Result<Start, Error> {
+pub(crate) async fn see_start(project: &Project, run: &Run) -> Result<Start, Error> {
     match &run.tape {
         Some(Taping::Replay(folder)) => {
             replay_branch::see_start(project, run, &Tape::open(Path::new(folder))?).await
@@ -193,7 +196,7 @@ pub(super) async fn see_start(project: &Project, run: &Run) -> Result<Start, Err
 /// Finds whom a task is assigned to that no agent is about to work on: who worked on the item before, if it is known.
 ///
 /// A step of a role names its own agent afterwards. This one is who gets the task when the run lets go of it.
-pub(super) fn find_agent(
+pub(crate) fn find_agent(
     work: &Work,
     (run, workflow): (&Run, &Workflow),
     (item, task): (&str, TaskId),

@@ -3,14 +3,14 @@
 //! So there is no moment, and no crash, between a run that is paused and a child that goes on. A child keeps a pause of
 //! its own apart from the one above; a child that is started by then begins with that one.
 
-use super::orders::get_run;
-use super::seat::Seat;
+use crate::commands::orders::Giver;
+use crate::commands::run_orders::get_run;
 use crate::core::run::{Command, Run};
 use crate::core::{Actor, RunId};
 use crate::crash;
 use crate::error::Error;
-use crate::orders::Giver;
 use crate::project::Project;
+use crate::runs::seat::Seat;
 use regatta_store::Append;
 
 /// Each lost race means that another command went through, or that one of the family made a step.
@@ -28,7 +28,7 @@ pub(crate) async fn find_above(project: &Project, run: &Run) -> Result<Vec<RunId
 }
 
 /// Pauses or resumes a run with all that is under way below it.
-pub(super) async fn tell(
+pub(crate) async fn tell(
     project: &Project,
     giver: &Giver,
     run: RunId,

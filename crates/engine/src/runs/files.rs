@@ -31,7 +31,7 @@ enum Unreadable {
 }
 
 /// Reads a folder of texts.
-pub(super) fn read_folder(root: &Path) -> Folder {
+pub(crate) fn read_folder(root: &Path) -> Folder {
     let mut unreadable = BTreeMap::new();
     let mut found = list_files(root, &mut unreadable);
     // Where there are too many, those that are used for certain come first.

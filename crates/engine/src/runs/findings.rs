@@ -1,16 +1,16 @@
 //! What the role at a node found of the criteria of its task, noted with the task before the step is made.
 
-use super::seat::Seat;
 use crate::clock;
+use crate::commands::orders;
 use crate::core::{CommitId, Finding, Findings, Outcome};
 use crate::error::Error;
-use crate::orders;
 use crate::perform::Work;
+use crate::runs::seat::Seat;
 use regatta_flow::{NodeKind, Occasion, findings};
 use serde_json::Value;
 
 /// Notes what a role found, if its node says where that is. A repetition of the step notes it again, which is the same.
-pub(super) async fn note(work: &Work, seat: &Seat, output: &Value, commit: &CommitId) -> Result<(), Error> {
+pub(crate) async fn note(work: &Work, seat: &Seat, output: &Value, commit: &CommitId) -> Result<(), Error> {
     let Some(task) = seat.run().find_task() else { return Ok(()) };
     let results = find(seat, output);
     if results.is_empty() {

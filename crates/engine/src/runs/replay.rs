@@ -4,13 +4,13 @@
 //! the run failed; and so are those of its children, before the step that they belong to. What a role was asked for again
 //! has left no output in the log, and is not judged.
 
-use super::book::Listed;
-use super::orders::{get_run, load_facts};
-use super::way::{Stage, stage_of};
+use crate::commands::run_orders::{get_run, load_facts};
 use crate::core::run::{self, Event, Inputs, Next, Run};
 use crate::core::{Fact, Failure, RunId};
 use crate::error::Error;
 use crate::project::Project;
+use crate::runs::book::Listed;
+use crate::runs::way::{Stage, stage_of};
 use regatta_flow::Workflow;
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! What the expressions of a run see, for whoever wants to try one out.
 
-use super::seat::Seat;
 use crate::clock;
 use crate::core::RunId;
 use crate::error::Error;
 use crate::project::Project;
+use crate::runs::seat::Seat;
 use serde_json::Value;
 
 /// What an expression sees between two steps of a run.

@@ -3,14 +3,15 @@
 //! Whoever drives a run keeps it here from step to step, so that a step neither reads the log nor copies the state.
 //! Every append states the version that the decision saw; when another process came first, the run is read again.
 
-use super::tape;
 use crate::clock;
 use crate::core::run::{self, Command, Effect, Event, Inputs, Run};
 use crate::core::{Actor, Fact, Refusal, RunId};
 use crate::crash;
 use crate::error::Error;
-use crate::log::{self, Folded, SNAPSHOT_FORMAT};
+use crate::log;
+use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
+use crate::recording::tape;
 use jiff::Timestamp;
 use regatta_flow::{Folder, Workflow};
 use regatta_store::{Append, Appended, IntentId, LeaseToken, NewEvent, NewIntent};
@@ -34,10 +35,10 @@ pub(crate) struct Terms {
 }
 
 /// What one decision adds: rows and intents, with the effects behind the intents.
-pub(super) struct Added {
-    pub(super) rows: Vec<NewEvent>,
-    pub(super) intents: Vec<NewIntent>,
-    pub(super) effects: Vec<Effect>,
+pub(crate) struct Added {
+    pub(crate) rows: Vec<NewEvent>,
+    pub(crate) intents: Vec<NewIntent>,
+    pub(crate) effects: Vec<Effect>,
 }
 
 impl Seat {
@@ -95,7 +96,7 @@ impl Seat {
     }
 
     /// Tells the run something together with what else was decided, or returns false when another process came first.
-    pub(super) async fn give_with(
+    pub(crate) async fn give_with(
         &mut self,
         project: &Project,
         actor: &Actor,
@@ -109,7 +110,7 @@ impl Seat {
     }
 
     /// Tells the run something as a part of an append of several runs, which is stored only if each is as it was read.
-    pub(super) fn join(&mut self, actor: &Actor, command: Command, with: &mut Append) -> Result<(), Error> {
+    pub(crate) fn join(&mut self, actor: &Actor, command: Command, with: &mut Append) -> Result<(), Error> {
         with.expect.push((self.folded.stream.clone(), self.folded.version));
         let at = clock::now();
         let events = self.decide(at, &command)?;
@@ -187,7 +188,7 @@ pub(crate) async fn settle(project: &Project, terms: &Terms) -> Result<(), Error
 }
 
 /// Folds events of one run that are about to be appended as rows from `first` on.
-pub(super) fn push(
+pub(crate) fn push(
     folded: &mut Folded<Option<Run>>,
     (at, events): (Timestamp, Vec<Event>),
     actor: &Actor,
@@ -210,7 +211,7 @@ pub(super) fn push(
     added
 }
 
-pub(super) async fn load(project: &Project, id: RunId) -> Result<Folded<Option<Run>>, Error> {
+pub(crate) async fn load(project: &Project, id: RunId) -> Result<Folded<Option<Run>>, Error> {
     Folded::from_loaded(project.store().load(&log::run_stream(id), SNAPSHOT_FORMAT).await?)
 }
 

@@ -5,11 +5,11 @@
 //! something meanwhile is behind: an append states the version that the decision saw, and when that is not the newest the
 //! run is read again.
 
-use super::seat::Seat;
 use crate::core::RunId;
 use crate::core::run::Phase;
 use crate::error::Error;
 use crate::project::Project;
+use crate::runs::seat::Seat;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedMutexGuard;
@@ -27,14 +27,14 @@ pub(crate) struct Seats {
 }
 
 /// The place of one run; nobody else is at it.
-pub(super) struct Place {
+pub(crate) struct Place {
     run: RunId,
     left: OwnedMutexGuard<Option<Seat>>,
 }
 
 impl Seats {
     /// Waits for the place of a run.
-    pub(super) async fn enter(&self, run: RunId) -> Place {
+    pub(crate) async fn enter(&self, run: RunId) -> Place {
         let left = {
             let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
             if places.len() >= PLACES_MAX && !places.contains_key(&run) {
@@ -48,7 +48,7 @@ impl Seats {
 
 impl Place {
     /// Takes the run that was left, or loads it.
-    pub(super) async fn take(&mut self, project: &Project) -> Result<Seat, Error> {
+    pub(crate) async fn take(&mut self, project: &Project) -> Result<Seat, Error> {
         match self.left.take() {
             Some(seat) => Ok(seat),
             None => Seat::load(project, self.run).await,
@@ -56,7 +56,7 @@ impl Place {
     }
 
     /// Leaves the run as the log has it, if it waits for children.
-    pub(super) fn leave(mut self, seat: Seat) {
+    pub(crate) fn leave(mut self, seat: Seat) {
         *self.left = Some(seat).filter(|seat| matches!(seat.run().phase(), Some(Phase::Mapping(_))));
     }
 }

@@ -22,12 +22,12 @@ const SHIPPED: &[(&str, &[(&str, &str)])] = &[folder!("speckit":
 )];
 
 /// Returns the names of the workflows in the binary.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|(name, _)| *name)
 }
 
 /// Returns a workflow of the binary.
-pub(super) fn find(name: &str) -> Option<Folder> {
+pub(crate) fn find(name: &str) -> Option<Folder> {
     let (_, files) = SHIPPED.iter().find(|(known, _)| *known == name)?;
     Some(files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect())
 }

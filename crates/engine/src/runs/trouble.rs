@@ -9,12 +9,12 @@ use crate::core::{Code, Failure, Problem};
 use crate::error::{Error, chain};
 
 /// Says why a run is held, or returns the error if it is the engine's own.
-pub(super) fn of_run(run: &Run, error: Error) -> Result<Failure, Error> {
+pub(crate) fn of_run(run: &Run, error: Error) -> Result<Failure, Error> {
     if error.is_of_engine() { Err(error) } else { Ok(explain(run, &error)) }
 }
 
 /// Makes a hold of what could not be performed; the engine's own trouble stays what it is.
-pub(super) fn or_hold(
+pub(crate) fn or_hold(
     run: &Run,
     performed: Result<Option<Command>, Error>,
 ) -> Result<Option<Command>, Error> {
@@ -25,7 +25,7 @@ pub(super) fn or_hold(
 }
 
 /// Says what is in the way of a run, and how it goes on.
-pub(super) fn explain(run: &Run, error: &Error) -> Failure {
+pub(crate) fn explain(run: &Run, error: &Error) -> Failure {
     let (problem, id) = (error.explain(), run.id);
     let next = match error {
         // It is the one that the log keeps: no file of the project can be mended.
@@ -39,7 +39,7 @@ pub(super) fn explain(run: &Run, error: &Error) -> Failure {
 }
 
 /// Says that an answer cannot be recorded; a fork has no tape, and a fork of a child no parent that waits for it.
-pub(super) fn of_recording(run: &Run, error: Error) -> Result<Failure, Error> {
+pub(crate) fn of_recording(run: &Run, error: Error) -> Result<Failure, Error> {
     let (Some(Taping::Record(folder)), Error::Io { .. }) = (&run.tape, &error) else {
         return of_run(run, error);
     };

@@ -3,7 +3,7 @@
 //! Numbers of runs are given as they come, so they tell nothing from one play to the next. The way does: which visit of
 //! which node, for which item. Tapes name what is on them by it.
 
-use super::orders::{get_run, load_facts};
+use crate::commands::run_orders::{get_run, load_facts};
 use crate::core::RunId;
 use crate::core::run::{Event, Run};
 use crate::error::Error;
@@ -28,20 +28,20 @@ pub struct Stage {
 
 impl Stage {
     /// Tells whether it is the same place, at whatever step.
-    pub(super) fn is_at(&self, other: &Stage) -> bool {
+    pub(crate) fn is_at(&self, other: &Stage) -> bool {
         (&self.node, self.visit, &self.item) == (&other.node, other.visit, &other.item)
     }
 }
 
 /// Tells whether two ways lead to the same place, at whatever steps.
-pub(super) fn is_same_way(one: &[Stage], other: &[Stage]) -> bool {
+pub(crate) fn is_same_way(one: &[Stage], other: &[Stage]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_at(other))
 }
 
 /// Finds the way to a run that is under way; empty if it is no child.
 ///
 /// A run stays at the step of its children as long as one of them works.
-pub(super) async fn find_way(project: &Project, run: &Run) -> Result<Vec<Stage>, Error> {
+pub(crate) async fn find_way(project: &Project, run: &Run) -> Result<Vec<Stage>, Error> {
     let mut way = Vec::new();
     let mut parent = run.parent.clone();
     for _ in 0..DEPTH_MAX {
@@ -54,7 +54,7 @@ pub(super) async fn find_way(project: &Project, run: &Run) -> Result<Vec<Stage>,
 }
 
 /// Finds the run that a person began and that a run belongs to in the end, which may be itself.
-pub(super) async fn find_root(project: &Project, run: &Run) -> Result<Run, Error> {
+pub(crate) async fn find_root(project: &Project, run: &Run) -> Result<Run, Error> {
     let mut found = run.clone();
     for _ in 0..DEPTH_MAX {
         let Some(above) = &found.parent else { break };
@@ -64,7 +64,7 @@ pub(super) async fn find_root(project: &Project, run: &Run) -> Result<Run, Error
 }
 
 /// Finds the children that a run has started, each with the last stage of the way to it.
-pub(super) async fn find_children(project: &Project, run: RunId) -> Result<Vec<(Stage, RunId)>, Error> {
+pub(crate) async fn find_children(project: &Project, run: RunId) -> Result<Vec<(Stage, RunId)>, Error> {
     let mut found = Vec::new();
     let mut state: Option<Run> = None;
     for fact in load_facts(project, run).await? {
@@ -78,6 +78,6 @@ pub(super) async fn find_children(project: &Project, run: RunId) -> Result<Vec<(
 }
 
 /// Returns the stage at which a run has a child for an item.
-pub(super) fn stage_of(parent: &Run, step: u64, item: String) -> Stage {
+pub(crate) fn stage_of(parent: &Run, step: u64, item: String) -> Stage {
     Stage { step, node: parent.node.to_string(), visit: parent.count_visits() + 1, item }
 }

@@ -10,13 +10,13 @@ use std::io::{self, Read, Write};
 
 const BLOCK: usize = 512;
 /// What eleven octal digits hold.
-pub(super) const FILE_BYTES_MAX: u64 = (1 << 33) - 1;
+pub(crate) const FILE_BYTES_MAX: u64 = (1 << 33) - 1;
 const NAME_BYTES_MAX: usize = 100;
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Why a container cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     #[error("it cannot be read: {0}")]
     Io(#[from] io::Error),
     #[error("{0}")]
@@ -24,17 +24,17 @@ pub(super) enum Fault {
 }
 
 /// Writes files one after the other.
-pub(super) struct Writer<W: Write> {
+pub(crate) struct Writer<W: Write> {
     target: W,
 }
 
 impl<W: Write> Writer<W> {
-    pub(super) fn new(target: W) -> Self {
+    pub(crate) fn new(target: W) -> Self {
         Writer { target }
     }
 
     /// Adds a file of exactly so many bytes, and returns its digest.
-    pub(super) fn add(&mut self, name: &str, bytes: u64, source: &mut impl Read) -> io::Result<String> {
+    pub(crate) fn add(&mut self, name: &str, bytes: u64, source: &mut impl Read) -> io::Result<String> {
         self.target.write_all(&header(name, bytes)?)?;
         let mut hashing = Hashing::new(&mut self.target);
         let copied = io::copy(&mut source.take(bytes), &mut hashing)?;
@@ -47,7 +47,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Ends the container.
-    pub(super) fn finish(mut self) -> io::Result<W> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         self.target.write_all(&[0; 2 * BLOCK])?;
         self.target.flush()?;
         Ok(self.target)
@@ -55,17 +55,17 @@ impl<W: Write> Writer<W> {
 }
 
 /// Reads files one after the other.
-pub(super) struct Reader<R: Read> {
+pub(crate) struct Reader<R: Read> {
     source: R,
 }
 
 impl<R: Read> Reader<R> {
-    pub(super) fn new(source: R) -> Self {
+    pub(crate) fn new(source: R) -> Self {
         Reader { source }
     }
 
     /// Returns the name and the size of the next file; nothing at the end.
-    pub(super) fn next(&mut self) -> Result<Option<(String, u64)>, Fault> {
+    pub(crate) fn next(&mut self) -> Result<Option<(String, u64)>, Fault> {
         let mut block = [0; BLOCK];
         self.fill(&mut block)?;
         if block.iter().all(|byte| *byte == 0) {
@@ -83,7 +83,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Writes the content of the file whose header was just read, and returns its digest.
-    pub(super) fn copy(&mut self, bytes: u64, target: &mut impl Write) -> Result<String, Fault> {
+    pub(crate) fn copy(&mut self, bytes: u64, target: &mut impl Write) -> Result<String, Fault> {
         let mut hashing = Hashing::new(target);
         let mut left = bytes;
         let mut chunk = vec![0; CHUNK_BYTES];
@@ -108,7 +108,7 @@ impl<R: Read> Reader<R> {
 }
 
 /// Returns the digest of bytes, in hexadecimal digits.
-pub(super) fn digest_of(bytes: &[u8]) -> String {
+pub(crate) fn digest_of(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 

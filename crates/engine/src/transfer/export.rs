@@ -1,13 +1,14 @@
 //! Writing an export, also while an engine is at work: the log first, then files that can only be newer.
 
-use super::container::{FILE_BYTES_MAX, Writer, digest_of};
-use super::manifest::{self, Manifest, Room, is_plain};
 use crate::clock;
 use crate::core::{Stage, Task, TaskId};
 use crate::error::Error;
-use crate::log::{self, SNAPSHOT_FORMAT};
-use crate::old_place;
+use crate::log;
+use crate::log::SNAPSHOT_FORMAT;
 use crate::project::Project;
+use crate::project::old_place;
+use crate::transfer::container::{FILE_BYTES_MAX, Writer, digest_of};
+use crate::transfer::manifest::{self, Manifest, Room, is_plain};
 use regatta_git::{BranchName, RefName};
 use regatta_store::DatabaseFile;
 use rustix::fs::FlockOperation;
@@ -18,8 +19,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// The refs that are not in any branch and are nowhere else.
-pub(super) const KEPT: [&str; 2] = ["refs/regatta/review/", "refs/regatta/salvage/"];
-pub(super) const STAGING: &str = "exporting-";
+pub(crate) const KEPT: [&str; 2] = ["refs/regatta/review/", "refs/regatta/salvage/"];
+pub(crate) const STAGING: &str = "exporting-";
 
 /// What was exported.
 #[derive(Debug, Clone, Serialize)]
@@ -41,7 +42,7 @@ pub struct Exported {
 pub async fn export_state(project: &Project, target: impl Write) -> Result<Exported, Error> {
     let location = project.location();
     let _turn = old_place::lock(&location.home, "exporting", FlockOperation::NonBlockingLockExclusive)?;
-    super::import::sweep(&location.home, STAGING);
+    crate::transfer::import::sweep(&location.home, STAGING);
     let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(&location.home);
     let staging = staging.map_err(Error::io("create a folder in", &location.home))?;
     let log = staging.path().join(manifest::LOG);
@@ -174,7 +175,7 @@ impl<W: Write> Write for Counting<W> {
 }
 
 /// Loads all tasks.
-pub(super) async fn load_tasks(project: &Project) -> Result<Vec<Task>, Error> {
+pub(crate) async fn load_tasks(project: &Project) -> Result<Vec<Task>, Error> {
     let mut tasks = Vec::new();
     for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
         tasks.extend(log::Folded::<Option<Task>>::from_loaded(loaded)?.state);
@@ -183,7 +184,7 @@ pub(super) async fn load_tasks(project: &Project) -> Result<Vec<Task>, Error> {
 }
 
 /// Tells whether a task has a worktree that somebody still needs.
-pub(super) fn is_in_work(task: &Task) -> bool {
+pub(crate) fn is_in_work(task: &Task) -> bool {
     matches!(task.stage, Stage::InProgress(_) | Stage::WaitingApproval(_))
 }
 

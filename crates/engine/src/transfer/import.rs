@@ -6,17 +6,18 @@
 //!
 //! Until the log is in its place there is nothing that refers to the rest, so an import that was killed is run again.
 
-use super::container::{Fault, Reader};
-use super::export::{KEPT, is_in_work, load_tasks};
-use super::manifest::{self, Manifest, Room};
-use crate::config::Config;
 use crate::core::{Task, TaskId};
 use crate::crash;
 use crate::error::Error;
-use crate::location::Location;
-use crate::log::{self, NO_SNAPSHOT};
-use crate::old_place;
+use crate::log;
+use crate::log::NO_SNAPSHOT;
 use crate::project::Project;
+use crate::project::config::Config;
+use crate::project::location::Location;
+use crate::project::old_place;
+use crate::transfer::container::{Fault, Reader};
+use crate::transfer::export::{KEPT, is_in_work, load_tasks};
+use crate::transfer::manifest::{self, Manifest, Room};
 use regatta_git::{BranchName, CommitId, RefName, Repository};
 use regatta_store::{DatabaseFile, OpenMode, Seq, SqliteStore, Store};
 use serde::Serialize;
@@ -96,7 +97,7 @@ pub async fn import_state(dir: &Path, name: &str, source: impl Read) -> Result<I
 }
 
 /// Removes folders that a killed export or import left.
-pub(super) fn sweep(home: &Path, prefix: &str) {
+pub(crate) fn sweep(home: &Path, prefix: &str) {
     for entry in std::fs::read_dir(home).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(prefix) {
             let _ = std::fs::remove_dir_all(entry.path());
@@ -204,7 +205,7 @@ impl Import<'_> {
         }
         let store = SqliteStore::open(staged, OpenMode::Existing).map_err(of_log)?;
         store.verify().await.map_err(of_log)?;
-        if let Some(held) = store.find_lease(crate::engine::LEASE).await.map_err(of_log)? {
+        if let Some(held) = store.find_lease(crate::runtime::engine::LEASE).await.map_err(of_log)? {
             // That of the engine which was at work over there.
             store.release_lease(&held.token).await.map_err(of_log)?;
         }

@@ -1,48 +1,48 @@
 //! What an export says about itself: its files with their digests, and the refs.
 
-use super::container::{Fault, digest_of};
+use crate::transfer::container::{Fault, digest_of};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The newest form of an export that this version knows.
-pub(super) const FORMAT: u32 = 1;
-pub(super) const MANIFEST: &str = "manifest.json";
-pub(super) const MANIFEST_DIGEST: &str = "manifest.sha256";
-pub(super) const LOG: &str = "log.db";
-pub(super) const BUNDLE: &str = "refs.bundle";
+pub(crate) const FORMAT: u32 = 1;
+pub(crate) const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST_DIGEST: &str = "manifest.sha256";
+pub(crate) const LOG: &str = "log.db";
+pub(crate) const BUNDLE: &str = "refs.bundle";
 /// A manifest has a line per file; this is room for hundreds of thousands.
-pub(super) const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
+pub(crate) const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const NAME_CHARACTERS_MAX: usize = 80;
 
 /// What is in an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Manifest {
-    pub(super) format: u32,
+pub(crate) struct Manifest {
+    pub(crate) format: u32,
     /// The version of Regatta that wrote it.
-    pub(super) version: String,
-    pub(super) created: Timestamp,
+    pub(crate) version: String,
+    pub(crate) created: Timestamp,
     /// The place of the last event in its log.
-    pub(super) head: u64,
-    pub(super) files: Vec<File>,
+    pub(crate) head: u64,
+    pub(crate) files: Vec<File>,
     /// Review and salvage refs.
-    pub(super) refs: BTreeMap<String, String>,
+    pub(crate) refs: BTreeMap<String, String>,
     /// The branches of tasks in work.
-    pub(super) branches: BTreeMap<String, String>,
+    pub(crate) branches: BTreeMap<String, String>,
 }
 
 /// A file of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct File {
-    pub(super) name: String,
-    pub(super) bytes: u64,
-    pub(super) sha256: String,
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) sha256: String,
 }
 
 impl Manifest {
     /// Reads a manifest, and checks it against the digest beside it and the files that were found.
-    pub(super) fn read(text: &[u8], digest: &str, found: &[File]) -> Result<Self, Fault> {
+    pub(crate) fn read(text: &[u8], digest: &str, found: &[File]) -> Result<Self, Fault> {
         let wrong = |what: String| Fault::Wrong(what);
         if digest.trim_end() != digest_of(text) {
             return Err(wrong(format!("{MANIFEST} is not what was written")));
@@ -76,7 +76,7 @@ struct Format {
 
 /// Where a file of an export belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
+pub(crate) enum Room {
     /// The log, the bundle and what is about the export itself.
     Top,
     Sessions,
@@ -85,7 +85,7 @@ pub(super) enum Room {
 }
 
 impl Room {
-    pub(super) fn folder(self) -> &'static str {
+    pub(crate) fn folder(self) -> &'static str {
         match self {
             Room::Top => "",
             Room::Sessions => "sessions",
@@ -95,7 +95,7 @@ impl Room {
     }
 
     /// Tells the room and the name in it of a file of an export; any other name is refused.
-    pub(super) fn of(name: &str) -> Option<(Room, &str)> {
+    pub(crate) fn of(name: &str) -> Option<(Room, &str)> {
         let Some((folder, rest)) = name.split_once('/') else {
             let is_known = [LOG, BUNDLE, MANIFEST, MANIFEST_DIGEST].contains(&name);
             return is_known.then_some((Room::Top, name));
@@ -107,7 +107,7 @@ impl Room {
 }
 
 /// Tells whether a name is one of a file in one of our folders: nothing hidden, nothing that leads elsewhere.
-pub(super) fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     !name.is_empty()
         && name.len() <= NAME_CHARACTERS_MAX

@@ -1,0 +1,16 @@
+//! What can be asked of a project, and the way of a command into the log.
+//!
+//! Looks, decides by the rules of `core`, and appends; performs no effect and prints nothing. Start reading at `round`, then
+//! `orders` (tasks) and `run_orders` (runs).
+
+pub mod accounts;
+pub mod documents;
+pub(crate) mod fork_point;
+pub mod messages;
+pub mod orders;
+pub(crate) mod questions;
+pub(crate) mod revision;
+pub(crate) mod round;
+pub(crate) mod run_orders;
+pub(crate) mod seen;
+pub(crate) mod submission;

@@ -1,0 +1,473 @@
+//! The list of tasks, kept beside the log: an append that changes a task writes its rows, so nothing is replayed to list.
+//!
+//! ```text
+//!   events of a task ──▶ Task ──▶ TaskRow::of ──▶ the list `board`, one short row a task   ──▶ `task list`
+//!                           └─────────────────▶ the list `tasks`, the whole task           ──▶ `task list --json`
+//! ```
+//!
+//! A row says what follows from its task alone. What depends on other tasks or on the moment (queue, engine, questions)
+//! is added when the list is read. A list of another format, or of a log that is older than lists are, is built from the
+//! log when it is first asked for.
+
+use crate::clock;
+use crate::core::machine::Column;
+use crate::core::{Code, EpicId, Lacks, Park, Priority, Stage, Task, TaskId};
+use crate::error::Error;
+use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::project::Project;
+use crate::task_files::file_size;
+use crate::view::task::{Around, Stand, UNATTENDED, outlook};
+use regatta_store::{List, ListId, NewRow, Row, Seq};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The short rows, for the table. Raise its format whenever [`TaskRow::of`] says something else of the same task.
+const BOARD: ListId = ListId { name: "board", format: 6 };
+/// The tasks as a whole, in the shape of their snapshots.
+const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
+/// How task files looked when they were in line with the log; see `task_files::lines`. Raise its format whenever a file has
+/// something else to say of the same tasks: then every file is looked into once.
+pub(crate) const FILES: ListId = ListId { name: "files", format: 2 };
+/// Each lost race means that the log moved while it was replayed; then the list is built another time.
+const TRIES_MAX: u32 = 3;
+
+/// One line of the list of tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the fields are those of a task")]
+pub struct TaskRow {
+    pub id: TaskId,
+    pub title: String,
+    pub column: Column,
+    #[serde(deserialize_with = "word::read")]
+    pub phase: Cow<'static, str>,
+    pub priority: Priority,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epic_id: Option<EpicId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<TaskId>,
+    /// The lines that its diff adds and removes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u64, u64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_commit: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Code>,
+    /// The pause before its agent is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parked: Option<Park>,
+    #[serde(deserialize_with = "word::read")]
+    pub owner: Cow<'static, str>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// When it last moved, in seconds since 1970.
+    pub since: i64,
+    /// What its diff lacks; what that means for the configured checks is added when the list is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<Lacks>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    results: Vec<(String, bool)>,
+    /// Whether a person has let the deadline pass; never kept.
+    #[serde(skip)]
+    pub overdue: bool,
+    /// Its place in the queue now; never kept.
+    #[serde(skip)]
+    pub queue_position: Option<u32>,
+    /// The agent that it waits for in the queue now, or `any`; never kept.
+    #[serde(skip)]
+    pub waits_for: Option<String>,
+}
+
+impl TaskRow {
+    /// Makes the row of a task: everything that the table shows and that the task alone says.
+    pub(crate) fn of(task: &Task) -> Self {
+        let (phase, owner, _) = outlook(task, None);
+        let landed = if let Stage::Verified(landed) = &task.stage { Some(landed) } else { None };
+        TaskRow {
+            id: task.id,
+            title: task.title.clone(),
+            column: task.column(),
+            phase: Cow::Borrowed(phase),
+            priority: task.priority,
+            agent_id: task.agent().map(ToString::to_string),
+            epic_id: task.epic,
+            dependencies: task.dependencies.iter().copied().collect(),
+            lines: task.diff().map(|diff| (diff.lines_added, diff.lines_removed)),
+            merge_commit: landed.map(|landed| landed.commit.to_string()),
+            error: task.error.as_ref().map(|error| error.code),
+            parked: task.find_park().cloned(),
+            owner: Cow::Owned(owner),
+            hidden: task.hidden,
+            warnings: file_size::warn(task),
+            since: task.updated_at.as_second(),
+            lacks: matches!(task.stage, Stage::WaitingApproval(_)).then(|| task.find_lacks(&[])),
+            results: if landed.is_none() { task.find_results() } else { Vec::new() },
+            overdue: false,
+            queue_position: None,
+            waits_for: None,
+        }
+    }
+
+    /// Adds what depends on the config.
+    fn judge(&mut self, checks: &[String]) {
+        let lacks = self.lacks.take().map(|lacks| lacks.with_checks(checks, &self.results));
+        self.lacks = lacks.filter(|lacks| !lacks.is_empty());
+    }
+
+    /// Marks it overdue if it has waited for a person since before `limit`.
+    fn mark(&mut self, limit: i64, unverified: &[TaskId]) {
+        let is_open = |on: &TaskId| unverified.binary_search(on).is_ok();
+        let is_blocked = self.phase == "waiting" && self.dependencies.iter().any(is_open);
+        let is_persons = self.owner == "you" || self.phase == "by_hand";
+        self.overdue = is_persons && !is_blocked && self.since < limit;
+    }
+
+    /// Adds what depends on the moment.
+    async fn stand(&mut self, project: &Project, around: &Around) -> Result<(), Error> {
+        if let Some((queued, place)) = around.find_queued(self.id) {
+            (self.queue_position, self.waits_for) = (Some(place), Some(queued.agent.to_string()));
+            // One that cannot be assigned waits for a person to do something about it.
+            let owner = if self.error.is_some() { "you" } else { "engine" };
+            (self.phase, self.owner) = (Cow::Borrowed("queued"), Cow::Borrowed(owner));
+        }
+        match around.stand(project, self.id, &self.phase, &self.owner).await? {
+            Stand::AsLogged => {}
+            Stand::Unattended => {
+                self.owner = Cow::Borrowed("you");
+                if self.queue_position.is_none() {
+                    self.phase = Cow::Borrowed(UNATTENDED);
+                }
+            }
+            Stand::Asking(..) => (self.phase, self.owner) = (Cow::Borrowed("asking"), Cow::Borrowed("you")),
+        }
+        Ok(())
+    }
+}
+
+/// Words of a row that are mostly the same: reading them takes no memory.
+mod word {
+    use serde::Deserializer;
+    use serde::de::{Error, Visitor};
+    use std::borrow::Cow;
+    use std::fmt;
+
+    const KNOWN: [&str; 8] = ["waiting", "you", "done", "nobody", "ready", "engine", "running", "halted"];
+
+    pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static, str>, D::Error> {
+        deserializer.deserialize_str(Word)
+    }
+
+    struct Word;
+
+    impl Visitor<'_> for Word {
+        type Value = Cow<'static, str>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a word")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            let known = KNOWN.into_iter().find(|known| *known == text);
+            Ok(known.map_or_else(|| Cow::Owned(text.to_owned()), Cow::Borrowed))
+        }
+    }
+}
+
+/// Returns the rows of all tasks, by number.
+pub async fn list_rows(project: &Project) -> Result<Vec<TaskRow>, Error> {
+    let around = Around::load(project).await?;
+    let mut rows: Vec<TaskRow> = read(project, BOARD).await?;
+    let config = project.config();
+    let review = i64::try_from(config.review.as_secs()).unwrap_or(i64::MAX);
+    let limit = clock::now().as_second().saturating_sub(review);
+    let is_open = |row: &&TaskRow| row.column != Column::Verified;
+    let unverified: Vec<TaskId> = rows.iter().filter(is_open).map(|row| row.id).collect();
+    for row in &mut rows {
+        row.stand(project, &around).await?;
+        row.judge(&config.settings.checks);
+        row.mark(limit, &unverified);
+    }
+    Ok(rows)
+}
+
+/// Returns the rows of some tasks, by number; one that does not exist has none.
+pub async fn find_rows(project: &Project, tasks: &[TaskId]) -> Result<Vec<TaskRow>, Error> {
+    let mut rows = list_rows(project).await?;
+    rows.retain(|row| tasks.contains(&row.id));
+    Ok(rows)
+}
+
+/// Returns all tasks, by number.
+pub(crate) async fn load_tasks(project: &Project) -> Result<Vec<Task>, Error> {
+    read(project, TASKS).await
+}
+
+/// Makes sure that the lists are there, so that from now on every append keeps them.
+pub(crate) async fn ensure(project: &Project) -> Result<(), Error> {
+    for list in [BOARD, TASKS] {
+        if !project.store().has_list(list).await? {
+            build(project).await?;
+        }
+    }
+    ensure_files(project).await
+}
+
+/// When a task last had an event, and what it depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    pub(crate) seq: Seq,
+    pub(crate) dependencies: Vec<TaskId>,
+}
+
+/// Returns the marks of all tasks.
+pub(crate) async fn load_marks(project: &Project) -> Result<BTreeMap<TaskId, Mark>, Error> {
+    /// What of a row is needed.
+    #[derive(Deserialize)]
+    struct Part {
+        id: TaskId,
+        #[serde(default)]
+        dependencies: Vec<TaskId>,
+    }
+    let rows = project.store().find_list(BOARD).await?.map_or_else(Vec::new, |list| list.rows);
+    let mark = |row: &Row| {
+        let Part { id, dependencies } = serde_json::from_str(&row.data).ok()?;
+        Some((id, Mark { seq: row.seq, dependencies }))
+    };
+    Ok(rows.iter().filter_map(mark).collect())
+}
+
+/// Returns what is kept of how task files looked.
+pub(crate) async fn load_files(project: &Project) -> Result<Vec<Row>, Error> {
+    Ok(project.store().find_list(FILES).await?.map_or_else(Vec::new, |list| list.rows))
+}
+
+/// The list begins empty: a file that it does not have is looked into.
+async fn ensure_files(project: &Project) -> Result<(), Error> {
+    for _ in 0..TRIES_MAX {
+        let head = project.store().head().await?;
+        if project.store().has_list(FILES).await?
+            || project.store().build_list(FILES, head, Vec::new()).await?
+        {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the rows of a task as an append leaves it; one that is no more has none.
+pub(crate) fn rows_of(id: TaskId, task: Option<&Task>) -> Vec<NewRow> {
+    let key = u64::from(id.number());
+    let row = |list, data| NewRow { list, key, data };
+    vec![row(BOARD, task.map(|task| text_of(&TaskRow::of(task)))), row(TASKS, task.map(text_of))]
+}
+
+/// Finds the tasks whose rows are not what their events add up to.
+///
+/// Nothing is found while others write to the log all the time: then it is looked at another time.
+pub(crate) async fn find_strange(project: &Project) -> Result<Vec<TaskId>, Error> {
+    for _ in 0..TRIES_MAX {
+        let mut kept = Vec::new();
+        for list in [BOARD, TASKS] {
+            let Some(found) = project.store().find_list(list).await? else { return Ok(Vec::new()) };
+            kept.push(found);
+        }
+        let replayed = replay(project, crate::log::NO_SNAPSHOT).await?;
+        if kept.iter().all(|list| list.head == replayed.head) {
+            let mut strange = differ(&kept[0], &replayed.board);
+            strange.extend(differ(&kept[1], &replayed.tasks));
+            strange.sort_unstable();
+            strange.dedup();
+            return Ok(strange
+                .into_iter()
+                .filter_map(|key| TaskId::new(key.try_into().ok()?).ok())
+                .collect());
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Builds the lists from the log, in place of what is kept.
+pub(crate) async fn build(project: &Project) -> Result<Replayed, Error> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let replayed = replay(project, SNAPSHOT_FORMAT).await?;
+        let mut is_kept = true;
+        for (list, rows) in [(BOARD, &replayed.board), (TASKS, &replayed.tasks)] {
+            is_kept &= project.store().build_list(list, replayed.head, rows.clone()).await?;
+        }
+        if is_kept || tries == TRIES_MAX {
+            return Ok(replayed);
+        }
+    }
+}
+
+/// What the log adds up to, as the rows of the lists.
+pub(crate) struct Replayed {
+    /// The head of the log before it was read.
+    head: Seq,
+    board: Vec<(u64, String)>,
+    tasks: Vec<(u64, String)>,
+}
+
+async fn replay(project: &Project, format: u32) -> Result<Replayed, Error> {
+    let head = project.store().head().await?;
+    let mut tasks = Vec::new();
+    for loaded in project.store().load_prefix("task/", format).await? {
+        tasks.extend(Folded::<Option<Task>>::from_loaded(loaded)?.state);
+    }
+    tasks.sort_by_key(|task| task.id);
+    let rows = |text: &dyn Fn(&Task) -> String| {
+        tasks.iter().map(|task| (u64::from(task.id.number()), text(task))).collect()
+    };
+    Ok(Replayed {
+        head,
+        board: rows(&|task| text_of(&TaskRow::of(task))),
+        tasks: rows(&|task| text_of(task)),
+    })
+}
+
+/// Reads a list; one that is missing, or that cannot be read, is built.
+async fn read<T: DeserializeOwned>(project: &Project, list: ListId) -> Result<Vec<T>, Error> {
+    if let Some(List { rows, .. }) = project.store().find_list(list).await? {
+        let mut read = Vec::with_capacity(rows.len());
+        read.extend(rows.iter().map_while(|row| serde_json::from_str(&row.data).ok()));
+        if read.len() == rows.len() {
+            return Ok(read);
+        }
+    }
+    let built = build(project).await?;
+    let rows = if list == BOARD { built.board } else { built.tasks };
+    let unsound = |error: serde_json::Error| Error::LogUnsound { seq: 0, why: error.to_string() };
+    rows.iter().map(|(_, data)| serde_json::from_str(data).map_err(unsound)).collect()
+}
+
+/// Returns the numbers of the rows that are missing, one too many, or say something else.
+fn differ(kept: &List, replayed: &[(u64, String)]) -> Vec<u64> {
+    let kept: std::collections::BTreeSet<(u64, &str)> =
+        kept.rows.iter().map(|row| (row.key, row.data.as_str())).collect();
+    let replayed = replayed.iter().map(|(key, data)| (*key, data.as_str())).collect();
+    kept.symmetric_difference(&replayed).map(|(key, _)| *key).collect()
+}
+
+fn text_of(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("a task has only text keys")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::orders::{self, Giver};
+    use crate::core::{Actor, Assignee, Create, Depend};
+    use crate::doctor;
+    use crate::doctor::Kind;
+    use regatta_testkit::repo::TestRepo;
+
+    const CONFIG: &str =
+        "[project]\nmax_concurrent_agents = 2\n[agents.worker]\nkind = \"command\"\ncommand = \"true\"\n";
+
+    async fn open(repo: &TestRepo) -> Project {
+        repo.write(".regatta/config.toml", CONFIG);
+        Project::open_own(repo.path()).await.unwrap()
+    }
+
+    fn giver() -> Giver {
+        Giver { actor: Actor::User("tester".to_owned()), command_id: None }
+    }
+
+    async fn add(project: &Project, title: &str) -> TaskId {
+        let create =
+            Create::new(title.to_owned(), String::new(), Vec::new(), [].into(), Priority::Medium).unwrap();
+        orders::create(project, &giver(), create).await.unwrap()
+    }
+
+    async fn titles(project: &Project) -> Vec<String> {
+        list_rows(project).await.unwrap().into_iter().map(|row| row.title).collect()
+    }
+
+    #[tokio::test]
+    async fn after_any_commands_the_list_is_what_the_log_adds_up_to() {
+        for seed in 1..=4_u64 {
+            let repo = TestRepo::new();
+            let project = open(&repo).await;
+            ensure(&project).await.unwrap();
+            let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut draw = |below: u32| {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                u32::try_from(random % u64::from(below)).unwrap()
+            };
+            for step in 0..25 {
+                let task = TaskId::new(1 + draw(4)).unwrap();
+                // Whatever is refused changes nothing, which is as good a case as any.
+                match draw(5) {
+                    0 | 1 => drop(add(&project, &format!("task of step {step}")).await),
+                    2 => {
+                        let on = TaskId::new(1 + draw(4)).unwrap();
+                        let depend = Depend { add: [on].into(), remove: [].into() };
+                        let _ = orders::depend(&project, &giver(), task, depend).await;
+                    }
+                    3 => {
+                        let _ = orders::assign(&project, &giver(), task, Assignee::Any, None, true).await;
+                    }
+                    _ => drop(orders::cancel(&project, &giver(), task, None).await),
+                }
+                assert_eq!(find_strange(&project).await.unwrap(), [], "seed {seed}, step {step}");
+            }
+            let listed = list_rows(&project).await.unwrap();
+            let shown = crate::view::task::list_tasks(&project).await.unwrap();
+            assert!(!listed.is_empty());
+            for (row, view) in listed.iter().zip(&shown) {
+                assert_eq!((row.id, &row.title, row.column), (view.id, &view.title, view.column));
+                assert_eq!((&*row.phase, &*row.owner), (view.phase, view.owner.as_str()), "task {}", row.id);
+                assert_eq!((row.queue_position, &row.agent_id), (view.queue_position, &view.agent_id));
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_list_that_is_missing_or_of_another_format_is_built() {
+        let repo = TestRepo::new();
+        let project = open(&repo).await;
+        add(&project, "one").await;
+        assert_eq!(project.store().find_list(BOARD).await.unwrap(), None, "nobody has asked for it");
+        assert_eq!(titles(&project).await, ["one"]);
+        add(&project, "two").await;
+        assert!(project.store().find_list(BOARD).await.unwrap().is_some_and(|list| list.rows.len() == 2));
+        let head = project.store().head().await.unwrap();
+        for rows in [Vec::new(), vec![(1, "not a row".to_owned())]] {
+            let list = ListId { format: if rows.is_empty() { 99 } else { BOARD.format }, ..BOARD };
+            assert!(project.store().build_list(list, head, rows).await.unwrap());
+            assert_eq!(titles(&project).await, ["one", "two"]);
+            assert_eq!(find_strange(&project).await.unwrap(), []);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_doctor_finds_a_list_that_says_something_else_and_builds_it() {
+        let repo = TestRepo::new();
+        let project = open(&repo).await;
+        add(&project, "one").await;
+        add(&project, "two").await;
+        ensure(&project).await.unwrap();
+        let head = project.store().head().await.unwrap();
+        let mut list = project.store().find_list(BOARD).await.unwrap().unwrap();
+        let changed = list.rows.pop().unwrap().data.replace("two", "tow");
+        let rows = vec![(1, list.rows.pop().unwrap().data), (2, changed), (3, "{}".to_owned())];
+        assert!(project.store().build_list(BOARD, head, rows).await.unwrap());
+        let mut findings = doctor::examine(&project).await.unwrap();
+        findings.retain(|finding| finding.kind == Kind::StrangeList);
+        let what = "the kept list of tasks is not what the log adds up to: #2, #3";
+        assert_eq!(findings.iter().map(|finding| finding.what.as_str()).collect::<Vec<_>>(), [what]);
+        doctor::mend(&project, &mut findings).await.unwrap();
+        assert_eq!(titles(&project).await, ["one", "two"]);
+        assert_eq!(find_strange(&project).await.unwrap(), []);
+    }
+}

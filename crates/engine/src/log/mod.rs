@@ -1,0 +1,11 @@
+//! The log as the engine uses it: names of streams, events as rows, folded streams with snapshots, and the list of tasks.
+//!
+//! Decides nothing. Start reading at `stream`, then `journal`, which reads the log in order.
+
+pub(crate) mod filter;
+pub(crate) mod journal;
+pub(crate) mod list;
+pub(crate) mod row_text;
+mod stream;
+
+pub(crate) use stream::*;

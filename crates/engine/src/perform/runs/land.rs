@@ -1,0 +1,138 @@
+//! Puts a task up for approval, and waits until it is merged, sent back or cancelled.
+//!
+//! The intent stays open for as long as a person takes. Which of the three it was is read from the task itself, so a
+//! repetition after a crash finds the same.
+
+use crate::commands::orders::{self, Giver, Order};
+use crate::commands::run_orders::get_run;
+use crate::core::run::{Command, Phase};
+use crate::core::{Actor, Cleanup, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
+use crate::error::Error;
+use crate::perform::Work;
+use crate::perform::runs::{settle, terms};
+use crate::recording::taped_task;
+use crate::runs::cancelled;
+use crate::runs::seat::{self, Seat};
+use crate::runs::trouble;
+use crate::runtime::control::Control;
+use regatta_agents::StopReason;
+use std::time::Duration;
+
+/// How long it sleeps when nothing happens; it wakes at once when the log moves.
+const IDLE: Duration = Duration::from_secs(5);
+
+pub(crate) async fn perform(
+    work: &Work,
+    run: RunId,
+    step: u64,
+    task: TaskId,
+    control: &Control,
+) -> Result<(), Error> {
+    let project = &work.project;
+    let mut seen = project.store().head().await?;
+    loop {
+        let Some(before) = wanted(work, run, step).await? else {
+            return seat::settle(project, &terms(work)).await;
+        };
+        let found = orders::get_task(project, task).await?;
+        if let Some(command) = judge(&found, &before, run, step) {
+            return settle(work, run, command).await;
+        }
+        match go_on(work, run, &found).await {
+            Ok(false) => {}
+            Ok(true) => continue,
+            Err(error) => {
+                let failure = trouble::of_run(&get_run(project, run).await?, error)?;
+                return settle(work, run, Command::NotPerformed { step, failure }).await;
+            }
+        }
+        // A person may take days over it; the next engine goes on waiting.
+        if work.is_leaving() {
+            return Ok(());
+        }
+        let mut leaving = work.leaving.clone();
+        tokio::select! {
+            // Looked at once more, because what it waits for may have come just before.
+            _ = leaving.wait_for(|is_leaving| *is_leaving) => {}
+            reason = control.asked() => match reason {
+                // The next engine goes on with it.
+                StopReason::Shutdown => return Ok(()),
+                StopReason::Cancelled | StopReason::Paused => {}
+            },
+            head = project.store().wait_past(seen, IDLE) => seen = head?,
+        }
+    }
+}
+
+/// Puts the task up, and sends it back where a tape says so; false when there is nothing to do but wait.
+async fn go_on(work: &Work, run: RunId, task: &Task) -> Result<bool, Error> {
+    let project = &work.project;
+    let (is_ready, is_up) = (is_ready_to_submit(task), is_up(task));
+    if !is_ready && !is_up {
+        return Ok(false);
+    }
+    let decision = taped_task::find_decision(project, &get_run(project, run).await?).await?;
+    if is_ready {
+        let settings = decision.as_ref().map(|decision| taped_task::settings_for(project, decision));
+        let order = Order { settings, ..Order::new(Some(task.id), &Actor::Engine) };
+        return orders::complete_as(project, order).await.map(|_| true);
+    }
+    let Some(decision) = decision.filter(|decision| !decision.approved) else { return Ok(false) };
+    let giver = Giver { actor: Actor::Engine, command_id: None };
+    // As it was said: the two are joined by an empty line when they are handed on.
+    let (reason, feedback) = match decision.reason.split_once("\n\n") {
+        Some((reason, feedback)) => (reason.to_owned(), Some(feedback.to_owned())),
+        None => (decision.reason, None),
+    };
+    orders::reject(project, &giver, task.id, reason, feedback).await.map(|_| true)
+}
+
+/// What is known of the run that waits.
+struct Waiting {
+    /// How often the task was sent back before.
+    sent_back: u32,
+    /// Which run waits for it in turn.
+    parent: Option<RunId>,
+}
+
+/// Looks at the run, if it still waits for the task.
+async fn wanted(work: &Work, run: RunId, step: u64) -> Result<Option<Waiting>, Error> {
+    let seat = Seat::load(&work.project, run).await?;
+    let run = seat.run();
+    Ok(match run.phase() {
+        Some(Phase::Landing { item, .. }) if run.step == step => Some(Waiting {
+            sent_back: run.sent_back.get(item).copied().unwrap_or_default(),
+            parent: run.parent.as_ref().map(|parent| parent.run_id),
+        }),
+        _ => None,
+    })
+}
+
+/// Says what became of the task, if it is no longer open.
+fn judge(task: &Task, waiting: &Waiting, run: RunId, step: u64) -> Option<Command> {
+    match &task.stage {
+        Stage::Verified(landed) if landed.cleanup != Cleanup::Pending => Some(Command::Landed { step }),
+        Stage::InProgress(work) => match &work.phase {
+            WorkPhase::Driven { feedback, .. } if task.rejection_count > waiting.sent_back => {
+                Some(Command::SentBack { step, feedback: feedback.clone().unwrap_or_default() })
+            }
+            _ => None,
+        },
+        Stage::Backlog => {
+            let failure = cancelled::explain_landing(run, task.id, waiting.parent);
+            Some(Command::NotPerformed { step, failure })
+        }
+        Stage::Verified(_) | Stage::WaitingApproval(_) => None,
+    }
+}
+
+fn is_ready_to_submit(task: &Task) -> bool {
+    match &task.stage {
+        Stage::InProgress(work) => matches!(work.phase, WorkPhase::Driven { session: None, .. }),
+        Stage::Backlog | Stage::WaitingApproval(_) | Stage::Verified(_) => false,
+    }
+}
+
+fn is_up(task: &Task) -> bool {
+    matches!(&task.stage, Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready)
+}

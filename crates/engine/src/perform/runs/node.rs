@@ -1,0 +1,299 @@
+//! Drives a run: performs the node that it is at, and goes on with the next for as long as that is all it asks for.
+//!
+//! The run stays in memory from step to step. The intent of each step is settled by the append that asks for the next,
+//! so a crash loses at most what a role was just doing, and nothing whose result was stored is done again.
+
+use crate::core::run::{Command, Effect, Hold, Phase, Run};
+use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, Task, TaskId};
+use crate::crash;
+use crate::error::Error;
+use crate::perform::runs::{mend, or_hold};
+use crate::perform::{Work, run_checks};
+use crate::runs::cancelled;
+use crate::runs::drive::{self, Drive, Driven};
+use crate::runs::findings;
+use crate::runs::seat::{self, Seat, Terms};
+use crate::runs::trouble;
+use crate::runtime::control::Control;
+use crate::runtime::under_way::OnTask;
+use crate::session::role::{Ask, Played, Roles};
+use crate::session::roles::left;
+use regatta_agents::StopReason;
+use regatta_flow::NodeKind;
+use regatta_store::{Append, IntentId};
+use serde_json::{Value, json};
+
+pub(crate) async fn perform(
+    work: &Work,
+    roles: &dyn Roles,
+    (run, step): (RunId, u64),
+    control: &Control,
+) -> Result<(), Error> {
+    let mut seat = match Seat::load(&work.project, run).await {
+        Ok(seat) => seat,
+        Err(error) => return or_hold(work, run, step, Err(error)).await,
+    };
+    let mut intent = work.intent;
+    loop {
+        let terms = Terms { settle: vec![intent], fence: Some(work.token) };
+        let Some(&Phase::Performing { asks, .. }) = seat.run().phase() else {
+            return seat::settle(&work.project, &terms).await;
+        };
+        if let Some(command) = find_hold(seat.run()) {
+            left::end(work, seat.run()).await?;
+            // Decided once: when somebody resumes it at this moment, the intent must stay.
+            if seat.give_with(&work.project, &Actor::Engine, command, &terms, Append::default()).await? {
+                return Ok(());
+            }
+            seat = Seat::load(&work.project, run).await?;
+            continue;
+        }
+        // Kept until what came of it is stored: until then its task is not cancelled.
+        let on_task = seat.run().find_task().map(|task| work.under_way.enter(task, control));
+        let control = on_task.as_ref().map_or(control, OnTask::control);
+        let played = play(work, roles, &mut seat, asks, control).await;
+        let Some(command) = trouble::or_hold(seat.run(), played)? else { return Ok(()) };
+        if let Command::PutOff { .. } = command {
+            // As if nobody had begun: the run is looked at anew.
+            seat = Seat::load(&work.project, run).await?;
+            continue;
+        }
+        crash::point("perform_node.played");
+        let asked = seat.give(&work.project, &Actor::Engine, command, &terms).await?;
+        match next_of(&asked) {
+            Some(next) if !work.is_leaving() => intent = next,
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Tells whether the node that a run is at is to be performed; what was left of it is ended otherwise.
+pub(crate) fn is_performed(run: &Run) -> bool {
+    matches!(run.phase(), Some(Phase::Performing { .. })) && find_hold(run).is_none()
+}
+
+/// Returns what a run is told instead of performing its node: it was stopped or paused before anybody began.
+fn find_hold(run: &Run) -> Option<Command> {
+    match run.hold() {
+        Some(Hold::Stopping { .. }) => Some(Command::Stopped),
+        _ => run.may_be_put_off().then_some(Command::PutOff { step: run.step }),
+    }
+}
+
+/// Returns the intent to go on with, if performing the next node is all that is asked for.
+fn next_of(asked: &[(IntentId, Effect)]) -> Option<IntentId> {
+    match asked {
+        [(intent, Effect::PerformNode { .. })] => Some(*intent),
+        _ => None,
+    }
+}
+
+/// Performs the node, and returns what the run is told; nothing when the engine leaves.
+async fn play(
+    work: &Work,
+    roles: &dyn Roles,
+    seat: &mut Seat,
+    asks: u32,
+    control: &Control,
+) -> Result<Option<Command>, Error> {
+    let step = seat.run().step;
+    let played = match find_kind(seat) {
+        Some(Kind::Role(role)) => match ask(work, roles, seat, &role, control).await? {
+            Ok(played) => played,
+            Err(failure) => return Ok(Some(Command::Unperformable { step, failure: *failure })),
+        },
+        Some(Kind::Checks(names)) => check(work, seat, &names, control).await?,
+        None => Played::Failed(gone(seat.run().id, &mend::find_command(work, seat.run()).await?)),
+    };
+    if let Played::Committed(output, head) = &played {
+        findings::note(work, seat, output, head).await?;
+    }
+    Ok(match played {
+        Played::Returned(output) => Some(Command::Performed { step, asks, output, head: None }),
+        Played::Committed(output, head) => Some(Command::Performed { step, asks, output, head: Some(head) }),
+        Played::Failed(failure) => Some(Command::NotPerformed { step, failure }),
+        Played::PutOff => Some(Command::PutOff { step }),
+        Played::Stopped(StopReason::Shutdown) => None,
+        Played::Stopped(_) => {
+            let failure = stopped(seat.run().id);
+            Some(if seat.run().hold().is_some() {
+                Command::Stopped
+            } else {
+                Command::NotPerformed { step, failure }
+            })
+        }
+    })
+}
+
+enum Kind {
+    Role(String),
+    Checks(Option<Vec<String>>),
+}
+
+fn find_kind(seat: &Seat) -> Option<Kind> {
+    match &seat.workflow().find_node(seat.run().node.as_str())?.kind {
+        NodeKind::Agent { role, .. } => Some(Kind::Role(role.name.clone())),
+        NodeKind::Check { names, .. } => {
+            let names = names.as_ref().map(|names| names.iter().map(|name| name.name.clone()).collect());
+            Some(Kind::Checks(names))
+        }
+        NodeKind::Map { .. } | NodeKind::Approval { .. } | NodeKind::End { .. } => None,
+    }
+}
+
+/// Has a role play, or says why there is nothing to tell it.
+async fn ask(
+    work: &Work,
+    roles: &dyn Roles,
+    seat: &mut Seat,
+    role: &str,
+    control: &Control,
+) -> Result<Result<Played, Box<Failure>>, Error> {
+    let prompt = if roles.reads_prompts() {
+        match crate::session::role_prompt::render(seat, role) {
+            Ok(prompt) => prompt,
+            Err(failure) => return Ok(Err(failure)),
+        }
+    } else {
+        String::new()
+    };
+    let workflow = seat.workflow();
+    let Some(node) = workflow.find_node(seat.run().node.as_str()) else {
+        return Ok(Ok(Played::Failed(gone(seat.run().id, &mend::find_command(work, seat.run()).await?))));
+    };
+    let ask = Ask { project: &work.project, workflow, run: seat.run(), node, role, prompt, control, work };
+    roles.play(ask).await.map(Ok)
+}
+
+/// Runs the project's checks in the worktree of the node's task, which is taken up as for a role.
+async fn check(
+    work: &Work,
+    seat: &Seat,
+    names: &Option<Vec<String>>,
+    control: &Control,
+) -> Result<Played, Error> {
+    let run = seat.run();
+    let all: Vec<String> = work.project.config().checks.keys().cloned().collect();
+    let names = names.clone().unwrap_or_else(|| all.clone());
+    let unknown: Vec<&str> = names.iter().filter(|name| !all.contains(name)).map(String::as_str).collect();
+    if !unknown.is_empty() {
+        let mend = mend::find_command(work, run).await?;
+        return Ok(Played::Failed(unknown_checks(run.id, &unknown, &all, &mend)));
+    }
+    let (Some(item), Some(task)) = (&run.item, run.find_task()) else {
+        let mend = mend::find_command(work, run).await?;
+        return Ok(Played::Failed(if run.wants_board() {
+            no_task(run.id, &mend)
+        } else {
+            no_board(run.id, &mend)
+        }));
+    };
+    let agent = match drive::find_agent(work, (run, seat.workflow()), (item, task)) {
+        Ok(agent) => agent,
+        Err(failure) => return Ok(Played::Failed(failure)),
+    };
+    let drive = Drive { work, run, item, task, agent: &agent };
+    match drive.until_ready(control).await? {
+        Driven::Ready(task) => check_in(work, seat, &task, &names, control).await,
+        Driven::Not(played) => Ok(played),
+    }
+}
+
+async fn check_in(
+    work: &Work,
+    seat: &Seat,
+    task: &Task,
+    names: &[String],
+    control: &Control,
+) -> Result<Played, Error> {
+    let (run, id) = (seat.run().id, task.id);
+    let results = tokio::select! {
+        biased;
+        reason = control.asked() => Err(reason),
+        results = run_checks::run_all(work, id, names) => Ok(results?),
+    };
+    let otherwise = match results {
+        Ok(Some(results)) => return Ok(Played::Returned(evidence(id, &results))),
+        Err(StopReason::Shutdown) => return Ok(Played::Stopped(StopReason::Shutdown)),
+        Ok(None) => Played::Failed(no_worktree(run, task)),
+        Err(reason) => Played::Stopped(reason),
+    };
+    let cancelled = cancelled::find(&work.project, run, id).await?;
+    Ok(cancelled.map_or(otherwise, Played::Failed))
+}
+
+fn evidence(task: TaskId, results: &[Evidence]) -> Value {
+    let passed = results.iter().all(|evidence| evidence.passed);
+    json!({ "taskId": task.number(), "passed": passed, "results": results })
+}
+
+fn gone(run: RunId, mend: &str) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("run {run} has no such node to perform"),
+        "its definition does not have the node that it is at",
+        format!("see `regatta run show {run}`; {mend} goes on with a definition that has it"),
+    ))
+}
+
+fn no_task(run: RunId, mend: &str) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("run {run} cannot run the checks"),
+        "the node names no task that is on the board",
+        format!("give the node a `task` that is on the board, then {mend}"),
+    ))
+}
+
+fn no_board(run: RunId, mend: &str) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("run {run} cannot run the checks"),
+        "the run leaves the board alone, and checks run in the worktree of a task",
+        format!("begin anew without `--no-board`; or take the node out of the workflow, then {mend}"),
+    ))
+}
+
+fn no_worktree(run: RunId, task: &Task) -> Failure {
+    let path = task.worktree().map(|worktree| worktree.path.as_str()).unwrap_or_default();
+    Failure::from(
+        Problem::new(
+            Code::RunFailed,
+            format!("run {run} cannot run the checks of task #{}", task.id),
+            format!("its worktree {path} is gone"),
+            format!(
+                "`regatta run fork {run}` goes on in a new one from the last commit; or `regatta task cancel {}`, then \
+                 `regatta run resume {run}`",
+                task.id
+            ),
+        )
+        .with("taskId", task.id.number()),
+    )
+}
+
+/// A check that nobody has defined has not failed; a run that goes on would take it for that.
+fn unknown_checks(run: RunId, unknown: &[&str], known: &[String], mend: &str) -> Failure {
+    let known_names = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Failure::from(
+        Problem::new(
+            Code::ChecksFailed,
+            format!("run {run} cannot run the checks"),
+            format!("the config has no check `{}`; it has: {known_names}", unknown.join("`, `")),
+            format!(
+                "add it to `[checks]` of the config, then `regatta run resume {run}`; or mend `checks` of the node, then \
+                 {mend}"
+            ),
+        )
+        .with("unknown", unknown.to_vec())
+        .with("known", known.to_vec()),
+    )
+}
+
+fn stopped(run: RunId) -> Failure {
+    Failure::from(Problem::new(
+        Code::AgentSessionFailed,
+        format!("a step of run {run} did not finish"),
+        "its session was stopped",
+        format!("`regatta run resume {run}` performs the step again"),
+    ))
+}

@@ -1,0 +1,58 @@
+//! Lets go of a task when its run is over, or gives it up.
+//!
+//! What the run did not submit is left to a person with the reason, in the worktree as it is. This ends what a killed
+//! engine left running in it.
+
+use crate::commands::orders;
+use crate::core::{Failure, Outcome, RunEnd, RunId, Stage, Task, TaskId, WorkPhase};
+use crate::crash;
+use crate::error::Error;
+use crate::perform::{Work, stop_agent};
+use regatta_agents::StopReason;
+use std::time::Duration;
+
+/// How long it sleeps when nothing happens; it wakes at once when the log moves.
+const IDLE: Duration = Duration::from_secs(1);
+
+pub(crate) async fn perform(
+    work: &Work,
+    run: RunId,
+    task: TaskId,
+    error: Option<Failure>,
+) -> Result<(), Error> {
+    crash::point("release_task.before");
+    let Some(found) = until_prepared(work, run, task).await? else { return Ok(()) };
+    let end = match (end_session(work, &found).await, error) {
+        (Err(failure), _) => RunEnd::Failed(failure),
+        (Ok(()), Some(error)) => RunEnd::Failed(error),
+        (Ok(()), None) => RunEnd::Completed,
+    };
+    work.settle(task, Outcome::RunOver { run, end }).await?;
+    crash::point("release_task.after");
+    work.keep_file(task).await
+}
+
+/// Waits until no worktree is being made for the run; nothing when the engine leaves, and the next one goes on.
+async fn until_prepared(work: &Work, run: RunId, task: TaskId) -> Result<Option<Task>, Error> {
+    let store = work.project.store();
+    let mut seen = store.head().await?;
+    loop {
+        let found = orders::get_task(&work.project, task).await?;
+        let is_made_for_it =
+            matches!(&found.stage, Stage::InProgress(work) if work.phase == WorkPhase::Preparing);
+        if !is_made_for_it || found.run != Some(run) {
+            return Ok(Some(found));
+        }
+        if work.is_leaving() {
+            return Ok(None);
+        }
+        seen = store.wait_past(seen, IDLE).await?;
+    }
+}
+
+/// Ends a session of which no engine heard the end.
+async fn end_session(work: &Work, task: &Task) -> Result<(), Failure> {
+    let Stage::InProgress(found) = &task.stage else { return Ok(()) };
+    let WorkPhase::Driven { session: Some(session), .. } = found.phase else { return Ok(()) };
+    stop_agent::end(&work.project, task.id, session, None, StopReason::Cancelled).await
+}

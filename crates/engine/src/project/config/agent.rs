@@ -1,0 +1,280 @@
+//! `[agents.NAME]`: who can do the work.
+
+use crate::project::config::{Fault, RawLimits, Words, fault, limits};
+use regatta_agents::{HeadlessKind, Limits, Permissions};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// More are a mistake in the config rather than a wish.
+pub(crate) const AGENTS_MAX: u32 = 1_000;
+/// Longer than any model is called.
+const MODEL_CHARACTERS_MAX: usize = 200;
+
+/// One agent of the config.
+#[derive(Debug, Clone)]
+pub struct AgentEntry {
+    /// What is started.
+    pub program: Program,
+    /// The model, in the agent's own words.
+    pub model: Option<String>,
+    /// How many tasks it may work on at the same time.
+    pub instances: u32,
+    /// The variables that it gets besides those that every program gets.
+    pub environment: Vec<Variable>,
+    /// What it is answered when it asks for leave.
+    pub permissions: Permissions,
+    /// When its sessions are ended.
+    pub limits: Limits,
+    /// Whose login it gets in a sandbox.
+    pub login: Option<HeadlessKind>,
+}
+
+/// A variable of an agent's environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name in the session.
+    pub name: String,
+    /// Where its value comes from.
+    pub source: Source,
+}
+
+/// Where the value of a variable comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A variable of our own environment.
+    Passed(String),
+    /// The config itself.
+    Value(String),
+    /// A file, from the project's root or after `~`.
+    File(PathBuf),
+    /// What a command prints; a line is run by the shell.
+    Command(Vec<String>),
+}
+
+/// What an agent is.
+#[derive(Debug, Clone)]
+pub enum Program {
+    /// Plays a script; no model.
+    Scripted {
+        /// The script, from the project's root unless absolute.
+        script: PathBuf,
+    },
+    /// Any program: prompt in, JSON out.
+    Command {
+        /// Program and arguments.
+        command: Vec<String>,
+    },
+    /// A known agent, without a terminal.
+    Headless {
+        /// Which one.
+        kind: HeadlessKind,
+        /// Program and arguments of the user's own.
+        command: Vec<String>,
+    },
+    /// A program that speaks the Agent Client Protocol.
+    Acp {
+        /// Program and arguments.
+        command: Vec<String>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawAgent {
+    kind: RawKind,
+    command: Option<Words>,
+    script: Option<PathBuf>,
+    model: Option<String>,
+    #[serde(default = "one")]
+    instances: u32,
+    #[serde(default)]
+    env: RawEnv,
+    #[serde(default)]
+    permissions: Permissions,
+    #[serde(default)]
+    limits: RawLimits,
+    login: Option<RawLogin>,
+}
+
+/// Whose login an agent gets.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum RawLogin {
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Goose,
+    None,
+}
+
+impl RawLogin {
+    fn kind(self) -> Option<HeadlessKind> {
+        match self {
+            RawLogin::Claude => Some(HeadlessKind::Claude),
+            RawLogin::Codex => Some(HeadlessKind::Codex),
+            RawLogin::Gemini => Some(HeadlessKind::Gemini),
+            RawLogin::Opencode => Some(HeadlessKind::Opencode),
+            RawLogin::Goose => Some(HeadlessKind::Goose),
+            RawLogin::None => None,
+        }
+    }
+}
+
+/// Names of variables that are passed on, or a table with their values.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a list of names, or a table such as { KEY = \"value\" }")]
+enum RawEnv {
+    Names(Vec<String>),
+    Table(BTreeMap<String, RawVariable>),
+}
+
+impl Default for RawEnv {
+    fn default() -> Self {
+        RawEnv::Names(Vec::new())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a text, { command = \"…\" }, { file = \"…\" } or { variable = \"NAME\" }")]
+enum RawVariable {
+    Value(String),
+    Command(OfCommand),
+    File(OfFile),
+    Passed(OfVariable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfCommand {
+    command: Words,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfFile {
+    file: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfVariable {
+    variable: String,
+}
+
+impl RawEnv {
+    fn check(&self, key: &str) -> Result<Vec<Variable>, Fault> {
+        let variables: Vec<Variable> = match self {
+            RawEnv::Names(names) => {
+                let passed =
+                    |name: &String| Variable { name: name.clone(), source: Source::Passed(name.clone()) };
+                names.iter().map(passed).collect()
+            }
+            RawEnv::Table(table) => {
+                let find = |(name, raw): (&String, &RawVariable)| {
+                    let source = match raw {
+                        RawVariable::Value(value) => Source::Value(value.clone()),
+                        RawVariable::Command(of) => Source::Command(of.command.to_shell("env")?),
+                        RawVariable::File(of) => Source::File(of.file.clone()),
+                        RawVariable::Passed(of) => Source::Passed(of.variable.clone()),
+                    };
+                    Ok(Variable { name: name.clone(), source })
+                };
+                table.iter().map(find).collect::<Result<_, Fault>>()?
+            }
+        };
+        let is_bad = |name: &str| name.is_empty() || name.contains(['=', '\0']);
+        let is_wrong = |variable: &&Variable| {
+            is_bad(&variable.name) || matches!(&variable.source, Source::Value(value) if value.contains('\0'))
+        };
+        match variables.iter().find(is_wrong) {
+            Some(bad) => {
+                let message =
+                    format!("`{key}.env` has `{}`, which cannot be a variable", bad.name.escape_debug());
+                Err(fault("env", message))
+            }
+            None => Ok(variables),
+        }
+    }
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum RawKind {
+    Acp,
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Goose,
+    Command,
+    Scripted,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl RawAgent {
+    pub(crate) fn check(&self, name: &str, defaults: &RawLimits) -> Result<AgentEntry, Fault> {
+        let key = format!("agents.{name}");
+        if !(1..=AGENTS_MAX).contains(&self.instances) {
+            return Err(fault("instances", format!("`{key}.instances` must be 1 to {AGENTS_MAX}")));
+        }
+        let program = self.program(&key)?;
+        let takes_model = matches!(program, Program::Headless { .. });
+        if let Some(model) = &self.model {
+            let length = model.chars().count();
+            let is_plain = !model.starts_with('-') && !model.chars().any(char::is_control);
+            if !takes_model || !is_plain || !(1..=MODEL_CHARACTERS_MAX).contains(&length) {
+                let message =
+                    format!("`{key}.model` must be the name of a model, for an agent that takes one");
+                return Err(fault("model", message));
+            }
+        }
+        // Any program may call itself a command, so it gets a login only by name.
+        let login = match (self.login, &program) {
+            (Some(login), _) => login.kind(),
+            (None, Program::Headless { kind, .. }) => Some(*kind),
+            (None, Program::Acp { command }) => HeadlessKind::of_command(command),
+            (None, Program::Command { .. } | Program::Scripted { .. }) => None,
+        };
+        Ok(AgentEntry {
+            login,
+            program,
+            model: self.model.clone(),
+            instances: self.instances,
+            environment: self.env.check(&key)?,
+            permissions: self.permissions,
+            limits: limits(&self.limits, defaults)?,
+        })
+    }
+
+    fn program(&self, key: &str) -> Result<Program, Fault> {
+        let wrong = |needs: &str| Err(fault(key, format!("`{key}` is {needs}")));
+        let kind = match (self.kind, &self.command, &self.script) {
+            (RawKind::Scripted, None, Some(script)) => {
+                return Ok(Program::Scripted { script: script.clone() });
+            }
+            (RawKind::Scripted, ..) => return wrong("scripted: it needs `script` and takes no `command`"),
+            (RawKind::Command, Some(command), None) => {
+                return Ok(Program::Command { command: command.split(key)? });
+            }
+            (RawKind::Command, ..) => return wrong("a command: it needs `command` and takes no `script`"),
+            (RawKind::Acp, Some(command), None) => return Ok(Program::Acp { command: command.split(key)? }),
+            (RawKind::Acp, ..) => return wrong("an ACP agent: it needs `command` and takes no `script`"),
+            (_, _, Some(_)) => return wrong("a program: it takes no `script`"),
+            (RawKind::Claude, ..) => HeadlessKind::Claude,
+            (RawKind::Codex, ..) => HeadlessKind::Codex,
+            (RawKind::Gemini, ..) => HeadlessKind::Gemini,
+            (RawKind::Opencode, ..) => HeadlessKind::Opencode,
+            (RawKind::Goose, ..) => HeadlessKind::Goose,
+        };
+        let command = match &self.command {
+            Some(command) => command.split(key)?,
+            None => vec![kind.program().to_owned()],
+        };
+        Ok(Program::Headless { kind, command })
+    }
+}

@@ -1,0 +1,189 @@
+//! A project on disk: its root, its config, its repository and its log. Where these are is said in `location`.
+
+use crate::core::{RunId, TaskId};
+use crate::error::Error;
+use crate::log::list;
+use crate::project::config::Config;
+use crate::project::location::Location;
+use crate::project::old_place;
+use crate::project::trust;
+use crate::runs::book::Book;
+use crate::task_files::restore;
+use regatta_git::Repository;
+use regatta_store::{OpenMode, SqliteStore, Store};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What `regatta init` writes; every key is explained where it stands.
+const CONFIG_TEMPLATE: &str = include_str!("../../templates/config.toml");
+/// Only what is meant for git is shown to git.
+pub(crate) const IGNORED: &str = "*\n!.gitignore\n!config.toml\n!workflows/\n!workflows/**\n";
+
+/// An open project.
+pub struct Project {
+    location: Location,
+    config: Config,
+    repository: Repository,
+    store: Arc<dyn Store>,
+    mark: String,
+    book: Book,
+}
+
+impl Project {
+    /// Makes a project in the repository that holds `dir`, with a config to fill in.
+    pub async fn init(dir: &Path) -> Result<Self, Error> {
+        let repository = Repository::open(dir).await?;
+        let location = Location::find_new(dir)?;
+        let branch = repository.current_branch().await?;
+        let branch = branch.map_or_else(|| "main".to_owned(), |branch| branch.to_string());
+        let folder = location.folder();
+        if location.config().exists() {
+            return Err(Error::ProjectExists(location.config()));
+        }
+        std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+        write_new(&folder.join(".gitignore"), IGNORED)?;
+        let text = CONFIG_TEMPLATE.replace("{default_branch}", &branch);
+        location.note_root()?;
+        trust::note(&location)?;
+        write_new(&location.config(), &text)?;
+        let config = Config::load(&location.config())?;
+        let project = Self::open_at(location, config).await?;
+        list::ensure(&project).await?;
+        Ok(project)
+    }
+
+    /// Opens the project that holds `dir`, looking upward; refused while nobody here has agreed to its programs.
+    pub async fn open(dir: &Path) -> Result<Self, Error> {
+        let location = Location::find(dir)?;
+        let config = Config::load(&location.config())?;
+        trust::check(&location, &config).await?;
+        Self::open_at(location, config).await
+    }
+
+    /// Opens a project whose config the caller wrote or brought.
+    pub async fn open_own(dir: &Path) -> Result<Self, Error> {
+        let location = Location::find(dir)?;
+        let config = Config::load(&location.config())?;
+        Self::open_at(location, config).await
+    }
+
+    async fn open_at(location: Location, config: Config) -> Result<Self, Error> {
+        // No git is started to open a project: whoever only reads the log needs none.
+        let repository = Repository::find(&location.root)?;
+        let repository = repository.allowing_later(&config.filters, &config.merge_drivers);
+        old_place::take_over(&location)?;
+        // Nobody puts another log in its place while it is opened.
+        let turn = old_place::keep_in_place(&location)?;
+        let store = SqliteStore::open(location.log(), OpenMode::Create)?;
+        drop(turn);
+        let mark = mark_of(&location.root);
+        let store = Arc::new(store);
+        let project = Project { location, config, repository, store, mark, book: Book::default() };
+        restore::write_all_if_gone(&project).await?;
+        Ok(project)
+    }
+
+    /// Returns the folder that holds `.regatta`.
+    pub fn root(&self) -> &Path {
+        &self.location.root
+    }
+
+    /// Returns the config as it was when the project was opened.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns the git repository.
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// Returns where the project is, with its log and what else is kept in the git folder.
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Returns where the config is.
+    pub fn config_path(&self) -> PathBuf {
+        self.location.config()
+    }
+
+    /// Returns where the log is.
+    pub fn log_path(&self) -> PathBuf {
+        self.location.log()
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Returns the workflows that were compiled.
+    pub(crate) fn book(&self) -> &Book {
+        &self.book
+    }
+
+    /// Returns the absolute place of a path that is kept from the root.
+    pub(crate) fn place(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.location.root.join(path)
+    }
+
+    /// Returns the text that marks everything this project starts, so that no other project's is touched.
+    pub(crate) fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// Returns how the marks of a session begin, whichever engine runs it; no other session's begin so.
+    pub(crate) fn session_mark(&self, task: TaskId, session: u32) -> String {
+        format!("{}-task-{task}-{session}.", self.mark)
+    }
+
+    /// Returns how the marks of the set-up of a task's worktree begin.
+    pub(crate) fn setup_mark(&self, task: TaskId) -> String {
+        format!("{}-setup-{task}.", self.mark)
+    }
+
+    /// Returns how the marks of a step of a run begin that is for no task.
+    pub(crate) fn run_mark(&self, run: RunId, step: u64) -> String {
+        format!("{}-run-{run}-{step}.", self.mark)
+    }
+
+    /// Marks the checks of a task in the same way.
+    pub(crate) fn check_mark(&self, task: TaskId) -> String {
+        format!("{}-check-{task}.", self.mark)
+    }
+
+    /// Returns where the transcript of a session is kept.
+    pub fn transcript(&self, task: TaskId, session: u32) -> PathBuf {
+        self.location.sessions().join(format!("task-{task}-session-{session}.jsonl"))
+    }
+
+    /// Returns where the transcript of a run's step is kept that is for no task.
+    pub(crate) fn transcript_of_step(&self, run: RunId, step: u64) -> PathBuf {
+        self.location.sessions().join(format!("run-{run}-step-{step}.jsonl"))
+    }
+}
+
+/// Returns the folder of the project that holds `dir`, if there is one.
+pub fn find_root(dir: &Path) -> Option<PathBuf> {
+    Location::find(dir).ok().map(|location| location.root)
+}
+
+fn mark_of(root: &Path) -> String {
+    let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
+    digest.iter().take(6).fold(String::from("p"), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Writes a file that must not be there yet, and has it on disk before it returns.
+fn write_new(path: &Path, text: &str) -> Result<(), Error> {
+    use std::io::Write as _;
+    let mut file = match std::fs::File::create_new(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(()),
+        other => other.map_err(Error::io("create", path))?,
+    };
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
+}

@@ -1,0 +1,122 @@
+//! Where a replay works: on a branch of its own, from the commit at which its tape was recorded.
+//!
+//! So a tape plays wherever that commit is known, however far the project's branches have gone on since; and none of them
+//! moves. Where the commit is not known, the branch begins at the project's target, and each take must fit there before it is
+//! played.
+
+use crate::commands::orders;
+use crate::core::run::Run;
+use crate::core::{Code, Failure, Problem, Start, Worktree};
+use crate::error::Error;
+use crate::project::Project;
+use crate::recording::take::Take;
+use crate::recording::tape::Tape;
+use crate::recording::tape_fit::{Fit, judge, shown};
+use crate::runs::way::find_root;
+use regatta_git::{BranchName, CommitId};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// How many paths an error names; the rest is counted.
+const PATHS_TOLD_MAX: usize = 5;
+
+/// Sees where work of a replay starts; its branch may not be there yet.
+pub(crate) async fn see_start(project: &Project, run: &Run, tape: &Tape) -> Result<Start, Error> {
+    let branch = find_branch_of(project, run).await?;
+    let head = match project.repository().find_branch(&branch).await? {
+        Some(head) => Some(head),
+        None => find_base(project, tape).await?,
+    };
+    let folder = project.config().worktrees.to_string_lossy().into_owned();
+    let base = match head {
+        Some(head) => orders::from_git(&head),
+        None => orders::see_start(project).await?.base,
+    };
+    Ok(Start { target: branch.to_string(), base, from: None, folder })
+}
+
+/// Makes the branch that the work of a replay is merged into, if it is not there.
+pub(crate) async fn ensure_branch(project: &Project, start: &Start) -> Result<(), Error> {
+    let branch = BranchName::parse(&start.target).map_err(regatta_git::Error::from)?;
+    match project.repository().create_branch(&branch, &orders::to_git(&start.base)?).await {
+        Ok(()) | Err(regatta_git::Error::BranchTaken { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Says why a take cannot be played on the commit that a task's branch stands at.
+pub(crate) async fn find_misfit(
+    project: &Project,
+    (tape, take): (&Tape, &Take),
+    (run, worktree): (&Run, &Worktree),
+) -> Result<Option<Failure>, Error> {
+    if find_base(project, tape).await?.is_some() {
+        return Ok(None);
+    }
+    let repository = project.repository();
+    let head = repository.head_of_worktree(&project.place(&worktree.path)).await?;
+    let mut paths: BTreeMap<&str, PathBuf> = BTreeMap::new();
+    for name in take.changes.keys() {
+        paths.insert(name, take.files.path_of(name)?);
+    }
+    let asked: Vec<PathBuf> = paths.values().cloned().collect();
+    let entries = repository.find_entries(&head, &asked).await?;
+    let fit = judge(&take.changes, |name| entries.get(paths.get(name)?).map(shown));
+    // What an earlier engine played and committed is no misfit.
+    let is_begun = orders::from_git(&head) != worktree.base;
+    Ok(match fit {
+        Fit::Fits => None,
+        Fit::Done if is_begun => None,
+        Fit::Done => Some(misfit(run, tape, "what it would change stands there already".to_owned())),
+        Fit::Differs(names) => Some(misfit(run, tape, format!("{} not as recorded", told(&names)))),
+    })
+}
+
+/// Returns the commit at which a tape was recorded, if the repository has it.
+async fn find_base(project: &Project, tape: &Tape) -> Result<Option<CommitId>, Error> {
+    match tape.base() {
+        Some(base) => Ok(project.repository().resolve_commit(base.as_str()).await?),
+        None => Ok(None),
+    }
+}
+
+/// Names the branch of a replay; children work on that of the run that they were made for in the end.
+///
+/// Numbers of runs begin anew where the log was thrown away and the repository was not, as on a machine for CI. So the
+/// name has the time too.
+async fn find_branch_of(project: &Project, run: &Run) -> Result<BranchName, Error> {
+    let root = find_root(project, run).await?;
+    let name = format!("replay/{}-{}", root.id, root.created_at.strftime("%Y%m%d-%H%M%S-%3f"));
+    Ok(BranchName::parse(&name).map_err(regatta_git::Error::from)?)
+}
+
+fn told(names: &[String]) -> String {
+    let some: Vec<String> = names.iter().take(PATHS_TOLD_MAX).map(|name| format!("`{name}`")).collect();
+    match (names.len(), names.len() - some.len()) {
+        (1, _) => format!("{} is", some.join("")),
+        (_, 0) => format!("{} are", some.join(", ")),
+        (_, more) => format!("{} and {more} more are", some.join(", ")),
+    }
+}
+
+fn misfit(run: &Run, tape: &Tape, why: String) -> Failure {
+    let (base, next) = match tape.base() {
+        Some(base) => (
+            format!("the tape was recorded at commit {base}, which this repository does not have"),
+            "fetch that commit (`git fetch --unshallow`, or a clone with the whole history) and replay again; or record the \
+             tape again"
+                .to_owned(),
+        ),
+        None => (
+            "the tape does not say at which commit it was recorded".to_owned(),
+            "record the tape again".to_owned(),
+        ),
+    };
+    let what = format!("the tape does not fit at step {} of run {}", run.step, run.id);
+    let problem = Problem { why: vec![why, base], ..Problem::new(Code::TapeBaseDiffers, what, "", next) };
+    let problem = problem.with("runId", run.id.number());
+    Failure::from(match tape.base() {
+        Some(base) => problem.with("base", base.to_string()),
+        None => problem,
+    })
+}

@@ -1,0 +1,288 @@
+//! A recorded run on disk: what each role was told, what it returned, and the files it left.
+//!
+//! ```text
+//! run.json                   the workflow, what the run was given, its base, and what it and its children made of it
+//! 0002-coder-T001.json       what the role returned, the names of files, what stood there, and where links lead
+//! 0002-coder-T001.md         what it was told
+//! 0002-coder-T001/…          the files as the role left them
+//! 0003-b.0001-coder.json     what a role returned in the child that step 3 began for item `b`
+//! ```
+//!
+//! A tape may come from anywhere: no document of it is read without bound, and what it may name is in `tape_files`.
+
+use crate::core::run::{Phase, Run, Taping};
+use crate::core::{AgentId, CommitId, RunId};
+use crate::error::Error;
+use crate::project::Project;
+use crate::recording::difference::Difference;
+use crate::recording::take::Take;
+use crate::recording::tape_compare;
+use crate::recording::tape_head::{TapeHead, head_of};
+use crate::runs::way::{Stage, find_root, is_same_way};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+const HEAD: &str = "run.json";
+
+/// What is written to see whether a tape can be recorded on, and gone at once.
+const TRIAL: &str = ".trial";
+
+/// The largest document of a tape; outputs are far below.
+const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The most takes of a tape.
+const TAKES_MAX: usize = 100_000;
+
+/// How often a head is written that is outdated before it is there; each time something more has happened.
+const CLOSES_MAX: u32 = 64;
+
+/// Who works in a replay, in place of any agent of the config.
+const PLAYER: &str = "tape";
+
+/// A folder with a recorded run.
+#[derive(Debug, Clone)]
+pub struct Tape {
+    folder: PathBuf,
+    takes: Vec<Take>,
+}
+
+impl Tape {
+    /// Makes an empty tape; a folder that has one already is refused.
+    pub fn create(folder: &Path) -> Result<Self, Error> {
+        Tape::check_free(folder)?;
+        std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        Ok(Tape::at(folder))
+    }
+
+    /// Makes sure that a tape can be made in a folder: it is empty, or not there.
+    pub fn check_free(folder: &Path) -> Result<(), Error> {
+        let is_used =
+            folder.exists() && std::fs::read_dir(folder).map_err(Error::io("read", folder))?.next().is_some();
+        match is_used {
+            false => Ok(()),
+            true => Err(Error::TapeFolderUsed { folder: folder.to_owned() }),
+        }
+    }
+
+    /// Returns the tape of a folder, to be recorded on.
+    pub(crate) fn at(folder: &Path) -> Self {
+        Tape { folder: folder.to_owned(), takes: Vec::new() }
+    }
+
+    /// Makes sure that something can be recorded, by writing.
+    pub(crate) fn check_writable(&self) -> Result<(), Error> {
+        let path = self.folder.join(TRIAL);
+        write(&path, "")?;
+        // Another run of the family may try at the same time.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("delete", path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads a tape.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let mut takes = Vec::new();
+        let entries = std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
+        for entry in entries.filter_map(Result::ok).take(TAKES_MAX) {
+            let path = entry.path();
+            let is_take =
+                path.extension().is_some_and(|extension| extension == "json") && !path.ends_with(HEAD);
+            if is_take {
+                takes.push(read_json(&path)?);
+            }
+        }
+        Ok(Tape { folder: folder.to_owned(), takes })
+    }
+
+    /// Returns what it says about its run, which must have come to its end.
+    pub fn head(&self) -> Result<TapeHead, Error> {
+        let path = self.folder.join(HEAD);
+        if !path.exists() {
+            return Err(Error::TapeUnfinished { folder: self.folder.clone(), run: None });
+        }
+        let head: TapeHead = read_json(&path)?;
+        match head.is_unfinished() {
+            true => Err(Error::TapeUnfinished { folder: self.folder.clone(), run: head.run_id }),
+            false => Ok(head),
+        }
+    }
+
+    /// Returns the commit that the recorded work began from: that of the first answer.
+    pub(crate) fn base(&self) -> Option<&CommitId> {
+        let first = self.takes.iter().min_by_key(|take| (&take.way, take.step, take.asks));
+        first.and_then(|take| take.base.as_ref())
+    }
+
+    /// Writes down what a family of runs has made of it so far.
+    ///
+    /// Several may do so at once, each with what it saw: whoever wrote looks again, so that the last word is the newest.
+    async fn close(&self, project: &Project, root: RunId) -> Result<(), Error> {
+        let base = self.base().cloned();
+        let mut head = TapeHead { base: base.clone(), ..head_of(project, root).await? };
+        for _ in 0..CLOSES_MAX {
+            write(&self.folder.join(HEAD), &to_pretty(&head))?;
+            let newer = TapeHead { base: base.clone(), ..head_of(project, root).await? };
+            if newer == head {
+                break;
+            }
+            head = newer;
+        }
+        Ok(())
+    }
+
+    /// Says where another run of the same takes went otherwise, in the order of its steps; `told` is what the roles were
+    /// told differently in it.
+    pub async fn compare(
+        &self,
+        project: &Project,
+        run: RunId,
+        told: Vec<Difference>,
+    ) -> Result<Vec<Difference>, Error> {
+        let mut found = told;
+        found.extend(tape_compare::compare(&self.head()?, &head_of(project, run).await?));
+        Difference::sort(&mut found);
+        Ok(found)
+    }
+
+    pub(crate) fn find(&self, way: &[Stage], run: &Run, asks: u32) -> Option<&Take> {
+        let visit = run.count_visits() + 1;
+        self.takes.iter().find(|take| {
+            is_same_way(&take.way, way)
+                && take.node == run.node.as_str()
+                && take.item == run.item
+                && take.visit == visit
+                && take.asks == asks
+        })
+    }
+
+    /// Keeps a take, with the files that it left in a worktree.
+    pub(crate) fn keep(&self, take: &Take, prompt: &str, worktree: &Path) -> Result<(), Error> {
+        let name = take.name();
+        take.files.keep(worktree, &self.folder.join(&name))?;
+        write(&self.folder.join(format!("{name}.md")), prompt)?;
+        // Last, so that a take that is cut off is not found.
+        write(&self.folder.join(format!("{name}.json")), &to_pretty(take))
+    }
+
+    /// Leaves the files of a take in a worktree.
+    pub(crate) fn play(&self, take: &Take, worktree: &Path) -> Result<(), Error> {
+        take.files.play(&self.folder.join(take.name()), worktree)
+    }
+}
+
+/// Writes down what the family of a run made of the tape that it is recorded on, if it is.
+pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
+    let found = crate::commands::run_orders::get_run(project, run).await?;
+    match &found.tape {
+        Some(Taping::Record(folder)) => {
+            let root = find_root(project, &found).await?;
+            Tape::open(Path::new(folder))?.close(project, root.id).await
+        }
+        Some(Taping::Replay(_)) | None => Ok(()),
+    }
+}
+
+/// Closes the tape of a run that something has just happened to, if that was the last for now.
+pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
+    let is_recorded = matches!(run.tape, Some(Taping::Record(_)));
+    let is_at_rest = match run.phase() {
+        // Whoever waits for a child goes on, and closes it in the end.
+        None => run.parent.is_none(),
+        Some(Phase::Asking { .. }) => true,
+        Some(_) => run.hold().is_some(),
+    };
+    if is_recorded && is_at_rest {
+        close_quietly(project, run.id).await;
+    }
+}
+
+/// Closes the tape of a run, if it can: a tape that was thrown away is no reason to stop the work.
+pub(crate) async fn close_quietly(project: &Project, run: RunId) {
+    // Whoever follows the run closes the tape too, and says what is in the way.
+    let _ = close_tape(project, run).await;
+}
+
+/// Returns the name under which a replay works on tasks.
+pub(crate) fn player() -> AgentId {
+    PLAYER.parse().expect("the name follows the rules of agents' names")
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Error> {
+    let metadata = std::fs::metadata(path).map_err(Error::io("read", path))?;
+    let wrong = |why: String| Error::Io {
+        action: "understand",
+        path: path.to_owned(),
+        source: std::io::Error::new(std::io::ErrorKind::InvalidData, why),
+    };
+    if metadata.len() > DOCUMENT_BYTES_MAX {
+        return Err(wrong("it is too large".to_owned()));
+    }
+    let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+    if regatta_flow::is_deceptive(&text) {
+        return Err(wrong("it has a key that is reserved".to_owned()));
+    }
+    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(Error::io("write", path))
+}
+
+fn to_pretty(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("a take is plain data");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::take::digest_of;
+    use crate::recording::tape_files::TapeFiles;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_reserved_key_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        std::fs::write(&path, r#"{"a": {"$serde_json::private::RawValue": "1"}}"#).unwrap();
+        let refused = read_json::<serde_json::Value>(&path).unwrap_err();
+        assert!(format!("{refused:?}").contains("a key that is reserved"), "{refused:?}");
+        std::fs::write(&path, r#"{"a": 1}"#).unwrap();
+        assert_eq!(read_json::<serde_json::Value>(&path).unwrap(), serde_json::json!({ "a": 1 }));
+    }
+
+    #[test]
+    fn what_is_kept_can_be_played() {
+        let place = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| place.path().join(name));
+        std::fs::create_dir_all(&from).unwrap();
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::write(from.join("a.txt"), "text").unwrap();
+        std::os::unix::fs::symlink("a.txt", from.join("b.txt")).unwrap();
+        let tape = Tape::create(&place.path().join("tape")).unwrap();
+        let take = Take {
+            way: Vec::new(),
+            step: 2,
+            node: "coder".to_owned(),
+            item: Some("T/1".to_owned()),
+            visit: 1,
+            asks: 0,
+            prompt_digest: digest_of("do it"),
+            output: serde_json::json!({ "ok": true }),
+            base: None,
+            files: TapeFiles::look(&from, ["a.txt", "b.txt", "c.txt"].map(PathBuf::from)).unwrap(),
+            changes: BTreeMap::new(),
+        };
+        tape.keep(&take, "do it", &from).unwrap();
+        let tape = Tape::open(&place.path().join("tape")).unwrap();
+        assert_eq!(tape.takes, std::slice::from_ref(&take));
+        tape.play(&take, &to).unwrap();
+        assert_eq!(std::fs::read_to_string(to.join("b.txt")).unwrap(), "text");
+        let refused = Tape::create(&place.path().join("tape")).unwrap_err().explain();
+        assert_eq!(refused.next, "name a folder that is new or empty", "a tape is not recorded over");
+    }
+}

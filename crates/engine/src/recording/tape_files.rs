@@ -1,0 +1,399 @@
+//! The files of one take: what a role left in its worktree, kept on a tape and left there again.
+//!
+//! Contents are copied; whether a file can be executed, and where a link leads, stand in the take itself, so that a
+//! tape survives file systems and archives that know neither. A tape may come from anywhere: nothing is ever read or
+//! written through a link, on the tape or in the worktree. What a file is called there is in `tape_name`.
+
+use crate::error::Error;
+use crate::recording::tape_name::{checked, name_of, refused, unescape};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// Git knows no more of a file's mode than whether its owner may execute it.
+const OWNER_EXECUTES: u32 = 0o100;
+const PLAIN: u32 = 0o644;
+const EXECUTABLE: u32 = 0o755;
+
+/// The files that a role wrote and removed, by their paths in the worktree.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TapeFiles {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    written: Vec<String>,
+    /// Those of the written ones that can be executed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    executable: BTreeSet<String>,
+    /// Symbolic links, with what each says; nobody follows it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    linked: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    removed: Vec<String>,
+    /// Those of all these names whose paths are no text.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    escaped: BTreeSet<String>,
+}
+
+impl TapeFiles {
+    /// Looks what has become of paths that changed.
+    pub(crate) fn look(
+        worktree: &Path,
+        changed: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<TapeFiles, Error> {
+        let mut files = TapeFiles::default();
+        let mut names = BTreeSet::new();
+        for path in changed {
+            let place = worktree.join(checked(&path)?);
+            let name = name_of(&path);
+            if path.to_str().is_none() {
+                files.escaped.insert(name.clone());
+            }
+            if !names.insert(name.clone()) {
+                return Err(refused("record", place, "another path has the same name on the tape"));
+            }
+            match place.symlink_metadata() {
+                // What a link leads to is none of the worktree's files.
+                _ if find_link(worktree, &path).is_some() => files.removed.push(name),
+                Ok(found) if found.is_symlink() => {
+                    files.linked.insert(name, read_link(&place)?);
+                }
+                Ok(found) if found.is_file() => {
+                    if found.permissions().mode() & OWNER_EXECUTES != 0 {
+                        files.executable.insert(name.clone());
+                    }
+                    files.written.push(name);
+                }
+                _ => files.removed.push(name),
+            }
+        }
+        Ok(files)
+    }
+
+    /// Returns the path in a worktree that a name stands for.
+    pub(crate) fn path_of(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = if self.escaped.contains(name) { unescape(name) } else { Some(PathBuf::from(name)) };
+        let path = path.ok_or_else(|| refused("use", PathBuf::from(name), "it is no name of a path"))?;
+        checked(&path)?;
+        Ok(path)
+    }
+
+    /// Copies the contents from the worktree to a folder of the tape.
+    pub(crate) fn keep(&self, worktree: &Path, folder: &Path) -> Result<(), Error> {
+        self.written.iter().try_for_each(|name| {
+            copy((worktree, &self.path_of(name)?), (folder, checked(Path::new(name))?), PLAIN)
+        })
+    }
+
+    /// Leaves everything in a worktree as it was kept.
+    pub(crate) fn play(&self, folder: &Path, worktree: &Path) -> Result<(), Error> {
+        for name in &self.removed {
+            let path = self.path_of(name)?;
+            if find_link(worktree, &path).is_none() {
+                make_way(&worktree.join(&path))?;
+                remove_empty_folders(worktree, &path);
+            }
+        }
+        for name in &self.written {
+            let mode = if self.executable.contains(name) { EXECUTABLE } else { PLAIN };
+            copy((folder, checked(Path::new(name))?), (worktree, &self.path_of(name)?), mode)?;
+        }
+        for (name, target) in &self.linked {
+            let place = prepare(worktree, &self.path_of(name)?)?;
+            symlink(target, &place).map_err(Error::io("link", &place))?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies a file from a path below one root to a path below another.
+fn copy((from, path): (&Path, &Path), (to, name): (&Path, &Path), mode: u32) -> Result<(), Error> {
+    refuse_links(from, path)?;
+    let source = from.join(path);
+    let found = source.symlink_metadata().map_err(Error::io("copy", &source))?;
+    if !found.is_file() {
+        return Err(refused("copy", source, "it is no file"));
+    }
+    let place = prepare(to, name)?;
+    fs::copy(&source, &place).map_err(Error::io("copy", &source))?;
+    fs::set_permissions(&place, Permissions::from_mode(mode)).map_err(Error::io("write", &place))
+}
+
+/// Makes the folders for a path below a root, and clears away the file or link that is there.
+fn prepare(root: &Path, path: &Path) -> Result<PathBuf, Error> {
+    refuse_links(root, path)?;
+    let place = root.join(path);
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    }
+    make_way(&place)?;
+    Ok(place)
+}
+
+/// Removes a file, or a link and not what it leads to.
+fn make_way(place: &Path) -> Result<(), Error> {
+    match fs::remove_file(place) {
+        Ok(()) => Ok(()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(())
+        }
+        Err(error) => Err(Error::io("remove", place)(error)),
+    }
+}
+
+/// Git keeps no empty folders; one that stayed would stand in the way of a file of its name.
+fn remove_empty_folders(root: &Path, path: &Path) {
+    let is_removed = |folder: &Path| fs::remove_dir(root.join(folder)).is_ok();
+    folders_of(path).take_while(|folder| is_removed(folder)).for_each(drop);
+}
+
+fn read_link(place: &Path) -> Result<String, Error> {
+    let target = fs::read_link(place).map_err(Error::io("read", place))?;
+    let text = target.into_os_string().into_string();
+    text.map_err(|_| refused("record", place.to_owned(), "the link leads to a name that is no text"))
+}
+
+/// Refuses a path that a link on its way would lead elsewhere; the last part may be one.
+fn refuse_links(root: &Path, path: &Path) -> Result<(), Error> {
+    match find_link(root, path) {
+        Some(link) => Err(refused("go through", link, "it is a link")),
+        None => Ok(()),
+    }
+}
+
+/// Finds a link among the folders that lead to a path.
+fn find_link(root: &Path, path: &Path) -> Option<PathBuf> {
+    let is_link = |place: &PathBuf| place.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    folders_of(path).map(|folder| root.join(folder)).find(is_link)
+}
+
+/// Returns the folders that lead to a path, innermost first.
+fn folders_of(path: &Path) -> impl Iterator<Item = &Path> {
+    path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    /// A worktree, a folder of a tape, and another worktree to play in.
+    struct Places {
+        _folder: tempfile::TempDir,
+        from: PathBuf,
+        tape: PathBuf,
+        to: PathBuf,
+    }
+
+    fn places() -> Places {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, tape, to] = ["from", "tape", "to"].map(|name| folder.path().join(name));
+        for place in [&from, &tape, &to] {
+            fs::create_dir(place).unwrap();
+        }
+        Places { _folder: folder, from, tape, to }
+    }
+
+    impl Places {
+        /// Keeps what changed, in place of what was kept before.
+        fn record(&self, changed: &[&str]) -> TapeFiles {
+            fs::remove_dir_all(&self.tape).unwrap();
+            fs::create_dir(&self.tape).unwrap();
+            let files = TapeFiles::look(&self.from, changed.iter().map(PathBuf::from)).unwrap();
+            files.keep(&self.from, &self.tape).unwrap();
+            files
+        }
+
+        fn take_over(&self, changed: &[&str]) {
+            self.record(changed).play(&self.tape, &self.to).unwrap();
+        }
+
+        fn write(&self, path: &str, text: &str, mode: u32) {
+            let place = self.from.join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(&place, text).unwrap();
+            fs::set_permissions(&place, Permissions::from_mode(mode)).unwrap();
+        }
+
+        fn mode(&self, path: &str) -> u32 {
+            fs::metadata(self.to.join(path)).unwrap().permissions().mode() & 0o7777
+        }
+
+        fn text(&self, path: &str) -> String {
+            fs::read_to_string(self.to.join(path)).unwrap()
+        }
+    }
+
+    #[test]
+    fn contents_and_removals_are_taken_over() {
+        let places = places();
+        places.write("src/a.bin", "\u{0}\u{7f}", PLAIN);
+        fs::write(places.to.join("old.txt"), "old").unwrap();
+        places.take_over(&["src/a.bin", "old.txt", "never.txt"]);
+        assert_eq!(places.text("src/a.bin"), "\u{0}\u{7f}");
+        assert!(!places.to.join("old.txt").exists());
+    }
+
+    #[test]
+    fn names_that_are_no_text_are_kept() {
+        let places = places();
+        let odd = |name: &[u8]| PathBuf::from(OsStr::from_bytes(name));
+        let paths = [odd(b"caf\xe9/\xff%.sh"), odd(b"caf\xe9/link"), odd(b"gone\xe9"), odd(b"100%.txt")];
+        fs::create_dir(places.from.join(odd(b"caf\xe9"))).unwrap();
+        fs::write(places.from.join(&paths[0]), "odd").unwrap();
+        fs::set_permissions(places.from.join(&paths[0]), Permissions::from_mode(EXECUTABLE)).unwrap();
+        symlink("nowhere", places.from.join(&paths[1])).unwrap();
+        fs::write(places.to.join(&paths[2]), "to be removed").unwrap();
+        fs::write(places.from.join(&paths[3]), "plain").unwrap();
+        let files = TapeFiles::look(&places.from, paths.clone()).unwrap();
+        files.keep(&places.from, &places.tape).unwrap();
+        assert_eq!(fs::read_to_string(places.tape.join("caf%E9/%FF%25.sh")).unwrap(), "odd");
+        let read: TapeFiles = serde_json::from_str(&serde_json::to_string(&files).unwrap()).unwrap();
+        assert_eq!(read, files);
+        read.play(&places.tape, &places.to).unwrap();
+        assert_eq!(fs::read_to_string(places.to.join(&paths[0])).unwrap(), "odd");
+        let mode = fs::metadata(places.to.join(&paths[0])).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, EXECUTABLE);
+        assert_eq!(fs::read_link(places.to.join(&paths[1])).unwrap(), Path::new("nowhere"));
+        assert!(!places.to.join(&paths[2]).exists());
+        assert_eq!(places.text("100%.txt"), "plain");
+    }
+
+    #[test]
+    fn two_paths_with_one_name_are_refused() {
+        let places = places();
+        let paths = [b"a\xff".as_slice(), b"a%FF"].map(|name| PathBuf::from(OsStr::from_bytes(name)));
+        for path in &paths {
+            fs::write(places.from.join(path), "text").unwrap();
+        }
+        assert!(TapeFiles::look(&places.from, paths).is_err());
+    }
+
+    #[test]
+    fn what_can_be_executed_can_be_executed_again_and_nothing_more() {
+        let places = places();
+        places.write("run.sh", "#!/bin/sh\n", 0o700);
+        places.write("secret.txt", "text", 0o600);
+        places.write("strange.txt", "text", 0o4744);
+        places.take_over(&["run.sh", "secret.txt", "strange.txt"]);
+        assert_eq!([places.mode("run.sh"), places.mode("secret.txt")], [EXECUTABLE, PLAIN]);
+        assert_eq!(places.mode("strange.txt"), EXECUTABLE, "only what git knows of a mode");
+        assert_eq!(fs::metadata(places.tape.join("run.sh")).unwrap().permissions().mode() & 0o777, PLAIN);
+        places.write("run.sh", "#!/bin/sh\n", PLAIN);
+        places.take_over(&["run.sh"]);
+        assert_eq!(places.mode("run.sh"), PLAIN);
+    }
+
+    #[test]
+    fn a_link_is_made_again_and_never_followed() {
+        let places = places();
+        let outside = places.from.with_file_name("outside.txt");
+        fs::write(&outside, "untouched").unwrap();
+        for (name, target) in [("near", "src/a.txt"), ("far", "../outside.txt"), ("lost", "/nowhere/at/all")]
+        {
+            symlink(target, places.from.join(name)).unwrap();
+        }
+        let files = places.record(&["near", "far", "lost"]);
+        assert!(fs::read_dir(&places.tape).unwrap().next().is_none(), "no content of theirs is kept");
+        // Played twice: the second time the links are there.
+        files.play(&places.tape, &places.to).unwrap();
+        files.play(&places.tape, &places.to).unwrap();
+        assert_eq!(fs::read_link(places.to.join("far")).unwrap(), Path::new("../outside.txt"));
+        assert_eq!(fs::read_link(places.to.join("lost")).unwrap(), Path::new("/nowhere/at/all"));
+        // A file in place of the link, and the other way round.
+        fs::remove_file(places.from.join("far")).unwrap();
+        places.write("far", "a file", PLAIN);
+        places.take_over(&["far"]);
+        assert_eq!(
+            (places.text("far"), fs::read_to_string(&outside).unwrap()),
+            ("a file".into(), "untouched".into())
+        );
+        fs::remove_file(places.from.join("far")).unwrap();
+        symlink("near", places.from.join("far")).unwrap();
+        places.take_over(&["far"]);
+        assert_eq!(fs::read_link(places.to.join("far")).unwrap(), Path::new("near"));
+    }
+
+    #[test]
+    fn folders_links_and_files_can_take_the_place_of_each_other() {
+        let places = places();
+        let outside = places.from.with_file_name("outside");
+        fs::create_dir(&outside).unwrap();
+        symlink("../outside", places.from.join("a")).unwrap();
+        places.take_over(&["a"]);
+        fs::remove_file(places.from.join("a")).unwrap();
+        places.write("a/b/c.txt", "deep", PLAIN);
+        assert!(
+            places.record(&["a/b/c.txt"]).play(&places.tape, &places.to).is_err(),
+            "the link is in the way"
+        );
+        places.take_over(&["a", "a/b/c.txt"]);
+        assert_eq!(places.text("a/b/c.txt"), "deep");
+        fs::remove_dir_all(places.from.join("a")).unwrap();
+        fs::write(outside.join("c.txt"), "not ours").unwrap();
+        fs::create_dir(outside.join("b")).unwrap();
+        fs::write(outside.join("b/c.txt"), "not ours").unwrap();
+        symlink("../outside", places.from.join("a")).unwrap();
+        let files = places.record(&["a", "a/b/c.txt"]);
+        // Twice, as after a crash.
+        files.play(&places.tape, &places.to).unwrap();
+        files.play(&places.tape, &places.to).unwrap();
+        assert_eq!(fs::read_link(places.to.join("a")).unwrap(), Path::new("../outside"));
+        assert_eq!(fs::read_to_string(outside.join("b/c.txt")).unwrap(), "not ours");
+        fs::remove_file(places.from.join("a")).unwrap();
+        places.write("a", "flat", PLAIN);
+        places.take_over(&["a"]);
+        assert_eq!(places.text("a"), "flat");
+    }
+
+    #[test]
+    fn an_empty_folder_does_not_stand_in_the_way_of_a_file() {
+        let places = places();
+        places.write("a/b/c.txt", "deep", PLAIN);
+        places.take_over(&["a/b/c.txt"]);
+        fs::remove_dir_all(places.from.join("a")).unwrap();
+        places.write("a", "flat", PLAIN);
+        places.take_over(&["a", "a/b/c.txt"]);
+        assert_eq!(places.text("a"), "flat");
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        let places = places();
+        symlink("/tmp", places.to.join("link")).unwrap();
+        for bad in ["../x", "/etc/x", "", "a/../../x", ".git/config", "sub/.GIT/hooks/x", "link/x"] {
+            let written = TapeFiles { written: vec![bad.to_owned()], ..TapeFiles::default() };
+            let linked = BTreeMap::from([(bad.to_owned(), "x".to_owned())]);
+            for files in [written, TapeFiles { linked, ..TapeFiles::default() }] {
+                assert!(files.play(&places.tape, &places.to).is_err(), "{bad}: {files:?}");
+            }
+            let hidden: String = bad.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let escaped = BTreeSet::from([hidden.clone()]);
+            let hidden = TapeFiles { written: vec![hidden], escaped, ..TapeFiles::default() };
+            assert!(hidden.play(&places.tape, &places.to).is_err(), "{bad}: {hidden:?}");
+            let removed = TapeFiles { removed: vec![bad.to_owned()], ..TapeFiles::default() };
+            let played = removed.play(&places.tape, &places.to);
+            assert_eq!(
+                played.is_err(),
+                bad != "link/x",
+                "{bad}: what is behind a link is not the worktree's"
+            );
+        }
+    }
+
+    #[test]
+    fn a_tape_with_links_of_its_own_is_not_followed() {
+        let places = places();
+        let outside = places.from.with_file_name("secret");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("key"), "secret").unwrap();
+        symlink(outside.join("key"), places.tape.join("a")).unwrap();
+        symlink(&outside, places.tape.join("folder")).unwrap();
+        for path in ["a", "folder/key"] {
+            let files = TapeFiles { written: vec![path.to_owned()], ..TapeFiles::default() };
+            assert!(files.play(&places.tape, &places.to).is_err(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Whom a desk speaks for: one session of one agent, for a task, for a step of a run, or for both.
+
+use crate::commands::orders::Giver;
+use crate::core::message::Party;
+use crate::core::{Actor, AgentId, RunId, TaskId};
+
+/// The session behind a desk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Subject {
+    /// The agent.
+    pub(crate) agent: AgentId,
+    /// The number of its session.
+    pub(crate) session: u32,
+    /// The task, if it is for one.
+    pub(crate) task: Option<TaskId>,
+    /// The run, if it is a step of one.
+    pub(crate) run: Option<OfRun>,
+}
+
+/// A step of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OfRun {
+    /// The run.
+    pub(crate) id: RunId,
+    /// The step.
+    pub(crate) step: u64,
+    /// The role that is played.
+    pub(crate) role: String,
+    /// The item that the node works on.
+    pub(crate) item: Option<String>,
+    /// Names the definition that the run plays.
+    pub(crate) digest: String,
+    /// The child within that definition.
+    pub(crate) within: Vec<String>,
+}
+
+impl Subject {
+    /// Returns who gives the commands.
+    pub(crate) fn giver(&self) -> Giver {
+        Giver { actor: Actor::Agent(self.agent.clone()), command_id: None }
+    }
+
+    /// Returns as whom it writes messages: the role that it plays, or the agent itself.
+    pub(crate) fn sender(&self) -> Party {
+        self.run
+            .as_ref()
+            .map_or_else(|| Party::Agent(self.agent.clone()), |run| Party::Role(run.role.clone()))
+    }
+
+    /// Returns whose messages it reads.
+    pub(crate) fn readers(&self) -> Vec<Party> {
+        let role = self.run.as_ref().map(|run| Party::Role(run.role.clone()));
+        let task = self.task.map(Party::Task);
+        [Some(Party::Agent(self.agent.clone())), role, task].into_iter().flatten().collect()
+    }
+}

@@ -1,0 +1,78 @@
+//! Who plays the roles of a workflow: agents in sessions, or something else that answers in their place.
+
+use crate::core::run::{Run, Taping};
+use crate::core::{AgentId, CommitId, Failure};
+use crate::perform::Work;
+use crate::project::Project;
+use crate::project::config::Config;
+use crate::runtime::control::Control;
+use regatta_agents::StopReason;
+use regatta_flow::{Node, NodeKind, Workflow};
+use serde_json::Value;
+use std::future::Future;
+use std::pin::Pin;
+
+/// A question to a role: perform the node that the run is at.
+pub struct Ask<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The workflow.
+    pub workflow: &'a Workflow,
+    /// The run, at that node.
+    pub run: &'a Run,
+    /// The node.
+    pub node: &'a Node,
+    /// The name of the role.
+    pub role: &'a str,
+    /// What the role is told, made from the inputs of the node.
+    pub prompt: String,
+    pub(crate) control: &'a Control,
+    pub(crate) work: &'a Work,
+}
+
+impl Ask<'_> {
+    /// Tells whether the role may change files.
+    pub(crate) fn writes(&self) -> bool {
+        !matches!(self.node.kind, NodeKind::Agent { writes: false, .. })
+    }
+
+    /// Tells whether the answer is on a tape, so that no agent is needed.
+    pub(crate) fn is_replay(&self) -> bool {
+        matches!(self.run.tape, Some(Taping::Replay(_)))
+    }
+}
+
+/// What a role answered.
+#[derive(Debug)]
+pub enum Played {
+    /// Its result, not yet judged.
+    Returned(Value),
+    /// Its result, and the commit that the branch of its task stands at.
+    Committed(Value, CommitId),
+    /// It could not answer.
+    Failed(Failure),
+    /// It broke off, and its run was paused before it was tried again.
+    PutOff,
+    /// It was stopped.
+    Stopped(StopReason),
+}
+
+/// A future of an answer.
+pub type Playing<'a> = Pin<Box<dyn Future<Output = Result<Played, crate::Error>> + Send + 'a>>;
+
+/// Whoever plays the roles.
+pub trait Roles: Send + Sync + 'static {
+    /// Tells whether prompts are read; making one costs something.
+    fn reads_prompts(&self) -> bool {
+        true
+    }
+
+    /// Performs a node.
+    fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a>;
+}
+
+/// Finds the agent that plays a role: the one that `[roles]` names, or one of the role's own name.
+pub(crate) fn find_player(config: &Config, role: &str) -> Option<AgentId> {
+    let own = || config.agents.keys().find(|agent| agent.as_str() == role).cloned();
+    config.roles.get(role).cloned().or_else(own)
+}

@@ -1,0 +1,76 @@
+//! A role that may not write, at work in the worktree of a task.
+//!
+//! In a sandbox its worktree is read-only. Where there is none, or something got around it, what it changed is kept as a
+//! salvage, reported, and taken out of the worktree again, so that it is not merged with the work that was looked at.
+
+use crate::clock;
+use crate::commands::orders;
+use crate::core::{Outcome, Task, Worktree};
+use crate::error::Error;
+use crate::project::Project;
+use crate::session::role::Ask;
+use crate::worktree::salvage::{Removal, set_aside};
+use regatta_git::{BranchName, CommitId};
+use std::path::Path;
+
+/// Returns the commit that the worktree has to stand at when the role is done.
+///
+/// What a person left there before the session is work, and is committed. After an engine was killed during the session it
+/// cannot be told whose the changes are: then only what the run has recorded counts.
+pub(crate) async fn find_start(ask: &Ask<'_>, task: &Task, is_repeated: bool) -> Result<CommitId, Error> {
+    if !is_repeated {
+        let message = format!("Task #{}: work before `{}` looks at it", task.id, ask.role);
+        return orders::to_git(&orders::commit_work(ask.project, task, &message).await?.head);
+    }
+    let recorded = ask.run.item.as_ref().and_then(|item| ask.run.heads.get(item));
+    let base = task.worktree().map(|worktree| &worktree.base);
+    match recorded.or(base) {
+        Some(commit) => orders::to_git(commit),
+        None => orders::to_git(&orders::commit_work(ask.project, task, "").await?.head),
+    }
+}
+
+/// Keeps what the role changed as a salvage, reports it, and puts the worktree back.
+pub(crate) async fn undo(
+    ask: &Ask<'_>,
+    worktree: &Worktree,
+    (task, session): (&Task, u32),
+    start: &CommitId,
+) -> Result<(), Error> {
+    let project = ask.project;
+    let (folder, branch) = (project.place(&worktree.path), orders::branch_of(worktree)?);
+    if !is_changed(project, &folder, &branch, start).await? {
+        return Ok(());
+    }
+    let removal = Removal {
+        owner: task.id.to_string(),
+        folder: folder.clone(),
+        branch: branch.clone(),
+        base: start.clone(),
+        merged_into: BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?,
+        at: clock::now(),
+        message: format!("What `{}` changed in session {session} of task #{}\n", ask.role, task.id),
+    };
+    let salvage = set_aside(project, &removal).await?;
+    project.repository().restore_worktree(&folder, &branch, start, &project.config().copy).await?;
+    match salvage {
+        Some(salvage) => ask.work.note(task.id, Outcome::RoleWrote { session, salvage }).await,
+        None => Ok(()),
+    }
+}
+
+async fn is_changed(
+    project: &Project,
+    folder: &Path,
+    branch: &BranchName,
+    start: &CommitId,
+) -> Result<bool, Error> {
+    let repository = project.repository();
+    // What was committed in a sandbox is known only once it is taken in.
+    repository.take_in(folder).await?;
+    let head = repository.head_of_worktree(folder).await?;
+    let tip = repository.find_branch(branch).await?;
+    Ok(head != *start
+        || tip.as_ref() != Some(start)
+        || !repository.status(folder, &project.config().copy).await?.is_empty())
+}

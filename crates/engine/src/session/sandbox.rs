@@ -1,0 +1,284 @@
+//! How far the agents of a project are shut in: what the config asks for, what works here, and the sandbox of one session.
+//!
+//! A session gets a private folder, with its `/tmp`, for as long as it runs, and a git folder that stands in for the
+//! repository's. What the agent committed there is taken in when it has ended. Its home is a folder of ours, beside the
+//! git folder, and so is the cache of its build tools. Of the task files it sees its own. Whether a sandbox works at all
+//! is the agents room's to say; what a missing one means is decided here.
+
+use crate::core::{AgentId, RunId, Task, TaskId};
+use crate::error::Error;
+use crate::project::Project;
+use crate::project::config::Program;
+use crate::project::config::Sandboxed;
+use crate::task_files;
+use regatta_agents::{
+    HeadlessKind, HomePlan, OpenHome, Replacement, Sandbox, Sandboxing, Workplace, open_caches, probe,
+    recover_logins, remove_folder,
+};
+use regatta_git::BranchName;
+use sha2::{Digest, Sha256};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// Longer names of agents and roles are shortened to a digest.
+const NAME_BYTES_MAX: usize = 100;
+
+/// Where a session or a check works.
+pub(crate) struct Place<'a> {
+    /// The worktree.
+    pub(crate) folder: &'a Path,
+    /// Its branch.
+    pub(crate) branch: &'a BranchName,
+    /// The folder of its own.
+    pub(crate) private: &'a Path,
+    /// The task whose file it may write in.
+    pub(crate) task: Option<TaskId>,
+    /// Program and arguments.
+    pub(crate) command: &'a [String],
+    /// Whether it may change the worktree and the task's file.
+    pub(crate) writes: bool,
+    /// The name of the home that it has again when it is resumed; without it, it gets one for this time only.
+    pub(crate) home: Option<String>,
+    /// Whose login it gets.
+    pub(crate) login: Option<HeadlessKind>,
+}
+
+/// The sandbox of a program, and its home for as long as this is kept.
+pub(crate) struct Enclosure {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) home: OpenHome,
+}
+
+/// Whether programs run in a sandbox here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// They do.
+    Inside { version: String },
+    /// They run without one.
+    Without { why: String, next: Option<String> },
+    /// They do not run, because the config asks for what does not work here.
+    Refused { why: String, next: String },
+}
+
+/// Tells how programs of agents run in a project.
+pub(crate) async fn find_standing(project: &Project) -> Standing {
+    let settings = &project.config().sandbox;
+    if settings.mode == Sandboxed::Off {
+        return Standing::Without { why: "`[sandbox] mode` is \"off\"".to_owned(), next: None };
+    }
+    match (probe().await.clone(), settings.mode) {
+        (Sandboxing::Works { closes_network: false, .. }, _) if !settings.has_network => Standing::Refused {
+            why: "`[sandbox] network` is false, and the network cannot be closed here".to_owned(),
+            next: "allow network namespaces on this machine or in this container, or let `network` be true"
+                .to_owned(),
+        },
+        (Sandboxing::Works { version, .. }, _) => Standing::Inside { version },
+        (Sandboxing::Missing { why, next }, Sandboxed::Required) => {
+            let next = format!("{next}, or set `[sandbox] mode = \"auto\"` to run without one");
+            Standing::Refused { why: format!("`[sandbox] mode` is \"required\", and {why}"), next }
+        }
+        (Sandboxing::Missing { why, next }, _) => Standing::Without { why, next: Some(next) },
+    }
+}
+
+/// Says in a few words how the agent of a task is shut in; nothing for a script, or where there is no agent.
+pub(crate) async fn describe(project: &Project, task: &Task) -> Option<String> {
+    let entry = project.config().agents.get(task.agent()?)?;
+    if matches!(entry.program, Program::Scripted { .. }) {
+        return None;
+    }
+    Some(match find_standing(project).await {
+        Standing::Inside { version } => format!("bubblewrap {version}"),
+        Standing::Without { why, .. } => format!("none: {why}"),
+        Standing::Refused { why, .. } => format!("refused: {why}"),
+    })
+}
+
+/// Why there is no sandbox to run a program in, though there should be.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotEnclosed {
+    /// The config asks for what does not work here.
+    #[error("{why}")]
+    Refused { why: String, next: String },
+    /// Something went wrong while it was made.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+/// Builds the sandbox of a program; nothing where it runs without one.
+pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Option<Enclosure>, NotEnclosed> {
+    match find_standing(project).await {
+        Standing::Inside { .. } => {}
+        Standing::Without { .. } => return Ok(None),
+        Standing::Refused { why, next } => return Err(NotEnclosed::Refused { why, next }),
+    }
+    let config = project.config();
+    let mounts = project.repository().open_stand_in(place.folder, place.branch).await.map_err(Error::from)?;
+    let location = project.location();
+    // Our own folder is hidden there. In a git folder that is read-only, bubblewrap cannot make the place for that itself.
+    for mount in &mounts {
+        if let Ok(below) = location.home.strip_prefix(&mount.path) {
+            create(&mount.source.join(below))?;
+        }
+    }
+    let git = mounts.into_iter().map(|mount| Replacement {
+        path: mount.path,
+        by: mount.source,
+        is_writable: mount.is_writable && place.writes,
+    });
+    let task_states = project.place(&config.task_states);
+    let drawer = match place.task {
+        Some(task) => Some(task_files::open_drawer(project, task).await?),
+        None => None,
+    };
+    let file =
+        drawer.map(|drawer| Replacement { path: task_states.clone(), by: drawer, is_writable: place.writes });
+    let user = user_home();
+    let given = |paths: &[PathBuf]| -> Vec<PathBuf> {
+        paths.iter().map(|path| from_home(path, user.as_deref(), project.root())).collect()
+    };
+    let home = open_home(project, place, user.as_deref()).await?;
+    let cache = project.location().cache();
+    fill_cache(project, user.clone()).await.map_err(Error::io("create", &cache))?;
+    let temporary = place.private.join("tmp");
+    create(&temporary)?;
+    let mut writable = given(&config.sandbox.writable);
+    writable.push(place.private.to_owned());
+    let mut readable = given(&config.sandbox.readable);
+    // The agent starts `regatta mcp` by itself, wherever that lies.
+    readable.extend(std::env::current_exe().ok());
+    let mut hidden = given(&config.sandbox.hidden);
+    hidden.extend([location.folder(), location.home.clone(), task_states, project.place(&config.worktrees)]);
+    let sandbox = Sandbox::for_work(&Workplace {
+        worktree: place.folder,
+        is_worktree_writable: place.writes,
+        project: project.root(),
+        temporary: Some(&temporary),
+        home: &home,
+        user: user.as_deref(),
+        cache: Some(&cache),
+        writable,
+        readable,
+        hidden,
+        replaced: git.chain(file).collect(),
+        command: place.command,
+        has_network: config.sandbox.has_network,
+    });
+    Ok(Some(Enclosure { sandbox, home }))
+}
+
+/// Returns the user's home folder.
+pub(crate) fn user_home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// Makes the cache on a thread of its own: the first time, much may be copied.
+async fn fill_cache(project: &Project, user: Option<PathBuf>) -> std::io::Result<()> {
+    let (cache, root) = (project.location().cache(), project.root().to_owned());
+    let made = tokio::task::spawn_blocking(move || open_caches(&cache, &root, user.as_deref())).await;
+    made.map_err(std::io::Error::other)?
+}
+
+/// Brings back logins that sessions of a killed engine renewed.
+pub(crate) fn recover(project: &Project) {
+    if let Some(user) = user_home() {
+        recover_logins(&project.location().homes(), &user);
+    }
+}
+
+async fn open_home(
+    project: &Project,
+    place: &Place<'_>,
+    user: Option<&Path>,
+) -> Result<OpenHome, NotEnclosed> {
+    let homes = project.location().homes();
+    let folder = match &place.home {
+        Some(name) => homes.join(name),
+        None => place.private.join("home"),
+    };
+    let git_user = project.repository().find_user().await;
+    let user = user.unwrap_or(Path::new("/"));
+    let plan = HomePlan { folder: &folder, user, login: place.login, git_user };
+    let mut home = OpenHome::open(&plan).map_err(Error::io("create", &folder))?;
+    home.watch();
+    Ok(home)
+}
+
+/// Names the home of an agent's sessions in one role of a task or a run: whoever resumes one finds it there.
+pub(crate) fn name_home(
+    agent: &AgentId,
+    role: Option<&str>,
+    task: Option<TaskId>,
+    run: Option<RunId>,
+) -> String {
+    let owner = match (task, run) {
+        (Some(task), _) => format!("task-{task}"),
+        (None, Some(run)) => format!("run-{run}"),
+        (None, None) => "session".to_owned(),
+    };
+    let name = format!("{owner}-{agent}{}", role.map(|role| format!("-{role}")).unwrap_or_default());
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    if name.chars().all(is_plain) && name.len() <= NAME_BYTES_MAX {
+        return name;
+    }
+    let digest = Sha256::digest(name.as_bytes());
+    digest.iter().take(8).fold(format!("{owner}-"), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Makes the private folder of a program, and removes those that a killed engine left for the same one.
+pub(crate) fn make_private(project: &Project, mark: &str, name: &str) -> Result<PathBuf, Error> {
+    remove_private(project, mark);
+    let place = project.location().private().join(name);
+    create(&place)?;
+    Ok(place)
+}
+
+/// Removes the private folders whose names begin so. One that cannot be removed does no harm: the next has another name.
+pub(crate) fn remove_private(project: &Project, mark: &str) {
+    let Ok(entries) = std::fs::read_dir(project.location().private()) else { return };
+    for entry in entries.flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && entry.file_name().to_string_lossy().starts_with(mark) {
+            let _ = remove_folder(&entry.path());
+        }
+    }
+}
+
+fn create(folder: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(Error::io("create", folder))
+}
+
+/// Reads `~/x` as a path below the home folder, and a relative one as one below the project.
+fn from_home(path: &Path, home: Option<&Path>, root: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(below), Some(home)) => home.join(below),
+        _ => root.join(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_is_named_after_whom_it_is_for() {
+        let agent: AgentId = "claude".parse().unwrap();
+        let name = |role, task, run| name_home(&agent, role, task, run);
+        let (task, run) = (Some("3".parse().unwrap()), Some("4".parse().unwrap()));
+        assert_eq!(name(None, task, None), "task-3-claude");
+        assert_eq!(name(Some("coder"), task, run), "task-3-claude-coder");
+        assert_eq!(name(Some("coder"), None, run), "run-4-claude-coder");
+        let strange = name(Some("../../x"), None, run);
+        assert!(strange.starts_with("run-4-") && !strange.contains('/'), "{strange}");
+    }
+
+    #[test]
+    fn paths_are_taken_from_the_home_or_from_the_project() {
+        let from = |path: &str| from_home(Path::new(path), Some(Path::new("/h")), Path::new("/p"));
+        assert_eq!(from("~/.ssh"), Path::new("/h/.ssh"));
+        assert_eq!(from("data"), Path::new("/p/data"));
+        assert_eq!(from("/srv"), Path::new("/srv"));
+    }
+}

@@ -1,0 +1,190 @@
+//! What people and agents do with a task's file, as calls: tick, log, write the output, archive.
+
+use crate::clock;
+use crate::commands::orders::Giver;
+use crate::core::{Actor, TaskId, plain_text};
+use crate::error::Error;
+use crate::project::Project;
+use crate::task_files;
+use crate::task_files::archive;
+use crate::task_files::restore;
+use regatta_files::{EditError, NewSession, TaskFile};
+use std::path::PathBuf;
+
+/// An entry for the progress log.
+#[derive(Debug, Clone, Default)]
+pub struct Progress {
+    /// What was done.
+    pub did: String,
+    /// What stood in the way.
+    pub issues: String,
+    /// What comes next.
+    pub next: String,
+}
+
+/// Reads what was changed in the file of a task, writes what the engine has to say, and returns the file.
+pub async fn refresh(project: &Project, giver: &Giver, task: TaskId) -> Result<TaskFile, Error> {
+    let kept = task_files::sync(project, task, &giver.actor).await?;
+    restore::write_archive(project, task).await?;
+    Ok(kept.file)
+}
+
+/// Takes in what was written in the file of a task, if the log does not have it; a disk that refuses is reported with the
+/// task.
+pub async fn look(project: &Project, task: TaskId) -> Result<(), Error> {
+    task_files::look_in(project, task).await
+}
+
+/// Returns where the file of a task is.
+pub fn file_path(project: &Project, task: TaskId) -> PathBuf {
+    task_files::file_path(project, task)
+}
+
+/// Ticks or unticks criteria, counted from 1.
+pub async fn tick(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    numbers: &[(usize, bool)],
+) -> Result<TaskFile, Error> {
+    let change = |file: &TaskFile| {
+        let mut changed = file.clone();
+        for (number, checked) in numbers {
+            let missing = || {
+                let error = EditError::NoSuchCriterion { index: *number, count: file.criteria().len() };
+                Error::FileEdit { task, error }
+            };
+            let index = number.checked_sub(1).ok_or_else(missing)?;
+            changed = changed.with_criterion(index, *checked).map_err(|_| missing())?;
+        }
+        let news = task_files::news_between(file, &changed);
+        Ok((changed, news))
+    };
+    task_files::edit(project, task, &giver.actor, change).await.map(|kept| kept.file)
+}
+
+/// Appends an entry to the progress log.
+pub async fn log_progress(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    progress: &Progress,
+) -> Result<TaskFile, Error> {
+    append(project, &giver.actor, task, progress, None).await?;
+    archive::archive_if_due(project, task).await?;
+    refresh(project, giver, task).await
+}
+
+/// Appends an entry in the middle of a session, or adds to the one of this number that the session wrote before; what is
+/// too large is archived after it.
+pub(crate) async fn log_in_session(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    progress: &Progress,
+    own: Option<u32>,
+) -> Result<TaskFile, Error> {
+    let is_added = match own {
+        Some(own) => add_to_own(project, &giver.actor, task, progress, own).await?,
+        None => false,
+    };
+    if !is_added {
+        append(project, &giver.actor, task, progress, None).await?;
+    }
+    refresh(project, giver, task).await
+}
+
+/// Adds to the last entry, if it has this number and nobody changed it since; says whether it did.
+async fn add_to_own(
+    project: &Project,
+    editor: &Actor,
+    task: TaskId,
+    progress: &Progress,
+    own: u32,
+) -> Result<bool, Error> {
+    let mut is_added = false;
+    let change = |file: &TaskFile| {
+        is_added = false;
+        let last = file.sessions().last().filter(|last| last.number == own);
+        let Some(entry) = last.and_then(|last| last.as_added(None)) else {
+            return Ok((file.clone(), Vec::new()));
+        };
+        let joined = |old: &str, new: &str| match (is_nothing(old), is_nothing(new)) {
+            (true, _) => new.to_owned(),
+            (false, true) => old.to_owned(),
+            (false, false) => format!("{}\n{}", old.trim_end(), new.trim_start()),
+        };
+        let entry = NewSession {
+            did: joined(&entry.did, &plain_text(&progress.did)),
+            issues: joined(&entry.issues, &plain_text(&progress.issues)),
+            next: plain_text(&progress.next),
+            ..entry
+        };
+        let changed = file.with_last_session(&entry).map_err(|error| Error::FileEdit { task, error })?;
+        is_added = true;
+        let news = task_files::news_between(file, &changed);
+        Ok((changed, news))
+    };
+    task_files::edit(project, task, editor, change).await?;
+    Ok(is_added)
+}
+
+fn is_nothing(text: &str) -> bool {
+    matches!(text.trim(), "" | "None" | "none")
+}
+
+/// Writes what later tasks must know, in place of what was written before.
+pub async fn write_output(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    text: &str,
+) -> Result<TaskFile, Error> {
+    let text = plain_text(text);
+    let change = |file: &TaskFile| {
+        let changed = file.with_chain_output(&text).map_err(|error| Error::FileEdit { task, error })?;
+        let news = task_files::news_between(file, &changed);
+        Ok((changed, news))
+    };
+    task_files::edit(project, task, &giver.actor, change).await.map(|kept| kept.file)
+}
+
+/// Appends an entry in the agent's place, marked as such.
+pub(crate) async fn log_for_agent(project: &Project, task: TaskId, progress: &Progress) -> Result<(), Error> {
+    append(project, &Actor::Engine, task, progress, Some(task_files::BY_ENGINE)).await
+}
+
+async fn append(
+    project: &Project,
+    editor: &Actor,
+    task: TaskId,
+    progress: &Progress,
+    note: Option<&str>,
+) -> Result<(), Error> {
+    let at = format!("{:.0}", clock::now());
+    let change = |file: &TaskFile| {
+        let session = NewSession {
+            number: next_number(file),
+            at: at.clone(),
+            did: plain_text(&progress.did),
+            issues: plain_text(&progress.issues),
+            next: plain_text(&progress.next),
+            note: note.map(str::to_owned),
+        };
+        let changed = file.with_session(&session).map_err(|error| Error::FileEdit { task, error })?;
+        let news = task_files::news_between(file, &changed);
+        Ok((changed, news))
+    };
+    task_files::edit(project, task, editor, change).await.map(|_| ())
+}
+
+fn next_number(file: &TaskFile) -> u32 {
+    let archived = file.archived().map_or(0, |summary| summary.last);
+    file.sessions().iter().map(|entry| entry.number).max().unwrap_or(0).max(archived) + 1
+}
+
+/// Moves old entries to the archive, whatever the size; nothing when there are no more than stay.
+pub async fn archive(project: &Project, giver: &Giver, task: TaskId) -> Result<Option<(u32, u32)>, Error> {
+    let kept = task_files::sync(project, task, &giver.actor).await?;
+    archive::move_out(project, task, &kept.file).await
+}

@@ -1,0 +1,14 @@
+//! What is shown of a project: the objects of `--json`, made once for every reader; and who has the next move.
+//!
+//! Prints nothing and changes nothing. Start reading at `task`, then `run`.
+
+pub mod cost;
+pub(crate) mod diff;
+pub(crate) mod document_view;
+pub(crate) mod outlook;
+pub mod reading;
+pub(crate) mod run;
+pub(crate) mod session_log;
+pub(crate) mod steps;
+pub(crate) mod task;
+pub(crate) mod work_diff;

@@ -1,0 +1,186 @@
+//! Runs as people and programs see them.
+
+use crate::clock;
+use crate::commands::run_orders::{get_run, load_facts, load_index};
+use crate::core::run::{Child, Next, Phase, Run, Status};
+use crate::core::{Failure, Park, RunId, TaskId, WaitsFor};
+use crate::error::Error;
+use crate::project::Project;
+use crate::runtime::engine;
+use crate::runtime::holder::Holder;
+use crate::session::roles::find_park;
+use crate::view::outlook::{Outlook, look};
+use crate::view::steps::{StepView, find_steps};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Everything that is shown of a run.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunView {
+    /// Its number.
+    pub id: RunId,
+    /// The workflow.
+    pub workflow: String,
+    /// The level.
+    pub level: u32,
+    /// What it is in one word.
+    pub status: Status,
+    /// How far it is with its step; `unattended` if an engine is needed for it and none runs.
+    pub phase: &'static str,
+    /// The node that it is at.
+    pub node: String,
+    /// The item that the node works on.
+    pub item: Option<String>,
+    /// The step that it is at.
+    pub step: u64,
+    /// The pause before its role is tried again, if the last session broke off and was for no task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parked: Option<Park>,
+    /// What it asks a person.
+    pub question: Option<String>,
+    /// Its items on the board.
+    pub tasks: BTreeMap<String, TaskId>,
+    /// Its children, if it is at a `map` node.
+    pub children: Vec<ChildView>,
+    /// Why it failed or is held, or what the task shows that it waits for.
+    pub error: Option<Failure>,
+    /// Whose move it is: `you`, `engine`, or `nobody` when it has ended.
+    pub owner: &'static str,
+    /// What happens next, or what to do.
+    pub next: String,
+    /// Who or what makes that happen.
+    pub waits_for: WaitsFor,
+    /// Until when at the latest.
+    pub until: Option<Timestamp>,
+    /// The same; a person who lets it pass is overdue.
+    pub deadline: Option<Timestamp>,
+    /// Whether a person has let the deadline pass.
+    pub overdue: bool,
+    /// The state.
+    pub state: Value,
+    /// What it was given.
+    pub input: Value,
+    /// How often each edge was taken, by scope.
+    pub taken: BTreeMap<String, BTreeMap<String, u32>>,
+    /// The run that waits for it.
+    pub parent: Option<RunId>,
+    /// The key of the item of that run that it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_item: Option<String>,
+    /// The run that it was forked from.
+    pub forked_from: Option<RunId>,
+    /// The items that it began anew as a fork, because the commit that they stood at is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub anew: Vec<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When something last happened to it.
+    pub updated_at: Timestamp,
+}
+
+/// A child as it is shown.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChildView {
+    /// The key of its item.
+    pub key: String,
+    /// Its run, once it is started.
+    pub run: Option<RunId>,
+    /// Whether it has ended.
+    pub ended: bool,
+}
+
+/// Shows a run.
+pub async fn show_run(project: &Project, run: RunId) -> Result<(RunView, Vec<StepView>), Error> {
+    let run_now = get_run(project, run).await?;
+    let has_engine = is_attended(project, engine::find_running(project).await?.as_ref(), run).await?;
+    let mut view = view_of(&run_now, look(project, &run_now, has_engine).await?);
+    view.parked = find_park(project, &run_now).await?;
+    if let Some(park) = view.parked.as_ref().filter(|_| has_engine) {
+        view.next = format!("`{}` is tried again at {}", run_now.node, park.until);
+    }
+    Ok((view, find_steps(&load_facts(project, run).await?)))
+}
+
+/// Lists the newest runs, newest first.
+pub async fn list_runs(project: &Project, count_max: usize) -> Result<Vec<RunView>, Error> {
+    let Some(last) = load_index(project).await?.state.last() else { return Ok(Vec::new()) };
+    let engine = engine::find_running(project).await?;
+    let mut views = Vec::new();
+    let numbers = (1..=last.number()).rev().take(count_max);
+    for id in numbers.filter_map(|number| RunId::new(number).ok()) {
+        let run = get_run(project, id).await?;
+        let has_engine = is_attended(project, engine.as_ref(), id).await?;
+        views.push(view_of(&run, look(project, &run, has_engine).await?));
+    }
+    Ok(views)
+}
+
+/// Tells whether an engine runs that performs the steps of a run.
+async fn is_attended(project: &Project, engine: Option<&Holder>, run: RunId) -> Result<bool, Error> {
+    match engine.map(|engine| &engine.own) {
+        None => Ok(false),
+        Some(None) => Ok(true),
+        Some(Some(own)) => own.has_run(project, run).await,
+    }
+}
+
+fn view_of(run: &Run, outlook: Outlook) -> RunView {
+    let question = match run.phase() {
+        Some(Phase::Asking { question }) => Some(question.clone()),
+        _ => None,
+    };
+    let children = match run.phase() {
+        Some(Phase::Mapping(mapping)) => mapping.children().iter().map(view_of_child).collect(),
+        _ => Vec::new(),
+    };
+    RunView {
+        id: run.id,
+        workflow: run.workflow.clone(),
+        level: run.level,
+        status: run.status(),
+        phase: outlook.phase,
+        node: run.node.to_string(),
+        item: run.item.clone(),
+        step: run.step,
+        parked: None,
+        question,
+        tasks: run.tasks.clone(),
+        children,
+        error: outlook.error,
+        owner: outlook.owner,
+        next: outlook.next,
+        waits_for: outlook.wait.waits_for,
+        until: outlook.wait.until,
+        deadline: outlook.wait.until,
+        overdue: outlook.wait.is_overdue(clock::now()),
+        state: run.sheet.state().clone(),
+        input: run.sheet.input().clone(),
+        taken: run.taken.clone(),
+        parent: run.parent.as_ref().map(|parent| parent.run_id),
+        parent_item: run.parent.as_ref().map(|parent| parent.item.clone()),
+        forked_from: run.forked.map(|fork| fork.run_id),
+        anew: run.anew.clone(),
+        created_at: run.created_at,
+        updated_at: run.updated_at,
+    }
+}
+
+fn view_of_child(child: &Child) -> ChildView {
+    ChildView { key: child.item.key.clone(), run: child.run, ended: child.end.is_some() }
+}
+
+/// Says in one line where a step leads.
+pub fn describe_next(next: &Next) -> String {
+    match next {
+        Next::Perform { node, item: Some(item) } => format!("{node} for {item}"),
+        Next::Perform { node, item: None } | Next::End { node } => node.to_string(),
+        Next::Ask { question, .. } => format!("a question: {question}"),
+        Next::Map { node, items, .. } if items.len() == 1 => format!("{node}, 1 child"),
+        Next::Map { node, items, .. } => format!("{node}, {} children", items.len()),
+        Next::Land { item, task_id, .. } => format!("approval of {item} (#{task_id})"),
+    }
+}

@@ -1,0 +1,7 @@
+//! Worktrees of tasks: where they are, and the salvage without which none is removed.
+//!
+//! Does not decide when. Start reading at `salvage`.
+
+pub(crate) mod git_names;
+pub(crate) mod salvage;
+pub(crate) mod worktree_place;
