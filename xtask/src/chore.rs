@@ -1,18 +1,20 @@
 //! The chores by name: what `cargo xtask` was asked for, and doing it.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::error::Error;
 use crate::root::find_root;
-use crate::stage::{Verdict, run_all};
+use crate::stage::{Stage, Verdict, run_all};
+use crate::stages::Size;
 use crate::{agents, docs, licences, picture, stages, tidy};
 
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
-  test            everything that CI checks, in order; stops at the first failure
+  test            everything that CI checks, in order; stops at the first stage that fails
+  test --full     the same, with the slow suites at their full size
+  quick           format, clippy and the tests of the pure crates, for the edit loop
   tidy            the rules of the codebase that the compiler does not know
   docs            writes the generated pages under docs/reference
   docs --check    fails when one of them is not as generated
@@ -27,7 +29,8 @@ const EXIT_USAGE: u8 = 2;
 /// What can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Chore {
-    Test,
+    Test(Size),
+    Quick,
     Tidy,
     WriteDocs,
     CheckDocs,
@@ -51,7 +54,8 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
             print!("{USAGE}");
             return ExitCode::SUCCESS;
         }
-        Chore::Test => return test(&root),
+        Chore::Test(size) => return run_stages(stages::all(&root, size)),
+        Chore::Quick => return run_stages(stages::quick(&root)),
         Chore::Tidy => tidy::check(&root),
         Chore::WriteDocs => docs::write(&root),
         Chore::CheckDocs => docs::check(&root),
@@ -64,7 +68,9 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
 
 fn parse(words: &[&str]) -> Option<Chore> {
     Some(match words {
-        ["test"] => Chore::Test,
+        ["test"] => Chore::Test(Size::Small),
+        ["test", "--full"] => Chore::Test(Size::Full),
+        ["quick"] => Chore::Quick,
         ["tidy"] => Chore::Tidy,
         ["docs"] => Chore::WriteDocs,
         ["docs", "--check"] => Chore::CheckDocs,
@@ -76,9 +82,9 @@ fn parse(words: &[&str]) -> Option<Chore> {
     })
 }
 
-fn test(root: &Path) -> ExitCode {
+fn run_stages(stages: Vec<Stage<'_>>) -> ExitCode {
     let begun = Instant::now();
-    let passed = run_all(stages::all(root), &mut std::io::stderr(), &|| begun.elapsed());
+    let passed = run_all(stages, &mut std::io::stderr(), &|| begun.elapsed());
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -102,7 +108,9 @@ mod tests {
 
     #[test]
     fn every_chore_has_its_words_and_nothing_else_is_one() {
-        assert_eq!(parse(&["test"]), Some(Chore::Test));
+        assert_eq!(parse(&["test"]), Some(Chore::Test(Size::Small)));
+        assert_eq!(parse(&["test", "--full"]), Some(Chore::Test(Size::Full)));
+        assert_eq!(parse(&["quick"]), Some(Chore::Quick));
         assert_eq!(parse(&["tidy"]), Some(Chore::Tidy));
         assert_eq!(parse(&["docs"]), Some(Chore::WriteDocs));
         assert_eq!(parse(&["docs", "--check"]), Some(Chore::CheckDocs));

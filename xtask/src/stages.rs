@@ -7,16 +7,34 @@ use crate::program::Program;
 use crate::stage::{Stage, Verdict};
 use crate::{agents, docs, licences, prerequisites, tidy};
 
+/// What tells the slow suites to run at their full size; the tests look for it by this name.
+const FULL: &str = "REGATTA_TESTS_FULL";
+
+/// The crates without IO: their tests are fast, and most mistakes show there.
+const PURE: [&str; 3] = ["regatta-expr", "regatta-flow", "regatta-core"];
+
+/// How large the slow suites are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// Small enough to run the whole command often.
+    Small,
+    /// As large as they are worth running at all.
+    Full,
+}
+
 /// Returns the stages of `cargo xtask test`.
-pub(crate) fn all(root: &Path) -> Vec<Stage<'_>> {
-    let has_nextest = Program::new("cargo", &["nextest", "--version"]).succeeds(root);
+pub(crate) fn all(root: &Path, size: Size) -> Vec<Stage<'_>> {
+    let tests = match size {
+        Size::Small => tests(has_nextest(root)),
+        Size::Full => tests(has_nextest(root)).with(FULL, "1"),
+    };
     vec![
         own(root, "prerequisites", "git version", prerequisites::ensure_git),
         own(root, "sandbox", "bwrap --version", prerequisites::ensure_sandbox),
         own(root, "agents", "cargo xtask agents", agents::ensure),
         outside(root, "format", Program::new("cargo", &["fmt", "--all", "--check"])),
         outside(root, "clippy", clippy()),
-        tests_stage(root, tests(has_nextest)),
+        tests_stage(root, tests),
         outside(root, "doctests", Program::new("cargo", &["test", "--doc", "--workspace", "--locked"])),
         own(root, "tidy", "cargo xtask tidy", tidy::check),
         own(root, "docs", "cargo xtask docs --check", docs::check),
@@ -25,15 +43,36 @@ pub(crate) fn all(root: &Path) -> Vec<Stage<'_>> {
     ]
 }
 
+/// Returns the stages of `cargo xtask quick`.
+pub(crate) fn quick(root: &Path) -> Vec<Stage<'_>> {
+    vec![
+        outside(root, "format", Program::new("cargo", &["fmt", "--all", "--check"])),
+        outside(root, "clippy", clippy()),
+        outside(root, "tests", pure_tests(has_nextest(root))),
+        own(root, "tidy", "cargo xtask tidy", tidy::check),
+    ]
+}
+
+fn has_nextest(root: &Path) -> bool {
+    Program::new("cargo", &["nextest", "--version"]).succeeds(root)
+}
+
+fn pure_tests(has_nextest: bool) -> Program {
+    let mut words = if has_nextest { vec!["nextest", "run"] } else { vec!["test"] };
+    words.push("--locked");
+    words.extend(PURE.iter().flat_map(|name| ["--package", *name]));
+    Program::new("cargo", &words)
+}
+
 fn clippy() -> Program {
     Program::new("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
 }
 
 fn tests(has_nextest: bool) -> Program {
     if has_nextest {
-        Program::new("cargo", &["nextest", "run", "--workspace", "--locked"])
+        Program::new("cargo", &["nextest", "run", "--workspace", "--locked", "--no-fail-fast"])
     } else {
-        Program::new("cargo", &["test", "--workspace", "--locked"])
+        Program::new("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"])
     }
 }
 
@@ -78,7 +117,7 @@ mod tests {
     #[test]
     fn the_stages_are_these_in_this_order() {
         let root = tempfile::tempdir().unwrap();
-        let lines: Vec<String> = all(root.path())
+        let lines: Vec<String> = all(root.path(), Size::Small)
             .iter()
             .filter(|stage| stage.name != "tests")
             .map(|stage| format!("{}: {}", stage.name, stage.alone))
@@ -98,8 +137,15 @@ mod tests {
     }
 
     #[test]
+    fn the_pure_crates_are_tested_quickly() {
+        let packages = "--package regatta-expr --package regatta-flow --package regatta-core";
+        assert_eq!(pure_tests(true).to_string(), format!("cargo nextest run --locked {packages}"));
+        assert_eq!(pure_tests(false).to_string(), format!("cargo test --locked {packages}"));
+    }
+
+    #[test]
     fn nextest_is_used_where_it_is_installed() {
-        assert_eq!(tests(true).to_string(), "cargo nextest run --workspace --locked");
-        assert_eq!(tests(false).to_string(), "cargo test --workspace --locked");
+        assert_eq!(tests(true).to_string(), "cargo nextest run --workspace --locked --no-fail-fast");
+        assert_eq!(tests(false).to_string(), "cargo test --workspace --locked --no-fail-fast");
     }
 }

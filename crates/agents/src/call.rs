@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::text::{cut_length, one_line};
 
-/// How much of a call is told.
+/// How much of a call is shown.
 const ABOUT_BYTES_MAX: usize = 300;
 
-/// Longest path that is told: no system allows longer ones.
+/// Longest path that is shown: no system allows longer ones.
 const PATH_BYTES_MAX: usize = 4096;
 
-/// Values of an unknown tool that are told.
+/// Values of an unknown tool that are shown.
 const VALUES_MAX: usize = 4;
 
 const PATH_KEYS: [&str; 8] =
@@ -26,7 +26,7 @@ const COMMAND_KEYS: [&str; 3] = ["command", "cmd", "script"];
 /// What is looked for, asked or fetched.
 const WORDS_KEYS: [&str; 6] = ["pattern", "query", "regex", "url", "prompt", "description"];
 
-/// What is told of a call.
+/// What is shown of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct About {
     /// What it is about, in one line; maybe nothing.
@@ -67,7 +67,7 @@ pub(crate) fn relative(path: &str, folder: &Path) -> String {
 
 /// Cuts a text to one line of a bounded length.
 pub(crate) fn shorten(text: &str) -> String {
-    // A long text is cut first, so that no more is looked at than can be told.
+    // A long text is cut first, so that no more is looked at than can be shown.
     let beginning = &text[..cut_length(text, 4 * ABOUT_BYTES_MAX)];
     let line = one_line(beginning);
     let cut = &line[..cut_length(&line, ABOUT_BYTES_MAX)];

@@ -40,7 +40,7 @@ const RATE_LIMIT_TEXTS: [&str; 13] = [
     "resource has been exhausted",
 ];
 
-const OTHER_TEXTS: [(&str, FailureClass); 41] = [
+const OTHER_TEXTS: [(&str, FailureClass); 42] = [
     ("credit balance is too low", FailureClass::Refused),
     ("overloaded", FailureClass::Network),
     ("experiencing high demand", FailureClass::Network),
@@ -52,6 +52,7 @@ const OTHER_TEXTS: [(&str, FailureClass); 41] = [
     ("error sending request", FailureClass::Network),
     ("stream disconnected", FailureClass::Network),
     ("stream closed", FailureClass::Network),
+    ("stream ended without a finish reason", FailureClass::Network),
     ("unable to connect", FailureClass::Network),
     ("cannot connect", FailureClass::Network),
     ("could not connect", FailureClass::Network),
@@ -282,6 +283,7 @@ mod tests {
                 r#"[API Error: {"error":{"code":503,"message":"The model is overloaded."}}]"#,
                 "exceeded retry limit, last status: 429 Too Many Requests",
                 "stream disconnected before completion: stream closed before response.completed",
+                "[API Error: Model stream ended without a finish reason.]",
                 "Ran into this error: Request failed: Bad request (400): no such model.",
                 "Ran into this error: Server error: Server error (500 Internal Server Error) at http://127.0.0.1:8099/v1",
                 "HTTP status 529: x",
@@ -300,6 +302,7 @@ mod tests {
                 network: The model is overloaded.
                 rate_limit: exceeded retry limit, last status: 429 Too Many Requests
                 network: stream disconnected before completion: stream closed before response.completed
+                network: [API Error: Model stream ended without a finish reason.]
                 refused: Ran into this error: Request failed: Bad request (400): no such model.
                 network: Ran into this error: Server error: Server error (500 Internal Server Error) at http://127.0.0.1:8099/v1
                 network: HTTP status 529: x

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::kind::Kind;
+use crate::kind::{HeadlessKind, Kind};
 use crate::run::run_to_end;
 
 /// How long a program may take to say its version; some start a whole runtime first.
@@ -21,17 +21,6 @@ const VERSION_BYTES_MAX: usize = 4096;
 
 /// Longest version that is believed.
 const VERSION_LENGTH_MAX: usize = 40;
-
-/// The programs that are looked for, and what they are.
-const KNOWN: [(&str, Kind); 7] = [
-    ("claude", Kind::Claude),
-    ("codex", Kind::Codex),
-    ("gemini", Kind::Gemini),
-    ("opencode", Kind::Opencode),
-    ("goose", Kind::Goose),
-    ("claude-agent-acp", Kind::Acp),
-    ("codex-acp", Kind::Acp),
-];
 
 /// An agent that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +40,7 @@ pub async fn detect(environment: &[(String, String)]) -> Vec<Detected> {
     let path = environment.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.into());
     let path = path.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
     let mut asked = JoinSet::new();
-    for (place, (name, kind)) in KNOWN.into_iter().enumerate() {
+    for (place, (name, kind)) in known().enumerate() {
         if let Some(program) = find_program(&path, name) {
             let environment = environment.to_vec();
             asked.spawn(async move {
@@ -63,6 +52,13 @@ pub async fn detect(environment: &[(String, String)]) -> Vec<Detected> {
     let mut found = asked.join_all().await;
     found.sort_by_key(|(place, _)| *place);
     found.into_iter().map(|(_, detected)| detected).collect()
+}
+
+/// Returns the programs that are looked for, and what they are: agents first, then their ACP bridges.
+fn known() -> impl Iterator<Item = (&'static str, Kind)> {
+    let agents = HeadlessKind::all().map(|kind| (kind.name(), Kind::Headless(kind)));
+    let bridges = HeadlessKind::all().flat_map(HeadlessKind::bridges).map(|name| (*name, Kind::Acp));
+    agents.chain(bridges)
 }
 
 fn find_program(path: &OsString, name: &str) -> Option<PathBuf> {

@@ -1,6 +1,6 @@
 //! Reads a transcript as it grows, from any process, in bounded memory.
 //!
-//! It asks for nothing but the file: whoever follows decides when to look again. A file that is not there yet is empty, and
+//! It asks for nothing but the file: the caller decides when to look again. A file that is not there yet is empty, and
 //! one that became shorter is read from its beginning.
 
 use std::fs::File;

@@ -3,7 +3,7 @@
 //! `serde_json` reads an object whose first key is its own mark as a text of JSON within JSON, if anybody in the program asks
 //! for its feature `raw_value`; the crate of the Agent Client Protocol does. Each such text may be nested to the full depth
 //! again, so 40 KB of them overflow the stack and end the engine. No agent has a reason to write the mark: what holds it
-//! between quotes is not read as JSON. Whoever lets an agent's JSON in by another way has to guard it too. A short text can
+//! between quotes is not read as JSON. Code that lets an agent's JSON in by another path has to guard it too. A short text can
 //! also become very much in memory, if it is made of many small values.
 
 use std::io;

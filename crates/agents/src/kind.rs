@@ -1,18 +1,19 @@
 //! The kinds of agent there are, by the names the config uses.
 //!
-//! A kind is only a name: what it does lives in the file of that name.
+//! A kind is only a name: what it does lives in the file of that name. The names of headless agents come from
+//! [`AGENTS`](crate::headless::AGENTS), so that nothing here changes when one is added.
 
 use std::fmt;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer};
 
-use crate::headless;
+use crate::headless::{AGENTS, Adapter, HeadlessAgent};
 use crate::home::Home;
 
 /// A kind of agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Plays a script inside this process; no model is asked.
     Scripted,
@@ -20,42 +21,43 @@ pub enum Kind {
     Command,
     /// Runs a program that speaks the Agent Client Protocol on standard input and output.
     Acp,
-    /// Runs Claude Code without a terminal.
-    Claude,
-    /// Runs Codex without a terminal.
-    Codex,
-    /// Runs Gemini CLI without a terminal.
-    Gemini,
-    /// Runs opencode without a terminal.
-    Opencode,
-    /// Runs goose without a terminal.
-    Goose,
+    /// Runs a known agent without a terminal.
+    Headless(HeadlessKind),
 }
 
-/// A program that runs without a terminal and prints its events as JSON, one a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum HeadlessKind {
-    Claude,
-    Codex,
-    Gemini,
-    Opencode,
-    Goose,
-}
+/// A known agent that runs without a terminal; compared and serialized by its name.
+#[derive(Clone, Copy)]
+pub struct HeadlessKind(&'static HeadlessAgent);
+
+static NAMES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| [&["acp"][..], HeadlessKind::names(), &["command", "scripted"]].concat());
+
+static HEADLESS_NAMES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| HeadlessKind::all().map(HeadlessKind::name).collect());
 
 impl Kind {
+    /// Returns the names of all kinds.
+    pub fn names() -> &'static [&'static str] {
+        &NAMES
+    }
+
+    /// Returns the kind of this name.
+    pub fn find(name: &str) -> Option<Kind> {
+        match name {
+            "scripted" => Some(Kind::Scripted),
+            "command" => Some(Kind::Command),
+            "acp" => Some(Kind::Acp),
+            name => HeadlessKind::find(name).map(Kind::Headless),
+        }
+    }
+
     /// Returns the name used in the config and in logs.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Scripted => "scripted",
             Kind::Command => "command",
             Kind::Acp => "acp",
-            Kind::Claude => "claude",
-            Kind::Codex => "codex",
-            Kind::Gemini => "gemini",
-            Kind::Opencode => "opencode",
-            Kind::Goose => "goose",
+            Kind::Headless(kind) => kind.name(),
         }
     }
 
@@ -69,34 +71,19 @@ impl Kind {
 }
 
 impl HeadlessKind {
-    /// All of them.
-    pub const ALL: [HeadlessKind; 5] = [
-        HeadlessKind::Claude,
-        HeadlessKind::Codex,
-        HeadlessKind::Gemini,
-        HeadlessKind::Opencode,
-        HeadlessKind::Goose,
-    ];
-
-    /// Returns the kind of agent this is.
-    pub fn kind(self) -> Kind {
-        match self {
-            HeadlessKind::Claude => Kind::Claude,
-            HeadlessKind::Codex => Kind::Codex,
-            HeadlessKind::Gemini => Kind::Gemini,
-            HeadlessKind::Opencode => Kind::Opencode,
-            HeadlessKind::Goose => Kind::Goose,
-        }
+    /// Returns all of them, in the order in which they are shown.
+    pub fn all() -> impl Iterator<Item = HeadlessKind> {
+        AGENTS.iter().map(HeadlessKind)
     }
 
-    /// Returns what it keeps in a home folder.
-    pub fn home(self) -> &'static Home {
-        headless::home_of(self)
+    /// Returns the names of all.
+    pub fn names() -> &'static [&'static str] {
+        &HEADLESS_NAMES
     }
 
     /// Returns the one of this name.
     pub fn find(name: &str) -> Option<HeadlessKind> {
-        HeadlessKind::ALL.into_iter().find(|kind| kind.program() == name)
+        HeadlessKind::all().find(|kind| kind.name() == name)
     }
 
     /// Returns the agent that a command starts, directly, through a bridge such as `codex-acp`, or with `npx`.
@@ -112,9 +99,38 @@ impl HeadlessKind {
             .next()
     }
 
-    /// Returns the name that the program usually has.
-    pub fn program(self) -> &'static str {
-        self.kind().name()
+    /// Returns its name, which is also the name of its program.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Returns the programs through which it speaks the Agent Client Protocol.
+    pub fn bridges(self) -> &'static [&'static str] {
+        self.0.bridges
+    }
+
+    /// Returns what it keeps in a home folder.
+    pub fn home(self) -> &'static Home {
+        &self.0.home
+    }
+
+    /// Returns what starts it and reads its output.
+    pub(crate) fn adapter(self) -> Box<dyn Adapter> {
+        (self.0.adapter)()
+    }
+}
+
+impl PartialEq for HeadlessKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for HeadlessKind {}
+
+impl fmt::Debug for HeadlessKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
     }
 }
 
@@ -124,19 +140,42 @@ impl fmt::Display for Kind {
     }
 }
 
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl Serialize for HeadlessKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_agent_is_known_by_its_command() {
-        let of =
-            |line: &str| HeadlessKind::of_command(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        assert_eq!(of("/usr/bin/claude -p"), Some(HeadlessKind::Claude));
-        assert_eq!(of("/opt/claude-agent-acp"), Some(HeadlessKind::Claude));
-        assert_eq!(of("npx @zed-industries/claude-code-acp@1.2"), Some(HeadlessKind::Claude));
-        assert_eq!(of("npx codex"), Some(HeadlessKind::Codex));
-        assert_eq!(of("goose acp"), Some(HeadlessKind::Goose));
+        let of = |line: &str| {
+            let command: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            HeadlessKind::of_command(&command).map(HeadlessKind::name)
+        };
+        assert_eq!(of("/usr/bin/claude -p"), Some("claude"));
+        assert_eq!(of("/opt/claude-agent-acp"), Some("claude"));
+        assert_eq!(of("npx @zed-industries/claude-code-acp@1.2"), Some("claude"));
+        assert_eq!(of("npx codex"), Some("codex"));
+        assert_eq!(of("goose acp"), Some("goose"));
         assert_eq!(of("sh agent.sh"), None);
+    }
+
+    #[test]
+    fn every_name_is_found_again_and_taken_once() {
+        for name in Kind::names() {
+            assert_eq!(Kind::find(name).map(Kind::name), Some(*name));
+            assert_eq!(Kind::names().iter().filter(|known| *known == name).count(), 1, "{name}");
+        }
+        assert_eq!(Kind::find("none"), None, "the config has another meaning for it");
     }
 }

@@ -6,6 +6,7 @@
 //! [`start`], then `process` for how a whole tree of processes is found and ended.
 
 mod acp;
+mod agent_output;
 mod call;
 mod change;
 mod classify;
@@ -16,7 +17,6 @@ mod feed;
 mod folder;
 mod follower;
 mod headless;
-mod heard;
 mod home;
 mod item;
 mod json;

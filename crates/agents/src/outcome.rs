@@ -79,12 +79,12 @@ impl Ended {
         self
     }
 
-    /// Makes a failure of a good end whose report cannot be used, so that the agent is told and asked again.
+    /// Makes a failure of a good end whose report cannot be used, so that the agent is asked again with the reason.
     #[must_use]
     pub fn judged(mut self) -> Ended {
         if self.outcome == Outcome::Finished && !self.result_faults.is_empty() {
             let faults = self.result_faults.join("; ");
-            let message = format!("the result cannot be used: {faults}. Mend it, and give it again");
+            let message = format!("the result cannot be used: {faults}. Fix it and submit it again");
             self.outcome = Outcome::Failed(Failure::new(FailureClass::InvalidOutput, message));
         }
         self
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(ended(Outcome::Finished).judged().outcome, Outcome::Finished);
         let stopped = Outcome::Stopped(StopReason::Paused);
         assert_eq!(faulty(stopped.clone()).judged().outcome, stopped);
-        let mended = faulty(Outcome::Finished).with_submitted(json!({ "turns": 2 }), ResultIs::Report);
-        assert_eq!(mended.judged().outcome, Outcome::Finished);
+        let fixed = faulty(Outcome::Finished).with_submitted(json!({ "turns": 2 }), ResultIs::Report);
+        assert_eq!(fixed.judged().outcome, Outcome::Finished);
         let worse = ended(Outcome::Finished).with_submitted(json!({ "turns": "two" }), ResultIs::Report);
         assert!(matches!(worse.judged().outcome, Outcome::Failed(_)));
     }

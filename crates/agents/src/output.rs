@@ -52,7 +52,7 @@ pub enum Output {
     },
     /// The agent's plan, whole, as it now is.
     Planned(Vec<PlanStep>),
-    /// The agent asked for leave to do something, and was answered.
+    /// The agent asked for permission to do something, and was answered.
     PermissionAsked {
         /// What it wants to do, in one line.
         what: String,
@@ -63,7 +63,7 @@ pub enum Output {
     },
     /// What was used so far.
     Used(Usage),
-    /// The provider asks to come back later; the agent may wait and go on by itself.
+    /// The provider asks to come back later; the agent may wait and continue by itself.
     RateLimited {
         /// What was said.
         message: String,
@@ -96,7 +96,7 @@ pub enum PlanState {
     Done,
 }
 
-/// What an agent that asks for leave is answered.
+/// What an agent that asks for permission is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]

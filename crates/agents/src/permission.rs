@@ -1,4 +1,4 @@
-//! What an agent is answered when it asks for leave to do something.
+//! What an agent is answered when it asks for permission to do something.
 
 use serde::{Deserialize, Serialize};
 

@@ -10,14 +10,13 @@ use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// What is told is cut to the minute, so that the limit is over by the end of it; who comes back before would be turned
-/// away again.
+/// A time is given to the minute, and the limit is over by the end of it; an earlier attempt would be refused again.
 const CUT: SignedDuration = SignedDuration::from_mins(1);
 
 /// A time that has just passed is still the one that is meant, and not tomorrow's.
 const JUST_PASSED: SignedDuration = SignedDuration::from_mins(5);
 
-/// Returns the moment of a time of day at the beginning of a text: the next there is, unless a date is told.
+/// Returns the moment of a time of day at the beginning of a text: the next there is, unless a date is given.
 pub(crate) fn parse_clock(text: &str, now: &Zoned) -> Option<Timestamp> {
     let text = text.trim_start_matches([' ', ':']);
     let (date, text) = match split_date(text) {

@@ -49,7 +49,7 @@ impl Program {
         match self {
             Program::Scripted(_) => Kind::Scripted,
             Program::Command(_) => Kind::Command,
-            Program::Headless { kind, .. } => kind.kind(),
+            Program::Headless { kind, .. } => Kind::Headless(*kind),
             Program::Acp(_) => Kind::Acp,
         }
     }
@@ -89,7 +89,7 @@ pub struct Start {
     pub program: Program,
     /// The working folder.
     pub folder: PathBuf,
-    /// What the agent is told.
+    /// What the agent is asked to do.
     pub prompt: String,
     /// The environment, but for PATH, HOME, TERM, LANG, TMPDIR and TZ, which are passed through unless given here.
     pub environment: Vec<(String, String)>,
@@ -103,7 +103,7 @@ pub struct Start {
     pub resumed_usage: Option<Usage>,
     /// The server whose tools the agent is given.
     pub tools: Option<ToolServer>,
-    /// What the agent is answered when it asks for leave.
+    /// What the agent is answered when it asks for permission.
     pub permissions: Permissions,
     /// Whom [`Permissions::Ask`] asks; without it, what has to be asked is denied.
     pub asker: Option<Asker>,

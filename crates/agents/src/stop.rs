@@ -14,7 +14,7 @@ use tokio::sync::watch;
 pub enum StopReason {
     /// Its work is no longer wanted.
     Cancelled,
-    /// Its work goes on later.
+    /// Its work continues later.
     Paused,
     /// The engine is shutting down.
     Shutdown,

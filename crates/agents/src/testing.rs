@@ -1,12 +1,18 @@
-//! What unit tests of several files need: a start with nothing particular in it.
+//! What unit tests of several files need: an agent by its name, and a start with nothing particular in it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::kind::HeadlessKind;
 use crate::limits::Limits;
 use crate::permission::Permissions;
 use crate::session_id::SessionId;
 use crate::start::{Program, ResultIs, Start};
+
+/// Returns the agent of this name.
+pub(crate) fn headless(name: &str) -> HeadlessKind {
+    HeadlessKind::find(name).unwrap()
+}
 
 /// Returns the start of a session in a folder that need not exist.
 pub(crate) fn start_for(folder: &Path) -> Start {

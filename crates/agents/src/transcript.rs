@@ -1,4 +1,4 @@
-//! Writes down on disk what a session was told, said and did: one JSON object per line.
+//! Writes the input, the output and the actions of a session to disk: one JSON object per line.
 //!
 //! `{"at":"…","stream":"prompt|in|out|err|note|edit|commit","text":"…"}`, and `{"at":"…","stream":"item","item":{…}}` for what
 //! the output of an agent means ([`Item`]); such output itself is `"kept":true`. The last line is `"end":true`. The file is only ever appended to, also

@@ -12,6 +12,10 @@ use regatta_agents::{
 use serde_json::json;
 use support::{Place, failure, is_alive, run, text_of, within, words};
 
+fn headless(name: &str) -> HeadlessKind {
+    HeadlessKind::find(name).unwrap()
+}
+
 /// Makes a program of a shell script, which gets the arguments and the prompt of the session.
 fn agent(place: &Place, kind: HeadlessKind, script: &str) -> Start {
     let path = place.root().join("agent");
@@ -31,7 +35,7 @@ async fn prompt_arguments_and_files_reach_the_program() {
         "cat >prompt; printf '%s\\n' \"$@\" >arguments; cat \"{}/claude-mcp.json\" >settings\n{CLAUDE_BEGIN}\n{CLAUDE_END}",
         place.root().display()
     );
-    let mut start = agent(&place, HeadlessKind::Claude, &script);
+    let mut start = agent(&place, headless("claude"), &script);
     start.prompt = "a secret plan".to_owned();
     start.tools = Some(ToolServer { name: "regatta".to_owned(), command: words(&["regatta", "mcp"]) });
     let (outputs, ended) = run(start).await;
@@ -56,16 +60,16 @@ async fn the_result_file_comes_before_the_last_message() {
     let place = Place::new();
     let script =
         format!("echo '{{\"from\":\"file\"}}' >\"$REGATTA_RESULT_FILE\"\n{CLAUDE_BEGIN}\n{CLAUDE_END}");
-    let (_, ended) = run(agent(&place, HeadlessKind::Claude, &script)).await;
+    let (_, ended) = run(agent(&place, headless("claude"), &script)).await;
     assert_eq!((ended.result, ended.result_from), (Some(json!({ "from": "file" })), Some(ResultFrom::File)));
 
     // What an earlier session left there does not count for the next one.
     let script = format!("{CLAUDE_BEGIN}\n{CLAUDE_END}");
-    let (_, ended) = run(agent(&place, HeadlessKind::Claude, &script)).await;
+    let (_, ended) = run(agent(&place, headless("claude"), &script)).await;
     assert_eq!(ended.result_from, Some(ResultFrom::Message));
 
     let script = format!("ln -s /etc/passwd \"$REGATTA_RESULT_FILE\"\n{CLAUDE_BEGIN}\n{CLAUDE_END}");
-    let (_, ended) = run(agent(&place, HeadlessKind::Claude, &script)).await;
+    let (_, ended) = run(agent(&place, headless("claude"), &script)).await;
     assert_eq!(ended.result_from, Some(ResultFrom::Message));
     assert!(matches!(&ended.result_faults[..], [fault] if fault.contains("cannot be read")), "{ended:?}");
     assert!(place.transcript().iter().any(|line| line.starts_with("note: the result file")));
@@ -83,10 +87,10 @@ async fn any_program_may_use_the_result_file() {
 async fn an_exit_with_0_is_no_success() {
     let place = Place::new();
     let error = r#"echo '{"type":"message","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"Ran into this error: Rate limit exceeded: slow down, retry-after: 60."}]}}'; echo '{"type":"complete"}'"#;
-    let failed = failure(run(agent(&place, HeadlessKind::Goose, error)).await.1);
+    let failed = failure(run(agent(&place, headless("goose"), error)).await.1);
     assert_eq!(failed.class, FailureClass::RateLimit);
     assert!(failed.until.is_some());
-    let cut = failure(run(agent(&place, HeadlessKind::Claude, CLAUDE_BEGIN)).await.1);
+    let cut = failure(run(agent(&place, headless("claude"), CLAUDE_BEGIN)).await.1);
     assert_eq!(cut.class, FailureClass::Crash);
     assert_eq!(cut.message, "the program ended without saying that it is done");
 }
@@ -95,14 +99,14 @@ async fn an_exit_with_0_is_no_success() {
 async fn an_error_before_the_stream_begins_is_explained() {
     let place = Place::new();
     let script = "echo 'Error: thread/resume failed: no rollout found for thread id x' >&2; exit 1";
-    let mut start = agent(&place, HeadlessKind::Codex, script);
+    let mut start = agent(&place, headless("codex"), script);
     start.resume = Some("x".to_owned());
     let (_, ended) = run(start).await;
     assert_eq!(ended.agent_session, None);
     let failed = failure(ended);
     assert_eq!((failed.class, failed.exit), (FailureClass::Crash, Some(1)));
     let printed = "echo 'error: Failed to collect extensions'; exit 1";
-    let explained = failure(run(agent(&place, HeadlessKind::Goose, printed)).await.1);
+    let explained = failure(run(agent(&place, headless("goose"), printed)).await.1);
     assert_eq!(explained.message, "exited with code 1: error: Failed to collect extensions");
     assert!(failed.message.contains("no rollout found") && failed.tail.contains("no rollout"), "{failed:?}");
 }
@@ -114,7 +118,7 @@ async fn a_limit_that_is_passed_ends_the_whole_tree() {
         "{CLAUDE_BEGIN}\nsleep 1000 & echo $! >child\n{}\nwait",
         r#"echo '{"type":"assistant","parent_tool_use_id":null,"message":{"id":"m","content":[],"usage":{"input_tokens":900,"output_tokens":200}}}'"#
     );
-    let mut start = agent(&place, HeadlessKind::Claude, &script);
+    let mut start = agent(&place, headless("claude"), &script);
     start.limits.tokens_max = Some(1000);
     let (outputs, ended) = run(start).await;
     assert!(outputs.iter().any(|output| matches!(output, Output::Used(usage) if usage.tokens() == 1100)));
@@ -127,7 +131,7 @@ async fn a_limit_that_is_passed_ends_the_whole_tree() {
     let child = std::fs::read_to_string(place.folder().join("child")).unwrap().trim().parse().unwrap();
     assert!(!is_alive(child));
 
-    let mut start = agent(&place, HeadlessKind::Claude, &script);
+    let mut start = agent(&place, headless("claude"), &script);
     start.limits.turns_max = Some(0);
     assert_eq!(failure(run(start).await.1).message, "took more than 0 turns");
 }
@@ -136,7 +140,7 @@ async fn a_limit_that_is_passed_ends_the_whole_tree() {
 async fn a_stop_is_a_stop_whatever_the_stream_said() {
     let place = Place::new();
     let script = format!("{CLAUDE_BEGIN}\n{CLAUDE_END}\nsleep 1000");
-    let mut session = regatta_agents::start(agent(&place, HeadlessKind::Claude, &script)).await.unwrap();
+    let mut session = regatta_agents::start(agent(&place, headless("claude"), &script)).await.unwrap();
     while !matches!(within(session.next()).await, Some(Output::Text(_))) {}
     session.stopper().stop(StopReason::Paused);
     let ended = within(session.wait()).await;
@@ -154,7 +158,7 @@ async fn secrets_are_named_and_not_shown() {
         printf '%s\n' "$API_KEY"
         echo '{"type":"complete"}'; exit 3
     "#;
-    let mut start = agent(&place, HeadlessKind::Goose, script);
+    let mut start = agent(&place, headless("goose"), script);
     start.environment.push(("API_KEY".to_owned(), "sk-3141592".to_owned()));
     start.environment.push(("PLAIN".to_owned(), "marked-as-secret".to_owned()));
     start.secrets.push("PLAIN".to_owned());
@@ -170,7 +174,7 @@ async fn secrets_are_named_and_not_shown() {
 async fn a_line_that_is_too_long_is_said() {
     let place = Place::new();
     let script = format!("{CLAUDE_BEGIN}\nhead -c 20000000 /dev/zero | tr '\\0' x; echo\n{CLAUDE_END}");
-    let (outputs, ended) = run(agent(&place, HeadlessKind::Claude, &script)).await;
+    let (outputs, ended) = run(agent(&place, headless("claude"), &script)).await;
     assert_eq!(ended.outcome, Outcome::Finished);
     assert!(outputs.contains(&Output::Skipped { bytes: 20_000_000 }), "{outputs:?}");
     assert!(ended.output_bytes > 20_000_000);
@@ -179,9 +183,9 @@ async fn a_line_that_is_too_long_is_said() {
 #[tokio::test]
 async fn what_cannot_start_is_said() {
     let place = Place::new();
-    let empty = place.start(Program::Headless { kind: HeadlessKind::Codex, command: Vec::new() });
+    let empty = place.start(Program::Headless { kind: headless("codex"), command: Vec::new() });
     assert!(matches!(regatta_agents::start(empty).await, Err(StartError::EmptyCommand)));
-    let mut blocked = agent(&place, HeadlessKind::Opencode, "true");
+    let mut blocked = agent(&place, headless("opencode"), "true");
     std::os::unix::fs::symlink("elsewhere", place.root().join("opencode.json")).unwrap();
     blocked.model = Some("m".to_owned());
     assert!(matches!(regatta_agents::start(blocked).await, Err(StartError::PrivateFile { .. })));

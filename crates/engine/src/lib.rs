@@ -33,9 +33,10 @@ pub use error::Error;
 pub use log::filter::{Filter, Row};
 pub use log::journal::{Entry, Journal};
 pub use log::list::{TaskRow, find_rows, list_rows};
-pub use project::config::{AgentEntry, Program, Source, Variable};
-pub use project::config::{Config, ConfigError, SandboxSettings, Sandboxed};
-pub use project::installed::{InstalledView, add_to_config, find_installed};
+pub use project::config::{
+    AgentEntry, Config, ConfigError, Program, SandboxSettings, Sandboxed, Source, Variable,
+};
+pub use project::installed::{InstalledView, add_to_config, find_installed, known_agents};
 pub use project::obeyed;
 pub use project::reach::{Reach, find_missing_sandbox, find_reach, list_reaches};
 pub use project::sample::{SampleTask, add_sample_tasks, create_sample, create_speckit_sample};

@@ -1,9 +1,9 @@
-//! Keeps the account of an evaluation's comparisons, and finds out which of them decided.
+//! Records the comparisons of an evaluation and finds which of them decided the result.
 //!
-//! It follows the evaluation node by node. When a node is left, the observations that decided *its* value are known
-//! from those of its operands; what decided the root decided the result. Inside the operands of a comparison others
-//! may stand, as in `$count(tasks[done = true]) = 3`: they are listed, and the outer one decides. Of a block only
-//! the last value counts, and what a variable holds decides where the variable is read.
+//! It follows the evaluation node by node. When a node ends, the observations that decided *its* value follow from
+//! those of its operands; what decided the root decided the result. Operands of a comparison may contain others, as
+//! in `$count(tasks[done = true]) = 3`: they are listed, but the outer one decides. Only the last value of a block
+//! counts, and the value of a variable decides where the variable is read.
 
 use std::collections::HashMap;
 

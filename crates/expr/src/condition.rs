@@ -1,15 +1,15 @@
-//! What a condition asks, read off the tree: how its parts are joined, and what each compares.
+//! What a condition asks, read from the syntax tree: how its parts are joined, and what each compares.
 //!
-//! It is for checkers that want to know which values a condition can tell apart, and what must be true wherever it
-//! holds. Comments, quotes and regular expressions cannot deceive it, because it never looks at the text. Whatever it
-//! does not know is [`Condition::Other`], of which nothing may be concluded.
+//! Checkers use it to learn which values a condition distinguishes, and what must be true whenever it holds.
+//! Comments, quotes and regular expressions cannot mislead it, because it never looks at the text. Anything it does
+//! not understand is [`Condition::Other`], from which nothing may be concluded.
 
 use jlens_core::ast::BinaryOp;
 use jlens_core::{Ast, Node, NodeKind};
 use serde_json::Value;
 
 use crate::facts::{Comparison, comparison_operator, read_comparison};
-use crate::hazards::{Names, visit};
+use crate::hazards::Names;
 
 /// How deep a condition is read; what lies deeper is [`Condition::Other`]. People write a handful of levels.
 const DEPTH_MAX: usize = 64;
@@ -17,8 +17,10 @@ const DEPTH_MAX: usize = 64;
 /// What a condition asks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
-    /// Both, or one of two, as `and` and `or` join them.
-    Joined(Box<Condition>, Box<Condition>),
+    /// Both, by `and`.
+    And(Box<Condition>, Box<Condition>),
+    /// At least one of two, by `or`.
+    Or(Box<Condition>, Box<Condition>),
     /// The opposite of another, by `$not`.
     Not(Box<Condition>),
     /// A comparison: its operator, its left side and its right side.
@@ -64,15 +66,6 @@ pub(crate) fn find_required(ast: &Ast) -> Vec<Comparison> {
     found
 }
 
-/// Lists the numbers and texts that are written in an expression, each as its value.
-pub(crate) fn find_literals(ast: &Ast) -> Vec<Value> {
-    let mut found = Vec::new();
-    visit(&ast.root, |node| {
-        found.extend(read_literal(node).filter(|value| value.is_number() || value.is_string()))
-    });
-    found
-}
-
 struct Reader<'r> {
     names: &'r Names,
 }
@@ -85,13 +78,13 @@ impl Reader<'_> {
             return Condition::Compared(operator, self.operand(lhs, depth), self.operand(rhs, depth));
         }
         match &node.kind {
-            NodeKind::Binary { op: BinaryOp::And | BinaryOp::Or, lhs, rhs } => {
-                Condition::Joined(Box::new(self.condition(lhs, depth)), Box::new(self.condition(rhs, depth)))
+            NodeKind::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), lhs, rhs } => {
+                let join = if *op == BinaryOp::And { Condition::And } else { Condition::Or };
+                join(Box::new(self.condition(lhs, depth)), Box::new(self.condition(rhs, depth)))
             }
             NodeKind::Function { args, .. } if is_bare(node) => {
                 match (self.names.find_builtin_called(node), &args[..]) {
                     (Some("not"), [one]) => Condition::Not(Box::new(self.condition(one, depth))),
-                    (Some("boolean"), [one]) => self.condition(one, depth),
                     (Some("exists"), [one]) => self.path(one).map_or(Condition::Other, Condition::Exists),
                     _ => Condition::Other,
                 }
@@ -200,7 +193,7 @@ mod tests {
             .unwrap()
             .required_comparisons()
             .into_iter()
-            .map(|found| found.text)
+            .map(|found| format!("{} {} {}", found.left, found.operator, found.right))
             .collect()
     }
 
@@ -221,14 +214,6 @@ mod tests {
         ] {
             assert_eq!(required(none), [""; 0], "{none}");
         }
-    }
-
-    #[test]
-    fn literals_have_their_values() {
-        let literals = |text: &str| Value::from(Expression::compile(text).unwrap().literals());
-        assert_eq!(literals("n < -5"), json!([-5.0]));
-        assert_eq!(literals("n > 1e3"), json!([1000.0]));
-        assert_eq!(literals(r#"t = "it\"s" /* 4 */"#), json!(["it\"s"]));
     }
 
     #[test]

@@ -1,12 +1,11 @@
-//! Counts how many values a value stands for when all that it holds is written out, and how long its texts are, as far as
-//! a bound.
+//! Counts the values inside a value and the bytes of its strings, up to a bound.
 //!
-//! What compares two values, or looks for the same ones among many, goes through all of that in one step. The weight of a
-//! value is too rough for it: it takes all items to be like the first, and a value that holds another twice, behind a
-//! small first item, would be taken for small however often that was done. A tracer has no way to walk a value, it can
-//! only have a copy made, cut to so many items and levels. So copies are made that grow until nothing is cut, or until
-//! the bound is passed; each is at most a few times as large as the one before. A text is gone through to its end even if
-//! one character of it is copied, so texts are known to the last byte before more of them are looked at.
+//! Comparing two values, or searching for duplicates, visits all of that in one step of the engine. The estimate in
+//! `weight.rs` is too rough for this: it assumes that all items are like the first, so a value that holds another
+//! twice behind a small first item looks small however often this is repeated. A tracer cannot walk a value; it can
+//! only request a copy that is cut to so many items and levels. So copies are made that grow until nothing is cut or
+//! the bound is passed; each is at most a few times as large as the one before. A string is read to its end even if
+//! one character of it is copied, so the strings are measured exactly before more of them are looked at.
 
 use std::collections::HashSet;
 

@@ -1,9 +1,9 @@
-//! The direct way: what most edges say, evaluated on the input as it stands.
+//! Evaluates the most common expressions directly on the input, without the engine.
 //!
-//! `output.status = 'blocked'` or `currentAttempts + 1` take the engine longer to set up than to answer. Such
-//! expressions are answered here: names along objects, literals, comparisons, sums, conditions, `$count`, `$lookup`.
-//! Whatever has a meaning of its own in JSONata (a list on the way, an undefined operand, a fault, a value that would
-//! have to be copied) is not answered but left to the engine, so that there is one place where these are decided.
+//! For `output.status = 'blocked'` or `currentAttempts + 1` the engine takes longer to set up than to evaluate. Such
+//! expressions are evaluated here: names along objects, literals, comparisons, sums, conditions, `$count`, `$lookup`.
+//! Anything with a special meaning in JSONata (a list along the path, an undefined operand, an error, a value that
+//! would have to be copied) is left to the engine, so that only one place decides these.
 
 use jlens_core::ast::{Attrs, BinaryOp};
 use jlens_core::{Node, NodeKind};
@@ -18,7 +18,7 @@ const NODES_MAX: u32 = 256;
 /// The deepest nesting of an expression that is answered here.
 const LEVELS_MAX: u32 = 32;
 
-/// What the engine takes for an expression of that size, at most. Whoever allows less asks the engine.
+/// The most that the engine needs for an expression of that size. With tighter limits, the engine is used.
 const NEEDED: Needed = Needed { steps: 16 * NODES_MAX as u64, depth: 8 * LEVELS_MAX as usize };
 
 /// From here on the engine does not write a number as an integer.

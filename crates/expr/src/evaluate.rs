@@ -1,7 +1,7 @@
 //! Evaluates an expression within its limits.
 //!
-//! The input is read in place, field by field, so the cost is that of what the expression looks at. Variables are
-//! copied: pass what is small, and lend what is large ([`lend_field`](crate::lend_field)). What edges mostly say does
+//! The input is read in place, field by field, so the cost depends on what the expression reads. Variables are
+//! copied: pass small values, and lend large ones ([`lend_field`](crate::lend_field)). Most conditions of edges do
 //! not need the engine at all, see `direct.rs`.
 
 use jlens_core::{Bindings, Options};

@@ -1,4 +1,4 @@
-//! What an evaluation compared, as data for whoever tells a person.
+//! What an evaluation compared, as data to show to a person.
 //!
 //! Values are shortened and the list is bounded, so an explanation of any expression can be printed and sent.
 

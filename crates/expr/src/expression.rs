@@ -5,8 +5,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::condition::{self, Condition};
 use crate::direct::Direct;
 use crate::facts::{self, Comparison, Reads};
@@ -69,11 +67,6 @@ impl Expression {
         facts::find_reads(&self.inner.written)
     }
 
-    /// Returns the comparisons in its text, in the order of the text.
-    pub fn comparisons(&self) -> Vec<Comparison> {
-        facts::find_comparisons(self.inner.written.ast())
-    }
-
     /// Returns the comparisons that hold wherever it is true: those that `and` joins, in the order of the text.
     pub fn required_comparisons(&self) -> Vec<Comparison> {
         condition::find_required(self.inner.written.ast())
@@ -83,11 +76,6 @@ impl Expression {
     pub fn condition(&self) -> Condition {
         let ast = self.inner.written.ast();
         condition::read_condition(ast, &Names::of(ast))
-    }
-
-    /// Returns the numbers and texts that are written in it.
-    pub fn literals(&self) -> Vec<Value> {
-        condition::find_literals(self.inner.written.ast())
     }
 
     /// Whether time or chance may change its result.

@@ -8,7 +8,6 @@ use jlens_core::reads::Read;
 use jlens_core::{Ast, Node, NodeKind};
 use serde::Serialize;
 
-use crate::fault::Span;
 use crate::hazards::visit;
 
 /// What an expression may read.
@@ -23,6 +22,8 @@ pub struct Reads {
     pub whole_paths: Vec<Vec<String>>,
     /// Variables that the expression expects from outside, without the `$`.
     pub variables: Vec<String>,
+    /// Paths into those variables: the name of one without the `$`, then field names as in `paths`.
+    pub variable_paths: Vec<Vec<String>>,
     /// Whether it may read all of its input, as `$`, `**` and `$eval` do; `paths` then says nothing.
     pub whole_input: bool,
     /// Whether it may read any variable, as `$eval` can.
@@ -32,16 +33,12 @@ pub struct Reads {
 /// A comparison in an expression's text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// Its text.
-    pub text: String,
     /// Its operator: `=`, `!=`, `<`, `<=`, `>`, `>=` or `in`.
     pub operator: &'static str,
     /// The text of the left side.
     pub left: String,
     /// The text of the right side.
     pub right: String,
-    /// Where it stands.
-    pub at: Span,
 }
 
 /// Returns the names of the functions that every expression can call, without the `$`.
@@ -66,20 +63,12 @@ pub(crate) fn comparison_operator(node: &Node) -> Option<&'static str> {
     }
 }
 
-pub(crate) fn find_comparisons(ast: &Ast) -> Vec<Comparison> {
-    let mut found = Vec::new();
-    visit(&ast.root, |node| found.extend(read_comparison(ast, node)));
-    found.sort_by_key(|comparison| (comparison.at.start, comparison.at.end));
-    found
-}
-
 /// Returns the comparison that a node is, if it is one.
 pub(crate) fn read_comparison(ast: &Ast, node: &Node) -> Option<Comparison> {
     let text_of = |node: &Node| ast.source.get(node.span.start..node.span.end).unwrap_or_default().to_owned();
     let operator = comparison_operator(node)?;
     let NodeKind::Binary { lhs, rhs, .. } = &node.kind else { return None };
-    let (left, right) = (text_of(lhs), text_of(rhs));
-    Some(Comparison { text: text_of(node), operator, left, right, at: node.span.into() })
+    Some(Comparison { operator, left: text_of(lhs), right: text_of(rhs) })
 }
 
 pub(crate) fn find_reads(expression: &jlens_core::Expression) -> Reads {
@@ -90,9 +79,15 @@ pub(crate) fn find_reads(expression: &jlens_core::Expression) -> Reads {
         whole_input: found.input().is_some_and(Read::is_whole),
         ..Reads::default()
     };
+    let (mut whole, mut of_variables) = (Vec::new(), Vec::new());
     if let Some(read) = found.input() {
-        collect_paths(read, &mut Vec::new(), &mut reads);
+        collect_paths(read, &mut Vec::new(), &mut reads.paths, &mut whole);
     }
+    reads.whole_paths = std::mem::take(&mut whole);
+    for (name, read) in found.bindings() {
+        collect_paths(read, &mut vec![name.clone()], &mut of_variables, &mut whole);
+    }
+    reads.variable_paths = of_variables;
     reads
 }
 
@@ -116,18 +111,23 @@ pub(crate) fn is_fickle(ast: &Ast) -> bool {
     is_fickle
 }
 
-fn collect_paths(read: &Read, path: &mut Vec<String>, reads: &mut Reads) {
+fn collect_paths(
+    read: &Read,
+    path: &mut Vec<String>,
+    paths: &mut Vec<Vec<String>>,
+    whole: &mut Vec<Vec<String>>,
+) {
     let fields = read.fields().filter(|fields| !fields.is_empty());
     let Some(fields) = fields else {
         if !path.is_empty() {
-            reads.paths.push(path.clone());
-            reads.whole_paths.extend(read.is_whole().then(|| path.clone()));
+            paths.push(path.clone());
+            whole.extend(read.is_whole().then(|| path.clone()));
         }
         return;
     };
     for (name, read) in fields {
         path.push(name.clone());
-        collect_paths(read, path, reads);
+        collect_paths(read, path, paths, whole);
         path.pop();
     }
 }

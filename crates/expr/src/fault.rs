@@ -1,7 +1,7 @@
-//! Why an expression gave no answer, in our words, with the engine's code beside them.
+//! Why an expression gave no result, in our words, with the code of the engine.
 //!
-//! The engine tells limits from mistakes by its codes, and some of its limits from each other only by the words of
-//! the message. Both are read here and nowhere else, against the version of the engine that the manifest pins.
+//! The engine distinguishes limits from mistakes by its codes, and some limits from each other only by the wording of
+//! the message. Both are interpreted here and nowhere else, for the version of the engine that the manifest pins.
 
 use std::ops::Range;
 
@@ -135,7 +135,7 @@ impl Fault {
     pub(crate) fn of_panic(message: &str) -> Fault {
         Fault::Evaluation {
             code: PANIC_CODE.to_owned(),
-            message: format!("the function failed inside of the engine of expressions: {message}"),
+            message: format!("the function failed inside the expression engine: {message}"),
             token: None,
             at: None,
         }

@@ -1,11 +1,11 @@
-//! Runs the engine so that nothing it does can take the caller down with it.
+//! Runs the engine so that a panic inside it cannot take the caller down.
 //!
-//! A panic of the engine is a mistake of its own, and no reason for a run to die at each resume: it is caught here, said
-//! by nobody, and handed back as a fault of the expression. What the engine had under way dies with it, so the next
-//! evaluation starts afresh. The ledger leaves by unwinding too, with [`Stop`]; that never reaches the panic hook.
+//! A panic of the engine is a bug in the engine and must not kill a run at every resume. It is caught here, printed
+//! nowhere, and returned as a fault of the expression. Nothing of the failed evaluation is kept, so the next one
+//! starts fresh. The ledger also stops an evaluation by unwinding, with [`Stop`]; that never reaches the panic hook.
 //!
-//! The hook of a process is one for all threads. So the first guarded run puts a hook before the one that is there, and
-//! that stays silent only on a thread that is inside of a guarded run.
+//! A process has one panic hook for all threads. The first guarded run therefore wraps the existing hook, and the
+//! wrapper is silent only on a thread that is inside a guarded run.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -27,7 +27,7 @@ thread_local! {
 
 /// Runs what the engine is asked to do, and returns what made it leave early as a fault.
 ///
-/// Whoever calls looks at nothing again that the unwinding passed, but for what it knows to be whole.
+/// The caller must not use again what the unwinding passed through, except for what it knows to be intact.
 pub(crate) fn guarded<R>(run: impl FnOnce() -> R) -> Result<R, Fault> {
     stay_silent_when_guarded();
     let was_guarded = IS_GUARDED.replace(true);

@@ -1,8 +1,8 @@
-//! What an evaluation has to watch for, read off the tree once.
+//! What an evaluation has to watch for, read from the syntax tree once.
 //!
-//! The engine counts the nodes it evaluates, but what a built-in function does inside one call it does not. So the
-//! names of the functions that an expression uses, and how it uses them, say which limits it gets. A name that the
-//! expression binds itself is not taken for the built-in function.
+//! The engine counts the nodes it evaluates, but not the work a built-in function does inside one call. So the
+//! functions that an expression uses, and how it uses them, decide which limits it gets. A name that the expression
+//! binds itself is not mistaken for the built-in function.
 
 use std::collections::HashSet;
 

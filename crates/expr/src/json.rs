@@ -1,8 +1,8 @@
-//! Guards what is read as JSON against a key that `serde_json` keeps for itself.
+//! Guards JSON input against a key that `serde_json` reserves.
 //!
-//! If any part of a program asks for its feature `raw_value`, `serde_json` reads an object whose first key is that mark as
-//! a text of JSON within JSON, each nested to the full depth again: forty kilobytes of them overflow the stack. So a text
-//! that has the mark is not read, and a value that has it is not kept: what is kept is read again some day.
+//! If any part of a program enables the feature `raw_value`, `serde_json` reads an object whose first key is that
+//! mark as JSON inside JSON, each nested to the full depth again: forty kilobytes of them overflow the stack. So text
+//! with the mark is not read, and a value with it is not stored, because stored values are read again later.
 
 use serde::de::Error as _;
 use serde_json::{Error, Value};

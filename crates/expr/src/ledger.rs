@@ -1,13 +1,12 @@
 //! Counts what an evaluation builds, and stops it before it builds too much.
 //!
-//! The engine bounds each array and each string, but not all of them together; a range it allocates before it looks
-//! at the bound. So an evaluation that may build something is traced: the ledger sees each value when its node is left, adds up what was
-//! built, and looks at the ends of a range before the range exists. The count never goes down. That is rough, simple
-//! and the same everywhere.
+//! The engine bounds each array and each string, but not their total, and it allocates a range before it checks the
+//! bound. So an evaluation that may build something is traced: the ledger sees each value when its node ends, adds up
+//! what was built, and checks the ends of a range before the range exists. The count never goes down. That is rough,
+//! simple and the same on every machine.
 //!
-//! A tracer cannot return an error, and the engine looks for cancellation only before a node, which is too late for
-//! a range. So the ledger leaves by unwinding, with a payload of its own and without the panic hook;
-//! `guard.rs` catches it.
+//! A tracer cannot return an error, and the engine checks for cancellation only before a node, which is too late for
+//! a range. So the ledger stops by unwinding, with its own payload and without the panic hook; `guard.rs` catches it.
 
 use std::panic::resume_unwind;
 

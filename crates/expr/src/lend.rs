@@ -1,8 +1,7 @@
 //! Lets an expression name a field that its input does not have, without copying the input.
 //!
-//! The engine evaluates over one value. Whoever owns that value lends it the field for as long as a look takes, and
-//! gets both back as they were. Copying a state of some megabytes for each edge would make a step cost what the
-//! state weighs.
+//! The engine evaluates over one value. The owner of that value adds the field for the duration of a call and gets both
+//! back unchanged. Copying a state of several megabytes for each edge would make the cost of a step grow with the state.
 
 use serde_json::Value;
 

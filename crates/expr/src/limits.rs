@@ -1,4 +1,4 @@
-//! What an evaluation may use up, and what stands in for the world: the time, and the seed of chance.
+//! The limits of an evaluation, and its inputs from outside: the time and the random seed.
 //!
 //! Limits are always set. All but the time are counted, so the same expression over the same input ends the same way
 //! on every machine; the time is only the backstop. [`Limits::at`] gives the usual ones, which the constants name.
@@ -69,9 +69,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the usual limits at a moment, in milliseconds since 1970 began in UTC.
+    /// Returns the usual limits at a time in milliseconds since the Unix epoch.
     ///
-    /// The moment is the seed of `$random` too: whoever evaluates again at the same moment gets the same answer.
+    /// The time also seeds `$random`: evaluating again at the same time gives the same answer.
     pub fn at(now_millis: i64) -> Limits {
         Limits {
             steps: STEPS_MAX,

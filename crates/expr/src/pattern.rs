@@ -1,10 +1,10 @@
-//! What a regular expression may cost, read off its text before it runs.
+//! What a regular expression may cost, read from its text before it runs.
 //!
-//! The engine goes back step by step, and counts these steps; but not what it must remember to go back, nor how long one of
-//! them takes. It remembers something for each part of a group that is repeated, each time it is repeated: so memory
-//! grows with the text and with the parts. One step is long where a part is tried again and again over the same
-//! stretch of text without a step between: in a look-around, a back reference, and a repetition that must go far before it
-//! counts. From both follows how long a text may be. The reading is rough, and never below what the engine does.
+//! The engine backtracks and counts its steps, but not the memory it needs to backtrack, nor how long one step takes.
+//! It stores something for each part of a repeated group on every repetition, so memory grows with the text and with
+//! the parts. A step is long where a part is retried over the same text without a step in between: in a look-around,
+//! a back reference, and a repetition with a high minimum. Both limit how long a text may be. The estimate is rough,
+//! and never below the real cost.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -204,9 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn malformed_patterns_are_read_too() {
+    fn malformed_patterns_hide_no_repeated_group() {
         for pattern in [")))", "((((", "[", "\\", "(?", "{", "a{", "]", "(?<", ")*+?{9"] {
-            let _ = Cost::of(pattern).text_bytes_max();
+            assert_eq!(Cost::of(pattern).text_bytes_max(), None, "{pattern}");
+        }
+        for pattern in [")))(a)+", "((((a)+", "(a)+[", "(a)+\\", "{(a)+"] {
+            assert_eq!(Cost::of(pattern).text_bytes_max(), Some(500_000 / 5), "{pattern}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Makes the results of built-in functions visible where the engine would hide them.
 //!
-//! A call at the end of a function's body is not evaluated as a node: the engine makes it in a loop, so that functions
-//! may call themselves for ever in little room. What a built-in function answers there is then never traced, and
-//! `$map(xs, function($x){ $pad($x, 1e6) })` would build without anybody counting. Such a call gets a fallback that is
-//! never needed, `($pad($x, 1e6) ?? ())`, and is an ordinary node again. Calls of the expression's own functions stay
-//! as they are. Positions are mapped back, so that a fault points into the text as it was written.
+//! A call at the end of a function's body is not evaluated as a node: the engine runs it in a loop, so that functions
+//! can recurse without using the stack. The result of a built-in function there is never traced, and `$map(xs,
+//! function($x){ $pad($x, 1e6) })` would build strings that nobody counts. Such a call gets a fallback that is never
+//! used, `($pad($x, 1e6) ?? ())`, and is an ordinary node again. Calls of the expression's own functions are left
+//! alone. Positions are mapped back, so that a fault points into the original text.
 
 use jlens_core::{Ast, NodeKind};
 

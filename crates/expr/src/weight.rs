@@ -1,9 +1,9 @@
-//! Estimates how much a value is, in little time.
+//! Estimates the size of a value in little time.
 //!
-//! A tracer can look at a value only by having a shortened copy made of it. With one item per level that copy is
-//! small, and the engine notes in it how many items it left out. From these widths follows about what the value
-//! takes, and how many values it stands for when all that it holds is written out, as if all items were like the
-//! first. A string is copied to learn its length.
+//! A tracer can look at a value only through a shortened copy. With one item per level that copy is small, and the
+//! engine notes in it how many items it left out. From these counts follows roughly how much memory the value takes
+//! and how many values it contains, assuming that all items are like the first. A string is copied to learn its
+//! length.
 
 use jlens_core::audit::{CaptureLimits, ValueRef};
 use serde_json::Value;

@@ -46,7 +46,7 @@ fn hostile_expressions_end_soon_and_small() {
     println!("{said}");
     assert!(output.status.success(), "the list ended with {}:\n{said}\n{complained}", output.status);
     assert!(said.contains("all ended"), "the list was not run:\n{said}");
-    assert!(!complained.contains("panicked"), "a panic of the engine was told:\n{complained}");
+    assert!(!complained.contains("panicked"), "the engine printed a panic:\n{complained}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is wrong with a workflow, and where.
 //!
-//! A fault is told to whoever wrote the files, so it has the place, the offending text and what to do about it. All
-//! faults of a workflow are found in one go. `rule` is the name by which tests and people speak of one kind.
+//! Authors of workflows read these, so each has a position, the offending text and a suggestion. All errors of a
+//! workflow are reported at once. `rule` is the name of the kind of error, for tests and people.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -16,7 +16,7 @@ use serde::Serialize;
 pub enum Severity {
     /// The workflow cannot run.
     Error,
-    /// It can run, and probably does not do what was meant.
+    /// The workflow can run, but probably does something other than intended.
     Warning,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A stretch of a workflow's file.
+/// A range of text in a file of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The file, relative to the folder of the outermost workflow.
@@ -50,7 +50,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// One thing that is wrong with a workflow.
+/// An error or a warning about a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fault {
@@ -93,12 +93,12 @@ impl Fault {
         Fault { severity: Severity::Warning, ..Fault::error(rule, at, message) }
     }
 
-    /// Adds what to do about it.
+    /// Adds a suggestion.
     pub fn with_hint(self, hint: impl Into<String>) -> Fault {
         Fault { hint: Some(hint.into()), ..self }
     }
 
-    /// Adds a known name as the one that was probably meant, if there is one.
+    /// Suggests a known name, if there is a similar one.
     pub fn with_nearest(self, nearest: Option<&str>) -> Fault {
         match nearest {
             Some(name) => self.with_hint(format!("did you mean `{name}`?")),
@@ -126,15 +126,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Puts faults into the order in which they are told: by file, and by place in it.
+/// Sorts faults by file and by position in it, the order in which they are shown.
 pub fn sort(faults: &mut [Fault]) {
     faults.sort_by(|a, b| (&a.file, a.line, a.column, a.rule).cmp(&(&b.file, b.line, b.column, b.rule)));
 }
 
-/// The most faults of one load; whoever has as many mends the first ones first.
+/// The most faults of one load; with more, the first ones are fixed first anyway.
 const FAULTS_MAX: usize = 500;
 
-/// The rules of expressions and places: what breaks them is known to be there, and to be unknown.
+/// The rules of expressions and places: a placeholder takes the place of what breaks them.
 const STOOD_IN_FOR: [&str; 3] = ["bad-expression", "bad-place", "unknown-variable"];
 
 /// Collects the faults of a load; the readers of all files share one.
@@ -156,7 +156,7 @@ impl Faults {
         self.found.borrow().len()
     }
 
-    /// Returns how many there are beside those for which something else stands in.
+    /// Returns how many there are without those that have a placeholder.
     pub(crate) fn count_hard(&self) -> usize {
         let is_hard = |fault: &&Fault| !STOOD_IN_FOR.contains(&fault.rule);
         self.found.borrow().iter().filter(is_hard).count()

@@ -1,7 +1,7 @@
-//! The filter `fenced` of prompts: a text of somebody else's, set apart from what the prompt itself says.
+//! The prompt filter `fenced`: sets text from elsewhere apart from the prompt itself.
 //!
-//! The fence is longer than any in the text, so that nothing in the text can end it. A long text is cut, and the prompt
-//! says so, because a prompt that is too long stops the run.
+//! The fence is longer than any in the text, so that nothing in the text can end it. A long text is cut, and the
+//! prompt says so, because a prompt that is too long stops the run.
 
 use minijinja::Value;
 

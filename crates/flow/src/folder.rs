@@ -1,8 +1,8 @@
 //! A workflow's files as text, in the order of their names.
 //!
-//! Whoever has the files (a disk, the binary, the log) makes the folder; this room never opens one. It says which
-//! files matter: what an editor or a system leaves in a folder is none of a workflow's business. The digest names the
-//! contents, so a run can say which definition it began with.
+//! The owner of the files (a disk, the binary, the log) builds the folder; this crate never opens one. The folder decides
+//! which files belong to a workflow and ignores what an editor or the system leaves behind. The digest identifies the
+//! contents, so a run can record the definition it started with.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,8 +1,8 @@
-//! What a load could not read of a workflow, so that the check can go on with the rest.
+//! The parts of a workflow that could not be read, so that the check can continue with the rest.
 //!
-//! In place of what cannot be read there is something that says nothing: an expression that may hold or not, a schema
-//! that allows everything, a node of which only the name is known. The check reports nothing that only follows from
-//! such a gap. A workflow that has gaps is never handed out: it lives only as long as its faults are looked for.
+//! A placeholder stands for each part that cannot be read: an expression that may hold or not, a schema that allows
+//! everything, a node with only a name. The check reports nothing that only follows from such a gap. A workflow with
+//! gaps never leaves this crate: it exists only while its errors are collected.
 
 use std::collections::BTreeSet;
 
@@ -12,19 +12,19 @@ use crate::workflow::{Assignment, Node, NodeKind, Workflow};
 /// The parts of a workflow that could not be read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gaps {
-    /// Nodes that have keys which could not be read.
+    /// Nodes with keys that could not be read.
     pub(crate) nodes: BTreeSet<String>,
-    /// Those of them of which not even the kind is known.
+    /// Those of them whose kind is unknown.
     pub(crate) kinds: BTreeSet<String>,
-    /// Edges that have keys which could not be read.
+    /// Edges with keys that could not be read.
     pub(crate) edges: BTreeSet<String>,
-    /// Whether there are edges of which nobody can say where they lead.
+    /// Whether there are edges with an unknown source or target.
     pub(crate) has_lost_edges: bool,
-    /// Roles whose results are not known.
+    /// Roles whose output schema is unknown.
     pub(crate) roles: BTreeSet<String>,
     /// Children that could not be read.
     pub(crate) children: BTreeSet<String>,
-    /// Whether nothing is known of the state.
+    /// Whether the schema of the state is unknown.
     pub(crate) is_state_unknown: bool,
     /// Whether values that fit the schemas and `[bind]` cannot be made.
     pub(crate) has_doubtful_values: bool,

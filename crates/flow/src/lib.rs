@@ -1,11 +1,12 @@
 //! Workflow graphs as data: parse, check, and pick the edge that holds.
 //!
-//! Start with [`Workflow::load`]: it reads a [`Folder`] of texts and finds every fault of form in one go. A step is
-//! made of plain functions over a [`Trial`], which lends the state what expressions may name, applies what is
-//! decided in place, and puts everything back. A [`Sheet`] owns a state and hands out trials of it.
+//! Start with [`Workflow::load`]: it reads a [`Folder`] of files and reports every syntax error at once. [`check`] then
+//! looks for mistakes in the graph. A step is made of plain functions over a [`Trial`], which adds to the state what
+//! expressions may read, applies changes in place, and restores everything at the end. A [`Sheet`]
+//! owns a state and hands out trials of it.
 //!
-//! This room knows neither runs nor tasks, opens no file and reads no clock: files, times and results are given to
-//! it. What it answers is written into the log by others, so that a replay evaluates nothing.
+//! This crate knows neither runs nor tasks, opens no file and reads no clock: files, times and results are passed in.
+//! Its answers are written to the log by others, so that a replay evaluates nothing.
 
 mod check;
 mod expression;
@@ -14,9 +15,9 @@ mod fence;
 mod folder;
 mod gaps;
 mod graph;
-mod likeness;
 mod load;
 mod name;
+mod nearest;
 mod nesting;
 mod patch;
 mod path;
@@ -36,8 +37,8 @@ pub use expression::{Expression, Part, RESERVED};
 pub use fault::{Fault, Position, Severity, sort};
 pub use folder::{FILE_BYTES_MAX, FILES_MAX, Folder};
 pub use graph::{render_dot, render_mermaid, render_svg};
-pub use likeness::find_nearest;
 pub use name::{BadName, EdgeId, NAME_CHARACTERS_MAX, NodeName};
+pub use nearest::find_nearest;
 pub use patch::{Assigned, Patch, PlaceFault, apply};
 pub use path::{PathStep, ResolvedPath};
 pub use regatta_expr::is_deceptive;

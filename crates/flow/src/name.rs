@@ -12,7 +12,7 @@ pub const NAME_CHARACTERS_MAX: usize = 64;
 /// A name that is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{name}` is no name: a name has letters, digits, `_` and `-`, begins with a letter, and at most {NAME_CHARACTERS_MAX} characters"
+    "`{name}` is not a valid name: use letters, digits, `_` and `-`, starting with a letter, at most {NAME_CHARACTERS_MAX} characters"
 )]
 pub struct BadName {
     /// What was given.

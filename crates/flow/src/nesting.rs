@@ -1,7 +1,7 @@
 //! How deep a value may be nested.
 //!
-//! A reader of JSON gives up at 128 levels, so a value that comes in at 120 and is kept inside of an event, a snapshot or
-//! a state can be written and never be read again. Whatever comes from outside has to be much flatter than that.
+//! A JSON parser gives up at 128 levels, so a value that arrives at 120 and is stored inside an event, a snapshot or
+//! a state could be written and never be read again. Values from outside must be much flatter than that.
 
 use serde_json::Value;
 

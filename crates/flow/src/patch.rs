@@ -1,7 +1,7 @@
-//! One change of a state: a place and what is put there.
+//! One change of a state: a place and its new value.
 //!
-//! A value that is the output, or a part of it, is a reference: the output is in the same event, and a thousand
-//! tasks are in the log once. Applying a patch touches the place and nothing else.
+//! A value that is the output, or a part of it, is stored as a reference: the output is in the same event, so a
+//! thousand tasks are in the log only once. Applying a patch touches nothing but its place.
 
 use std::fmt;
 
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for Patch {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceFault {
     /// What it would be in is not there.
-    #[error("`{place}` cannot be set, because `{parent}` is {found}: it needs a default, or a `set` before")]
+    #[error("`{place}` cannot be set because `{parent}` is {found}: give it a default, or set it first")]
     Absent {
         /// The place.
         place: ResolvedPath,
@@ -92,7 +92,7 @@ pub enum PlaceFault {
         found: &'static str,
     },
     /// What it would be in has no such fields or items.
-    #[error("`{place}` cannot be set, because `{parent}` is {found}")]
+    #[error("`{place}` cannot be set because `{parent}` is {found}")]
     Misfit {
         /// The place.
         place: ResolvedPath,
@@ -207,7 +207,7 @@ mod tests {
     fn a_place_is_set_added_or_refused() {
         let absent = |place: &str, parent: &str, found: &str| {
             format!(
-                "`{place}` cannot be set, because `{parent}` is {found}: it needs a default, or a `set` before"
+                "`{place}` cannot be set because `{parent}` is {found}: give it a default, or set it first"
             )
         };
         assert_eq!(told(json!({"a": [1, 2]}), json!(["a", 1])), r#"{"a":[1,9]}"#);
@@ -217,12 +217,12 @@ mod tests {
         assert_eq!(told(json!({"a": {}}), json!(["a", "b", "c"])), absent("a.b.c", "a.b", "not there"));
         assert_eq!(told(json!({}), json!(["a", "b", "c"])), absent("a.b.c", "a", "not there"));
         assert_eq!(told(json!({"a": null}), json!(["a", "b"])), absent("a.b", "a", "null"));
-        assert_eq!(told(json!({"a": {}}), json!(["a", 0])), "`a[0]` cannot be set, because `a` is an object");
+        assert_eq!(told(json!({"a": {}}), json!(["a", 0])), "`a[0]` cannot be set because `a` is an object");
         assert_eq!(
             told(json!({"a": [1]}), json!(["a", 0, "b"])),
-            "`a[0].b` cannot be set, because `a[0]` is a number"
+            "`a[0].b` cannot be set because `a[0]` is a number"
         );
-        assert_eq!(told(json!({}), json!([])), "`` cannot be set, because `` is an object");
+        assert_eq!(told(json!({}), json!([])), "`` cannot be set because `` is an object");
     }
 
     #[test]

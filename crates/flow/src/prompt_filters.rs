@@ -1,7 +1,7 @@
-//! The filters of prompts: those of the template engine that make no more of a text than they are given, with limits.
+//! The filters of prompts: those of the template engine that do not let a text grow, with limits.
 //!
-//! A filter that could make a short text long (`replace`, `join`, `indent`) is asked first how long. Each call is charged
-//! what it is given, because the engine counts a filter as one instruction however much it reads.
+//! A filter that could make a short text long (`replace`, `join`, `indent`) first has to say how long. Each call is
+//! charged for its input, because the engine counts a filter as one instruction however much it reads.
 
 use std::cell::Cell;
 
@@ -124,9 +124,9 @@ fn check_growth(name: &str, value: &Value, more: &[Value], size: usize) -> Resul
         "split" | "lines" | "list" | "reverse"
             if size > SPLIT_BYTES_MAX && value.kind() == ValueKind::String =>
         {
-            Err(refusal("the text is too long to be taken apart"))
+            Err(refusal("the string is too long to split"))
         }
-        "map" if !more.iter().all(Value::is_kwargs) => Err(refusal("`map` takes `attribute=` alone")),
+        "map" if !more.iter().all(Value::is_kwargs) => Err(refusal("`map` takes only `attribute=`")),
         _ => Ok(()),
     }
 }

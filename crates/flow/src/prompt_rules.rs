@@ -1,9 +1,9 @@
-//! What a prompt may say: places, conditions, loops and filters.
+//! What a prompt may contain: paths, conditions, loops and filters.
 //!
-//! A template comes with a repository, so it is nobody's word that it ends or fits into memory. The engine of templates
-//! counts instructions and not what they handle; so nothing here lets a text grow out of itself: no variables, no
-//! recursion, no repetition, loops over what was given, and few parts joined in one place. Whatever has to be computed
-//! is computed by the expressions of the node's `input`, which have limits on everything.
+//! A template comes with a repository, so nothing guarantees that it ends or fits into memory. The template engine
+//! counts instructions but not the data they handle. So nothing here lets a text grow out of itself: no variables, no
+//! recursion, no repetition, loops only over inputs, and few parts joined in one place. Anything else is computed by
+//! the expressions of the node's `input`, which have limits on everything.
 
 use std::ops::Range;
 
@@ -47,12 +47,14 @@ impl Search {
                 self.all(&condition.false_body);
             }
             Stmt::ForLoop(each) => self.each(each),
-            Stmt::Set(found) => self.refuse(found.span(), "`set` is not for prompts"),
-            Stmt::SetBlock(found) => self.refuse(found.span(), "`set` is not for prompts"),
-            Stmt::WithBlock(found) => self.refuse(found.span(), "`with` is not for prompts"),
-            Stmt::FilterBlock(found) => self.refuse(found.span(), "a block of `filter` is not for prompts"),
-            Stmt::AutoEscape(found) => self.refuse(found.span(), "`autoescape` is not for prompts"),
-            Stmt::Do(found) => self.refuse(found.span(), "`do` is not for prompts"),
+            Stmt::Set(found) => self.refuse(found.span(), "`set` cannot be used in prompts"),
+            Stmt::SetBlock(found) => self.refuse(found.span(), "`set` cannot be used in prompts"),
+            Stmt::WithBlock(found) => self.refuse(found.span(), "`with` cannot be used in prompts"),
+            Stmt::FilterBlock(found) => {
+                self.refuse(found.span(), "a block of `filter` cannot be used in prompts")
+            }
+            Stmt::AutoEscape(found) => self.refuse(found.span(), "`autoescape` cannot be used in prompts"),
+            Stmt::Do(found) => self.refuse(found.span(), "`do` cannot be used in prompts"),
         }
     }
 
@@ -62,13 +64,13 @@ impl Search {
 
     fn each(&mut self, each: &Spanned<ForLoop<'_>>) {
         if each.recursive {
-            self.refuse(each.span(), "a loop in a prompt is not `recursive`");
+            self.refuse(each.span(), "a loop in a prompt cannot be `recursive`");
         }
         self.tag(&each.iter, each.span());
         if self.parts > 0 {
             self.refuse(
                 each.span(),
-                "a loop in a prompt goes over what it is given, and not over what it joins",
+                "a loop in a prompt must go over an input, not over a value that it builds",
             );
         }
         if let Some(condition) = &each.filter_expr {
@@ -102,7 +104,7 @@ impl Search {
                 match found.op {
                     BinOpKind::Concat | BinOpKind::Add => self.parts += 2,
                     BinOpKind::Mul | BinOpKind::Pow => {
-                        self.refuse(found.span(), "`*` is not for prompts: it repeats texts");
+                        self.refuse(found.span(), "`*` cannot be used in prompts: it repeats strings");
                     }
                     _ => {}
                 }
@@ -128,7 +130,7 @@ impl Search {
                 if !is_callable(&found.expr) {
                     self.refuse(
                         found.span(),
-                        "a prompt calls `range`, `loop.cycle` and `loop.changed` alone",
+                        "a prompt can call only `range`, `loop.cycle` and `loop.changed`",
                     );
                 }
                 self.arguments(&found.args);

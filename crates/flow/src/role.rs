@@ -147,7 +147,7 @@ fn environment_of(name: &str, prompt: &str) -> Result<Environment<'static>, mini
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_formatter(|output, state, value| {
-        // What is null was undefined in the node's inputs, and is nothing to be told.
+        // A null value was undefined in the node's inputs, so the prompt shows nothing.
         if value.is_none() { Ok(()) } else { escape_formatter(output, state, value) }
     });
     ["debug", "dict", "namespace"].iter().for_each(|name| environment.remove_global(name));

@@ -1,4 +1,4 @@
-//! One file of a workflow, and where in it a stretch of bytes stands.
+//! One file of a workflow, with positions for ranges of its bytes.
 
 use std::ops::Range;
 use std::sync::Arc;

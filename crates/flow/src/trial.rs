@@ -1,8 +1,8 @@
-//! A state as the expressions of one step see it, changed for as long as the step is tried.
+//! The state as the expressions of one step see it, with changes that last only as long as the step is tried.
 //!
-//! The state is lent `input`, `output` and `feedback`, and patches are applied to it in place, because a copy would
-//! make a step cost what the state weighs. When the trial is dropped everything is as it was: a decision changes
-//! nothing, and what it decided is applied to the state by whoever keeps it ([`apply`](crate::apply)).
+//! `input`, `output` and `feedback` are added to the state, and patches are applied in place, because the cost of a copy
+//! would grow with the state. Dropping the trial restores everything: a decision changes nothing. The owner of the
+//! state applies what was decided ([`apply`](crate::apply)).
 
 use regatta_expr::Limits;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::schema::{Changed, SchemaFault, StateSchema};
 use crate::step::Look;
 use crate::workflow::Workflow;
 
-/// What expressions see beside the state.
+/// What expressions can read besides the state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Given {
     /// What the run was given.
@@ -45,7 +45,7 @@ struct Change {
 }
 
 impl<'a> Trial<'a> {
-    /// Begins a trial at a moment, in milliseconds since 1970 began in UTC. The time stands still within it.
+    /// Begins a trial at a time in milliseconds since the Unix epoch, which stays fixed within it.
     pub fn begin(state: &'a mut Value, given: &'a mut Given, now_millis: i64) -> Trial<'a> {
         let mut trial = Trial {
             state,
@@ -57,11 +57,6 @@ impl<'a> Trial<'a> {
         };
         trial.lend();
         trial
-    }
-
-    /// Lets each expression from now on take only so many steps.
-    pub(crate) fn limit_steps(&mut self, steps: u64) {
-        self.limits.steps = steps;
     }
 
     /// Returns what the functions of a step look at.
@@ -95,7 +90,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Judges what was changed since the last time, as far as the schema can tell a difference.
+    /// Validates what changed since the last call, as far as the schema depends on it.
     pub fn check(&mut self, schema: &StateSchema) -> Result<(), Vec<SchemaFault>> {
         if self.judged == self.changes.len() {
             return Ok(());

@@ -1,7 +1,7 @@
-//! A workflow as data: what its files say, with where each part stands.
+//! A workflow as data: the contents of its files, with positions.
 //!
-//! A value of these types has passed every rule of form ([`Workflow::load`]). Whether its names lead anywhere and
-//! its graph makes sense is another question, and answered by the check. Nothing here is changed by a run.
+//! Values of these types have no syntax errors ([`Workflow::load`]). Whether names refer to anything and the graph
+//! makes sense is for the check. A run changes nothing here.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -14,6 +14,10 @@ use crate::name::{BranchName, CommitId};
 use crate::programs::Overrides;
 use crate::reference::parse_commit;
 use crate::repository::Repository;
+use crate::stand_in::read_plain;
+
+/// The branch that HEAD names in a repository whose refs are in tables: one that cannot exist.
+const REFTABLE_STUB: &str = ".invalid";
 
 /// A worktree and the git folder that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +38,10 @@ impl Location {
 
     /// Returns the branch this worktree stands on, or nothing when its HEAD is detached.
     pub(crate) async fn branch(&self) -> Result<Option<BranchName>, Error> {
+        // A merge asks this of every worktree, and starting git for each would cost more than the merge itself.
+        if let Some(name) = read_branch(&self.git_dir.join("HEAD")) {
+            return Ok(Some(BranchName::parse(&name)?));
+        }
         let finished = Git::of(&self.git_dir, None).args(["symbolic-ref", "--quiet", "HEAD"]).run().await?;
         match finished.code {
             Some(0) => {
@@ -111,6 +119,14 @@ impl Repository {
     }
 }
 
+/// Reads the branch that a HEAD file names. Returns nothing for anything else, which is left to git: a detached HEAD, a
+/// symlink, or the stub that a repository with reftables keeps there.
+fn read_branch(head: &Path) -> Option<String> {
+    let content = read_plain(head)?;
+    let name = std::str::from_utf8(&content).ok()?.strip_prefix("ref: refs/heads/")?.trim_end();
+    (name != REFTABLE_STUB).then(|| name.to_owned())
+}
+
 /// Tells whether git, given an entry, works on this repository: a file in the entry says which refs and config it uses.
 fn leads_to(git_dir: &Path, common_dir: &Path) -> bool {
     let named = std::fs::read(git_dir.join("commondir")).ok();
@@ -144,7 +160,7 @@ pub(crate) fn settle(path: &Path) -> Result<PathBuf, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_gitdir, settle};
+    use super::{parse_gitdir, read_branch, settle};
     use std::path::{Path, PathBuf};
 
     #[test]
@@ -167,5 +183,22 @@ mod tests {
         assert_eq!(settle(&real.join("link/x")).expect("settled"), real.join("a/x"));
         assert_eq!(settle(&real.join("link")).expect("settled"), real.join("link"));
         assert_eq!(settle(&real.join("no/such/folder")).expect("settled"), real.join("no/such/folder"));
+    }
+
+    #[test]
+    fn a_head_file_names_a_branch_or_is_left_to_git() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("HEAD");
+        let read = |content: &str| {
+            std::fs::write(&path, content).expect("written");
+            read_branch(&path)
+        };
+        assert_eq!(read("ref: refs/heads/task/12\n").as_deref(), Some("task/12"));
+        assert_eq!(read("ref: refs/heads/.invalid\n"), None);
+        assert_eq!(read("ref: refs/remotes/origin/main\n"), None);
+        assert_eq!(read(&format!("{}\n", "a".repeat(40))), None);
+        std::fs::remove_file(&path).expect("removed");
+        std::os::unix::fs::symlink("refs/heads/main", &path).expect("linked");
+        assert_eq!(read_branch(&path), None);
     }
 }

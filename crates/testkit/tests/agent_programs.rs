@@ -81,6 +81,11 @@ fn goose_needs_only_the_stub() {
 }
 
 #[test]
+fn qwen_needs_only_the_stub() {
+    check(Agent::Qwen, &["--approval-mode", "yolo", "-p"]);
+}
+
+#[test]
 fn opencode_needs_only_the_stub() {
     check(Agent::Opencode, &["run", "--format", "json", "-m", "stub/stub-model"]);
 }

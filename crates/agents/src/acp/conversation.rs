@@ -20,18 +20,18 @@ use super::model;
 use super::permission::{Choices, Decision, decide, describe, find_paths, is_whole};
 use super::updates::Updates;
 use super::wire::{self, Incoming, read};
+use crate::agent_output::AgentOutput;
 use crate::classify::Verdict;
 use crate::failure::FailureClass;
 use crate::folder::Folder;
 use crate::headless::event::{count, text};
-use crate::heard::Heard;
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::question::Answer;
 use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
 
-/// Requests for leave that may be open at a time; an agent asks one after the other.
+/// Requests for permission that may be open at a time; an agent asks one after the other.
 const OPEN_QUESTIONS_MAX: usize = 32;
 
 /// Longest id of a request that is kept for a person: agents use a few words.
@@ -75,7 +75,7 @@ enum Stage {
     Over,
 }
 
-/// A request for leave that a person has not answered yet.
+/// A request for permission that a person has not answered yet.
 #[derive(Debug)]
 struct Open {
     question: u64,
@@ -129,11 +129,11 @@ impl Conversation {
     }
 
     /// Says the first word.
-    pub(crate) fn begin(&mut self, heard: &mut Heard) -> Vec<Act> {
+    pub(crate) fn begin(&mut self, output: &mut AgentOutput) -> Vec<Act> {
         // No capability is offered: an agent in a sandbox does better with its own tools.
         let client = Implementation::new("regatta", env!("CARGO_PKG_VERSION"));
         let request = InitializeRequest::new(ProtocolVersion::V1).client_info(client);
-        self.request(Stage::Initialize, &request, heard)
+        self.request(Stage::Initialize, &request, output)
     }
 
     /// Tells whether the prompt was answered, or cannot be any more.
@@ -147,8 +147,8 @@ impl Conversation {
     }
 
     /// The agent has been silent for a while: gives it the prompt.
-    pub(crate) fn settle(&mut self, heard: &mut Heard) -> Vec<Act> {
-        if self.is_settling() { self.prompt(heard) } else { Vec::new() }
+    pub(crate) fn settle(&mut self, output: &mut AgentOutput) -> Vec<Act> {
+        if self.is_settling() { self.prompt(output) } else { Vec::new() }
     }
 
     /// Tells whether the agent has been given its prompt.
@@ -162,35 +162,35 @@ impl Conversation {
     }
 
     /// Hears a message of the agent.
-    pub(crate) fn hear(&mut self, message: Incoming<'_>, heard: &mut Heard) -> Vec<Act> {
+    pub(crate) fn hear(&mut self, message: Incoming<'_>, output: &mut AgentOutput) -> Vec<Act> {
         match message {
             Incoming::Answer { id, result } if id == RequestId::Number(self.last_id) => {
-                self.hear_answer(result, heard)
+                self.hear_answer(result, output)
             }
             Incoming::Notice { method, parameters } => {
-                // What is told while a session is loaded happened before.
+                // Updates that come while a session is loaded are of the past.
                 if self.stage == Stage::Prompt
                     && SessionNotification::matches_method(&method)
                     && let Ok(notice) = read::<SessionNotification>(parameters)
                 {
-                    self.updates.read(notice.update, heard);
+                    self.updates.read(notice.update, output);
                 }
                 Vec::new()
             }
             Incoming::Request { id, method, parameters } => {
-                vec![self.hear_request(id, &method, parameters, heard)]
+                vec![self.hear_request(id, &method, parameters, output)]
             }
             Incoming::Answer { .. } | Incoming::Nonsense => Vec::new(),
         }
     }
 
     /// Passes on what a person answered.
-    pub(crate) fn answer(&mut self, question: u64, answer: &Answer, heard: &mut Heard) -> Vec<Act> {
+    pub(crate) fn answer(&mut self, question: u64, answer: &Answer, output: &mut AgentOutput) -> Vec<Act> {
         let Some(place) = self.open.iter().position(|open| open.question == question) else {
             return Vec::new();
         };
         let Open { id, what, choices, .. } = self.open.remove(place);
-        vec![self.reply(id, &what, &choices, answer, heard)]
+        vec![self.reply(id, &what, &choices, answer, output)]
     }
 
     /// Asks the agent to stop; what it asked and nobody answered is cancelled.
@@ -204,65 +204,67 @@ impl Conversation {
         notice.map(Act::Send).into_iter().chain(open).collect()
     }
 
-    fn request(&mut self, stage: Stage, request: &impl JsonRpcRequest, heard: &mut Heard) -> Vec<Act> {
+    fn request(&mut self, stage: Stage, request: &impl JsonRpcRequest, output: &mut AgentOutput) -> Vec<Act> {
         self.last_id += 1;
         self.stage = stage;
         match wire::request(self.last_id, request) {
             Ok(message) => vec![Act::Send(message)],
-            Err(error) => self.give_up(Verdict::crash(&format!("the agent cannot be asked: {error}")), heard),
-        }
-    }
-
-    /// Hears the answer to our last request: an error, or what the stage waits for.
-    fn hear_answer(&mut self, result: Result<&RawValue, &RawValue>, heard: &mut Heard) -> Vec<Act> {
-        let acts = match (self.stage, result) {
-            (Stage::Settle | Stage::Over, _) => Ok(Vec::new()),
-            (_, Err(error)) => read(error).map(|error| self.hear_error(&error, heard)),
-            (Stage::Initialize, Ok(result)) => read(result).map(|answer| self.open_session(&answer, heard)),
-            (Stage::NewSession, Ok(result)) => read(result).map(|answer: NewSessionResponse| {
-                self.session = answer.session_id;
-                self.enter_session(answer.config_options.as_deref(), result, heard)
-            }),
-            (Stage::LoadSession, Ok(result)) => read(result).map(|answer: LoadSessionResponse| {
-                self.enter_session(answer.config_options.as_deref(), result, heard)
-            }),
-            (Stage::SetModel, Ok(_)) => Ok(self.prepare_prompt(heard)),
-            (Stage::Prompt, Ok(result)) => read(result).map(|answer| self.hear_end(&answer, heard)),
-        };
-        acts.unwrap_or_else(|unreadable| {
-            let said = format!("an answer of the agent cannot be read: {unreadable}");
-            self.give_up(Verdict::new(FailureClass::InvalidOutput, &said), heard)
-        })
-    }
-
-    fn open_session(&mut self, answer: &InitializeResponse, heard: &mut Heard) -> Vec<Act> {
-        if answer.protocol_version != ProtocolVersion::V1 {
-            let said = format!("the agent does not speak version {} of the protocol", ProtocolVersion::V1);
-            return self.give_up(Verdict::new(FailureClass::InvalidOutput, &said), heard);
-        }
-        self.can_load = answer.agent_capabilities.load_session;
-        match self.subject.resume.clone() {
-            None => self.new_session(heard),
-            Some(_) if !self.can_load => self.start_afresh(heard),
-            Some(id) => {
-                self.session = SessionId::new(id);
-                let request = LoadSessionRequest::new(self.session.clone(), self.subject.cwd.clone())
-                    .mcp_servers(self.servers());
-                self.request(Stage::LoadSession, &request, heard)
+            Err(error) => {
+                self.give_up(Verdict::crash(&format!("the agent cannot be asked: {error}")), output)
             }
         }
     }
 
-    fn new_session(&mut self, heard: &mut Heard) -> Vec<Act> {
+    /// Hears the answer to our last request: an error, or what the stage waits for.
+    fn hear_answer(&mut self, result: Result<&RawValue, &RawValue>, output: &mut AgentOutput) -> Vec<Act> {
+        let acts = match (self.stage, result) {
+            (Stage::Settle | Stage::Over, _) => Ok(Vec::new()),
+            (_, Err(error)) => read(error).map(|error| self.hear_error(&error, output)),
+            (Stage::Initialize, Ok(result)) => read(result).map(|answer| self.open_session(&answer, output)),
+            (Stage::NewSession, Ok(result)) => read(result).map(|answer: NewSessionResponse| {
+                self.session = answer.session_id;
+                self.enter_session(answer.config_options.as_deref(), result, output)
+            }),
+            (Stage::LoadSession, Ok(result)) => read(result).map(|answer: LoadSessionResponse| {
+                self.enter_session(answer.config_options.as_deref(), result, output)
+            }),
+            (Stage::SetModel, Ok(_)) => Ok(self.prepare_prompt(output)),
+            (Stage::Prompt, Ok(result)) => read(result).map(|answer| self.hear_end(&answer, output)),
+        };
+        acts.unwrap_or_else(|unreadable| {
+            let said = format!("an answer of the agent cannot be read: {unreadable}");
+            self.give_up(Verdict::new(FailureClass::InvalidOutput, &said), output)
+        })
+    }
+
+    fn open_session(&mut self, answer: &InitializeResponse, output: &mut AgentOutput) -> Vec<Act> {
+        if answer.protocol_version != ProtocolVersion::V1 {
+            let said = format!("the agent does not speak version {} of the protocol", ProtocolVersion::V1);
+            return self.give_up(Verdict::new(FailureClass::InvalidOutput, &said), output);
+        }
+        self.can_load = answer.agent_capabilities.load_session;
+        match self.subject.resume.clone() {
+            None => self.new_session(output),
+            Some(_) if !self.can_load => self.start_afresh(output),
+            Some(id) => {
+                self.session = SessionId::new(id);
+                let request = LoadSessionRequest::new(self.session.clone(), self.subject.cwd.clone())
+                    .mcp_servers(self.servers());
+                self.request(Stage::LoadSession, &request, output)
+            }
+        }
+    }
+
+    fn new_session(&mut self, output: &mut AgentOutput) -> Vec<Act> {
         let request = NewSessionRequest::new(self.subject.cwd.clone()).mcp_servers(self.servers());
-        self.request(Stage::NewSession, &request, heard)
+        self.request(Stage::NewSession, &request, output)
     }
 
     /// The session that was to be resumed is gone. The prompt says all that is needed, so a new one does as well.
-    fn start_afresh(&mut self, heard: &mut Heard) -> Vec<Act> {
-        heard.lose_session();
+    fn start_afresh(&mut self, output: &mut AgentOutput) -> Vec<Act> {
+        output.lose_session();
         self.subject.resume = None;
-        self.new_session(heard)
+        self.new_session(output)
     }
 
     fn servers(&self) -> Vec<McpServer> {
@@ -274,84 +276,90 @@ impl Conversation {
         &mut self,
         options: Option<&[SessionConfigOption]>,
         answer: &RawValue,
-        heard: &mut Heard,
+        output: &mut AgentOutput,
     ) -> Vec<Act> {
         if self.can_load {
-            heard.name_session(&self.session.0);
+            output.name_session(&self.session.0);
         }
         let model = self.subject.model.as_deref();
         match model.and_then(|model| model::choose(model, &self.session, options, answer)) {
-            Some(request) => self.request(Stage::SetModel, &request, heard),
-            None => self.prepare_prompt(heard),
+            Some(request) => self.request(Stage::SetModel, &request, output),
+            None => self.prepare_prompt(output),
         }
     }
 
-    fn prepare_prompt(&mut self, heard: &mut Heard) -> Vec<Act> {
+    fn prepare_prompt(&mut self, output: &mut AgentOutput) -> Vec<Act> {
         if self.subject.resume.is_some() {
             self.stage = Stage::Settle;
             return Vec::new();
         }
-        self.prompt(heard)
+        self.prompt(output)
     }
 
-    fn prompt(&mut self, heard: &mut Heard) -> Vec<Act> {
+    fn prompt(&mut self, output: &mut AgentOutput) -> Vec<Act> {
         let request = PromptRequest::new(self.session.clone(), vec![self.subject.prompt.as_str().into()]);
-        self.request(Stage::Prompt, &request, heard)
+        self.request(Stage::Prompt, &request, output)
     }
 
-    fn hear_error(&mut self, error: &schema::Error, heard: &mut Heard) -> Vec<Act> {
+    fn hear_error(&mut self, error: &schema::Error, output: &mut AgentOutput) -> Vec<Act> {
         let data = error.data.as_ref().unwrap_or(&Value::Null);
         let details = [data.as_str().unwrap_or_default(), text(data, "/details"), text(data, "/message")];
         let details = details.into_iter().find(|details| !details.is_empty());
         let said =
             [Some(error.message.as_str()), details].into_iter().flatten().collect::<Vec<_>>().join(": ");
         match self.stage {
-            Stage::LoadSession => return self.start_afresh(heard),
+            Stage::LoadSession => return self.start_afresh(output),
             Stage::SetModel => {
-                heard.fail_as(Verdict::new(FailureClass::Refused, &format!("the model: {said}")))
+                output.fail_as(Verdict::new(FailureClass::Refused, &format!("the model: {said}")))
             }
-            _ => heard.fail(&said),
+            _ => output.fail(&said),
         }
         self.stage = Stage::Over;
         Vec::new()
     }
 
-    fn hear_end(&mut self, answer: &PromptResponse, heard: &mut Heard) -> Vec<Act> {
+    fn hear_end(&mut self, answer: &PromptResponse, output: &mut AgentOutput) -> Vec<Act> {
         self.stage = Stage::Over;
         if let Some(usage) = read_usage(answer) {
-            heard.use_total(Usage { cost_micros: heard.usage().cost_micros, ..usage });
+            output.use_total(Usage { cost_micros: output.usage().cost_micros, ..usage });
         }
         if let Some(error) = self.updates.find_told_error() {
-            heard.fail(error);
+            output.fail(error);
             return Vec::new();
         }
         match answer.stop_reason {
-            StopReason::MaxTokens => heard.fail_as(own_limit("max_tokens")),
-            StopReason::MaxTurnRequests => heard.fail_as(own_limit("max_turn_requests")),
+            StopReason::MaxTokens => output.fail_as(own_limit("max_tokens")),
+            StopReason::MaxTurnRequests => output.fail_as(own_limit("max_turn_requests")),
             StopReason::Refusal => {
-                heard.fail_as(Verdict::new(FailureClass::Refused, "the agent declines to go on"))
+                output.fail_as(Verdict::new(FailureClass::Refused, "the agent declines to continue"))
             }
             StopReason::Cancelled if !self.is_cancelled => {
                 let said = match &self.last_denied {
                     Some(what) => format!("the agent gave up because it was denied: {what}"),
                     None => "the agent says that it was cancelled".to_owned(),
                 };
-                heard.fail_as(Verdict::new(FailureClass::Refused, &said));
+                output.fail_as(Verdict::new(FailureClass::Refused, &said));
             }
-            _ => heard.finish(),
+            _ => output.finish(),
         }
         Vec::new()
     }
 
-    fn give_up(&mut self, verdict: Verdict, heard: &mut Heard) -> Vec<Act> {
+    fn give_up(&mut self, verdict: Verdict, output: &mut AgentOutput) -> Vec<Act> {
         self.stage = Stage::Over;
-        heard.fail_as(verdict);
+        output.fail_as(verdict);
         Vec::new()
     }
 
-    fn hear_request(&mut self, id: RequestId, method: &str, parameters: &RawValue, heard: &mut Heard) -> Act {
+    fn hear_request(
+        &mut self,
+        id: RequestId,
+        method: &str,
+        parameters: &RawValue,
+        output: &mut AgentOutput,
+    ) -> Act {
         let done = if RequestPermissionRequest::matches_method(method) {
-            read(parameters).map(|request| self.hear_question(&id, &request, parameters, heard))
+            read(parameters).map(|request| self.hear_question(&id, &request, parameters, output))
         } else if ReadTextFileRequest::matches_method(method) {
             read(parameters).map(|request: ReadTextFileRequest| Act::Read {
                 id: id.clone(),
@@ -360,33 +368,33 @@ impl Conversation {
                 lines_max: request.limit,
             })
         } else if WriteTextFileRequest::matches_method(method) {
-            read(parameters).map(|request| self.hear_write(&id, request, heard))
+            read(parameters).map(|request| self.hear_write(&id, request, output))
         } else {
             return refused(id, Error::method_not_found());
         };
         done.unwrap_or_else(|unreadable| refused(id, unreadable.into()))
     }
 
-    fn hear_write(&self, id: &RequestId, request: WriteTextFileRequest, heard: &mut Heard) -> Act {
+    fn hear_write(&self, id: &RequestId, request: WriteTextFileRequest, output: &mut AgentOutput) -> Act {
         if self.subject.permissions == Permissions::Deny {
             let what = format!("write {}", request.path.display());
-            heard.ask(&what, PermissionAnswer::Denied, "policy");
+            output.ask(&what, PermissionAnswer::Denied, "policy");
             return refused(id.clone(), wire::refusal("writing is denied"));
         }
         Act::Write { id: id.clone(), path: request.path, text: request.content }
     }
 
-    /// Answers a request for leave by the policy, or keeps it until a person answers.
+    /// Answers a request for permission by the policy, or keeps it until a person answers.
     fn hear_question(
         &mut self,
         id: &RequestId,
         request: &RequestPermissionRequest,
         parameters: &RawValue,
-        heard: &mut Heard,
+        output: &mut AgentOutput,
     ) -> Act {
         let call = &request.tool_call;
         let what = describe(call);
-        self.updates.read_call(call, heard);
+        self.updates.read_call(call, output);
         let choices = Choices::find(&request.options);
         if self.is_cancelled || self.stage != Stage::Prompt {
             return cancelled(id.clone());
@@ -405,7 +413,7 @@ impl Conversation {
                 return Act::Ask { question, what, paths };
             }
         };
-        self.reply(id.clone(), &what, &choices, &answer, heard)
+        self.reply(id.clone(), &what, &choices, &answer, output)
     }
 
     fn reply(
@@ -414,9 +422,9 @@ impl Conversation {
         what: &str,
         choices: &Choices,
         answer: &Answer,
-        heard: &mut Heard,
+        output: &mut AgentOutput,
     ) -> Act {
-        heard.ask(what, answer.answer, &answer.by);
+        output.ask(what, answer.answer, &answer.by);
         if answer.answer == PermissionAnswer::Denied {
             self.last_denied = Some(what.to_owned());
         }

@@ -11,12 +11,12 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::connection::{Connection, Event, WAITING_MESSAGES_MAX};
 use super::conversation::Conversation;
-use super::seat::{Event, Seat, WAITING_MESSAGES_MAX};
+use crate::agent_output::{AgentOutput, Totals};
 use crate::failure::{Failure, FailureClass};
 use crate::folder::Folder;
 use crate::headless::{Lines, conclude};
-use crate::heard::{Heard, Told};
 use crate::judge::{judge, timed_out, was_silent};
 use crate::limits::Limits;
 use crate::outcome::{Ended, Outcome};
@@ -64,14 +64,14 @@ impl Agent {
 /// A session as it is shared between who reads the agent and who watches the clock; it is never held across a wait.
 #[derive(Debug)]
 struct Shared {
-    seat: Mutex<Seat>,
+    connection: Mutex<Connection>,
     changed: Notify,
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Seat> {
-        // A panic under the lock ends the session by itself; what was heard is still true.
-        self.seat.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A panic under the lock ends the session by itself; what the agent said is still true.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -98,8 +98,8 @@ pub(crate) async fn drive(agent: Agent, start: Start, recorder: Recorder, stop: 
     let (events, received) = mpsc::channel(WAITING_MESSAGES_MAX);
     let waiting_bytes = Arc::new(AtomicUsize::new(0));
     let writing = tokio::spawn(write_messages(stdin, messages, waiting_bytes.clone()));
-    let seat = Seat {
-        heard: Heard::new(folder.root(), &start.limits, start.resumed_usage, Zoned::now()),
+    let connection = Connection {
+        output: AgentOutput::new(folder.root(), &start.limits, start.resumed_usage, Zoned::now()),
         conversation: Conversation::new(&start, folder),
         recorder,
         last_heard: Instant::now(),
@@ -114,12 +114,12 @@ pub(crate) async fn drive(agent: Agent, start: Start, recorder: Recorder, stop: 
         open_files: 0,
         asking: JoinSet::new(),
     };
-    let shared = Shared { seat: Mutex::new(seat), changed: Notify::new() };
+    let shared = Shared { connection: Mutex::new(connection), changed: Notify::new() };
     shared.lock().begin();
     let (ending, watched) = watch(running, &shared, &start.limits, stop, received).await;
     writing.abort();
-    let seat = shared.seat.into_inner().unwrap_or_else(PoisonError::into_inner);
-    close(seat, ending, &watched, &start.limits).await
+    let connection = shared.connection.into_inner().unwrap_or_else(PoisonError::into_inner);
+    close(connection, ending, &watched, &start.limits).await
 }
 
 /// Why a session ends.
@@ -200,24 +200,24 @@ async fn wait_for_end(
     }
 }
 
-fn look(seat: &mut Seat, limits: &Limits, started: Instant) -> Option<Ending> {
-    if seat.conversation.is_over() {
+fn look(connection: &mut Connection, limits: &Limits, started: Instant) -> Option<Ending> {
+    if connection.conversation.is_over() {
         return Some(Ending::Over);
     }
-    if seat.conversation.is_settling() && seat.last_heard.elapsed() >= SETTLE {
-        seat.settle();
+    if connection.conversation.is_settling() && connection.last_heard.elapsed() >= SETTLE {
+        connection.settle();
     }
-    if let Some(failure) = seat.broken.take().or_else(|| seat.heard.find_passed_limit()) {
+    if let Some(failure) = connection.broken.take().or_else(|| connection.output.find_passed_limit()) {
         return Some(Ending::Failed(failure));
     }
-    if seat.conversation.is_asking() {
+    if connection.conversation.is_asking() {
         // A person takes the time that a person takes.
-        seat.last_heard = Instant::now();
+        connection.last_heard = Instant::now();
     }
-    if seat.last_heard.elapsed() >= limits.silence {
+    if connection.last_heard.elapsed() >= limits.silence {
         return Some(Ending::Failed(was_silent(limits)));
     }
-    let is_late = !seat.conversation.is_prompted() && started.elapsed() >= HANDSHAKE_MAX;
+    let is_late = !connection.conversation.is_prompted() && started.elapsed() >= HANDSHAKE_MAX;
     is_late.then(|| {
         let said = format!("the agent did not take the prompt within {HANDSHAKE_MAX:?}");
         Ending::Failed(Failure::new(FailureClass::Timeout, said))
@@ -234,20 +234,20 @@ async fn wait_until_over(shared: &Shared, patience: Duration, is_exit_awaited: b
     let _ = timeout(patience, over).await;
 }
 
-async fn close(seat: Seat, ending: Ending, watched: &Watched, limits: &Limits) -> Ended {
-    let Seat { heard, mut recorder, .. } = seat;
+async fn close(connection: Connection, ending: Ending, watched: &Watched, limits: &Limits) -> Ended {
+    let Connection { output, mut recorder, .. } = connection;
     let tail = recorder.last_errors();
     let outcome = match (&watched.still_alive, ending) {
         (Some(_), _) => judge(watched, limits),
         (None, Ending::Stopped(reason)) => Outcome::Stopped(reason),
         (None, Ending::Failed(failure)) => Outcome::Failed(failure),
-        (None, Ending::Over) => conclude(Outcome::Finished, None, &heard, &tail, Timestamp::now()),
+        (None, Ending::Over) => conclude(Outcome::Finished, None, &output, &tail, Timestamp::now()),
         (None, Ending::Exited) => {
             let exited = Watched { cause: Cause::Exited, status: watched.status, still_alive: None };
-            conclude(judge(&exited, limits), None, &heard, &tail, Timestamp::now())
+            conclude(judge(&exited, limits), None, &output, &tail, Timestamp::now())
         }
     };
-    let Told { mut message, session, is_session_gone, turns, usage } = heard.into_told();
+    let Totals { mut message, session, is_session_gone, turns, usage } = output.into_totals();
     let text = String::from_utf8_lossy(message.read().0).into_owned();
     let result = recorder.find_result_in(message).await;
     let closing =

@@ -175,9 +175,9 @@ fn check(line: &str, stage: usize) {
             client.hear_line(line);
             match reads {
                 None => assert_eq!(stage_of(&client), before),
-                Some(true) => assert!(client.conversation.is_over() || client.heard.failure().is_none()),
+                Some(true) => assert!(client.conversation.is_over() || client.output.failure().is_none()),
                 Some(false) => {
-                    let class = client.heard.failure().map(|failure| failure.class);
+                    let class = client.output.failure().map(|failure| failure.class);
                     assert_eq!(class, Some(FailureClass::InvalidOutput));
                     assert!(client.conversation.is_over());
                 }

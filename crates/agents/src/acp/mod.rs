@@ -4,6 +4,7 @@
 //! gives it pipes, a clock and people. It keeps its own time limits and ends the tree in any case: some agents never come
 //! back from a cancel, and none exits by itself. What is done with a message that those types cannot read is said in `wire`.
 
+mod connection;
 mod conversation;
 mod drive;
 mod files;
@@ -13,7 +14,6 @@ mod model;
 mod permission;
 #[cfg(test)]
 mod recorded;
-mod seat;
 #[cfg(test)]
 mod spoken;
 mod updates;

@@ -1,6 +1,6 @@
-//! Decides what an agent is answered when it asks for leave, and finds the option that says so.
+//! Decides what an agent is answered when it asks for permission, and finds the option that says so.
 //!
-//! Options are told apart by their kind: their ids and names differ between agents. Paths are those that the request
+//! Options are distinguished by their kind: their ids and names differ between agents. Paths are those that the request
 //! names anywhere; whether one is inside of the working folder is looked up on the disk, because of links.
 
 use std::path::Path;
@@ -58,7 +58,7 @@ pub(crate) enum Decision {
 
 /// Decides by the policy; `is_whole` tells whether all that the request names could be read.
 ///
-/// A command stays inside only where a sandbox holds it. Without one, whoever wants to be asked is asked about each.
+/// A command stays inside only where a sandbox holds it. Without one, `ask` asks about each.
 pub(crate) fn decide(
     policy: Permissions,
     is_shut_in: bool,

@@ -1,7 +1,7 @@
-//! Every recorded conversation, heard again, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
+//! Every recorded conversation, read again, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
 //!
 //! Only the agent's side is played: its answers are given the ids of our requests, by the method they answer. What the
-//! recorded client did is not compared. `UPDATE_EXPECT=1` writes the expected files anew.
+//! recorded client did is not compared. `UPDATE_EXPECT=1` writes the expected files again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 
 use super::conversation::{Act, Conversation};
 use super::wire;
+use crate::agent_output::AgentOutput;
 use crate::folder::Folder;
 use crate::headless::conclude;
-use crate::heard::Heard;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::testing::start_for;
@@ -71,12 +71,12 @@ fn play(case: &Path) -> String {
     let mut start = start_for(temporary.path());
     start.resume = find_loaded(&lines);
     let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
-    let mut heard = Heard::new(folder.root(), &Limits::default(), None, now.to_zoned(TimeZone::UTC));
+    let mut output = AgentOutput::new(folder.root(), &Limits::default(), None, now.to_zoned(TimeZone::UTC));
     let mut conversation = Conversation::new(&start, folder);
     let mut shown = String::new();
     let mut ids = BTreeMap::new();
     let mut methods = BTreeMap::new();
-    show_acts(&mut shown, conversation.begin(&mut heard), &mut ids);
+    show_acts(&mut shown, conversation.begin(&mut output), &mut ids);
     for line in &lines {
         let message = &line["message"];
         if line["from"] == "client" {
@@ -84,20 +84,20 @@ fn play(case: &Path) -> String {
             match message["method"].as_str() {
                 Some("session/cancel") => show_acts(&mut shown, conversation.cancel(), &mut ids),
                 // The recorded client did not wait: what gemini tells late of its history is taken for news here.
-                Some("session/prompt") => show_acts(&mut shown, conversation.settle(&mut heard), &mut ids),
+                Some("session/prompt") => show_acts(&mut shown, conversation.settle(&mut output), &mut ids),
                 _ => {}
             }
             continue;
         }
         let Some(message) = with_our_id(message, &methods, &ids) else { continue };
         let line = message.to_string();
-        let acts = conversation.hear(wire::parse(line.as_bytes()).unwrap(), &mut heard);
-        for piece in heard.take_pieces() {
+        let acts = conversation.hear(wire::parse(line.as_bytes()).unwrap(), &mut output);
+        for piece in output.take_pieces() {
             writeln!(shown, "{piece:?}").unwrap();
         }
         show_acts(&mut shown, acts, &mut ids);
     }
-    finish(&mut shown, &conversation, heard, now);
+    finish(&mut shown, &conversation, output, now);
     shown.replace(&root, PROJECT)
 }
 
@@ -147,17 +147,17 @@ fn show_act(shown: &mut String, act: &Act, ids: &mut BTreeMap<String, Value>) {
     }
 }
 
-fn finish(shown: &mut String, conversation: &Conversation, heard: Heard, now: Timestamp) {
+fn finish(shown: &mut String, conversation: &Conversation, output: AgentOutput, now: Timestamp) {
     let outcome = if conversation.is_over() {
-        conclude(Outcome::Finished, None, &heard, "", now).to_string()
+        conclude(Outcome::Finished, None, &output, "", now).to_string()
     } else {
         "the conversation is not over".to_owned()
     };
     writeln!(shown, "---\n{outcome}").unwrap();
-    let mut told = heard.into_told();
-    writeln!(shown, "session {:?}, turns {:?}", told.session, told.turns).unwrap();
-    writeln!(shown, "{:?}", told.usage).unwrap();
-    writeln!(shown, "last message {}", json!(String::from_utf8_lossy(told.message.read().0))).unwrap();
+    let mut totals = output.into_totals();
+    writeln!(shown, "session {:?}, turns {:?}", totals.session, totals.turns).unwrap();
+    writeln!(shown, "{:?}", totals.usage).unwrap();
+    writeln!(shown, "last message {}", json!(String::from_utf8_lossy(totals.message.read().0))).unwrap();
 }
 
 #[test]

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::conversation::{Act, Conversation};
 use super::wire;
+use crate::agent_output::AgentOutput;
 use crate::folder::Folder;
-use crate::heard::Heard;
 use crate::limits::Limits;
 use crate::permission::Permissions;
 use crate::question::Answer;
@@ -17,7 +17,7 @@ use crate::testing::start_for;
 
 pub(super) struct Client {
     pub(super) conversation: Conversation,
-    pub(super) heard: Heard,
+    pub(super) output: AgentOutput,
     folder: tempfile::TempDir,
 }
 
@@ -28,12 +28,12 @@ impl Client {
         change(&mut start);
         let conversation = Conversation::new(&start, Folder::new(folder.path()).unwrap());
         let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
-        let heard = Heard::new(folder.path(), &Limits::default(), None, now);
-        Client { conversation, heard, folder }
+        let output = AgentOutput::new(folder.path(), &Limits::default(), None, now);
+        Client { conversation, output, folder }
     }
 
     pub(super) fn begin(&mut self) -> Value {
-        sent(self.conversation.begin(&mut self.heard))
+        sent(self.conversation.begin(&mut self.output))
     }
 
     pub(super) fn hear(&mut self, message: Value) -> Vec<Act> {
@@ -41,7 +41,7 @@ impl Client {
     }
 
     pub(super) fn hear_line(&mut self, line: &str) -> Vec<Act> {
-        self.conversation.hear(wire::parse(line.as_bytes()).unwrap(), &mut self.heard)
+        self.conversation.hear(wire::parse(line.as_bytes()).unwrap(), &mut self.output)
     }
 
     fn prompted(change: impl Fn(&mut Start)) -> Client {
@@ -137,8 +137,8 @@ fn requests_for_leave_are_answered_by_policy_or_by_a_person() {
     assert!(matches!(acts[..], [Act::Ask { question: 1, .. }]), "{acts:?}");
     assert!(client.conversation.is_asking());
     let denied = Answer::denied("user");
-    assert_eq!(outcome(&sent(client.conversation.answer(1, &denied, &mut client.heard))), cancelled);
-    assert_eq!(client.conversation.answer(1, &denied, &mut client.heard), []);
+    assert_eq!(outcome(&sent(client.conversation.answer(1, &denied, &mut client.output))), cancelled);
+    assert_eq!(client.conversation.answer(1, &denied, &mut client.output), []);
 
     client.hear(question("/etc/passwd"));
     let acts = client.conversation.cancel();
@@ -167,7 +167,7 @@ fn nonsense_is_passed_over() {
     ] {
         assert_eq!(client.hear(nonsense), []);
     }
-    assert_eq!(client.heard.take_pieces(), []);
+    assert_eq!(client.output.take_pieces(), []);
     assert!(!client.conversation.is_over());
 }
 
@@ -221,7 +221,7 @@ fn an_answer_that_does_not_read_ends_the_session() {
         answer["id"] = json!(3);
         assert_eq!(client.hear(answer), []);
         assert!(client.conversation.is_over());
-        shown.push(client.heard.failure().unwrap().to_string());
+        shown.push(client.output.failure().unwrap().to_string());
     }
     expect![[r#"
         invalid_output: an answer of the agent cannot be read: missing field `stopReason` at line 1 column 2
@@ -239,7 +239,7 @@ fn of_a_call_what_reads_is_kept() {
     let mut tell = |update: Value| {
         let parameters = json!({ "sessionId": "s", "update": update });
         assert_eq!(client.hear(json!({ "method": "session/update", "params": parameters })), []);
-        client.heard.take_pieces().iter().map(|piece| format!("{piece:?}\n")).collect::<String>()
+        client.output.take_pieces().iter().map(|piece| format!("{piece:?}\n")).collect::<String>()
     };
     let call = json!({
         "sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "Write", "kind": "edit", "status": "completed",
@@ -288,13 +288,13 @@ fn a_folder_that_cannot_be_named_is_told() {
     std::fs::create_dir(&folder).unwrap();
     let mut conversation = Conversation::new(&start_for(&folder), Folder::new(&folder).unwrap());
     let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
-    let mut heard = Heard::new(&folder, &Limits::default(), None, now);
-    conversation.begin(&mut heard);
+    let mut output = AgentOutput::new(&folder, &Limits::default(), None, now);
+    conversation.begin(&mut output);
     let answer = br#"{"id":1,"result":{"protocolVersion":1}}"#;
-    assert_eq!(conversation.hear(wire::parse(answer).unwrap(), &mut heard), []);
+    assert_eq!(conversation.hear(wire::parse(answer).unwrap(), &mut output), []);
     assert!(conversation.is_over());
     expect![[
         r#"crash: the agent cannot be asked: Invalid params: "path contains invalid UTF-8 characters""#
     ]]
-    .assert_eq(&heard.failure().unwrap().to_string());
+    .assert_eq(&output.failure().unwrap().to_string());
 }

@@ -11,10 +11,10 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::Value;
 
+use crate::agent_output::AgentOutput;
 use crate::call::About;
 use crate::change::Change;
 use crate::headless::event::{micros_of, text};
-use crate::heard::Heard;
 use crate::output::{PlanState, PlanStep};
 use crate::text::cut_length;
 use crate::usage::Usage;
@@ -28,7 +28,7 @@ const PATH_BYTES_MAX: usize = 4096;
 /// How much of the last words is kept to tell an error from a message.
 const LAST_WORDS_BYTES_MAX: usize = 4096;
 
-/// How an error of the provider begins that is told as a message.
+/// How an error of the provider begins that comes as a message.
 const ERROR_BEGINNINGS: [&str; 4] =
     ["Ran into this error:", "Network error:", "{\"type\": \"error\"", "{\"type\":\"error\""];
 
@@ -48,7 +48,7 @@ struct Call {
     name: String,
     about: About,
     has_input: bool,
-    is_told: bool,
+    is_shown: bool,
     is_edit: bool,
     paths: Vec<PathBuf>,
     /// What changes in the file, as a diff says, or else the input.
@@ -58,17 +58,17 @@ struct Call {
 
 impl Updates {
     /// Reads one update.
-    pub(crate) fn read(&mut self, update: SessionUpdate, heard: &mut Heard) {
+    pub(crate) fn read(&mut self, update: SessionUpdate, output: &mut AgentOutput) {
         match update {
-            SessionUpdate::AgentMessageChunk(chunk) => self.read_message(&chunk, heard),
+            SessionUpdate::AgentMessageChunk(chunk) => self.read_message(&chunk, output),
             SessionUpdate::AgentThoughtChunk(chunk) => {
-                self.begin_turn(heard);
-                heard.think(text_of(&chunk.content));
+                self.begin_turn(output);
+                output.think(text_of(&chunk.content));
             }
-            SessionUpdate::ToolCall(call) => self.read_call(&call.into(), heard),
-            SessionUpdate::ToolCallUpdate(call) => self.read_call(&call, heard),
-            SessionUpdate::Plan(plan) => heard.plan(plan.entries.into_iter().map(read_step).collect()),
-            SessionUpdate::UsageUpdate(usage) => read_cost(usage.cost.as_ref(), heard),
+            SessionUpdate::ToolCall(call) => self.read_call(&call.into(), output),
+            SessionUpdate::ToolCallUpdate(call) => self.read_call(&call, output),
+            SessionUpdate::Plan(plan) => output.plan(plan.entries.into_iter().map(read_step).collect()),
+            SessionUpdate::UsageUpdate(usage) => read_cost(usage.cost.as_ref(), output),
             SessionUpdate::SessionInfoUpdate(session) => {
                 let status = vendor_text(session.meta.as_ref(), "codex", "/threadStatus/type");
                 self.is_system_error |= status == "systemError";
@@ -87,31 +87,32 @@ impl Updates {
     }
 
     /// Several calls may belong to one answer of the model; the next answer follows what they return.
-    fn begin_turn(&mut self, heard: &mut Heard) {
+    fn begin_turn(&mut self, output: &mut AgentOutput) {
         if !std::mem::replace(&mut self.is_in_turn, true) {
-            heard.begin_turn();
+            output.begin_turn();
         }
     }
 
-    fn read_message(&mut self, chunk: &ContentChunk, heard: &mut Heard) {
-        self.begin_turn(heard);
+    fn read_message(&mut self, chunk: &ContentChunk, output: &mut AgentOutput) {
+        self.begin_turn(output);
         let id = chunk.message_id.as_ref().map_or("", |id| &*id.0);
         if id != self.message {
             self.message = id.to_owned();
-            heard.end_message();
+            output.end_message();
         }
         let words = text_of(&chunk.content);
         words[..cut_length(words, LAST_WORDS_BYTES_MAX)].clone_into(&mut self.last_words);
-        heard.say(words);
+        output.say(words);
     }
 
-    /// Reads what is said of a call. Many are announced before their input is known, some only by a request for leave.
-    pub(crate) fn read_call(&mut self, update: &ToolCallUpdate, heard: &mut Heard) {
+    /// Reads what is said of a call. Many are announced before their input is known, some only by a request for
+    /// permission.
+    pub(crate) fn read_call(&mut self, update: &ToolCallUpdate, output: &mut AgentOutput) {
         let id = &*update.tool_call_id.0;
         if id.is_empty() {
             return;
         }
-        self.begin_turn(heard);
+        self.begin_turn(output);
         let place = match self.open.iter().position(|call| call.id == id) {
             Some(place) => place,
             None => self.open_call(id),
@@ -119,14 +120,14 @@ impl Updates {
         let is_failed = update.fields.status == Some(ToolCallStatus::Failed);
         let is_over = is_failed || update.fields.status == Some(ToolCallStatus::Completed);
         let call = &mut self.open[place];
-        call.learn(update, heard);
-        if !call.is_told && (is_over || call.has_input) {
-            call.is_told = true;
-            heard.call_about(&call.id, &call.name, call.told());
+        call.learn(update, output);
+        if !call.is_shown && (is_over || call.has_input) {
+            call.is_shown = true;
+            output.call_about(&call.id, &call.name, call.shown());
         }
         if is_over {
             self.is_in_turn = false;
-            self.open.remove(place).close(is_failed, &read_answer(&update.fields), heard);
+            self.open.remove(place).close(is_failed, &read_answer(&update.fields), output);
         }
     }
 
@@ -139,7 +140,7 @@ impl Updates {
             name: String::new(),
             about: About::default(),
             has_input: false,
-            is_told: false,
+            is_shown: false,
             is_edit: false,
             paths: Vec::new(),
             change: None,
@@ -151,7 +152,7 @@ impl Updates {
 
 impl Call {
     /// Takes over what an update says: a diff, or a place of an edit, names the file that changes.
-    fn learn(&mut self, update: &ToolCallUpdate, heard: &Heard) {
+    fn learn(&mut self, update: &ToolCallUpdate, output: &AgentOutput) {
         let fields = &update.fields;
         match fields.title.as_deref().filter(|title| !title.is_empty()) {
             Some(title) => title.clone_into(&mut self.name),
@@ -159,7 +160,7 @@ impl Call {
             None => {}
         }
         if let Some(input) = fields.raw_input.as_ref().filter(|input| !is_empty(input)) {
-            self.about = heard.about(input);
+            self.about = output.about(input);
             self.has_input = true;
             if !self.has_diff {
                 self.change = Change::of_input(input);
@@ -182,19 +183,19 @@ impl Call {
         }
     }
 
-    /// Returns what is told of the call: a title that says it already is not repeated.
-    fn told(&self) -> About {
+    /// Returns what is shown of the call: a title that says it already is not repeated.
+    fn shown(&self) -> About {
         let About { text, path } = self.about.clone();
         About { text: if self.name.contains(&text) { String::new() } else { text }, path }
     }
 
-    /// Tells the edits; what changed is known of one file, and is not told of others.
-    fn close(mut self, is_error: bool, answer: &str, heard: &mut Heard) {
-        heard.return_tool(&self.id, is_error, answer);
+    /// Reports the edits; what changed is known of one file, and is not reported of others.
+    fn close(mut self, is_error: bool, answer: &str, output: &mut AgentOutput) {
+        output.return_tool(&self.id, is_error, answer);
         let paths = std::mem::take(&mut self.paths);
         for path in paths.iter().filter(|_| self.is_edit && !is_error) {
             let change = self.change.take().filter(|_| paths.len() == 1 || self.has_diff);
-            heard.edit(&path.to_string_lossy(), change);
+            output.edit(&path.to_string_lossy(), change);
         }
     }
 }
@@ -257,9 +258,9 @@ fn read_step(entry: PlanEntry) -> PlanStep {
 }
 
 /// Reads a cost, which counts from the beginning of the session, also before it was taken up again.
-fn read_cost(cost: Option<&Cost>, heard: &mut Heard) {
+fn read_cost(cost: Option<&Cost>, output: &mut AgentOutput) {
     if let Some(cost) = cost.filter(|cost| cost.currency == "USD") {
-        let cost = heard.cost_of_this_start(micros_of(cost.amount));
-        heard.use_total(Usage { cost_micros: Some(cost), ..heard.usage() });
+        let cost = output.cost_of_this_start(micros_of(cost.amount));
+        output.use_total(Usage { cost_micros: Some(cost), ..output.usage() });
     }
 }

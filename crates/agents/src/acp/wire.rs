@@ -1,7 +1,7 @@
 //! Messages of JSON-RPC 2.0, one a line: told apart here, made and read by the types of the protocol's own crate.
 //!
 //! The one rule for what those types cannot read:
-//! - a notice is passed over, and the session goes on without it;
+//! - a notice is passed over, and the session continues without it;
 //! - a request of the agent is refused: `INVALID_PARAMS` with the reason, or `METHOD_NOT_FOUND`;
 //! - an answer to a request of ours ends the session as `invalid_output`, with the reason in its message; an answer of which
 //!   nothing is needed is not read;

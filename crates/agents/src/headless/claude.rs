@@ -6,21 +6,29 @@
 
 use serde_json::{Value, json};
 
-use super::Dialect;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, flat_text, is_set, list, micros, sum, text};
 use super::plan::{Plan, server_entry};
+use crate::agent_output::AgentOutput;
 use crate::change::Change;
 use crate::classify::{Verdict, moment_of_number};
 use crate::failure::FailureClass;
-use crate::heard::Heard;
 use crate::home::{Format, Given, Home, Rotation};
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent = HeadlessAgent {
+    name: "claude",
+    bridges: &["claude-agent-acp"],
+    home: HOME,
+    adapter: || Box::new(Claude::default()),
+};
+
 /// What it keeps in a home: everything in one folder, because the variable is set.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[("CLAUDE_CONFIG_DIR", ".claude")],
     files: &[
         Given {
@@ -73,12 +81,12 @@ pub(super) const HOME: Home = Home {
 
 /// Reads the stream of Claude Code.
 #[derive(Debug, Default)]
-pub(super) struct Claude {
+struct Claude {
     /// The message that is being said: it may come in several events, each with the same usage.
     message: String,
 }
 
-impl Dialect for Claude {
+impl Adapter for Claude {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
         plan.arguments(["-p", "--output-format", "stream-json", "--verbose"]);
@@ -121,125 +129,125 @@ impl Dialect for Claude {
         plan
     }
 
-    fn read(&mut self, event: &Value, heard: &mut Heard) {
+    fn read(&mut self, event: &Value, output: &mut AgentOutput) {
         match text(event, "/type") {
-            "system" => read_system(event, heard),
-            "rate_limit_event" => read_rate_limit(event, heard),
-            "assistant" => self.read_assistant(event, heard),
-            "user" => read_user(event, heard),
-            "result" => read_result(event, heard),
+            "system" => read_system(event, output),
+            "rate_limit_event" => read_rate_limit(event, output),
+            "assistant" => self.read_assistant(event, output),
+            "user" => read_user(event, output),
+            "result" => read_result(event, output),
             _ => {}
         }
     }
 }
 
 impl Claude {
-    fn read_assistant(&mut self, event: &Value, heard: &mut Heard) {
+    fn read_assistant(&mut self, event: &Value, output: &mut AgentOutput) {
         let content = list(event, "/message/content");
         if is_set(event, "/is_api_error_message") {
             let said = flat_text(event.pointer("/message/content").unwrap_or_default());
-            return heard.fail_with_status(event["api_error_status"].as_u64(), &said);
+            return output.fail_with_status(event["api_error_status"].as_u64(), &said);
         }
         // A message of an agent that this one started is not its own.
         let is_own = event["parent_tool_use_id"].is_null();
         if is_own && text(event, "/message/id") != self.message {
             self.message = text(event, "/message/id").to_owned();
-            heard.end_message();
-            heard.begin_turn();
-            heard.use_more(read_usage(&event["message"]["usage"]));
+            output.end_message();
+            output.begin_turn();
+            output.use_more(read_usage(&event["message"]["usage"]));
         }
         for block in content {
             match text(block, "/type") {
-                "text" if is_own => heard.say(text(block, "/text")),
-                "text" => heard.print(text(block, "/text")),
-                "thinking" => heard.think(text(block, "/thinking")),
-                "tool_use" => heard.call_tool(text(block, "/id"), text(block, "/name"), &block["input"]),
+                "text" if is_own => output.say(text(block, "/text")),
+                "text" => output.print(text(block, "/text")),
+                "thinking" => output.think(text(block, "/thinking")),
+                "tool_use" => output.call_tool(text(block, "/id"), text(block, "/name"), &block["input"]),
                 _ => {}
             }
         }
     }
 }
 
-fn read_system(event: &Value, heard: &mut Heard) {
+fn read_system(event: &Value, output: &mut AgentOutput) {
     match text(event, "/subtype") {
-        "init" => heard.name_session(text(event, "/session_id")),
+        "init" => output.name_session(text(event, "/session_id")),
         "api_retry" if count(event, "/error_status") == 429 => {
             let message = format!("the provider limits the rate; try {} fails", count(event, "/attempt"));
-            heard.limit_rate_for(&message, count(event, "/retry_delay_ms"));
+            output.limit_rate_for(&message, count(event, "/retry_delay_ms"));
         }
         _ => {}
     }
 }
 
 /// Reads what a subscription has left; `allowed` needs no word.
-fn read_rate_limit(event: &Value, heard: &mut Heard) {
+fn read_rate_limit(event: &Value, output: &mut AgentOutput) {
     let information = &event["rate_limit_info"];
     let until = information["resetsAt"].as_i64().and_then(moment_of_number);
     let status = text(information, "/status");
     if status != "allowed" {
         let kind = text(information, "/rateLimitType").replace('_', " ");
-        heard.limit_rate(&format!("the {kind} limit of the subscription: {status}"), until);
+        output.limit_rate(&format!("the {kind} limit of the subscription: {status}"), until);
     }
     if status == "rejected" {
-        heard.set_reset(until);
+        output.set_reset(until);
     }
 }
 
-fn read_user(event: &Value, heard: &mut Heard) {
+fn read_user(event: &Value, output: &mut AgentOutput) {
     let mut is_error = false;
     for block in list(event, "/message/content").iter().filter(|block| block["type"] == "tool_result") {
         is_error = is_set(block, "/is_error");
-        heard.return_tool(text(block, "/tool_use_id"), is_error, &flat_text(&block["content"]));
+        output.return_tool(text(block, "/tool_use_id"), is_error, &flat_text(&block["content"]));
     }
     let result = &event["tool_use_result"];
     if !is_error && result["structuredPatch"].is_array() {
         // A new file has no hunks, and its content instead.
         let change = Change::of_hunks(list(result, "/structuredPatch")).or_else(|| Change::of_input(result));
-        heard.edit(text(result, "/filePath"), change);
+        output.edit(text(result, "/filePath"), change);
     }
 }
 
-fn read_result(event: &Value, heard: &mut Heard) {
-    heard.name_session(text(event, "/session_id"));
+fn read_result(event: &Value, output: &mut AgentOutput) {
+    output.name_session(text(event, "/session_id"));
     if count(event, "/num_turns") > 0 {
-        heard.set_turns(count(event, "/num_turns"));
+        output.set_turns(count(event, "/num_turns"));
     }
-    heard.use_total(read_total(event, heard));
+    output.use_total(read_total(event, output));
     for denial in list(event, "/permission_denials") {
         let what = format!("{}: {}", text(denial, "/tool_name"), denial["tool_input"]);
-        heard.ask(&what, PermissionAnswer::Denied, "claude");
+        output.ask(&what, PermissionAnswer::Denied, "claude");
     }
     let errors: Vec<&str> = list(event, "/errors").iter().filter_map(Value::as_str).collect();
     let said = if errors.is_empty() { text(event, "/result").to_owned() } else { errors.join("\n") };
     match text(event, "/subtype") {
         "error_max_turns" | "error_max_budget_usd" => {
-            heard.fail_as(Verdict::new(
+            output.fail_as(Verdict::new(
                 FailureClass::Budget,
                 &format!("claude stopped by its own limit. {said}"),
             ));
         }
         _ if said.starts_with("No conversation found") => {
-            heard.lose_session();
-            heard.fail(&said);
+            output.lose_session();
+            output.fail(&said);
         }
         _ if is_set(event, "/is_error") => {
-            heard.fail_with_status(event["api_error_status"].as_u64(), &said);
+            output.fail_with_status(event["api_error_status"].as_u64(), &said);
         }
         _ => {
-            heard.recover();
-            heard.set_message(&said);
-            heard.finish();
+            output.recover();
+            output.set_message(&said);
+            output.finish();
         }
     }
 }
 
 /// Returns what this start used: of all models since the last result, or else of the main one.
-fn read_total(event: &Value, heard: &Heard) -> Usage {
+fn read_total(event: &Value, output: &AgentOutput) -> Usage {
     let models = event["model_usage_since_last_result"].as_object().filter(|models| !models.is_empty());
     match models {
         Some(models) => models.values().map(read_model).fold(Usage::default(), |sum, one| sum.plus(&one)),
         None => {
-            let cost = micros(event, "/total_cost_usd").map(|cost| heard.cost_of_this_start(cost));
+            let cost = micros(event, "/total_cost_usd").map(|cost| output.cost_of_this_start(cost));
             Usage { cost_micros: cost, ..read_usage(&event["usage"]) }
         }
     }
@@ -266,5 +274,31 @@ fn read_usage(usage: &Value) -> Usage {
         cached_tokens: cached,
         output_tokens: count(usage, "/output_tokens"),
         cost_micros: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine -p --output-format stream-json --verbose --permission-mode acceptEdits --mcp-config /private/claude-mcp.json --allowedTools=Bash,mcp__regatta --model model-1
+                  ENABLE_TOOL_SEARCH=false
+                  claude-mcp.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"]}}}
+
+                agent --mine -p --output-format stream-json --verbose --permission-mode acceptEdits --mcp-config /private/claude-mcp.json --allowedTools=Bash,mcp__regatta --resume agent-session --max-budget-usd 2.5
+                  ENABLE_TOOL_SEARCH=false
+                  claude-mcp.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"]}}}
+
+                agent --mine -p --output-format stream-json --verbose --permission-mode default
+            "#]],
+        );
     }
 }

@@ -6,18 +6,22 @@
 
 use serde_json::{Value, json};
 
-use super::Dialect;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, flat_text, list, text};
 use super::plan::Plan;
-use crate::heard::Heard;
+use crate::agent_output::AgentOutput;
 use crate::home::{Format, Given, Home, Rotation};
 use crate::output::{PlanState, PlanStep};
 use crate::permission::Permissions;
 use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent =
+    HeadlessAgent { name: "codex", bridges: &["codex-acp"], home: HOME, adapter: || Box::new(Codex) };
+
 /// What it keeps in a home.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[("CODEX_HOME", ".codex")],
     files: &[
         Given {
@@ -65,9 +69,9 @@ pub(super) const HOME: Home = Home {
 
 /// Reads the stream of Codex.
 #[derive(Debug, Default)]
-pub(super) struct Codex;
+struct Codex;
 
-impl Dialect for Codex {
+impl Adapter for Codex {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
         plan.subcommand("exec");
@@ -93,27 +97,27 @@ impl Dialect for Codex {
         plan
     }
 
-    fn read(&mut self, event: &Value, heard: &mut Heard) {
+    fn read(&mut self, event: &Value, output: &mut AgentOutput) {
         match text(event, "/type") {
-            "thread.started" => heard.name_session(text(event, "/thread_id")),
-            "item.started" => start_item(&event["item"], heard),
-            "item.completed" => complete_item(&event["item"], heard),
-            "item.updated" if event["item"]["type"] == "todo_list" => plan_item(&event["item"], heard),
+            "thread.started" => output.name_session(text(event, "/thread_id")),
+            "item.started" => start_item(&event["item"], output),
+            "item.completed" => complete_item(&event["item"], output),
+            "item.updated" if event["item"]["type"] == "todo_list" => plan_item(&event["item"], output),
             "turn.completed" => {
-                heard.use_since_beginning(read_usage(&event["usage"]));
-                heard.recover();
-                heard.finish();
+                output.use_since_beginning(read_usage(&event["usage"]));
+                output.recover();
+                output.finish();
             }
-            "turn.failed" => heard.fail(text(event, "/error/message")),
-            "error" => heard.fail(text(event, "/message")),
+            "turn.failed" => output.fail(text(event, "/error/message")),
+            "error" => output.fail(text(event, "/message")),
             _ => {}
         }
     }
 
-    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+    fn read_error(&mut self, line: &str, output: &mut AgentOutput) {
         if line.contains("no rollout found") {
-            heard.lose_session();
-            heard.fail(line);
+            output.lose_session();
+            output.fail(line);
         }
     }
 }
@@ -131,59 +135,59 @@ fn set_server(plan: &mut Plan, server: &ToolServer) {
     set(plan, &format!("mcp_servers.{}.default_tools_approval_mode", server.name), &json!("approve"));
 }
 
-fn start_item(item: &Value, heard: &mut Heard) {
+fn start_item(item: &Value, output: &mut AgentOutput) {
     let id = text(item, "/id");
     match text(item, "/type") {
-        "command_execution" => heard.call_tool(id, "shell", &item["command"]),
+        "command_execution" => output.call_tool(id, "shell", &item["command"]),
         "mcp_tool_call" => {
             let name = format!("{}.{}", text(item, "/server"), text(item, "/tool"));
-            heard.call_tool(id, &name, &item["arguments"]);
+            output.call_tool(id, &name, &item["arguments"]);
         }
-        "web_search" => heard.call_tool(id, "web_search", &item["query"]),
-        "todo_list" => plan_item(item, heard),
+        "web_search" => output.call_tool(id, "web_search", &item["query"]),
+        "todo_list" => plan_item(item, output),
         _ => {}
     }
 }
 
-fn complete_item(item: &Value, heard: &mut Heard) {
+fn complete_item(item: &Value, output: &mut AgentOutput) {
     let id = text(item, "/id");
     let is_error = text(item, "/status") == "failed";
     match text(item, "/type") {
         "agent_message" => {
-            heard.begin_turn();
-            heard.end_message();
-            heard.say(text(item, "/text"));
+            output.begin_turn();
+            output.end_message();
+            output.say(text(item, "/text"));
         }
-        "reasoning" => heard.think(text(item, "/text")),
+        "reasoning" => output.think(text(item, "/text")),
         "command_execution" => {
-            heard.begin_turn();
-            heard.return_tool(id, is_error, text(item, "/aggregated_output"));
+            output.begin_turn();
+            output.return_tool(id, is_error, text(item, "/aggregated_output"));
         }
         "mcp_tool_call" => {
-            heard.begin_turn();
+            output.begin_turn();
             let answer = flat_text(item.pointer("/result/content").unwrap_or_default());
             let said = if answer.is_empty() { text(item, "/error/message").to_owned() } else { answer };
-            heard.return_tool(id, is_error, &said);
+            output.return_tool(id, is_error, &said);
         }
         "file_change" if !is_error => {
-            heard.begin_turn();
+            output.begin_turn();
             for change in list(item, "/changes") {
                 // It does not say what changes in them.
-                heard.edit(text(change, "/path"), None);
+                output.edit(text(change, "/path"), None);
             }
         }
-        "web_search" => heard.return_tool(id, is_error, ""),
-        "todo_list" => plan_item(item, heard),
+        "web_search" => output.return_tool(id, is_error, ""),
+        "todo_list" => plan_item(item, output),
         _ => {}
     }
 }
 
-fn plan_item(item: &Value, heard: &mut Heard) {
+fn plan_item(item: &Value, output: &mut AgentOutput) {
     let step = |step: &Value| {
         let state = if step["completed"] == true { PlanState::Done } else { PlanState::Pending };
         PlanStep { text: text(step, "/text").to_owned(), state }
     };
-    heard.plan(list(item, "/items").iter().map(step).collect());
+    output.plan(list(item, "/items").iter().map(step).collect());
 }
 
 fn read_usage(usage: &Value) -> Usage {
@@ -192,5 +196,27 @@ fn read_usage(usage: &Value) -> Usage {
         cached_tokens: count(usage, "/cached_input_tokens"),
         output_tokens: count(usage, "/output_tokens"),
         cost_micros: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="workspace-write" -c mcp_servers.regatta.command="regatta" -c mcp_servers.regatta.args=["mcp","--session","/private folder"] -c mcp_servers.regatta.default_tools_approval_mode="approve" -m model-1 -
+
+                agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="danger-full-access" -c mcp_servers.regatta.command="regatta" -c mcp_servers.regatta.args=["mcp","--session","/private folder"] -c mcp_servers.regatta.default_tools_approval_mode="approve" resume agent-session -
+
+                agent --mine exec --json --skip-git-repo-check -c approval_policy="never" -c sandbox_mode="read-only" -
+            "#]],
+        );
     }
 }

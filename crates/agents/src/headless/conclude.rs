@@ -5,16 +5,16 @@
 
 use jiff::{Timestamp, Zoned};
 
+use crate::agent_output::AgentOutput;
 use crate::classify::classify;
 use crate::failure::{Failure, FailureClass};
-use crate::heard::Heard;
 use crate::outcome::Outcome;
 
 /// Judges a session; `outcome` is how the program ended, `tail` the end of its standard error.
 pub(crate) fn conclude(
     outcome: Outcome,
     passed_limit: Option<Failure>,
-    heard: &Heard,
+    output: &AgentOutput,
     tail: &str,
     now: Timestamp,
 ) -> Outcome {
@@ -23,24 +23,24 @@ pub(crate) fn conclude(
             Some(failure) => Outcome::Failed(failure),
             None => Outcome::Stopped(reason),
         },
-        Outcome::Finished => match heard.failure() {
+        Outcome::Finished => match output.failure() {
             Some(failure) => Outcome::Failed(failure.clone()),
-            None if heard.is_over() => Outcome::Finished,
+            None if output.is_over() => Outcome::Finished,
             None => Outcome::Failed(Failure::new(
                 FailureClass::Crash,
                 "the program ended without saying that it is done",
             )),
         },
         Outcome::Failed(failure) if failure.class == FailureClass::Crash => {
-            Outcome::Failed(explain(failure, heard, tail, now))
+            Outcome::Failed(explain(failure, output, tail, now))
         }
-        Outcome::Failed(failure) => Outcome::Failed(name_awaited_limit(failure, heard)),
+        Outcome::Failed(failure) => Outcome::Failed(name_awaited_limit(failure, output)),
     }
 }
 
 /// An agent that was only waiting for the provider when its time was up did not hang.
-fn name_awaited_limit(failure: Failure, heard: &Heard) -> Failure {
-    match heard.find_awaited_limit() {
+fn name_awaited_limit(failure: Failure, output: &AgentOutput) -> Failure {
+    match output.find_awaited_limit() {
         Some(limit) if matches!(failure.class, FailureClass::Timeout | FailureClass::Silence) => {
             let message = format!("{}, waiting for the provider: {}", failure.message, limit.message);
             Failure { class: FailureClass::RateLimit, message, until: limit.until, ..failure }
@@ -50,11 +50,11 @@ fn name_awaited_limit(failure: Failure, heard: &Heard) -> Failure {
 }
 
 /// Finds out why a program exited with an error: its stream knows, or else its standard error.
-fn explain(failure: Failure, heard: &Heard, tail: &str, now: Timestamp) -> Failure {
-    if let Some(known) = heard.failure() {
+fn explain(failure: Failure, output: &AgentOutput, tail: &str, now: Timestamp) -> Failure {
+    if let Some(known) = output.failure() {
         return Failure { exit: failure.exit, signal: failure.signal, ..known.clone() };
     }
-    explain_exit(failure, tail, &now.to_zoned(heard.now().time_zone().clone()))
+    explain_exit(failure, tail, &now.to_zoned(output.now().time_zone().clone()))
 }
 
 /// Judges a program of which only its end is known, by the last line that it said.
@@ -62,7 +62,7 @@ pub(crate) fn explain_end(outcome: Outcome, tail: &str, now: &Zoned) -> Outcome 
     let Outcome::Failed(failure) = outcome else { return outcome };
     let last_line = || tail.lines().map(str::trim).rfind(|line| !line.is_empty());
     Outcome::Failed(match failure.class {
-        // What it said is told beside the failure, so it is repeated only where it says what to do.
+        // Its last lines are shown beside the failure, so one is repeated only where it says what to do.
         FailureClass::Crash => Some(explain_exit(failure.clone(), tail, now))
             .filter(|explained| explained.class != FailureClass::Crash)
             .unwrap_or(failure),
@@ -123,12 +123,12 @@ mod tests {
     use crate::limits::Limits;
     use crate::stop::StopReason;
 
-    fn show(outcome: Outcome, limit: Option<Failure>, tail: &str, tell: impl Fn(&mut Heard)) -> String {
+    fn show(outcome: Outcome, limit: Option<Failure>, tail: &str, tell: impl Fn(&mut AgentOutput)) -> String {
         let now = Timestamp::UNIX_EPOCH;
-        let mut heard =
-            Heard::new(Path::new("/project"), &Limits::default(), None, now.to_zoned(TimeZone::UTC));
-        tell(&mut heard);
-        conclude(outcome, limit, &heard, tail, now).to_string()
+        let mut output =
+            AgentOutput::new(Path::new("/project"), &Limits::default(), None, now.to_zoned(TimeZone::UTC));
+        tell(&mut output);
+        conclude(outcome, limit, &output, tail, now).to_string()
     }
 
     #[test]
@@ -163,15 +163,15 @@ mod tests {
 
     #[test]
     fn what_the_stream_says_counts_more_than_the_exit_code() {
-        assert_eq!(show(Outcome::Finished, None, "", Heard::finish), "finished");
+        assert_eq!(show(Outcome::Finished, None, "", AgentOutput::finish), "finished");
         assert_eq!(
             show(Outcome::Finished, None, "", |_| ()),
             "failed: crash: the program ended without saying that it is done"
         );
-        let overloaded = |heard: &mut Heard| heard.fail("HTTP status 529");
+        let overloaded = |output: &mut AgentOutput| output.fail("HTTP status 529");
         assert_eq!(show(Outcome::Finished, None, "", overloaded), "failed: network: HTTP status 529");
         assert_eq!(show(exited(144), None, "", overloaded), "failed: network: HTTP status 529");
-        assert_eq!(show(exited(1), None, "", Heard::finish), "failed: crash: exited with code 1");
+        assert_eq!(show(exited(1), None, "", AgentOutput::finish), "failed: crash: exited with code 1");
     }
 
     #[test]
@@ -187,22 +187,22 @@ mod tests {
     #[test]
     fn what_stopped_it_from_outside_comes_first() {
         let stopped = Outcome::Stopped(StopReason::Cancelled);
-        let failing = |heard: &mut Heard| heard.fail("HTTP status 500");
+        let failing = |output: &mut AgentOutput| output.fail("HTTP status 500");
         assert_eq!(show(stopped.clone(), None, "", failing), "stopped: cancelled");
         let limit = Failure::new(FailureClass::Budget, "used 2 tokens, and may use 1");
         let expected = "failed: budget: used 2 tokens, and may use 1";
         assert_eq!(show(stopped, Some(limit), "", failing), expected);
         let silent = Outcome::Failed(Failure::new(FailureClass::Silence, "printed nothing"));
         assert_eq!(show(silent.clone(), None, "", failing), "failed: silence: printed nothing");
-        let limited = |heard: &mut Heard| heard.limit_rate("try 3 fails", None);
+        let limited = |output: &mut AgentOutput| output.limit_rate("try 3 fails", None);
         assert_eq!(
             show(silent.clone(), None, "", limited),
             "failed: rate_limit: printed nothing, waiting for the provider: try 3 fails"
         );
-        let going_on = |heard: &mut Heard| {
-            limited(heard);
-            heard.say("it works again");
+        let continued = |output: &mut AgentOutput| {
+            limited(output);
+            output.say("it works again");
         };
-        assert_eq!(show(silent, None, "", going_on), "failed: silence: printed nothing");
+        assert_eq!(show(silent, None, "", continued), "failed: silence: printed nothing");
     }
 }

@@ -3,11 +3,10 @@
 use jiff::{Timestamp, Zoned};
 
 use super::conclude::conclude;
-use super::dialect_of;
 use super::plan::{Plan, save_files};
 use super::reader::Reader;
+use crate::agent_output::{AgentOutput, Totals};
 use crate::failure::Failure;
-use crate::heard::{Heard, Told};
 use crate::judge::judge;
 use crate::kind::HeadlessKind;
 use crate::limits::Limits;
@@ -26,8 +25,8 @@ pub(crate) fn spawn(
     if command.is_empty() {
         return Err(StartError::EmptyCommand);
     }
-    let mut dialect = dialect_of(kind);
-    let Plan { command, environment, files, input } = dialect.plan(start, command);
+    let mut adapter = kind.adapter();
+    let Plan { command, environment, files, input } = adapter.plan(start, command);
     save_files(&start.private, &files)?;
     let running = Running::start(&Launch {
         session: &start.session,
@@ -38,8 +37,8 @@ pub(crate) fn spawn(
         environment: &add_missing(&start.environment, environment),
         input: Some(&input),
     })?;
-    let heard = Heard::new(&start.folder, &start.limits, start.resumed_usage, Zoned::now());
-    Ok((running, Reader::new(dialect, heard)))
+    let output = AgentOutput::new(&start.folder, &start.limits, start.resumed_usage, Zoned::now());
+    Ok((running, Reader::new(adapter, output)))
 }
 
 /// Watches the program to its end.
@@ -62,7 +61,7 @@ pub(crate) async fn drive(
             recorder.pass(piece);
         }
         if passed_limit.is_none()
-            && let Some(failure) = reader.heard().find_passed_limit()
+            && let Some(failure) = reader.output().find_passed_limit()
             && stopper.try_stop(StopReason::Cancelled)
         {
             passed_limit = Some(failure);
@@ -72,10 +71,10 @@ pub(crate) async fn drive(
     for piece in reader.finish() {
         recorder.pass(piece);
     }
-    let heard = reader.into_heard();
+    let output = reader.into_output();
     let tail = recorder.last_errors();
-    let outcome = conclude(judge(&watched, &limits), passed_limit, &heard, &tail, Timestamp::now());
-    let Told { mut message, session, is_session_gone, turns, usage } = heard.into_told();
+    let outcome = conclude(judge(&watched, &limits), passed_limit, &output, &tail, Timestamp::now());
+    let Totals { mut message, session, is_session_gone, turns, usage } = output.into_totals();
     let text = String::from_utf8_lossy(message.read().0).into_owned();
     let result = recorder.find_result_in(message).await;
     let closing =

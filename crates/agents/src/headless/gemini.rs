@@ -6,21 +6,24 @@
 
 use serde_json::{Value, json};
 
-use super::Dialect;
-use super::OpenEdit;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, text};
+use super::open_edits::OpenEdits;
 use super::plan::{Plan, server_entry};
-use crate::change::Change;
+use crate::agent_output::AgentOutput;
 use crate::classify::classify;
 use crate::failure::FailureClass;
-use crate::heard::Heard;
 use crate::home::{Format, Given, Home, Rotation};
 use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent =
+    HeadlessAgent { name: "gemini", bridges: &[], home: HOME, adapter: || Box::new(Gemini::default()) };
+
 /// What it keeps in a home.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[],
     files: &[
         Given {
@@ -76,19 +79,15 @@ pub(super) const HOME: Home = Home {
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write_file", "replace"];
 
-/// Calls whose files are remembered until they return; an agent has few open at a time.
-const OPEN_EDITS_MAX: usize = 64;
-
 /// Reads the stream of Gemini CLI.
 #[derive(Debug, Default)]
-pub(super) struct Gemini {
-    /// Calls of writing tools that have not come back, with their files.
-    open_edits: Vec<OpenEdit>,
+struct Gemini {
+    open_edits: OpenEdits,
     /// Whether the model is answering.
     is_in_turn: bool,
 }
 
-impl Dialect for Gemini {
+impl Adapter for Gemini {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
         let approval = match start.permissions {
@@ -115,86 +114,102 @@ impl Dialect for Gemini {
         plan
     }
 
-    fn read(&mut self, event: &Value, heard: &mut Heard) {
+    fn read(&mut self, event: &Value, output: &mut AgentOutput) {
         match text(event, "/type") {
-            "init" => heard.name_session(text(event, "/session_id")),
+            "init" => output.name_session(text(event, "/session_id")),
             "message" if event["role"] == "assistant" => {
-                self.begin_turn(heard);
+                self.begin_turn(output);
                 if event["delta"] != true {
-                    heard.end_message();
+                    output.end_message();
                 }
-                heard.say(text(event, "/content"));
+                output.say(text(event, "/content"));
             }
-            "tool_use" => self.read_call(event, heard),
-            "tool_result" => self.read_return(event, heard),
-            "error" if event["severity"] != "warning" => heard.fail(text(event, "/message")),
-            "result" => read_result(event, heard),
+            "tool_use" => self.read_call(event, output),
+            "tool_result" => self.read_return(event, output),
+            "error" if event["severity"] != "warning" => output.fail(text(event, "/message")),
+            "result" => read_result(event, output),
             _ => {}
         }
     }
 
-    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+    fn read_error(&mut self, line: &str, output: &mut AgentOutput) {
         if line.starts_with("Attempt ") && line.contains(" failed") {
             let verdict =
-                classify(line, heard.now()).filter(|verdict| verdict.class == FailureClass::RateLimit);
+                classify(line, output.now()).filter(|verdict| verdict.class == FailureClass::RateLimit);
             if let Some(verdict) = verdict {
-                heard.limit_rate(&verdict.message, verdict.until);
+                output.limit_rate(&verdict.message, verdict.until);
             }
         } else if line.starts_with("Error resuming session") {
-            heard.lose_session();
-            heard.fail(line);
+            output.lose_session();
+            output.fail(line);
         }
     }
 }
 
 impl Gemini {
     /// Several calls may belong to one answer of the model; the next answer follows what they return.
-    fn begin_turn(&mut self, heard: &mut Heard) {
+    fn begin_turn(&mut self, output: &mut AgentOutput) {
         if !std::mem::replace(&mut self.is_in_turn, true) {
-            heard.begin_turn();
+            output.begin_turn();
         }
     }
 
-    fn read_call(&mut self, event: &Value, heard: &mut Heard) {
-        self.begin_turn(heard);
+    fn read_call(&mut self, event: &Value, output: &mut AgentOutput) {
+        self.begin_turn(output);
         let (id, name) = (text(event, "/tool_id"), text(event, "/tool_name"));
-        heard.call_tool(id, name, &event["parameters"]);
-        if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
-            let path = text(event, "/parameters/file_path").to_owned();
-            self.open_edits.push(OpenEdit {
-                id: id.to_owned(),
-                path,
-                change: Change::of_input(&event["parameters"]),
-            });
+        output.call_tool(id, name, &event["parameters"]);
+        if WRITING_TOOLS.contains(&name) {
+            self.open_edits.open(id, text(event, "/parameters/file_path"), &event["parameters"]);
         }
     }
 
-    fn read_return(&mut self, event: &Value, heard: &mut Heard) {
+    fn read_return(&mut self, event: &Value, output: &mut AgentOutput) {
         self.is_in_turn = false;
         let id = text(event, "/tool_id");
         let is_error = event["status"] == "error";
         let said = if is_error { text(event, "/error/message") } else { text(event, "/output") };
-        heard.return_tool(id, is_error, said);
-        if let Some(place) = self.open_edits.iter().position(|open| open.id == id) {
-            let OpenEdit { path, change, .. } = self.open_edits.swap_remove(place);
-            if !is_error {
-                heard.edit(&path, change);
-            }
-        }
+        output.return_tool(id, is_error, said);
+        self.open_edits.close(id, is_error, output);
     }
 }
 
-fn read_result(event: &Value, heard: &mut Heard) {
-    heard.use_total(Usage {
+fn read_result(event: &Value, output: &mut AgentOutput) {
+    output.use_total(Usage {
         input_tokens: count(event, "/stats/input_tokens"),
         cached_tokens: count(event, "/stats/cached"),
         output_tokens: count(event, "/stats/output_tokens"),
         cost_micros: None,
     });
     if event["status"] == "success" {
-        heard.recover();
-        heard.finish();
+        output.recover();
+        output.finish();
     } else {
-        heard.fail(text(event, "/error/message"));
+        output.fail(text(event, "/error/message"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine --output-format stream-json --skip-trust --approval-mode yolo --model model-1
+                  GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
+                  gemini-settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
+
+                agent --mine --output-format stream-json --skip-trust --approval-mode yolo --resume agent-session
+                  GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
+                  gemini-settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
+
+                agent --mine --output-format stream-json --skip-trust --approval-mode default
+            "#]],
+        );
     }
 }

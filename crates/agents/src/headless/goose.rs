@@ -6,20 +6,23 @@
 
 use serde_json::Value;
 
-use super::Dialect;
-use super::OpenEdit;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, flat_text, is_set, list, text};
+use super::open_edits::OpenEdits;
 use super::plan::Plan;
-use crate::change::Change;
-use crate::heard::Heard;
+use crate::agent_output::AgentOutput;
 use crate::home::{Format, Given, Home};
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::start::{Start, ToolServer};
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent =
+    HeadlessAgent { name: "goose", bridges: &[], home: HOME, adapter: || Box::new(Goose::default()) };
+
 /// What it keeps in a home. Its keyring is out of reach in a sandbox, so a key must be in the file or a variable.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")],
     files: &[
         Given::settings(
@@ -83,19 +86,16 @@ const SKIPPED: &str = "skipped in goose chat mode";
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write", "edit"];
 
-/// Calls whose files are remembered until they return; an agent has few open at a time.
-const OPEN_EDITS_MAX: usize = 64;
-
 /// Reads the stream of goose.
 #[derive(Debug, Default)]
-pub(super) struct Goose {
+struct Goose {
     session: String,
     /// The message that is being said, which comes in pieces.
     message: String,
-    open_edits: Vec<OpenEdit>,
+    open_edits: OpenEdits,
 }
 
-impl Dialect for Goose {
+impl Adapter for Goose {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         self.session = start.resume.clone().unwrap_or_else(|| start.session.to_string());
         let mut plan = Plan::new(command, &start.prompt);
@@ -121,101 +121,91 @@ impl Dialect for Goose {
         plan
     }
 
-    fn read(&mut self, event: &Value, heard: &mut Heard) {
+    fn read(&mut self, event: &Value, output: &mut AgentOutput) {
         match text(event, "/type") {
             "message" => {
-                heard.name_session(&self.session);
-                self.read_message(&event["message"], heard);
+                output.name_session(&self.session);
+                self.read_message(&event["message"], output);
             }
-            "error" => fail(text(event, "/error"), heard),
+            "error" => fail(text(event, "/error"), output),
             "complete" => {
-                heard.use_since_beginning(read_usage(event));
-                heard.finish();
+                output.use_since_beginning(read_usage(event));
+                output.finish();
             }
             _ => {}
         }
     }
 
-    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+    fn read_error(&mut self, line: &str, output: &mut AgentOutput) {
         if line.contains("No session found") {
-            heard.lose_session();
-            heard.fail(line);
+            output.lose_session();
+            output.fail(line);
         }
     }
 }
 
 impl Goose {
-    fn read_message(&mut self, message: &Value, heard: &mut Heard) {
+    fn read_message(&mut self, message: &Value, output: &mut AgentOutput) {
         let is_assistant = message["role"] == "assistant";
         let id = text(message, "/id");
         let is_new = is_assistant && id != self.message;
         if is_new {
             self.message = id.to_owned();
-            heard.end_message();
-            heard.begin_turn();
+            output.end_message();
+            output.begin_turn();
         }
         for block in list(message, "/content") {
             match text(block, "/type") {
-                "text" if is_assistant => say(text(block, "/text"), is_new, heard),
-                "error" => fail(text(block, "/message"), heard),
-                "thinking" => heard.think(text(block, "/thinking")),
-                "toolRequest" => self.read_call(block, heard),
-                "toolResponse" => self.read_return(block, heard),
+                "text" if is_assistant => say(text(block, "/text"), is_new, output),
+                "error" => fail(text(block, "/message"), output),
+                "thinking" => output.think(text(block, "/thinking")),
+                "toolRequest" => self.read_call(block, output),
+                "toolResponse" => self.read_return(block, output),
                 _ => {}
             }
         }
     }
 
-    fn read_call(&mut self, block: &Value, heard: &mut Heard) {
+    fn read_call(&mut self, block: &Value, output: &mut AgentOutput) {
         let call = &block["toolCall"]["value"];
         let (id, name) = (text(block, "/id"), text(call, "/name"));
-        heard.call_tool(id, name, &call["arguments"]);
-        if WRITING_TOOLS.contains(&name) && self.open_edits.len() < OPEN_EDITS_MAX {
-            let path = text(call, "/arguments/path").to_owned();
-            self.open_edits.push(OpenEdit {
-                id: id.to_owned(),
-                path,
-                change: Change::of_input(&call["arguments"]),
-            });
+        output.call_tool(id, name, &call["arguments"]);
+        if WRITING_TOOLS.contains(&name) {
+            self.open_edits.open(id, text(call, "/arguments/path"), &call["arguments"]);
         }
     }
 
-    fn read_return(&mut self, block: &Value, heard: &mut Heard) {
+    fn read_return(&mut self, block: &Value, output: &mut AgentOutput) {
         let id = text(block, "/id");
         let result = &block["toolResult"];
         let answer = flat_text(result.pointer("/value/content").unwrap_or_default());
         let is_skipped = answer.contains(SKIPPED);
         let is_error = text(result, "/status") == "error" || is_set(result, "/value/isError") || is_skipped;
         let said = if answer.is_empty() { text(result, "/error").to_owned() } else { answer };
-        heard.return_tool(id, is_error, &said);
+        output.return_tool(id, is_error, &said);
         if is_skipped {
-            heard.ask("call a tool", PermissionAnswer::Denied, "goose");
+            output.ask("call a tool", PermissionAnswer::Denied, "goose");
         }
-        if let Some(place) = self.open_edits.iter().position(|open| open.id == id) {
-            let OpenEdit { path, change, .. } = self.open_edits.swap_remove(place);
-            if !is_error {
-                heard.edit(&path, change);
-            }
-        }
+        self.open_edits.close(id, is_error, output);
     }
 }
 
 /// An error is a whole message; the same words in the middle of one are the agent's own.
-fn say(said: &str, is_new: bool, heard: &mut Heard) {
+fn say(said: &str, is_new: bool, output: &mut AgentOutput) {
     if is_new && ERROR_BEGINNINGS.iter().any(|beginning| said.starts_with(beginning)) {
-        fail(said, heard);
+        fail(said, output);
     } else {
-        heard.recover();
-        heard.say(said);
+        output.recover();
+        output.say(said);
     }
 }
 
-fn fail(said: &str, heard: &mut Heard) {
+fn fail(said: &str, output: &mut AgentOutput) {
     let mut said = said.trim();
     for advice in ERROR_ADVICE {
         said = said.trim_end_matches(advice).trim_end();
     }
-    heard.fail(said);
+    output.fail(said);
 }
 
 /// Returns the server as one text, `name:program argument …`, quoted as for a shell.
@@ -250,5 +240,30 @@ fn read_usage(event: &Value) -> Usage {
         cached_tokens: count(event, "/cache_read_input_tokens"),
         output_tokens: count(event, "/output_tokens"),
         cost_micros: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine run --output-format stream-json --quiet --name session-1 --with-extension regatta:regatta mcp --session '/private folder' --model model-1 --instructions -
+                  GOOSE_MODE=auto
+
+                agent --mine run --output-format stream-json --quiet --name agent-session --resume --with-extension regatta_736a51cd:regatta mcp --session '/private folder' --instructions -
+                  GOOSE_MODE=auto
+
+                agent --mine run --output-format stream-json --quiet --name session-1 --instructions -
+                  GOOSE_MODE=chat
+            "#]],
+        );
     }
 }

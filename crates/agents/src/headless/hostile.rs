@@ -5,17 +5,17 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::dialect_of;
 use super::reader::Reader;
-use crate::heard::Heard;
+use crate::agent_output::AgentOutput;
 use crate::kind::HeadlessKind;
 use crate::limits::Limits;
 use crate::output::Output;
 use crate::process::Stream;
+use crate::testing::headless;
 
 fn reader(kind: HeadlessKind) -> Reader {
     let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
-    Reader::new(dialect_of(kind), Heard::new(Path::new("/project"), &Limits::default(), None, now))
+    Reader::new(kind.adapter(), AgentOutput::new(Path::new("/project"), &Limits::default(), None, now))
 }
 
 fn read(kind: HeadlessKind, bytes: &[u8]) -> Vec<Output> {
@@ -31,7 +31,7 @@ fn read(kind: HeadlessKind, bytes: &[u8]) -> Vec<Output> {
 
 #[test]
 fn what_is_not_an_event_is_text() {
-    for kind in HeadlessKind::ALL {
+    for kind in HeadlessKind::all() {
         let lines = "plain \u{1b}[31mred\u{1b}[0m\n42\n\"text\"\n[1]\n{\"broken\":\n";
         let text = |line: &str| Output::Text(format!("{line}\n"));
         assert_eq!(read(kind, lines.as_bytes()), lines.lines().map(text).collect::<Vec<_>>());
@@ -64,7 +64,7 @@ fn unknown_events_and_wrong_types_are_passed_over() {
         "rate_limit_event",
         "something.new",
     ];
-    for kind in HeadlessKind::ALL {
+    for kind in HeadlessKind::all() {
         for name in types {
             for rest in
                 ["", ",\"message\":7,\"part\":[],\"item\":null", ",\"message\":{\"content\":[1,null,{}]}"]
@@ -79,7 +79,7 @@ fn unknown_events_and_wrong_types_are_passed_over() {
 #[test]
 fn json_that_is_too_deep_is_text() {
     let deep = "{\"type\":".repeat(100_000);
-    for kind in HeadlessKind::ALL {
+    for kind in HeadlessKind::all() {
         let outputs = read(kind, deep.as_bytes());
         assert!(outputs.iter().all(|output| matches!(output, Output::Text(_))));
         let length: usize = outputs.iter().map(Output::length).sum();
@@ -89,7 +89,7 @@ fn json_that_is_too_deep_is_text() {
 
 #[test]
 fn an_endless_line_is_skipped_and_the_next_is_read() {
-    let mut reader = reader(HeadlessKind::Claude);
+    let mut reader = reader(headless("claude"));
     let piece = vec![b'x'; 64 * 1024];
     for _ in 0..4 * 1024 {
         assert_eq!(reader.push(Stream::Out, &piece, Timestamp::UNIX_EPOCH), []);
@@ -100,15 +100,15 @@ fn an_endless_line_is_skipped_and_the_next_is_read() {
 
 #[test]
 fn many_messages_leave_the_end_of_the_last_one() {
-    let mut reader = reader(HeadlessKind::Gemini);
+    let mut reader = reader(headless("gemini"));
     let text = "y".repeat(10_000);
     let event =
         format!("{{\"type\":\"message\",\"role\":\"assistant\",\"delta\":true,\"content\":\"{text}\"}}\n");
     for _ in 0..1000 {
         assert_eq!(reader.push(Stream::Out, event.as_bytes(), Timestamp::UNIX_EPOCH).len(), 1);
     }
-    let mut told = reader.into_heard().into_told();
-    let (end, is_whole) = told.message.read();
+    let mut totals = reader.into_output().into_totals();
+    let (end, is_whole) = totals.message.read();
     assert_eq!((end.len(), is_whole), (Limits::default().result_bytes_max, false));
 }
 
@@ -116,6 +116,6 @@ fn many_messages_leave_the_end_of_the_last_one() {
 fn numbers_beyond_all_bounds_are_taken_as_they_can_be() {
     let event = r#"{"type":"result","num_turns":18446744073709551615,"total_cost_usd":1e300,
         "usage":{"input_tokens":18446744073709551615,"cache_read_input_tokens":18446744073709551615}}"#;
-    let outputs = read(HeadlessKind::Claude, event.replace('\n', "").as_bytes());
+    let outputs = read(headless("claude"), event.replace('\n', "").as_bytes());
     assert!(matches!(outputs[0], Output::Used(usage) if usage.tokens() == u64::MAX), "{outputs:?}");
 }

@@ -1,78 +1,43 @@
 //! Agents that run without a terminal and print their events as JSON, one a line.
 //!
-//! Each has a file of its own, a [`Dialect`]: how it is started, and what its events mean. A dialect is pure and is tested
-//! on recorded streams. What they have in common is here: lines are bounded, what is not JSON is text, unknown events
-//! are passed over, and the outcome is what the stream says; an exit with 0 alone means nothing.
+//! Each has a file of its own, which exports one constant `AGENT`: its name, what it keeps in a home, and an [`Adapter`] that
+//! says how it is started and what its events mean. An adapter is pure and is tested on recorded streams. To add an agent,
+//! write such a file and name it twice below; the config, detection, homes and the sandbox read [`AGENTS`].
+//!
+//! What they have in common is here too: lines are bounded, what is not JSON is text, unknown events are passed over, and
+//! the outcome is what the stream says; an exit with 0 alone means nothing.
 
-mod claude;
-mod codex;
+mod agent;
 mod conclude;
 mod drive;
 pub(crate) mod event;
-mod gemini;
-mod goose;
 #[cfg(test)]
 mod hostile;
 mod lines;
-mod opencode;
+mod open_edits;
 mod plan;
+#[cfg(test)]
+mod plan_check;
 mod reader;
 #[cfg(test)]
 mod recorded;
+#[cfg(test)]
+mod reference;
 
-use std::fmt;
+mod claude;
+mod codex;
+mod gemini;
+mod goose;
+mod opencode;
+mod qwen;
 
-use serde_json::Value;
-
+pub(crate) use agent::{Adapter, HeadlessAgent};
 pub(crate) use conclude::{conclude, explain_end};
 pub(crate) use drive::{drive, spawn};
 pub(crate) use lines::{Line, Lines};
-use plan::Plan;
 
-use crate::change::Change;
-use crate::heard::Heard;
-use crate::home::Home;
-use crate::kind::HeadlessKind;
-use crate::start::Start;
-
-/// One agent: how it is started, and what it prints.
-pub(crate) trait Dialect: fmt::Debug + Send {
-    /// Says how the program is started for a session, new or resumed; the command is its program and the user's words.
-    fn plan(&mut self, start: &Start, command: &[String]) -> Plan;
-
-    /// Reads one event of standard output.
-    fn read(&mut self, event: &Value, heard: &mut Heard);
-
-    /// Reads one line of standard error, which is shown in any case.
-    fn read_error(&mut self, _line: &str, _heard: &mut Heard) {}
-}
-
-/// Returns what an agent keeps in a home folder.
-pub(crate) fn home_of(kind: HeadlessKind) -> &'static Home {
-    match kind {
-        HeadlessKind::Claude => &claude::HOME,
-        HeadlessKind::Codex => &codex::HOME,
-        HeadlessKind::Gemini => &gemini::HOME,
-        HeadlessKind::Opencode => &opencode::HOME,
-        HeadlessKind::Goose => &goose::HOME,
-    }
-}
-
-/// The call of a tool that writes, until it comes back.
-#[derive(Debug)]
-struct OpenEdit {
-    id: String,
-    path: String,
-    change: Option<Change>,
-}
-
-/// Returns the dialect of an agent.
-fn dialect_of(kind: HeadlessKind) -> Box<dyn Dialect> {
-    match kind {
-        HeadlessKind::Claude => Box::new(claude::Claude::default()),
-        HeadlessKind::Codex => Box::new(codex::Codex),
-        HeadlessKind::Gemini => Box::new(gemini::Gemini::default()),
-        HeadlessKind::Opencode => Box::new(opencode::Opencode::default()),
-        HeadlessKind::Goose => Box::new(goose::Goose::default()),
-    }
-}
+/// The agents that are known, in the order in which they are shown.
+///
+/// A list and not a macro that declares the modules too, because `cargo fmt` does not find modules inside of one.
+pub(crate) static AGENTS: &[HeadlessAgent] =
+    &[claude::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT, goose::AGENT, qwen::AGENT];

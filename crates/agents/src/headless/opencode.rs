@@ -5,21 +5,25 @@
 
 use serde_json::{Value, json};
 
-use super::Dialect;
+use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, is_set, micros, sum, text};
 use super::plan::Plan;
+use crate::agent_output::AgentOutput;
 use crate::change::Change;
 use crate::classify::Verdict;
 use crate::failure::FailureClass;
-use crate::heard::Heard;
 use crate::home::{Format, Given, Home, Rotation};
 use crate::output::PermissionAnswer;
 use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
 
+/// What the rest of the program knows of it.
+pub(super) const AGENT: HeadlessAgent =
+    HeadlessAgent { name: "opencode", bridges: &[], home: HOME, adapter: || Box::new(Opencode::default()) };
+
 /// What it keeps in a home.
-pub(super) const HOME: Home = Home {
+const HOME: Home = Home {
     moved_by: &[("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")],
     files: &[
         Given {
@@ -72,12 +76,12 @@ const DENIED: &str = "rejected permission";
 
 /// Reads the stream of opencode.
 #[derive(Debug, Default)]
-pub(super) struct Opencode {
+struct Opencode {
     /// The tool that was denied in this step: it ends the turn, mostly.
     denied: Option<String>,
 }
 
-impl Dialect for Opencode {
+impl Adapter for Opencode {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
         plan.subcommand("run");
@@ -93,36 +97,36 @@ impl Dialect for Opencode {
         plan
     }
 
-    fn read(&mut self, event: &Value, heard: &mut Heard) {
-        heard.name_session(text(event, "/sessionID"));
+    fn read(&mut self, event: &Value, output: &mut AgentOutput) {
+        output.name_session(text(event, "/sessionID"));
         let part = &event["part"];
         match text(event, "/type") {
             "step_start" => {
-                heard.begin_turn();
-                heard.end_message();
+                output.begin_turn();
+                output.end_message();
             }
-            "text" => heard.say(text(part, "/text")),
-            "reasoning" => heard.think(text(part, "/text")),
-            "tool_use" => self.read_tool(part, heard),
+            "text" => output.say(text(part, "/text")),
+            "reasoning" => output.think(text(part, "/text")),
+            "tool_use" => self.read_tool(part, output),
             "step_finish" => {
-                heard.use_more(read_usage(part));
-                heard.recover();
+                output.use_more(read_usage(part));
+                output.recover();
                 if let Some(tool) = self.denied.take() {
                     let said = format!("the agent gave up because it was denied: {tool}");
-                    heard.fail_as(Verdict::new(FailureClass::Refused, &said));
+                    output.fail_as(Verdict::new(FailureClass::Refused, &said));
                 } else if text(part, "/reason") != "tool-calls" {
-                    heard.finish();
+                    output.finish();
                 }
             }
-            "error" => read_error(&event["error"], heard),
+            "error" => read_error(&event["error"], output),
             _ => {}
         }
     }
 
-    fn read_error(&mut self, line: &str, heard: &mut Heard) {
+    fn read_error(&mut self, line: &str, output: &mut AgentOutput) {
         if line.contains("Session not found") {
-            heard.lose_session();
-            heard.fail(line);
+            output.lose_session();
+            output.fail(line);
         }
     }
 }
@@ -147,18 +151,18 @@ fn settings(start: &Start) -> Value {
 }
 
 impl Opencode {
-    fn read_tool(&mut self, part: &Value, heard: &mut Heard) {
+    fn read_tool(&mut self, part: &Value, output: &mut AgentOutput) {
         let (id, name) = (text(part, "/callID"), text(part, "/tool"));
-        heard.call_tool(id, name, &part["state"]["input"]);
+        output.call_tool(id, name, &part["state"]["input"]);
         let is_error = text(part, "/state/status") == "error";
         let said = if is_error { text(part, "/state/error") } else { text(part, "/state/output") };
-        heard.return_tool(id, is_error, said);
+        output.return_tool(id, is_error, said);
         if is_error && said.contains(DENIED) {
-            heard.ask(name, PermissionAnswer::Denied, "opencode");
+            output.ask(name, PermissionAnswer::Denied, "opencode");
             self.denied = Some(name.to_owned());
         }
         if WRITING_TOOLS.contains(&name) && !is_error {
-            heard.edit(text(part, "/state/input/filePath"), Change::of_input(&part["state"]["input"]));
+            output.edit(text(part, "/state/input/filePath"), Change::of_input(&part["state"]["input"]));
         }
     }
 }
@@ -173,7 +177,7 @@ fn read_usage(part: &Value) -> Usage {
     }
 }
 
-fn read_error(error: &Value, heard: &mut Heard) {
+fn read_error(error: &Value, output: &mut AgentOutput) {
     let message = text(error, "/data/message");
     let message = if message.is_empty() { text(error, "/name") } else { message };
     let after = text(error, "/data/responseHeaders/retry-after");
@@ -182,5 +186,33 @@ fn read_error(error: &Value, heard: &mut Heard) {
     let status = error.pointer("/data/statusCode").and_then(Value::as_u64);
     let is_passing = status.is_none() && is_set(error, "/data/isRetryable");
     let text = if is_passing { format!("connection error: {with_reset}") } else { with_reset };
-    heard.fail_with_status(status, &text);
+    output.fail_with_status(status, &text);
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::plan_check::check;
+    use super::AGENT;
+
+    #[test]
+    fn it_is_started_with_what_the_session_needs() {
+        check(
+            &AGENT,
+            expect![[r#"
+                agent --mine run --format json --model model-1
+                  OPENCODE_CONFIG=/private/opencode.json
+                  opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"deny"},"mcp":{"regatta":{"type":"local","command":["regatta","mcp","--session","/private folder"],"enabled":true}}}
+
+                agent --mine run --format json --session agent-session
+                  OPENCODE_CONFIG=/private/opencode.json
+                  opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"deny"},"mcp":{"regatta":{"type":"local","command":["regatta","mcp","--session","/private folder"],"enabled":true}}}
+
+                agent --mine run --format json
+                  OPENCODE_CONFIG=/private/opencode.json
+                  opencode.json: {"autoupdate":false,"share":"disabled","permission":{"edit":"deny","bash":"deny","webfetch":"deny","external_directory":"deny"}}
+            "#]],
+        );
+    }
 }

@@ -1,13 +1,13 @@
-//! Reads both streams of a headless agent, as they come in pieces, by its dialect.
+//! Reads both streams of a headless agent, as they come in pieces, by its adapter.
 //!
-//! Pure but for what it is told of the time. Whatever is printed does no harm: lines are bounded, bytes that are not UTF-8
+//! Pure: the caller passes the time in. Whatever is printed does no harm: lines are bounded, bytes that are not UTF-8
 //! and JSON that is too deep are text.
 
 use jiff::Timestamp;
 
-use super::Dialect;
+use super::agent::Adapter;
 use super::lines::{Line, Lines};
-use crate::heard::Heard;
+use crate::agent_output::AgentOutput;
 use crate::json;
 use crate::output::Output;
 use crate::process::Stream;
@@ -15,61 +15,61 @@ use crate::process::Stream;
 /// Reads the streams of one session.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    dialect: Box<dyn Dialect>,
-    heard: Heard,
+    adapter: Box<dyn Adapter>,
+    output: AgentOutput,
     out: Lines,
     error: Lines,
 }
 
 impl Reader {
-    pub(crate) fn new(dialect: Box<dyn Dialect>, heard: Heard) -> Reader {
-        Reader { dialect, heard, out: Lines::default(), error: Lines::default() }
+    pub(crate) fn new(adapter: Box<dyn Adapter>, output: AgentOutput) -> Reader {
+        Reader { adapter, output, out: Lines::default(), error: Lines::default() }
     }
 
     /// Takes a piece and returns what it says.
     pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8], now: Timestamp) -> Vec<Output> {
-        let Reader { dialect, heard, out, error } = self;
-        heard.set_now(now);
+        let Reader { adapter, output, out, error } = self;
+        output.set_now(now);
         match stream {
-            Stream::Out => out.push(bytes, |line| read_line(dialect.as_mut(), line, heard)),
-            Stream::Error => error.push(bytes, |line| read_error_line(dialect.as_mut(), line, heard)),
+            Stream::Out => out.push(bytes, |line| read_line(adapter.as_mut(), line, output)),
+            Stream::Error => error.push(bytes, |line| read_error_line(adapter.as_mut(), line, output)),
         }
-        heard.take_pieces()
+        output.take_pieces()
     }
 
     /// Reads last lines that have no end.
     pub(crate) fn finish(&mut self) -> Vec<Output> {
-        let Reader { dialect, heard, out, error } = self;
-        out.finish(|line| read_line(dialect.as_mut(), line, heard));
-        error.finish(|line| read_error_line(dialect.as_mut(), line, heard));
-        heard.take_pieces()
+        let Reader { adapter, output, out, error } = self;
+        out.finish(|line| read_line(adapter.as_mut(), line, output));
+        error.finish(|line| read_error_line(adapter.as_mut(), line, output));
+        output.take_pieces()
     }
 
-    /// Returns what was heard so far.
-    pub(crate) fn heard(&self) -> &Heard {
-        &self.heard
+    /// Returns what the agent has said so far.
+    pub(crate) fn output(&self) -> &AgentOutput {
+        &self.output
     }
 
-    /// Returns what was heard in all.
-    pub(crate) fn into_heard(self) -> Heard {
-        self.heard
+    /// Returns all that the agent has said.
+    pub(crate) fn into_output(self) -> AgentOutput {
+        self.output
     }
 }
 
-fn read_line(dialect: &mut dyn Dialect, line: Line<'_>, heard: &mut Heard) {
+fn read_line(adapter: &mut dyn Adapter, line: Line<'_>, output: &mut AgentOutput) {
     match line {
-        Line::TooLong(bytes) => heard.skip(bytes),
-        Line::Whole(bytes) if json::is_heavy(bytes) => heard.skip(bytes.len() as u64),
+        Line::TooLong(bytes) => output.skip(bytes),
+        Line::Whole(bytes) if json::is_heavy(bytes) => output.skip(bytes.len() as u64),
         Line::Whole(bytes) => match json::parse(bytes) {
-            Ok(event) if event.is_object() => dialect.read(&event, heard),
+            Ok(event) if event.is_object() => adapter.read(&event, output),
             _ if bytes.iter().all(u8::is_ascii_whitespace) => {}
-            _ => heard.print(&format!("{}\n", String::from_utf8_lossy(bytes))),
+            _ => output.print(&format!("{}\n", String::from_utf8_lossy(bytes))),
         },
     }
 }
 
-fn read_error_line(dialect: &mut dyn Dialect, line: Line<'_>, heard: &mut Heard) {
+fn read_error_line(adapter: &mut dyn Adapter, line: Line<'_>, output: &mut AgentOutput) {
     if let Line::Whole(bytes) = line {
-        dialect.read_error(String::from_utf8_lossy(bytes).trim_end(), heard);
+        adapter.read_error(String::from_utf8_lossy(bytes).trim_end(), output);
     }
 }

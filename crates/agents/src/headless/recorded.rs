@@ -1,6 +1,6 @@
-//! Every recorded stream, read by its dialect, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
+//! Every recorded stream, read by its adapter, with what is expected beside it: `<case>.jsonl` and `<case>.expected`.
 //!
-//! `UPDATE_EXPECT=1` writes the expected files anew.
+//! `UPDATE_EXPECT=1` writes the expected files again.
 
 use std::fmt::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -13,9 +13,8 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::conclude::conclude;
-use super::dialect_of;
 use super::reader::Reader;
-use crate::heard::Heard;
+use crate::agent_output::AgentOutput;
 use crate::judge::judge;
 use crate::kind::HeadlessKind;
 use crate::limits::Limits;
@@ -34,7 +33,7 @@ fn streams() -> PathBuf {
 
 /// Returns the recorded cases of an agent, by name.
 fn cases(kind: HeadlessKind) -> Vec<PathBuf> {
-    let folder = streams().join(kind.program());
+    let folder = streams().join(kind.name());
     let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
     let mut cases: Vec<PathBuf> = entries
         .map(|entry| entry.unwrap().path())
@@ -48,7 +47,7 @@ fn check(kind: HeadlessKind) {
     let cases = cases(kind);
     assert!(!cases.is_empty(), "there are no recorded streams of {kind:?}");
     for case in cases {
-        // What was recorded as `resume` goes on with the session of `edit`.
+        // What was recorded as `resume` continues the session of `edit`.
         let is_resumed = case.file_stem().is_some_and(|stem| stem == "resume");
         let resumed = is_resumed.then(|| play(kind, &case.with_file_name("edit.jsonl"), None).1);
         let (shown, _) = play(kind, &case, resumed);
@@ -60,10 +59,11 @@ fn play(kind: HeadlessKind, case: &Path, resumed: Option<Usage>) -> (String, Usa
     let meta: Value =
         serde_json::from_slice(&std::fs::read(case.with_extension("meta.json")).unwrap()).unwrap();
     let now: Timestamp = "2026-11-15T16:00:00Z".parse().unwrap();
-    let heard = Heard::new(Path::new("/project"), &Limits::default(), resumed, now.to_zoned(TimeZone::UTC));
-    let mut dialect = dialect_of(kind);
-    dialect.plan(&start_for(Path::new("/project")), &["agent".to_owned()]);
-    let mut reader = Reader::new(dialect, heard);
+    let output =
+        AgentOutput::new(Path::new("/project"), &Limits::default(), resumed, now.to_zoned(TimeZone::UTC));
+    let mut adapter = kind.adapter();
+    adapter.plan(&start_for(Path::new("/project")), &["agent".to_owned()]);
+    let mut reader = Reader::new(adapter, output);
     let mut outputs = Vec::new();
     for piece in std::fs::read(case).unwrap().chunks(PIECE_BYTES) {
         outputs.extend(reader.push(Stream::Out, piece, now));
@@ -74,9 +74,9 @@ fn play(kind: HeadlessKind, case: &Path, resumed: Option<Usage>) -> (String, Usa
     outputs.extend(reader.push(Stream::Error, tail.as_bytes(), now));
     outputs.extend(reader.finish());
     let watched = watched(&meta);
-    let heard = reader.into_heard();
-    let outcome = conclude(judge(&watched, &Limits::default()), None, &heard, &tail, now);
-    render(&outputs, &outcome, heard)
+    let output = reader.into_output();
+    let outcome = conclude(judge(&watched, &Limits::default()), None, &output, &tail, now);
+    render(&outputs, &outcome, output)
 }
 
 /// Returns how the program ended; one that took too long was killed by who recorded it.
@@ -87,10 +87,10 @@ fn watched(meta: &Value) -> Watched {
     Watched { cause, status: Some(status), still_alive: None }
 }
 
-fn render(outputs: &[Output], outcome: &Outcome, heard: Heard) -> (String, Usage) {
+fn render(outputs: &[Output], outcome: &Outcome, output: AgentOutput) -> (String, Usage) {
     let mut shown = String::new();
-    for output in outputs {
-        writeln!(shown, "{output:?}").unwrap();
+    for piece in outputs {
+        writeln!(shown, "{piece:?}").unwrap();
     }
     writeln!(shown, "---\n{outcome}").unwrap();
     if let Outcome::Failed(failure) = outcome
@@ -98,34 +98,23 @@ fn render(outputs: &[Output], outcome: &Outcome, heard: Heard) -> (String, Usage
     {
         writeln!(shown, "until {until}").unwrap();
     }
-    let mut told = heard.into_told();
-    writeln!(shown, "session {:?}, turns {:?}", told.session, told.turns).unwrap();
-    writeln!(shown, "{:?}", told.usage).unwrap();
-    writeln!(shown, "last message {:?}", String::from_utf8_lossy(told.message.read().0)).unwrap();
-    (shown, told.usage)
+    let mut totals = output.into_totals();
+    writeln!(shown, "session {:?}, turns {:?}", totals.session, totals.turns).unwrap();
+    writeln!(shown, "{:?}", totals.usage).unwrap();
+    writeln!(shown, "last message {:?}", String::from_utf8_lossy(totals.message.read().0)).unwrap();
+    (shown, totals.usage)
 }
 
 #[test]
-fn claude() {
-    check(HeadlessKind::Claude);
+fn every_recorded_stream_reads_as_expected() {
+    HeadlessKind::all().for_each(check);
 }
 
 #[test]
-fn codex() {
-    check(HeadlessKind::Codex);
-}
-
-#[test]
-fn gemini() {
-    check(HeadlessKind::Gemini);
-}
-
-#[test]
-fn opencode() {
-    check(HeadlessKind::Opencode);
-}
-
-#[test]
-fn goose() {
-    check(HeadlessKind::Goose);
+fn every_folder_of_streams_is_of_an_agent() {
+    for entry in std::fs::read_dir(streams()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_known = name.starts_with("acp-") || name == "README.md" || HeadlessKind::find(&name).is_some();
+        assert!(is_known, "`{name}` is the folder of no agent");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! An agent renews its login by itself, and the refresh token that it used may not work again. So a renewed login is
 //! brought back as soon as it is seen, and one that the user or another session renewed is brought in. The newer one
-//! wins. Whoever changes a login of the user holds a lock on its folder: a lock file would be one more file in the home,
+//! wins. A change of the user's login is made under a lock on its folder: a lock file would be one more file in the home,
 //! and engines of several projects must see the same lock.
 
 use std::fs::{File, Permissions};

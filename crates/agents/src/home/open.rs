@@ -161,7 +161,7 @@ pub fn recover_logins(homes: &Path, user: &Path) {
         if flock(inside.handle(), FlockOperation::NonBlockingLockExclusive).is_err() {
             continue;
         }
-        for home in HeadlessKind::ALL.map(HeadlessKind::home) {
+        for home in HeadlessKind::all().map(HeadlessKind::home) {
             for given in home.files.iter().filter(|given| given.rotation.is_some()) {
                 let Ok(own) = Inside::open(&entry.path()) else { continue };
                 if own.read(given.path).is_some() {
@@ -260,6 +260,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::testing::headless;
 
     fn login(token: &str, stamp: i64) -> Value {
         json!({"claudeAiOauth": {"accessToken": token, "refreshToken": format!("r-{token}"), "expiresAt": stamp},
@@ -297,7 +298,7 @@ mod tests {
         fn open(&self, name: &str) -> OpenHome {
             let (folder, user) =
                 (self.folder.path().join("homes").join(name), self.folder.path().join("user"));
-            let login = Some(HeadlessKind::Claude);
+            let login = Some(headless("claude"));
             let git_user = Some(("A \"B\"".to_owned(), "a@example.com".to_owned()));
             OpenHome::open(&HomePlan { folder: &folder, user: &user, login, git_user }).unwrap()
         }

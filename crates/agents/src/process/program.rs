@@ -1,7 +1,7 @@
 //! Finds the program of a command, as the system would.
 //!
 //! A program that is started directly is found by the system itself. One that a sandbox starts is looked for before, so that
-//! a wrong name is told as what it is, and not as a sandbox that failed.
+//! a wrong name is reported as such, and not as a sandbox that failed.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;

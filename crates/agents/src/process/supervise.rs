@@ -26,7 +26,7 @@ static SUPERVISOR: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// Says how a supervisor is started: a program that calls [`supervise`] with the words after these.
 pub fn set_supervisor(command: Vec<OsString>) {
-    // Whoever was first has said the same: there is one binary.
+    // An earlier call has set the same: there is one binary.
     let _ = SUPERVISOR.set(command);
 }
 
@@ -78,7 +78,7 @@ fn end_all_below(grace: Duration) {
     }
 }
 
-/// Ends as the program did, so that whoever waits sees the same status.
+/// Ends as the program did, so that the waiting process sees the same status.
 fn end_as(status: ExitStatus) -> ExitCode {
     if let Some(signal) = status.signal().and_then(Signal::from_named_raw) {
         // Twice: the standard library has a handler for faults, which only takes itself away at the first.

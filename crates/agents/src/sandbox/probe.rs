@@ -17,7 +17,7 @@ use super::{PROGRAM, Sandbox, arguments};
 /// A trial takes milliseconds; one that takes longer than this hangs.
 const TRIAL_MAX: Duration = Duration::from_secs(20);
 
-/// How much of a complaint is told.
+/// How much of a complaint is shown.
 const COMPLAINT_CHARACTERS_MAX: usize = 200;
 
 /// Whether sessions can be kept in a sandbox here.

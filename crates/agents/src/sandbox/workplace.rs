@@ -10,6 +10,7 @@ use rustix::process::getuid;
 
 use super::{Replacement, Sandbox};
 use crate::home::{OpenHome, cache_environment, find_shown};
+use crate::kind::HeadlessKind;
 
 /// Where an agent works, and what is around it.
 #[derive(Debug)]
@@ -51,8 +52,9 @@ const CACHE: &str = ".cache/regatta";
 /// Folders that hold what programs leave for each other, and are hidden.
 const EMPTIED: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
 
-/// Variables that move what programs keep to themselves out of the home; what they name is hidden like the home.
-const MOVED: [&str; 20] = [
+/// Variables that move what programs keep to themselves out of the home; what they name is hidden like the home. Those
+/// of agents are in the description of each.
+const MOVED: [&str; 18] = [
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
     "XDG_STATE_HOME",
@@ -63,8 +65,6 @@ const MOVED: [&str; 20] = [
     "GRADLE_USER_HOME",
     "NPM_CONFIG_USERCONFIG",
     "npm_config_userconfig",
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
     "AWS_SHARED_CREDENTIALS_FILE",
     "AWS_CONFIG_FILE",
     "AZURE_CONFIG_DIR",
@@ -156,10 +156,18 @@ fn find_homes(user: Option<&Path>) -> Vec<PathBuf> {
 
 /// Returns what lies elsewhere and is as private as the home: never the root, nor anything that holds the home.
 fn find_moved(home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let named = MOVED.iter().filter_map(|name| Path::new(&variable(name)?).canonicalize().ok());
-    named
-        .filter(|path| path.parent().is_some() && !home.starts_with(path) && !path.starts_with(home))
-        .collect()
+    let of_agents = HeadlessKind::all().flat_map(|kind| kind.home().moved_by).map(|(name, _)| *name);
+    let mut found = Vec::new();
+    for name in MOVED.into_iter().chain(of_agents) {
+        let Some(path) = variable(name).and_then(|path| Path::new(&path).canonicalize().ok()) else {
+            continue;
+        };
+        let is_apart = path.parent().is_some() && !home.starts_with(&path) && !path.starts_with(home);
+        if is_apart && !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    found
 }
 
 fn find_account_home(accounts: &str, user: u32) -> Option<PathBuf> {
@@ -174,7 +182,7 @@ fn find_account_home(accounts: &str, user: u32) -> Option<PathBuf> {
 mod tests {
     use super::*;
     use crate::home::HomePlan;
-    use crate::kind::HeadlessKind;
+    use crate::testing::headless;
 
     #[test]
     fn the_home_is_its_own_and_tools_find_their_caches() {
@@ -187,7 +195,7 @@ mod tests {
         let plan = HomePlan {
             folder: &root.join("home"),
             user: &user,
-            login: Some(HeadlessKind::Claude),
+            login: Some(headless("claude")),
             git_user: None,
         };
         let home = OpenHome::open(&plan).unwrap();

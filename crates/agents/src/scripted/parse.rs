@@ -58,7 +58,7 @@ fn read_part(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Part> {
         agent_session.and_then(|name| faults.string("agent_session", name)).map(str::to_owned);
     let turns =
         fields.take("turns").map(|turns| faults.integer("turns", turns, 1..=u32::MAX.into(), "1 or more"));
-    // Read to the end before a bad one counts, so that all faults are told at once.
+    // Read to the end before a bad one counts, so that all faults are reported at once.
     let steps: Vec<Option<Step>> = match fields.take("step") {
         Some(steps) => faults.list("step", steps).iter().map(|step| read_step(step, faults)).collect(),
         None => Vec::new(),

@@ -1,6 +1,6 @@
 //! Plays the steps of a script, under the limits of its session.
 //!
-//! Each step either lets the play go on or ends it with an outcome. Whatever waits (a delay, a hang, a program)
+//! Each step either continues the play or ends it with an outcome. Whatever waits (a delay, a hang, a program)
 //! is raced against the stop signal and the limits, so a script can be ended at any moment.
 
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -14,10 +14,10 @@ use super::commit;
 use super::edit::{self, EditError};
 use super::script::{Mishap, Part, Step};
 use super::template::{ExpandError, Template, expand_value};
+use crate::agent_output::AgentOutput;
 use crate::change::Change;
 use crate::failure::{Failure, FailureClass};
 use crate::folder::Folder;
-use crate::heard::Heard;
 use crate::judge::{judge, timed_out, was_silent};
 use crate::outcome::{Ended, Outcome, ResultFrom};
 use crate::permission::Permissions;
@@ -43,15 +43,15 @@ pub(crate) async fn play(part: Part, start: Start, recorder: Recorder, stop: Sto
     let wall_end = after(now, start.limits.wall);
     let mut start = start;
     start.variables.insert("resumed".to_owned(), start.resume.clone().unwrap_or_default());
-    let heard = Heard::new(&start.folder, &start.limits, None, Zoned::now());
+    let output = AgentOutput::new(&start.folder, &start.limits, None, Zoned::now());
     let mut player =
-        Player { start, recorder, stop, wall_end, last_output: now, result: None, heard, questions: 0 };
+        Player { start, recorder, stop, wall_end, last_output: now, result: None, output, questions: 0 };
     let outcome = match player.play_steps(&part.steps).await {
         Break(outcome) => outcome,
         Continue(()) => Outcome::Finished,
     };
-    let Player { recorder, result, heard, .. } = player;
-    let (turns, agent_session, usage) = (part.turns, part.agent_session, heard.usage());
+    let Player { recorder, result, output, .. } = player;
+    let (turns, agent_session, usage) = (part.turns, part.agent_session, output.usage());
     recorder.finish(Closing { turns, agent_session, usage, ..Closing::new(outcome) }, result).await
 }
 
@@ -64,7 +64,7 @@ struct Player {
     wall_end: Instant,
     last_output: Instant,
     result: Option<Found>,
-    heard: Heard,
+    output: AgentOutput,
     questions: u64,
 }
 
@@ -251,22 +251,22 @@ impl Player {
     fn limit_rate(&mut self, reset: Option<Duration>) -> Outcome {
         let until = reset.and_then(|reset| Timestamp::now().checked_add(reset).ok());
         let message = "the script plays a rate limit";
-        self.heard.limit_rate(message, until);
+        self.output.limit_rate(message, until);
         self.pass_heard();
         let failure = Failure::new(FailureClass::RateLimit, message);
         Outcome::Failed(Failure { until, ..failure })
     }
 
     fn use_up(&mut self, usage: &Usage) -> Flow {
-        self.heard.use_more(*usage);
+        self.output.use_more(*usage);
         self.pass_heard();
-        match self.heard.find_passed_limit() {
+        match self.output.find_passed_limit() {
             Some(failure) => Break(Outcome::Failed(failure)),
             None => Continue(()),
         }
     }
 
-    /// Asks for leave by the policy of the session; a script goes on either way.
+    /// Asks for permission by the policy of the session; a script continues either way.
     async fn ask(&mut self, what: String) -> Flow {
         let answer = match (self.start.permissions, self.start.asker.clone()) {
             (Permissions::Ask, Some(asker)) => {
@@ -285,14 +285,14 @@ impl Player {
             _ => Answer::denied("policy"),
         };
         self.last_output = Instant::now();
-        self.heard.ask(&what, answer.answer, &answer.by);
+        self.output.ask(&what, answer.answer, &answer.by);
         self.pass_heard();
         Continue(())
     }
 
     fn pass_heard(&mut self) {
         self.last_output = Instant::now();
-        for piece in self.heard.take_pieces() {
+        for piece in self.output.take_pieces() {
             self.recorder.pass(piece);
         }
     }

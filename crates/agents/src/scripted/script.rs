@@ -54,7 +54,7 @@ pub(super) enum Step {
     Mishap(Mishap),
     /// Uses tokens and money, in addition to what was used before.
     Use(Usage),
-    /// Asks for leave to do something outside of the working folder, and goes on whatever the answer is.
+    /// Asks for permission to do something outside of the working folder, and continues whatever the answer is.
     Ask(Template),
     Run(Vec<Template>),
     Exit(i32),

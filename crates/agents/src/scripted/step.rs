@@ -184,7 +184,7 @@ fn read_usage(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Usage> {
     let mut fields = Fields::read(table, value.span(), USAGE_KEYS, faults);
     let mut read = |key| {
         let count = fields.take(key).map(|count| faults.integer(key, count, 0..=i64::MAX, "0 or more"));
-        // A bad one is told, and then left out.
+        // A bad one is reported, and then left out.
         count.flatten().map(i64::unsigned_abs)
     };
     Some(Usage {

@@ -95,6 +95,7 @@ interruptions! {
     gemini: Gemini,
     goose: Goose,
     opencode: Opencode,
+    qwen: Qwen,
     claude_acp: ClaudeAcp,
     gemini_acp: GeminiAcp,
     goose_acp: GooseAcp,

@@ -7,10 +7,16 @@ use serde_json::{Value, json};
 /// Short enough for a test, and long enough for a program that starts slowly and tries again by itself.
 const LIMITS: &str = "limits = { wall = \"100s\", silence = \"25s\", grace = \"1s\" }\n";
 
+/// How often the trouble is met: more often than any program tries again.
+const STEPS: usize = 12;
+
 /// Shows that the session ends as one of these classes, with nothing left running and the work kept.
 fn ends_as(agent: Agent, step: &Value, classes: &[&str]) {
     let Some(world) = World::new(agent, LIMITS) else { return };
-    let steps = json!([{"write": {"path": "half.txt", "content": "half\n"}}, step, step, step]);
+    // One program continues a text that was cut, and so asks for the next step; it gives up after a few.
+    let mut steps = vec![json!({"write": {"path": "half.txt", "content": "half\n"}})];
+    steps.extend(std::iter::repeat_n(step.clone(), STEPS));
+    let steps = Value::from(steps);
     let shown = world.play(&steps);
     let class = shown["error"]["details"]["class"].as_str().unwrap_or("none");
     let name = agent.name();
@@ -20,9 +26,9 @@ fn ends_as(agent: Agent, step: &Value, classes: &[&str]) {
     assert_eq!(std::fs::read_to_string(kept).ok().as_deref(), Some("half\n"), "{name}: the work is kept");
 }
 
-/// Two programs wait for hours without a word about why, and look like one that hangs.
+/// Three programs wait for hours without a word about why, and look like one that hangs.
 fn meets_a_rate_limit(agent: Agent) {
-    let says_nothing = matches!(agent, Agent::Goose | Agent::GooseAcp | Agent::Opencode);
+    let says_nothing = matches!(agent, Agent::Goose | Agent::GooseAcp | Agent::Opencode | Agent::Qwen);
     let classes: &[&str] = if says_nothing { &["rate_limit", "silence", "timeout"] } else { &["rate_limit"] };
     ends_as(agent, &json!({"rate_limit": {"seconds": 7200, "of": "usage"}}), classes);
 }
@@ -87,4 +93,5 @@ troubles! {
     goose_acp: GooseAcp,
     goose: Goose,
     opencode: Opencode,
+    qwen: Qwen,
 }

@@ -62,6 +62,11 @@ fn opencode() {
 }
 
 #[test]
+fn qwen() {
+    works(Agent::Qwen);
+}
+
+#[test]
 fn claude_over_acp() {
     works(Agent::ClaudeAcp);
 }
@@ -124,6 +129,7 @@ resuming! {
     gemini: Gemini,
     goose: Goose,
     opencode: Opencode,
+    qwen: Qwen,
     claude_over_acp: ClaudeAcp,
     gemini_over_acp: GeminiAcp,
     goose_over_acp: GooseAcp,

@@ -58,7 +58,7 @@ const SECRETS: [&str; 46] = [
 ];
 
 /// Places in a home whose contents the user's own programs obey or run.
-const OBEYED: [&str; 24] = [
+const OBEYED: [&str; 25] = [
     ".bashrc",
     ".profile",
     ".zshrc",
@@ -72,6 +72,7 @@ const OBEYED: [&str; 24] = [
     ".codex/config.toml",
     ".codex/AGENTS.md",
     ".gemini/settings.json",
+    ".qwen/settings.json",
     ".config/opencode/opencode.json",
     ".config/opencode/plugin/x.js",
     ".config/goose/config.yaml",
@@ -129,7 +130,7 @@ fn the_home_is_byte_for_byte_what_it_was() {
     }
     let paths: Vec<&str> = SECRETS.into_iter().chain(OBEYED).collect();
     let script = VANDAL.replace("PATHS", &quoted(&paths));
-    for kind in ["command", "acp", "claude", "codex", "gemini", "opencode", "goose"] {
+    for kind in ["command", "acp", "claude", "codex", "gemini", "opencode", "goose", "qwen"] {
         let attack = Attack::of_kind(kind, &script);
         let home = home_of(&attack);
         plant(&home, &paths, "the user's own\n");

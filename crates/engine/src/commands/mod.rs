@@ -1,7 +1,7 @@
 //! What can be asked of a project, and the way of a command into the log.
 //!
-//! Looks, decides by the rules of `core`, and appends; performs no effect and prints nothing. Start reading at `round`, then
-//! `orders` (tasks) and `run_orders` (runs).
+//! A command looks at the world, is decided by `core`, and is appended. It does not perform an effect and does not print.
+//! Start reading at `round`, then `orders` (tasks) and `run_orders` (runs).
 
 pub mod accounts;
 pub mod documents;

@@ -1,6 +1,6 @@
 //! The log as the engine uses it: names of streams, events as rows, folded streams with snapshots, and the list of tasks.
 //!
-//! Decides nothing. Start reading at `stream`, then `journal`, which reads the log in order.
+//! Does not decide anything. Start reading at `stream`; `journal` reads the log in order.
 
 pub(crate) mod filter;
 pub(crate) mod journal;

@@ -1,7 +1,8 @@
 //! Performing effects: one file per effect, each safe to repeat.
 //!
 //! A performer looks whether its work is done already, does it, and reports the outcome as a command that also
-//! settles the intent. It decides nothing: a failure is reported, and the rules say what becomes of the task.
+//! settles the intent. It does not decide anything: a failure is reported, and the rules say what becomes of the task.
+//! Start reading at `create_worktree`; effects of runs are in `runs`.
 
 mod create_worktree;
 mod merge_branch;

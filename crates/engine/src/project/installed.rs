@@ -4,7 +4,7 @@ use crate::core::AgentId;
 use crate::error::Error;
 use crate::project::Project;
 use crate::project::config::Config;
-use regatta_agents::{Detected, Kind};
+use regatta_agents::{Detected, HeadlessKind, Kind};
 use regatta_files::disk;
 use serde::Serialize;
 
@@ -22,6 +22,11 @@ pub struct InstalledView {
     pub version: Option<String>,
     /// Whether the config had an entry of that name already.
     pub is_known: bool,
+}
+
+/// Returns the names of the agents that have a kind of their own.
+pub fn known_agents() -> &'static [&'static str] {
+    HeadlessKind::names()
 }
 
 /// Finds the agents that are installed.
@@ -70,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_entry_can_be_read_back() {
-        for kind in [Kind::Claude, Kind::Codex, Kind::Gemini, Kind::Opencode, Kind::Goose, Kind::Acp] {
+        for kind in HeadlessKind::all().map(Kind::Headless).chain([Kind::Acp]) {
             let agent = InstalledView {
                 id: "codex-acp".to_owned(),
                 kind: kind.name(),

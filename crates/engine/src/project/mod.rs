@@ -1,6 +1,6 @@
-//! Opening a project: its root, config, places, installed agents and samples.
+//! Opening a project: its root, config, places, installed agents, trust and samples.
 //!
-//! Reads no stream of the log and starts nothing but the program that says what a login is. Start reading at [`Project`], in `open`.
+//! Does not read a stream of the log and starts no agent. Start reading at `open`, then `config`.
 
 pub(crate) mod config;
 pub(crate) mod installed;

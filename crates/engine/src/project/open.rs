@@ -4,6 +4,7 @@ use crate::core::{RunId, TaskId};
 use crate::error::Error;
 use crate::log::list;
 use crate::project::config::Config;
+use crate::project::installed::known_agents;
 use crate::project::location::Location;
 use crate::project::old_place;
 use crate::project::trust;
@@ -44,7 +45,9 @@ impl Project {
         }
         std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
         write_new(&folder.join(".gitignore"), IGNORED)?;
-        let text = CONFIG_TEMPLATE.replace("{default_branch}", &branch);
+        let agents: Vec<String> = known_agents().iter().map(|name| format!("`{name}`")).collect();
+        let text = CONFIG_TEMPLATE.replace("{agents}", &agents.join(", "));
+        let text = text.replace("{default_branch}", &branch);
         location.note_root()?;
         trust::note(&location)?;
         write_new(&location.config(), &text)?;

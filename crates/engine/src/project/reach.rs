@@ -47,7 +47,7 @@ pub async fn find_reach(project: &Project, agent: &AgentId) -> Option<Reach> {
         agent: agent.to_string(),
         sandbox,
         why,
-        login: entry.login.map(HeadlessKind::program),
+        login: entry.login.map(HeadlessKind::name),
         login_files: login.as_ref().map(|login| show(&login.found)).unwrap_or_default(),
         is_login_rotating: login.is_some_and(|login| login.is_rotating),
         has_network: config.sandbox.has_network,

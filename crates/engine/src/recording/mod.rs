@@ -1,6 +1,6 @@
 //! Recording a run, and playing it back without agents.
 //!
-//! Nothing here decides how a run continues. Start reading at `tape`.
+//! Does not decide how a run continues. Start reading at `tape`.
 
 pub(crate) mod difference;
 pub(crate) mod replay_branch;

@@ -1,7 +1,7 @@
-//! Runs of workflows: giving them orders, driving them step by step, and performing what they ask for.
+//! What only runs need: workflow definitions, the run that is kept in memory from step to step, families, and replay.
 //!
-//! The rules are in `core::run`. A run is driven by `perform::node`: it keeps the run in memory from step to step, and
-//! each step is one append. Start reading at `orders`, then `seat`.
+//! Does not start a session and does not decide: the rules are in `core::run`. Each step is one append. Start reading at
+//! `seat`, then `drive`.
 
 pub(crate) mod book;
 pub(crate) mod cancelled;

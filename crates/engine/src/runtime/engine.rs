@@ -78,6 +78,8 @@ impl Engine {
     }
 
     async fn start_within(project: Arc<Project>, roles: Arc<dyn Roles>, scope: Scope) -> Result<Self, Error> {
+        // First, since whoever waits for its turn tries this several times a second, and what follows starts git.
+        refuse_second(&project).await?;
         task_files::check_folder(&project)?;
         project.repository().ready().await?;
         let token = take_lease(&project, scope.own()).await?;
@@ -140,9 +142,7 @@ impl Engine {
 /// Takes the lease; that of a process which is surely dead is taken over. `own` is what the engine is limited to.
 pub(crate) async fn take_lease(project: &Project, own: Option<Own>) -> Result<LeaseToken, Error> {
     // Looked at before it is asked for: followers ask often, and must not keep those who write waiting.
-    if let Some(holder) = find_running(project).await? {
-        return Err(Error::EngineAlreadyRunning(Box::new(holder)));
-    }
+    refuse_second(project).await?;
     let mut replaces = None;
     loop {
         let token = LeaseToken(Uuid::now_v7());
@@ -155,6 +155,13 @@ pub(crate) async fn take_lease(project: &Project, own: Option<Own>) -> Result<Le
             return Err(Error::EngineAlreadyRunning(Box::new(holder)));
         }
         replaces = Some(held.token);
+    }
+}
+
+async fn refuse_second(project: &Project) -> Result<(), Error> {
+    match find_running(project).await? {
+        Some(holder) => Err(Error::EngineAlreadyRunning(Box::new(holder))),
+        None => Ok(()),
     }
 }
 

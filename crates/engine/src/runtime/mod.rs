@@ -1,6 +1,6 @@
-//! The loop, its lanes and its lease, and how a command is followed to its end.
+//! The loop, its lanes, its lease, and following a command to its end.
 //!
-//! Knows when an effect may be performed, never what it does. Start reading at `engine`, then `carry`.
+//! Does not know what an effect does, only when it may be performed. Start reading at `engine`, then `carry`.
 
 pub(crate) mod carry;
 pub(crate) mod control;

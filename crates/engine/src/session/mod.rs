@@ -1,7 +1,7 @@
 //! One start of one agent, from the reservation of its budget to its settlement.
 //!
-//! Knows neither how a task nor how a run continues. Start reading at `sessions`; `desk` has the tools of the agent, `roles` the
-//! sessions of a run's roles.
+//! Does not know how a task or a run continues afterwards. Start reading at `sessions`; `desk` has the tools of the agent, and
+//! `roles` the sessions of a run's roles.
 
 pub(crate) mod charge;
 pub mod desk;

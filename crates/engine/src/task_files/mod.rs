@@ -7,8 +7,8 @@
 //! Nothing here is stored as an intent: what has to be written can be seen at any time, by comparing the newest
 //! version in the log with the one that is known to be on the disk. So a crash anywhere is healed by looking again,
 //! and any process may look. A write swaps the new file with the old one. What was displaced is looked at until nobody
-//! can write to it any more: an edit that came between our reading and our writing, or later, is merged. See
-//! docs/design/001-task-files.md.
+//! can write to it any more: an edit that came between our reading and our writing, or later, is merged. It does not know
+//! runs or sessions. See docs/design/001-task-files.md.
 
 pub(crate) mod archive;
 mod desired;

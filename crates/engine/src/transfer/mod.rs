@@ -10,7 +10,7 @@
 //!   manifest.sha256      the digest of the manifest; last, so that what is cut off is seen
 //! ```
 //!
-//! Not in it: the config and workflows, which are meant for git, and uncommitted files in worktrees. An export may be a
+//! An export does not hold the config and workflows, which are meant for git, nor uncommitted files in worktrees. An export may be a
 //! stranger's, so an import checks all of it before anything changes: names, digests, the tables of the log, where its tasks
 //! say that their worktrees are.
 

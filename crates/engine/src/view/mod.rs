@@ -1,6 +1,6 @@
-//! What is shown of a project: the objects of `--json`, made once for every reader; and who has the next move.
+//! What is shown of a project: the objects of `--json`, made once for every reader, and who has the next move.
 //!
-//! Prints nothing and changes nothing. Start reading at `task`, then `run`.
+//! Does not print and does not change anything. Start reading at `task`, then `run`.
 
 pub mod cost;
 pub(crate) mod diff;

@@ -227,7 +227,7 @@ pub async fn list_agents(project: &Project) -> Result<Vec<AgentView>, Error> {
                 ("scripted", Some("plays a script, asks no model"), None, Some(script.display().to_string()))
             }
             Program::Command { command } => ("command", None, Some(command.clone()), None),
-            Program::Headless { kind, command } => (kind.kind().name(), None, Some(command.clone()), None),
+            Program::Headless { kind, command } => (kind.name(), None, Some(command.clone()), None),
             Program::Acp { command } => ("acp", None, Some(command.clone()), None),
         };
         AgentView {

@@ -24,6 +24,9 @@ fn paths_from_the_top_of_the_input_are_found() {
 #[test]
 fn variables_from_outside_are_found() {
     assert_eq!(compile("($x := 1; $x + $y)").reads().variables, ["y"]);
+    let reads = compile("$task.a.b = $task.c and $other and d").reads();
+    let paths: Vec<String> = reads.variable_paths.iter().map(|path| path.join(".")).collect();
+    assert_eq!(paths, ["other", "task.a.b", "task.c"]);
 }
 
 #[test]
@@ -33,15 +36,6 @@ fn an_expression_that_may_read_anything_says_so() {
     let reads = compile("$eval(text)").reads();
     assert!(reads.whole_input && reads.any_variable);
     assert!(!compile("a.b").reads().whole_input);
-}
-
-#[test]
-fn comparisons_are_found_with_their_text() {
-    let found = compile("a = 1 and (b.c >= 2 or \"x\" in d)").comparisons();
-    let told: Vec<_> = found.iter().map(|c| (c.left.as_str(), c.operator, c.right.as_str())).collect();
-    assert_eq!(told, [("a", "=", "1"), ("b.c", ">=", "2"), ("\"x\"", "in", "d")]);
-    assert_eq!(found[1].text, "b.c >= 2");
-    assert_eq!((found[0].at.start, found[0].at.end), (0, 5));
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_panic_of_the_engine_is_a_fault_with_its_place_and_the_next_evaluation_works
         let input = json!({ "picture": format!("0.{}", "0".repeat(65_536)) });
         let fault = evaluate(text, &input).expect_err("a panic inside");
         assert_eq!((fault.jsonata_code(), fault.limit()), ("U1000", None));
-        assert!(fault.to_string().starts_with("the function failed inside of the engine"), "{fault}");
+        assert!(fault.to_string().starts_with("the function failed inside the expression engine"), "{fault}");
         assert_eq!(
             text.get(fault.at().expect("a place").range()),
             Some("$map([1], $formatNumber(?, picture))")

@@ -80,7 +80,7 @@ const PIECES: &[&str] = &[
 
 fn end(text: &str) {
     let Ok(expression) = Expression::compile(text) else { return };
-    let _ = (expression.reads(), expression.comparisons(), expression.is_constant());
+    let _ = (expression.reads(), expression.required_comparisons(), expression.is_constant());
     let input = json!({ "a": [1, { "b": "aab" }, null], "b": { "a": [], "q": 1.5 } });
     let limits = Limits { steps: 2_000, items: 500, time: Duration::from_secs(60), ..Limits::at(0) };
     let plain = expression.evaluate(&input, &[("x", &json!([3, "a"]))], &limits);

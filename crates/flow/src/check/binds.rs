@@ -1,4 +1,4 @@
-//! The rule about names for places: each is used. That a variable has one is seen when a workflow is loaded.
+//! The rule about `[bind]`: every name is used. Undefined variables are already found by the load.
 
 use super::expressions::all_expressions;
 use super::report::Report;

@@ -1,4 +1,4 @@
-//! The rules about parts that mean something only beside another: tasks and the board, caps and their routes.
+//! The rules about keys that need another key: tasks need the board, routes need a cap or a `submit`.
 
 use super::report::Report;
 use super::subject::Subject;
@@ -38,20 +38,20 @@ fn check_node(node: &Node, report: &mut Report) {
 }
 
 fn without_board(key: &str, at: &Position) -> Fault {
-    let message = format!("`{key}` speaks of a task, and no items are tasks");
+    let message = format!("`{key}` refers to a task, but no items are tasks");
     Fault::error("task-without-board", at, message).with_hint("add `[board]` with `items` and `key`")
 }
 
 fn check_edge(edge: &Edge, report: &mut Report) {
     if let (Some(route), None) = (&edge.rejected, &edge.submit) {
         let message =
-            format!("`{}` has a `rejected` route and submits nothing that could be rejected", edge.id);
+            format!("`{}` has a `rejected` route but submits nothing that could be rejected", edge.id);
         let hint = "add `submit` with the key of the task, or remove the route";
         report.add(Fault::error("rejected-without-submit", &route.at, message).with_hint(hint));
     }
     if edge.max_iterations.is_none() {
         let message =
-            |what: &str| format!("`{}` has {what} and no `maxIterations`, so it is never used up", edge.id);
+            |what: &str| format!("`{}` has {what} but no `maxIterations`, so it is never used up", edge.id);
         if let Some(route) = edge.exhausted.first() {
             let fault = Fault::error("exhausted-without-cap", &route.at, message("an `exhausted` route"));
             report.add(fault.with_hint("add `maxIterations`, or remove the route"));

@@ -1,20 +1,16 @@
-//! Whether a way of a loop steps a field towards a bound that its own condition sets.
+//! Whether a link of a loop steps a field towards a bound that its own condition sets.
 //!
-//! `currentTaskIndex < $count(tasks) - 1` with `currentTaskIndex = "currentTaskIndex + 1"` is such a way: it can be
-//! taken only so often, as long as nothing else in the loop sets the index back or moves the bound, and the numbers are
-//! not so large that a step leaves them as they are.
+//! `currentTaskIndex < $count(tasks) - 1` with `currentTaskIndex = "currentTaskIndex + 1"` is such a link: it can be
+//! taken only so often, as long as nothing else in the loop sets the index back or moves the bound.
 
-use regatta_expr::{Comparison, Expression as Compiled, Limits};
-use serde_json::Value;
+use regatta_expr::{Comparison, Expression as Compiled};
 
-use super::condition::{Token, plain_path, tokens};
+use super::condition::plain_path;
+use super::expressions::of_place;
 use crate::expression::RESERVED;
-use crate::graph::{Graph, Way};
+use crate::graph::{Graph, Link};
 use crate::place::{Place, Segment};
 use crate::workflow::Assignment;
-
-/// From here on a number need not change when 1 is added to it: 2 to the power of 53.
-const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// A condition such as `a.b < limit`, read from the side of the field.
 #[derive(Debug, Clone)]
@@ -25,10 +21,10 @@ pub(super) struct Bound {
     limit: Compiled,
 }
 
-/// Whether a way can be taken only a bounded number of times among the ways of its part of the graph.
-pub(super) fn is_bounded_by_steps(graph: &Graph<'_>, way: &Way<'_>, part: &[Way<'_>]) -> bool {
-    let required = way.conditions().flat_map(|condition| condition.compiled().required_comparisons());
-    required.flat_map(|one| find_bounds(&one)).any(|bound| is_approached(graph, way, part, &bound))
+/// Whether a link can be taken only a bounded number of times among the links of its part of the graph.
+pub(super) fn is_bounded_by_steps(graph: &Graph<'_>, link: &Link<'_>, part: &[Link<'_>]) -> bool {
+    let required = link.conditions().flat_map(|condition| condition.compiled().required_comparisons());
+    required.flat_map(|one| find_bounds(&one)).any(|bound| is_approached(graph, link, part, &bound))
 }
 
 /// Lists the bounds that a comparison sets; either side may be the field.
@@ -41,32 +37,23 @@ pub(super) fn find_bounds(comparison: &Comparison) -> Vec<Bound> {
     let sides =
         [(&comparison.left, &comparison.right, is_below), (&comparison.right, &comparison.left, !is_below)];
     let bound = |(field, limit, is_below): (&String, &String, bool)| {
-        Some(Bound { path: plain_path(field)?, is_below, limit: Compiled::compile(limit).ok()? })
+        let path = plain_path(&Compiled::compile(field).ok()?)?;
+        Some(Bound { path, is_below, limit: Compiled::compile(limit).ok()? })
     };
     sides.into_iter().filter_map(bound).collect()
 }
 
-fn is_approached(graph: &Graph<'_>, way: &Way<'_>, part: &[Way<'_>], bound: &Bound) -> bool {
+fn is_approached(graph: &Graph<'_>, link: &Link<'_>, part: &[Link<'_>], bound: &Bound) -> bool {
     let kept = |set: &'_ [Assignment]| {
         let kept = set.iter().filter(|assignment| assignment.is_kept(graph.workflow, graph.level));
         kept.cloned().collect::<Vec<_>>()
     };
-    let of = |way: &Way<'_>| [kept(way.set()), kept(&graph.node(way.from).set)].concat();
+    let of = |link: &Link<'_>| [kept(link.set()), kept(&graph.node(link.from).set)].concat();
     let all: Vec<Assignment> = part.iter().flat_map(of).collect();
-    let touching = all.iter().filter(|assignment| touches(&assignment.place, &bound.path));
-    let steps: Option<Vec<f64>> = touching.map(|assignment| find_step(assignment, bound)).collect();
-    let Some(step) = steps.and_then(|steps| steps.into_iter().reduce(f64::min)) else { return false };
-    let is_stepped = of(way).iter().any(|assignment| find_step(assignment, bound).is_some());
-    is_stepped && !moves(&bound.limit, &all) && is_reached(&graph.workflow.schema.initial(), bound, step)
-}
-
-/// Whether steps get anywhere, as far as the state that a run begins with tells: a number that is too large for its
-/// step stays as it is.
-fn is_reached(initial: &Value, bound: &Bound, step: f64) -> bool {
-    let limit = bound.limit.evaluate(initial, &[], &Limits::at(0)).ok().flatten();
-    let start = bound.path.iter().try_fold(initial, |value, name| value.get(name));
-    let mut numbers = limit.as_ref().into_iter().chain(start).filter_map(Value::as_f64);
-    numbers.all(|number| number.abs() / step < EXACT_MAX)
+    let mut touching = all.iter().filter(|assignment| touches(&assignment.place, &bound.path));
+    touching.all(|assignment| is_step(assignment, bound))
+        && of(link).iter().any(|assignment| is_step(assignment, bound))
+        && !moves(&bound.limit, &all)
 }
 
 /// Whether a `set`, the time or chance can move a limit. What a limit reads beside the state may be anything.
@@ -91,20 +78,20 @@ fn moves(limit: &Compiled, set: &[Assignment]) -> bool {
             .any(|assignment| changes(&assignment.place))
 }
 
-/// Returns how far an assignment goes that is `path = path + n`, towards the bound. An unknown one may go any way.
-fn find_step(assignment: &Assignment, bound: &Bound) -> Option<f64> {
+/// Whether an assignment is `path = path + n`, towards the bound. An unknown one may be.
+fn is_step(assignment: &Assignment, bound: &Bound) -> bool {
     if !assignment.is_known() {
-        return touches(&assignment.place, &bound.path).then_some(f64::INFINITY);
+        return touches(&assignment.place, &bound.path);
     }
-    let is_place =
-        assignment.place.segments().len() == bound.path.len() && names(&assignment.place) == bound.path;
-    let text = assignment.value.text();
-    let split = text.rfind(['+', '-'])?;
-    let (field, tokens) = (plain_path(&text[..split]), tokens(&text[split..]));
-    let [(_, Token::Sign(sign)), (_, Token::Number(number))] = tokens.as_slice() else { return None };
-    let is_towards = *sign == if bound.is_below { '+' } else { '-' };
-    let step = number.parse::<f64>().ok().filter(|number| *number > 0.0)?;
-    (is_place && is_towards && field.as_ref() == Some(&bound.path)).then_some(step)
+    let sign = if bound.is_below { '+' } else { '-' };
+    let Some((field, number)) = assignment.value.text().rsplit_once(sign) else { return false };
+    let is_path = |text: &str| {
+        Compiled::compile(text).ok().and_then(|field| plain_path(&field)).as_ref() == Some(&bound.path)
+    };
+    of_place(&assignment.place).is_empty()
+        && names(&assignment.place) == bound.path
+        && number.trim().parse::<f64>().is_ok_and(|number| number > 0.0)
+        && is_path(field)
 }
 
 /// Returns the names of a place; what is within brackets stands for all items or fields there.

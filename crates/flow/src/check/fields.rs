@@ -1,15 +1,14 @@
 //! The rule about fields: what an expression reads is described by a schema.
 
 use super::bounds::names;
-use super::condition::{Token, fields_behind, find_name, tokens};
+use super::condition::plain_path;
 use super::expressions::{Sees, Usage, all_expressions};
 use super::ground::{Ground, Stray, follow_from};
-use super::items::find_sources;
 use super::report::Report;
 use super::subject::Subject;
-use crate::expression::RESERVED;
+use crate::expression::{RESERVED, find_word};
 use crate::fault::Fault;
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::workflow::Workflow;
 
 /// Checks what every expression reads.
@@ -27,10 +26,9 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// Whether a text has an object with a key of that name written out.
+/// Whether a name stands in quotes in a text, as a key of an object that is written out does.
 fn is_written(text: &str, name: &str) -> bool {
-    let tokens = tokens(text);
-    tokens.windows(2).any(|pair| pair[0].1 == Token::Text(name) && pair[1].1 == Token::Sign(':'))
+    ['\'', '"'].iter().any(|quote| text.contains(&format!("{quote}{name}{quote}")))
 }
 
 fn find_strays(ground: &Ground<'_>, usage: Usage<'_>) -> Vec<Stray> {
@@ -45,8 +43,8 @@ fn find_strays(ground: &Ground<'_>, usage: Usage<'_>) -> Vec<Stray> {
         Sees::OutputOf(node) => strays(&|path| ground.follow(path, Some(node))),
         Sees::AnyOutput => strays(&|path| ground.follow(path, None)),
         Sees::Key(items) | Sees::Item(items) => {
-            let sources = find_sources(items.text()).unwrap_or_default();
-            match ground.items_of(&sources) {
+            let list = plain_path(items.compiled());
+            match list.map(|path| ground.items_at(&path)).unwrap_or_default() {
                 shapes if shapes.is_empty() => Vec::new(),
                 shapes => strays(&|path| follow_from(shapes.clone(), path, 0)),
             }
@@ -62,8 +60,9 @@ fn find_strays_behind_binds(workflow: &Workflow, ground: &Ground<'_>, usage: Usa
         if shapes.is_empty() {
             continue;
         }
-        for fields in fields_behind(usage.expression.text(), &bind.name) {
-            if let Err(stray) = follow_from(shapes.clone(), &fields, 0) {
+        let paths = usage.expression.reads().variable_paths.iter().filter(|path| path[0] == bind.name);
+        for path in paths {
+            if let Err(stray) = follow_from(shapes.clone(), &path[1..], 0) {
                 let path = [format!("${}", bind.name)].into_iter().chain(stray.path).collect();
                 strays.push(Stray { path, ..stray });
             }
@@ -80,7 +79,7 @@ fn tell(workflow: &Workflow, usage: Usage<'_>, stray: &Stray) -> Fault {
         [] => "the state".to_owned(),
         _ => format!("`{}`", before.join(".")),
     };
-    let found = find_name(usage.expression.text(), &stray.path);
+    let found = find_word(usage.expression.text(), name);
     let at = &found.map_or_else(
         || usage.expression.at().clone(),
         |bytes| usage.expression.position_of(&workflow.folder, bytes),
@@ -92,7 +91,11 @@ fn tell(workflow: &Workflow, usage: Usage<'_>, stray: &Stray) -> Fault {
     let fault = if is_of_state || is_key || stray.is_closed {
         Fault::error("unknown-field", at, format!("{whose} has no field `{name}`"))
     } else {
-        Fault::warning("unknown-field", at, format!("the schema says nothing of a field `{name}` of {whose}"))
+        Fault::warning(
+            "unknown-field",
+            at,
+            format!("the schema does not describe a field `{name}` of {whose}"),
+        )
     };
     let beside = if is_of_state { &RESERVED[..] } else { &[] };
     let known = stray.known.iter().map(String::as_str).chain(beside.iter().copied());

@@ -1,9 +1,9 @@
-//! What expressions stand on: the shapes of the state, of `input`, `output` and `feedback`.
+//! The shapes of everything an expression can read: the state, `input`, `output` and `feedback`.
 
 use serde_json::{Value, json};
 
-use super::items::Source;
 use super::shape::{Field, Shape};
+use crate::expression::RESERVED;
 use crate::workflow::{NodeKind, Workflow};
 
 /// The shapes of everything that an expression can name.
@@ -107,32 +107,18 @@ impl<'w> Ground<'w> {
         find_behind(self.state(), path)
     }
 
-    /// Returns the shapes of lists, or of single items; empty if nothing is known of one of them.
-    pub(super) fn items_of<'s>(&'s self, sources: &'s [Source]) -> Vec<Shape<'s>> {
-        let mut found = Vec::new();
-        for source in sources {
-            let shapes = match source {
-                Source::Written(schema) => vec![Shape::new(schema)],
-                Source::At(path) => self.follow_anywhere(path),
-            };
-            // A field of a list of lists is read from deeper than an item.
-            if shapes.is_empty() || shapes.iter().any(|shape| shape.holds_lists()) {
-                return Vec::new();
+    /// Returns the shapes of the items at a path, which JSONata reads through; empty if nothing is known.
+    pub(super) fn items_at(&self, path: &[String]) -> Vec<Shape<'_>> {
+        let shapes = match path.split_first() {
+            Some((first, rest)) if first == "input" => {
+                self.input().map(|shape| find_behind(shape, rest)).unwrap_or_default()
             }
-            found.extend(shapes);
-        }
-        found
-    }
-
-    fn follow_anywhere(&self, path: &[String]) -> Vec<Shape<'_>> {
-        let Some((first, rest)) = path.split_first() else { return Vec::new() };
-        match first.as_str() {
-            "input" => self.input().map(|shape| find_behind(shape, rest)).unwrap_or_default(),
-            "feedback" => find_behind(self.feedback(), rest),
             // Which node came before is not known.
-            "output" => Vec::new(),
+            Some((first, _)) if RESERVED.contains(&first.as_str()) => Vec::new(),
             _ => self.follow_in_state(path),
-        }
+        };
+        // A field of a list of lists is read from deeper than an item.
+        if shapes.iter().any(|shape| shape.holds_lists()) { Vec::new() } else { shapes }
     }
 }
 

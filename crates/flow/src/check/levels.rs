@@ -1,10 +1,10 @@
-//! The rules about levels: one of them is the default, and what names a level or a field names one that is there.
+//! The rules about levels: one of them is the default, and levels and fields that are named exist.
 
 use super::report::Report;
 use super::shape::{Field, Shape};
 use super::subject::Subject;
 use crate::fault::Fault;
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::workflow::{Edge, Level, Workflow};
 
 /// Checks the levels.

@@ -1,75 +1,67 @@
-//! The static check of a workflow: what would go wrong, found before anything runs.
+//! The static check of a workflow: mistakes that can be found before anything runs.
 //!
-//! [`check`] asks every rule and returns all faults with where they stand; [`render_faults`] shows them with the lines
-//! of the files. Rules of form (unknown keys, bad expressions) have passed when a workflow is loaded; [`check_folder`]
-//! tells those too, and goes on with what can be read ([`crate::gaps`]). Rules look at
-//! the graph of each level ([`crate::graph`]) and say at which levels they fail. Those about conditions evaluate them
-//! on states that the schema allows ([`samples`]): a fault found so comes with an example.
+//! [`check`] runs every rule and returns all faults with their positions; [`render_faults`] shows them with the lines of
+//! the files. A loaded workflow has no syntax errors (unknown keys, bad expressions); [`check_folder`] reports those too
+//! and checks whatever can be read ([`crate::gaps`]). Rules look at the graph of each level ([`crate::graph`]) and report
+//! the levels at which they fail. Conditions are judged on sample values ([`node_trial`]), so a fault has an example.
 //!
-//! The check never says that a workflow is right. Where it cannot tell, it is silent.
+//! A workflow without faults is not proved to be right. Where the check cannot be sure, it is silent.
 
 mod binds;
 mod board;
 mod bounds;
-mod budget;
-mod candidates;
 mod caps;
 mod choices;
 mod condition;
-mod coverage;
 mod expressions;
 mod fields;
 mod ground;
-mod items;
-mod kinds;
+mod held;
 mod levels;
 mod loops;
 mod names;
-mod never_set;
 mod node_trial;
 mod parents;
 mod places;
 mod reach;
 mod render;
 mod report;
-mod samples;
 mod scopes;
 mod shape;
 mod subject;
+mod values;
 
 pub use render::render_faults;
 
-use crate::fault::{Fault, Position, sort};
+use crate::fault::{Fault, sort};
 use crate::folder::Folder;
 use crate::load::load_with_gaps;
 use crate::workflow::Workflow;
-use budget::Budget;
 use ground::Ground;
 use report::Report;
 use subject::Subject;
 
-/// Finds all that is wrong with a folder: its faults of form, and those of what can be read of it.
+/// Finds the syntax errors of a folder, and the faults of whatever can be read.
 pub fn check_folder(folder: &Folder) -> Vec<Fault> {
     let (workflows, mut faults) = load_with_gaps(folder);
-    let budget = Budget::new();
-    workflows.iter().for_each(|workflow| check_one(workflow, &budget, &mut faults));
+    workflows.iter().for_each(|workflow| check_one(workflow, &mut faults));
     sort(&mut faults);
     faults.dedup();
     faults
 }
 
-/// Finds what is wrong with a workflow and its children. Warnings of the load are among them.
+/// Finds the faults of a workflow and its children, with the warnings of the load.
 pub fn check(workflow: &Workflow) -> Vec<Fault> {
     let mut faults = workflow.warnings.clone();
-    check_one(workflow, &Budget::new(), &mut faults);
+    check_one(workflow, &mut faults);
     sort(&mut faults);
     faults.dedup();
     faults
 }
 
-fn check_one(workflow: &Workflow, budget: &Budget, faults: &mut Vec<Fault>) {
+fn check_one(workflow: &Workflow, faults: &mut Vec<Fault>) {
     let ground = Ground::new(workflow);
-    let subject = Subject::new(workflow, &ground, budget);
+    let subject = Subject::new(workflow, &ground);
     let mut report = Report::new(workflow);
     let rules = [
         names::check,
@@ -81,18 +73,9 @@ fn check_one(workflow: &Workflow, budget: &Budget, faults: &mut Vec<Fault>) {
         caps::check,
         fields::check,
         places::check,
-        never_set::check,
         choices::check,
     ];
     rules.iter().for_each(|rule| rule(&subject, &mut report));
     faults.extend(report.finish());
-    faults.extend(budget.take_refused().map(|at| tell_refused(&at)));
-    workflow.children.values().for_each(|child| check_one(child, budget, faults));
-}
-
-fn tell_refused(at: &Position) -> Fault {
-    let message =
-        "this takes so many steps that it was not tried on all states, and nothing is said of the others";
-    Fault::warning("not-all-tried", at, message)
-        .with_hint("let an agent or a node's `set` do the long work before")
+    workflow.children.values().for_each(|child| check_one(child, faults));
 }

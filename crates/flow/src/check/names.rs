@@ -1,11 +1,11 @@
-//! The rules about names: every node, role, child and edge that is named is there, and what is there is named.
+//! The rules about names: every node, role, child and edge that is named exists, and roles and children are used.
 
 use std::collections::BTreeSet;
 
 use super::report::Report;
 use super::subject::Subject;
 use crate::fault::{Fault, Position};
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::workflow::{Edge, NodeKind, Target, Workflow};
 
 /// Checks the names.
@@ -106,11 +106,11 @@ fn check_overrides(workflow: &Workflow, place: usize, edge: &Edge, report: &mut 
         let why = if workflow.edges[other].from.name != edge.from.name {
             format!("it leaves another node, `{}`", workflow.edges[other].from.name)
         } else if other <= place {
-            "it is tried before".to_owned()
+            "it is tried first".to_owned()
         } else {
             continue;
         };
-        let message = format!("`{}` cannot win against `{id}`: {why}", edge.id);
+        let message = format!("`{}` cannot override `{id}`: {why}", edge.id);
         report.add(
             Fault::warning("override-without-effect", at, message).with_hint("remove it from `overrides`"),
         );

@@ -1,7 +1,7 @@
-//! The rule about what a place lies in: a `set` adds a field to an object that is there, and makes no objects on the way.
+//! The rule about parents of places: a `set` adds a field to an existing object, and does not create the objects
+//! around it.
 //!
-//! What a place lies in is there if a default puts it there, or if some `set` may. Whether that one comes first is not
-//! asked.
+//! A parent exists if a default creates it or if some `set` may. Whether that `set` comes first is not checked.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ impl<'w> Parents<'w> {
         let is_known = gaps.is_graph_whole()
             && !gaps.is_state_unknown
             && !gaps.has_doubtful_values
-            && assignments(workflow).all(|(assignment, _)| assignment.place.is_known());
+            && assignments(workflow).all(|assignment| assignment.place.is_known());
         is_known.then(|| Parents { workflow, initial: workflow.schema.initial() })
     }
 
@@ -34,7 +34,7 @@ impl<'w> Parents<'w> {
         let find = |end: &usize| parent[..*end].iter().try_fold(&self.initial, |value, name| value.get(name));
         let is_there = |end: &usize| find(end).is_some_and(|value| value.is_object() || value.is_array());
         let absent = (1..=parent.len()).find(|end| !is_there(end))?;
-        let is_made = assignments(self.workflow).any(|(other, _)| may_make(&other.place, &parent[..absent]));
+        let is_made = assignments(self.workflow).any(|other| may_make(&other.place, &parent[..absent]));
         (!is_made).then(|| match find(&absent) {
             Some(value) => tell(assignment, &parent[..absent], &format!("is {value} by default")),
             // A default of an inner part puts the outer ones there too.
@@ -46,10 +46,8 @@ impl<'w> Parents<'w> {
 fn tell(assignment: &Assignment, parent: &[String], begins: &str) -> Fault {
     let is_object = assignment.place.segments().get(parent.len()).and_then(name_of).is_some();
     let (parent, such) = (parent.join("."), if is_object { " such as {}" } else { "" });
-    let message = format!(
-        "`{}` can never be set: `{parent}` {begins}, and no `set` puts anything there",
-        assignment.place
-    );
+    let message =
+        format!("`{}` can never be set: `{parent}` {begins}, and no `set` changes that", assignment.place);
     let hint = format!("give `{parent}` a default{such} in the schema of the state, or set it before");
     Fault::error("set-without-parent", &assignment.at, message).with_hint(hint)
 }

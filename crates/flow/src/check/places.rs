@@ -1,15 +1,13 @@
-//! The rules about places: each is inside the schema, and what is put there can fit.
+//! The rules about places: each is inside the schema, and a constant that is set there fits.
 
 use super::condition::constant;
 use super::expressions::of_place;
-use super::ground::Ground;
-use super::kinds::{kinds_at, kinds_of};
 use super::parents::Parents;
 use super::report::Report;
 use super::shape::{Field, Shape};
 use super::subject::Subject;
 use crate::fault::{Fault, Position};
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::place::{Place, Segment};
 use crate::workflow::{Assignment, Workflow};
 
@@ -24,7 +22,6 @@ enum Walked<'s> {
 /// Checks the places of `[bind]` and of every `set`.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let workflow = subject.workflow;
-    let ground = Ground::new(workflow);
     let parents = Parents::find(workflow);
     for bind in &workflow.bind {
         check_keys(&bind.place, report);
@@ -32,13 +29,12 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             report.add(fault);
         }
     }
-    for (assignment, node) in assignments(workflow) {
+    for assignment in assignments(workflow) {
         check_keys(&assignment.place, report);
         match check_place(workflow, "set-outside-schema", &assignment.place, &assignment.at) {
             Some(fault) => report.add(fault),
             None => {
-                let fault =
-                    check_value(workflow, assignment).or_else(|| check_kinds(&ground, assignment, node));
+                let fault = check_value(workflow, assignment);
                 let absent = parents.as_ref().and_then(|parents| parents.check(assignment));
                 fault.into_iter().chain(absent).for_each(|fault| report.add(fault));
             }
@@ -46,17 +42,13 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// Lists the assignments of all nodes, edges and routes, each with the node whose output it sees.
-pub(super) fn assignments(workflow: &Workflow) -> impl Iterator<Item = (&Assignment, Option<usize>)> {
-    let of_nodes = workflow.nodes.iter().enumerate();
-    let of_nodes =
-        of_nodes.flat_map(|(number, node)| node.set.iter().map(move |assignment| (assignment, Some(number))));
+/// Lists the assignments of all nodes, edges and routes.
+pub(super) fn assignments(workflow: &Workflow) -> impl Iterator<Item = &Assignment> {
     let of_edges = workflow.edges.iter().flat_map(|edge| {
-        let from = workflow.nodes.iter().position(|node| node.name == edge.from.name);
         let routes = edge.exhausted.iter().chain(&edge.rejected).flat_map(|route| &route.set);
-        edge.set.iter().chain(routes).map(move |assignment| (assignment, from))
+        edge.set.iter().chain(routes)
     });
-    of_nodes.chain(of_edges)
+    workflow.nodes.iter().flat_map(|node| &node.set).chain(of_edges)
 }
 
 /// What stands in the brackets of a place is an index or a key.
@@ -64,23 +56,11 @@ fn check_keys(place: &Place, report: &mut Report) {
     for expression in of_place(place) {
         let Some(value) = constant(expression.compiled()).filter(|_| expression.is_known()) else { continue };
         if value.as_u64().is_none() && !value.is_string() {
-            let message = format!("{value} is no index and no key");
-            let hint = "items are counted from 0, and `[$count(tasks) - 1]` is the last one";
+            let message = format!("{value} is neither an index nor a key");
+            let hint = "items are counted from 0; `[$count(tasks) - 1]` is the last one";
             report.add(Fault::error("no-index", expression.at(), message).with_hint(hint));
         }
     }
-}
-
-/// Checks a path, or what is written out, against what the place takes. Only what never fits is told.
-fn check_kinds(ground: &Ground<'_>, assignment: &Assignment, node: Option<usize>) -> Option<Fault> {
-    let Assignment { place, value, .. } = assignment;
-    let (given, taken) = (kinds_of(ground, value, node)?, kinds_at(ground.state(), place)?);
-    if given.meets(taken) {
-        return None;
-    }
-    let message = format!("`{}` never fits `{place}`: it is {given}, and {taken} is needed", value.text());
-    let fault = Fault::error("set-does-not-fit", value.at(), message);
-    Some(fault.with_hint("the schema of the state says what may stand there"))
 }
 
 fn check_place(workflow: &Workflow, rule: &'static str, place: &Place, at: &Position) -> Option<Fault> {
@@ -136,7 +116,7 @@ fn tell_outside(shapes: &[Shape<'_>], segment: &Segment, before: &str) -> (Strin
         }
         Segment::Name(name) if shapes.iter().any(|shape| shape.rules_out(name)) => {
             let why = format!("`false` says that {before} has no field `{name}`");
-            (why, "describe the field in the schema, or leave the `set` out".to_owned())
+            (why, "describe the field in the schema, or remove the `set`".to_owned())
         }
         Segment::Name(name) => {
             let nearest = find_nearest(name, shapes.iter().flat_map(|shape| shape.names()));
@@ -145,7 +125,7 @@ fn tell_outside(shapes: &[Shape<'_>], segment: &Segment, before: &str) -> (Strin
             (format!("{before} has no field `{name}`"), hint)
         }
         Segment::At(_) => {
-            (format!("{before} is neither a list nor an object"), "leave the brackets out".to_owned())
+            (format!("{before} is neither a list nor an object"), "remove the brackets".to_owned())
         }
     }
 }
@@ -196,5 +176,5 @@ fn check_value(workflow: &Workflow, assignment: &Assignment) -> Option<Fault> {
     }
     let message = format!("{value} does not fit `{}`", assignment.place);
     let fault = Fault::error("set-does-not-fit", assignment.value.at(), message);
-    Some(fault.with_hint("the schema of the state says what may stand there"))
+    Some(fault.with_hint("the schema of the state says what is allowed there"))
 }

@@ -1,4 +1,4 @@
-//! The rules about ways: every node can be reached, can be left, and leads to an end.
+//! The rules about reachability: every node can be reached and left, and leads to an end.
 
 use super::report::Report;
 use super::subject::{LevelView, Subject};
@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::graph::Graph;
 use crate::workflow::{NodeKind, Workflow};
 
-/// Checks the ways of every level.
+/// Checks the links of every level.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     check_ends_left(subject.workflow, report);
     // An edge that cannot be read may lead anywhere.
@@ -15,22 +15,22 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
     check_unreachable(subject, report);
     for view in &subject.levels {
-        // An edge that leaves a name which no node has may be meant to leave any.
+        // An edge from an unknown node may be meant for any node.
         if view.graph.entered_astray.is_empty() {
             check_dead_ends(&view.graph, &view.is_reached, report);
-            check_ways_to_an_end(&view.graph, &view.is_reached, report);
+            check_paths_to_an_end(&view.graph, &view.is_reached, report);
         }
     }
 }
 
 /// A node may be out of reach at some levels, but not at all of them.
 fn check_unreachable(subject: &Subject<'_>, report: &mut Report) {
-    // With no start, nothing can be reached, and the start is what has to be mended.
+    // Without a start nothing can be reached, and the start is what has to be fixed.
     let started: Vec<&LevelView<'_>> =
         subject.levels.iter().filter(|view| view.graph.start.is_some()).collect();
     for (number, node) in subject.workflow.nodes.iter().enumerate() {
         if !started.is_empty() && !started.iter().any(|view| view.is_reached[number]) {
-            let message = format!("no way leads from the start to `{}`", node.name);
+            let message = format!("`{}` cannot be reached from the start", node.name);
             let hint = "add an edge to it, or remove it";
             report.add(Fault::error("unreachable-node", &node.at, message).with_hint(hint));
         }
@@ -58,13 +58,15 @@ fn is_unknown(graph: &Graph<'_>, number: usize) -> bool {
 }
 
 fn is_dead_end(graph: &Graph<'_>, number: usize) -> bool {
-    !is_end(graph, number) && !is_unknown(graph, number) && !graph.ways.iter().any(|way| way.from == number)
+    !is_end(graph, number)
+        && !is_unknown(graph, number)
+        && !graph.links.iter().any(|link| link.from == number)
 }
 
 fn check_dead_ends(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
     for number in (0..is_reached.len()).filter(|number| is_reached[*number] && is_dead_end(graph, *number)) {
         let node = graph.node(number);
-        let message = format!("`{}` cannot be left: no edge leaves it, and it is no end", node.name);
+        let message = format!("`{}` cannot be left: it has no outgoing edge and is not an end", node.name);
         let hint = "add an edge from it, or make its kind `end`";
         report.add_at(
             graph.level,
@@ -74,16 +76,16 @@ fn check_dead_ends(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) 
     }
 }
 
-/// Nodes that lead only to a dead end are not told again.
-fn check_ways_to_an_end(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
+/// Nodes that only lead to a dead end are not reported again.
+fn check_paths_to_an_end(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
     let mut leads: Vec<bool> = (0..is_reached.len())
         .map(|number| is_end(graph, number) || is_unknown(graph, number) || is_dead_end(graph, number))
         .collect();
     let mut pending: Vec<usize> = (0..leads.len()).filter(|number| leads[*number]).collect();
     while let Some(number) = pending.pop() {
-        for way in graph.ways.iter().filter(|way| way.to == number) {
-            if !std::mem::replace(&mut leads[way.from], true) {
-                pending.push(way.from);
+        for link in graph.links.iter().filter(|link| link.to == number) {
+            if !std::mem::replace(&mut leads[link.from], true) {
+                pending.push(link.from);
             }
         }
     }
@@ -91,7 +93,10 @@ fn check_ways_to_an_end(graph: &Graph<'_>, is_reached: &[bool], report: &mut Rep
     let Some(first) = lost.first() else { return };
     let names: Vec<String> = lost.iter().map(|number| format!("`{}`", graph.node(*number).name)).collect();
     let names = names.join(", ");
-    let fault =
-        Fault::error("no-way-to-end", &graph.node(*first).at, format!("no way leads from {names} to an end"));
-    report.add_at(graph.level, names, fault.with_hint("add a node of the kind `end`, and an edge to it"));
+    let fault = Fault::error(
+        "no-way-to-end",
+        &graph.node(*first).at,
+        format!("no path leads from {names} to an end"),
+    );
+    report.add_at(graph.level, names, fault.with_hint("add a node of kind `end` and an edge to it"));
 }

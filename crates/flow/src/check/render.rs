@@ -1,12 +1,12 @@
 //! Faults as a person reads them: what, where with the line of the file, and what to do.
 //!
 //! ```text
-//! error[cap-without-way-out]: after `retry` was taken 3 times there is no way out
+//! error[cap-without-way-out]: there is no way out after `retry` was taken 3 times
 //!   --> workflow.toml:12:6
 //!    |
 //! 12 | id = "retry"
 //!    |      ^^^^^^^
-//!    = help: add an `[[edges.exhausted]]` route, to an end for example
+//!    = help: add an `[[edges.exhausted]]` route, for example to an end
 //! ```
 //!
 //! It is plain text. A library for this would bring more than these lines need: one mark in one line.
@@ -82,7 +82,7 @@ mod tests {
             column,
             excerpt: excerpt.to_owned(),
             message: "something is wrong".to_owned(),
-            hint: Some("mend it".to_owned()),
+            hint: Some("fix it".to_owned()),
         }
     }
 
@@ -99,7 +99,7 @@ mod tests {
                |
             12 | id = "ä" when = 1
                |      ^^^
-               = help: mend it
+               = help: fix it
 
             1 error, 0 warnings
         "#]]

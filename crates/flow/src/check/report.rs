@@ -1,4 +1,4 @@
-//! Collects the faults of one workflow, and says once what is wrong at several levels.
+//! Collects the faults of one workflow, and merges those that several levels share.
 
 use crate::fault::Fault;
 use crate::graph::levels;
@@ -28,7 +28,7 @@ impl Report {
         self.found.push(Found { key: String::new(), fault, levels: Vec::new() });
     }
 
-    /// Adds a fault of one level. One with the same rule and key is told once, with all its levels.
+    /// Adds a fault of one level. Faults with the same rule and key are reported once, with all their levels.
     pub(super) fn add_at(&mut self, level: u32, key: String, fault: Fault) {
         let same = |found: &&mut Found| {
             found.key == key && found.fault.rule == fault.rule && !found.levels.is_empty()

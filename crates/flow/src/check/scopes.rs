@@ -1,40 +1,34 @@
-//! Whether the scope of a cap can have new values without bound while a run goes round in a loop.
+//! Whether the scope of a cap can take ever new values while a run is in a loop.
 //!
-//! A cap counts for each value of its scope, so it ends a loop only if these are few. They are if all that the scope
-//! reads is settled in the loop: nothing there sets it, or only constants are put there, or its schema is a choice
-//! (`enum`, `const`, a boolean, an integer with both bounds). An item of a list that the loop leaves alone is one of
-//! so many, whatever the index is. A comparison has two answers whatever it reads. The clock and all other results of agents are not settled.
+//! A cap counts each value of its scope separately, so it ends a loop only if there are few of them. That is so if
+//! everything the scope reads is settled in the loop: nothing there sets it, or only constants are set there, or its
+//! schema is a choice (`enum`, `const`, a boolean, an integer with both bounds). An item of a list that the loop does
+//! not change is one of finitely many, whatever the index is. A comparison has two results whatever it reads. The
+//! time and all other results of agents are not settled.
 
 use super::bounds::{names, touches};
-use super::condition::fields_behind;
 use super::ground::Ground;
 use super::shape::Shape;
 use crate::expression::Expression;
-use crate::graph::{Graph, Way};
-use crate::workflow::Assignment;
+use crate::graph::{Graph, Link};
+use crate::workflow::{Assignment, Bind};
 use regatta_expr::Condition;
 
-/// What gives another value at another moment; `$eval` may name any of them.
-const CLOCKS: [&str; 6] = ["$now", "$millis", "$toMillis", "$random", "$shuffle", "$eval"];
-
-/// Returns what the scope of a way reads that can have ever new values in a part of the graph, as a message names it.
+/// Returns what the scope of a link reads that can have ever new values in a part of the graph, as a message names it.
 ///
 /// Nobody is asked in such a part, so that `feedback` stays as it is; `input` does in the whole run.
 pub(super) fn find_unsettled(
     ground: &Ground<'_>,
     graph: &Graph<'_>,
-    way: &Way<'_>,
-    part: &[Way<'_>],
+    link: &Link<'_>,
+    part: &[Link<'_>],
 ) -> Option<String> {
-    let scope = way.edge.scope.as_ref().filter(|scope| scope.is_known())?;
+    let scope = link.edge.scope.as_ref().filter(|scope| scope.is_known())?;
     if is_answer(&scope.compiled().condition()) {
         return None;
     }
-    if let Some(clock) = find_clock(scope.text()) {
-        return Some(format!("`{clock}`"));
-    }
     let reads = scope.reads();
-    if reads.whole_input || reads.any_variable {
+    if reads.whole_input || reads.any_variable || scope.compiled().is_fickle() {
         return Some("what it reads".to_owned());
     }
     let set = assignments_of(graph, part);
@@ -42,9 +36,9 @@ pub(super) fn find_unsettled(
     let gaps = &graph.workflow.gaps;
     let is_settled = |path: &Vec<String>| match path.first().map(String::as_str) {
         Some("input" | "feedback") => true,
-        Some("output") if gaps.is_output_unknown(graph.node(way.from)) => true,
+        Some("output") if gaps.is_output_unknown(graph.node(link.from)) => true,
         Some(_) if gaps.is_state_unknown => true,
-        Some("output") => ground.output_of(way.from).is_some_and(|shape| is_choice(shape, &path[1..])),
+        Some("output") => ground.output_of(link.from).is_some_and(|shape| is_choice(shape, &path[1..])),
         _ => is_left_alone(path, &set) || is_choice(ground.state(), path),
     };
     let unsettled = reads.paths.iter().find(|path| !is_settled(path)).cloned();
@@ -55,23 +49,18 @@ pub(super) fn find_unsettled(
 /// Whether a condition is true or false or undefined, whatever it reads.
 fn is_answer(condition: &Condition) -> bool {
     match condition {
-        Condition::Joined(..) | Condition::Not(_) | Condition::Compared(..) | Condition::Exists(_) => true,
+        Condition::And(..)
+        | Condition::Or(..)
+        | Condition::Not(_)
+        | Condition::Compared(..)
+        | Condition::Exists(_) => true,
         Condition::Truth(_) | Condition::Other => false,
     }
 }
 
-/// Finds what tells the time in a text, also within its strings: a scope is short, and this must not miss one.
-fn find_clock(text: &str) -> Option<&'static str> {
-    let is_named = |clock: &&'static str| {
-        let ends = text.match_indices(*clock).map(|(at, _)| &text[at + clock.len()..]);
-        ends.into_iter().any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
-    };
-    CLOCKS.iter().find(|clock| is_named(clock)).copied()
-}
-
-/// Lists what is set along the ways, by them and by the nodes that they leave.
-fn assignments_of<'w>(graph: &Graph<'w>, part: &[Way<'w>]) -> Vec<&'w Assignment> {
-    let all = part.iter().flat_map(|way| way.set().iter().chain(&graph.node(way.from).set));
+/// Lists what is set along the links, by them and by the nodes that they leave.
+fn assignments_of<'w>(graph: &Graph<'w>, part: &[Link<'w>]) -> Vec<&'w Assignment> {
+    let all = part.iter().flat_map(|link| link.set().iter().chain(&graph.node(link.from).set));
     all.filter(|assignment| assignment.is_known() && assignment.is_kept(graph.workflow, graph.level))
         .collect()
 }
@@ -84,18 +73,12 @@ fn is_left_alone(path: &[String], set: &[&Assignment]) -> bool {
 
 /// Lists what a scope reads behind names for places: the items of a list share a path.
 fn paths_of_binds(graph: &Graph<'_>, scope: &Expression) -> Vec<Vec<String>> {
-    let mut paths = Vec::new();
-    for bind in graph.workflow.bind.iter().filter(|bind| scope.reads().variables.contains(&bind.name)) {
+    let of_bind = |bind: &Bind| {
+        let paths = scope.reads().variable_paths.iter().filter(|path| path[0] == bind.name);
         let place = names(&bind.place);
-        // A regular expression may hold a quote, behind which names would be taken for a text.
-        let behind =
-            if scope.text().contains('/') { Vec::new() } else { fields_behind(scope.text(), &bind.name) };
-        match behind.is_empty() {
-            true => paths.push(place),
-            false => paths.extend(behind.into_iter().map(|fields| [place.clone(), fields].concat())),
-        }
-    }
-    paths
+        paths.map(|path| [&place[..], &path[1..]].concat()).collect::<Vec<_>>()
+    };
+    graph.workflow.bind.iter().flat_map(of_bind).collect()
 }
 
 /// Whether a schema leaves only so many values at a path that leads through no list.

@@ -31,7 +31,7 @@ pub(super) enum Field<'s> {
 }
 
 impl<'s> Shape<'s> {
-    /// The most alternatives of one place that are told apart.
+    /// The most alternatives of one place that are considered.
     pub(super) const ALTERNATIVES_MAX: usize = 32;
 
     /// Begins at the top of a schema.
@@ -98,7 +98,7 @@ impl<'s> Shape<'s> {
     }
 
     /// Lists the values that are allowed one by one.
-    fn members(self) -> Vec<&'s Value> {
+    pub(super) fn members(self) -> Vec<&'s Value> {
         let members = self.keyword("enum").and_then(Value::as_array).into_iter().flatten();
         members.chain(self.keyword("const")).collect()
     }
@@ -121,11 +121,6 @@ impl<'s> Shape<'s> {
     /// Returns the shape of the items of a list.
     pub(super) fn items(self) -> Option<Shape<'s>> {
         self.keyword("items").map(|schema| self.at(schema))
-    }
-
-    /// Returns the shape of the fields that are not described by name.
-    pub(super) fn others(self) -> Option<Shape<'s>> {
-        self.keyword("additionalProperties").map(|schema| self.at(schema))
     }
 
     /// Whether the items of a list here may be lists.

@@ -1,9 +1,8 @@
 //! What the rules look at: a workflow, the graph of each of its levels, and what its conditions say of samples.
 
-use super::budget::Budget;
 use super::ground::Ground;
 use super::node_trial::{NodeTrial, try_node};
-use crate::graph::{Course, Graph, Way, levels};
+use crate::graph::{Graph, Link, LinkKind, levels};
 use crate::workflow::Workflow;
 
 /// A workflow under check.
@@ -24,12 +23,11 @@ pub(super) struct LevelView<'w> {
 
 impl<'w> Subject<'w> {
     /// Looks at a workflow.
-    pub(super) fn new(workflow: &'w Workflow, ground: &Ground<'w>, budget: &Budget) -> Subject<'w> {
+    pub(super) fn new(workflow: &'w Workflow, ground: &Ground<'w>) -> Subject<'w> {
         let view = |level: u32| {
             let graph = Graph::new(workflow, level);
             let is_reached = graph.reachable();
-            let trial =
-                |node: usize| is_reached[node].then(|| try_node(ground, workflow, level, node, budget));
+            let trial = |node: usize| is_reached[node].then(|| try_node(ground, workflow, level, node));
             let trials = (0..workflow.nodes.len()).map(trial).collect();
             LevelView { level, graph, is_reached, trials }
         };
@@ -38,29 +36,29 @@ impl<'w> Subject<'w> {
 }
 
 impl<'w> LevelView<'w> {
-    /// Lists the ways that a run of the level may take: the others are never tried, or hold on no sample.
-    pub(super) fn live_ways(&self) -> Vec<Way<'w>> {
+    /// Lists the links that a run of the level may take: the others are never tried, or hold on no sample.
+    pub(super) fn live_links(&self) -> Vec<Link<'w>> {
         self.graph
-            .ways
+            .links
             .iter()
-            .filter(|way| self.is_reached[way.from] && !self.is_dead(way))
+            .filter(|link| self.is_reached[link.from] && !self.is_dead(link))
             .copied()
             .collect()
     }
 
-    fn is_dead(&self, way: &Way<'_>) -> bool {
-        let Some(trial) = &self.trials[way.from] else { return false };
-        let Some(edge) = trial.edges.iter().position(|edge| edge.id == way.edge.id) else { return false };
+    fn is_dead(&self, link: &Link<'_>) -> bool {
+        let Some(trial) = &self.trials[link.from] else { return false };
+        let Some(edge) = trial.edges.iter().position(|edge| edge.id == link.edge.id) else { return false };
         let is_never_tried = trial.edges[..edge].iter().any(|before| before.when.is_none());
-        let is_dead_route = match way.course {
-            Course::Exhausted(route) => {
-                let routes = &way.edge.exhausted;
+        let is_dead_route = match link.kind {
+            LinkKind::Exhausted(route) => {
+                let routes = &link.edge.exhausted;
                 let place = routes.iter().position(|other| std::ptr::eq(other, route)).unwrap_or_default();
                 routes[..place].iter().any(|before| before.when.is_none())
-                    || trial.never_holds_route(edge, place)
+                    || trial.routes_never_hold[edge][place]
             }
-            Course::Edge | Course::Rejected(_) => false,
+            LinkKind::Edge | LinkKind::Rejected(_) => false,
         };
-        is_never_tried || trial.never_holds(edge) || is_dead_route
+        is_never_tried || trial.never_holds[edge] || is_dead_route
     }
 }

@@ -1,7 +1,7 @@
 //! Layers of a graph: which arcs lead on, which lead back, and how far each node is from the start.
 //!
 //! Arcs between the same two nodes become one [`Bundle`], drawn as one line with several labels. Nodes stand on the
-//! layer of their longest way from the start; an arc that closes a loop does not count.
+//! layer of their longest path from the start; an arc that closes a loop does not count.
 
 use super::outline::Outline;
 
@@ -13,12 +13,12 @@ pub(super) struct Bundle {
     pub(super) is_aside: bool,
     /// Indexes into the arcs of the outline.
     pub(super) arcs: Vec<usize>,
-    pub(super) course: Course,
+    pub(super) direction: Direction,
 }
 
 /// Where a bundle leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum Direction {
     /// To a later layer.
     On,
     /// To an earlier layer, closing a loop.
@@ -55,7 +55,7 @@ fn bundle(outline: &Outline) -> Vec<Bundle> {
                 to: arc.to,
                 is_aside: arc.is_aside,
                 arcs: vec![index],
-                course: if arc.from == arc.to { Course::Same } else { Course::On },
+                direction: if arc.from == arc.to { Direction::Same } else { Direction::On },
             }),
         }
     }
@@ -68,12 +68,12 @@ fn mark_loops(outline: &Outline, bundles: &mut [Bundle]) {
     let mut is_within = vec![false; outline.nodes.len()];
     let others = (0..outline.nodes.len()).filter(|node| Some(*node) != outline.start);
     for root in outline.start.into_iter().chain(others) {
-        let mut way = vec![(root, 0)];
-        while let Some((node, next)) = way.last_mut() {
+        let mut path = vec![(root, 0)];
+        while let Some((node, next)) = path.last_mut() {
             let node = *node;
             if *next == 0 {
                 if is_done[node] {
-                    way.pop();
+                    path.pop();
                     continue;
                 }
                 is_within[node] = true;
@@ -83,16 +83,16 @@ fn mark_loops(outline: &Outline, bundles: &mut [Bundle]) {
                 Some(index) => {
                     *next = index + 1;
                     let to = bundles[index].to;
-                    if bundles[index].course != Course::Same && is_within[to] {
-                        bundles[index].course = Course::Back;
+                    if bundles[index].direction != Direction::Same && is_within[to] {
+                        bundles[index].direction = Direction::Back;
                     } else if !is_within[to] && !is_done[to] {
-                        way.push((to, 0));
+                        path.push((to, 0));
                     }
                 }
                 None => {
                     is_within[node] = false;
                     is_done[node] = true;
-                    way.pop();
+                    path.pop();
                 }
             }
         }
@@ -101,9 +101,9 @@ fn mark_loops(outline: &Outline, bundles: &mut [Bundle]) {
 
 fn longest_ways(nodes: usize, bundles: &[Bundle]) -> Vec<usize> {
     let mut layer_of = vec![0; nodes];
-    // Without the loops no way has more steps than there are nodes.
+    // Without the loops no path has more steps than there are nodes.
     for _ in 0..nodes {
-        for bundle in bundles.iter().filter(|bundle| bundle.course == Course::On) {
+        for bundle in bundles.iter().filter(|bundle| bundle.direction == Direction::On) {
             layer_of[bundle.to] = layer_of[bundle.to].max(layer_of[bundle.from] + 1);
         }
     }
@@ -136,15 +136,18 @@ mod tests {
     fn a_node_stands_on_the_layer_of_its_longest_way() {
         let layers = find_layers(&outline(4, 1, &[(1, 0), (0, 2), (1, 2), (2, 3), (3, 1), (2, 2)]));
         assert_eq!(layers.layer_of, [1, 0, 2, 3]);
-        let courses: Vec<Course> = layers.bundles.iter().map(|bundle| bundle.course).collect();
-        assert_eq!(courses, [Course::On, Course::On, Course::On, Course::On, Course::Back, Course::Same]);
+        let directions: Vec<Direction> = layers.bundles.iter().map(|bundle| bundle.direction).collect();
+        assert_eq!(
+            directions,
+            [Direction::On, Direction::On, Direction::On, Direction::On, Direction::Back, Direction::Same]
+        );
     }
 
     #[test]
     fn every_way_back_leads_to_an_earlier_layer() {
         let all: Vec<(usize, usize)> = (0..6).flat_map(|from| (0..6).map(move |to| (from, to))).collect();
         let layers = find_layers(&outline(6, 2, &all));
-        for bundle in layers.bundles.iter().filter(|bundle| bundle.course == Course::Back) {
+        for bundle in layers.bundles.iter().filter(|bundle| bundle.direction == Direction::Back) {
             assert!(layers.layer_of[bundle.from] > layers.layer_of[bundle.to], "{bundle:?}");
         }
     }

@@ -3,7 +3,7 @@
 //! Rows from top to bottom ([`rows`](super::rows)), what leads back in columns beside them
 //! ([`turns`](super::turns)). All numbers are whole in the end, so that a drawing is the same on every machine.
 
-use super::layers::{Course, Layers, find_layers};
+use super::layers::{Direction, Layers, find_layers};
 use super::outline::Outline;
 use super::routes::Routes;
 use super::rows::{Rows, What};
@@ -149,7 +149,7 @@ impl Plan<'_> {
     }
 
     fn is_loop(&self, bundle: usize) -> bool {
-        self.layers.bundles[bundle].course == Course::Same
+        self.layers.bundles[bundle].direction == Direction::Same
     }
 
     /// Finds the tops of the rows. A turn's labels need room in the row of labels above the box it leaves.

@@ -8,6 +8,7 @@
 mod dot;
 mod layers;
 mod layout;
+mod links;
 mod mermaid;
 mod outline;
 mod routes;
@@ -15,9 +16,8 @@ mod rows;
 mod spread;
 mod svg;
 mod turns;
-mod ways;
 
-pub(crate) use ways::{Course, Graph, Way, levels};
+pub(crate) use links::{Graph, Link, LinkKind, levels};
 
 use crate::workflow::Workflow;
 use outline::Outline;

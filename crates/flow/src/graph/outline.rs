@@ -1,8 +1,8 @@
 //! What every drawing of a workflow shows, apart from how: the nodes of one level, and the arcs between them.
 //!
-//! A node that no way of the level touches is left out: a lower level of a workflow is a smaller drawing.
+//! A node that no link of the level touches is left out: a lower level of a workflow is a smaller drawing.
 
-use super::ways::{Course, Graph, Way};
+use super::links::{Graph, Link, LinkKind};
 use crate::workflow::{EndStatus, Node, NodeKind, Workflow};
 
 /// What a drawing shows.
@@ -40,7 +40,7 @@ pub(super) enum Look {
     Failed,
 }
 
-/// A way from one node to another, as it is shown.
+/// A link from one node to another, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arc {
     pub(super) from: usize,
@@ -58,30 +58,31 @@ impl Outline {
     pub(super) fn new(workflow: &Workflow, level: u32) -> Outline {
         let graph = Graph::new(workflow, level);
         let is_shown = |number: usize| {
-            graph.start == Some(number) || graph.ways.iter().any(|way| [way.from, way.to].contains(&number))
+            graph.start == Some(number)
+                || graph.links.iter().any(|link| [link.from, link.to].contains(&number))
         };
         let numbers: Vec<usize> = (0..workflow.nodes.len()).filter(|number| is_shown(*number)).collect();
         let index = |number: usize| numbers.binary_search(&number).unwrap_or_default();
-        let arc = |way: &Way<'_>| Arc {
-            from: index(way.from),
-            to: index(way.to),
-            edge: way.edge.id.to_string(),
-            label: label(way),
-            is_aside: !matches!(way.course, Course::Edge),
+        let arc = |link: &Link<'_>| Arc {
+            from: index(link.from),
+            to: index(link.to),
+            edge: link.edge.id.to_string(),
+            label: label(link),
+            is_aside: !matches!(link.kind, LinkKind::Edge),
         };
         Outline {
             name: workflow.name.clone(),
             start: graph.start.map(index),
             nodes: numbers.iter().map(|number| shown(graph.node(*number))).collect(),
-            arcs: graph.ways.iter().map(arc).collect(),
+            arcs: graph.links.iter().map(arc).collect(),
         }
     }
 }
 
-fn label(way: &Way<'_>) -> String {
-    match (way.course, way.edge.max_iterations) {
-        (Course::Edge, Some(most)) => format!("{}, at most {most}", way.edge.id),
-        _ => way.name(),
+fn label(link: &Link<'_>) -> String {
+    match (link.kind, link.edge.max_iterations) {
+        (LinkKind::Edge, Some(most)) => format!("{}, at most {most}", link.edge.id),
+        _ => link.name(),
     }
 }
 

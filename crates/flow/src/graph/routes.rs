@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layers::Course;
+use super::layers::Direction;
 use super::layout::{
     CORNER, Frame, LABEL_ASIDE, LINE_HEIGHT, LOOP_REACH, Line, PORT_SPACING, Plan, RAIL, START_ROOM, TIP,
     whole,
@@ -39,9 +39,9 @@ impl<'r> Routes<'r> {
     pub(super) fn line(&self, index: usize) -> Line {
         let bundle = &self.plan.layers.bundles[index];
         let turn = self.plan.turns.iter().position(|turn| turn.bundle == index);
-        let (path, label, label_is_left) = match (bundle.course, turn) {
-            (Course::Back, Some(turn)) => self.turn(turn),
-            (Course::Same, _) => self.own_loop(index),
+        let (path, label, label_is_left) = match (bundle.direction, turn) {
+            (Direction::Back, Some(turn)) => self.turn(turn),
+            (Direction::Same, _) => self.own_loop(index),
             _ => self.chain(index),
         };
         Line { is_aside: bundle.is_aside, arcs: bundle.arcs.clone(), path, label, label_is_left }
@@ -161,7 +161,7 @@ impl<'r> Routes<'r> {
     fn bottom_port(&self, node: usize, end: End) -> i32 {
         let chains = self.plan.layers.bundles.iter().enumerate().filter(|(_, bundle)| bundle.from == node);
         let chains = chains
-            .filter(|(_, bundle)| bundle.course == Course::On)
+            .filter(|(_, bundle)| bundle.direction == Direction::On)
             .map(|(index, _)| (self.rows.items[self.rows.chains[index][1]].x, End::Bundle(index)));
         let turns =
             self.plan.turns.iter().zip(&self.plan.columns).filter(|(turn, _)| {
@@ -173,7 +173,7 @@ impl<'r> Routes<'r> {
 
     fn top_port(&self, node: usize, end: End) -> i32 {
         let chains = self.plan.layers.bundles.iter().enumerate().filter(|(_, bundle)| bundle.to == node);
-        let chains = chains.filter(|(_, bundle)| bundle.course == Course::On).map(|(index, _)| {
+        let chains = chains.filter(|(_, bundle)| bundle.direction == Direction::On).map(|(index, _)| {
             let chain = &self.rows.chains[index];
             (self.rows.items[chain[chain.len() - 2]].x, End::Bundle(index))
         });

@@ -3,7 +3,7 @@
 //! All text and all boxes stand in rows, side by side, and only lines run between the rows. That is why nothing can
 //! overlap: a line leaves its row only where no text is.
 
-use super::layers::{Course, Layers};
+use super::layers::{Direction, Layers};
 use super::spread::{Wish, spread};
 
 /// Rounds of sorting and of moving: more change nothing for graphs that a person can read.
@@ -57,7 +57,7 @@ impl Rows {
         }
         for (index, bundle) in layers.bundles.iter().enumerate() {
             let mut chain = Vec::new();
-            if bundle.course == Course::On {
+            if bundle.direction == Direction::On {
                 let (from, to) = (2 * layers.layer_of[bundle.from], 2 * layers.layer_of[bundle.to]);
                 chain.push(bundle.from);
                 chain.push(rows.add(What::Label(index), from + 1));

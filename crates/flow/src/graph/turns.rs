@@ -4,7 +4,7 @@
 //! in the way, and below it if one is. On each side the slots stand in the order in which their lines cross least:
 //! what leaves upwards, nearest column first; then loops onto the box itself; then what comes from below.
 
-use super::layers::{Course, Layers};
+use super::layers::{Direction, Layers};
 use super::rows::Rows;
 
 /// A side of the drawing.
@@ -38,7 +38,7 @@ pub(super) struct Slot {
 
 /// Chooses the side of each bundle that leads back, from the nearest to the furthest.
 pub(super) fn find_turns(layers: &Layers, rows: &Rows) -> Vec<Turn> {
-    let back = layers.bundles.iter().enumerate().filter(|(_, bundle)| bundle.course == Course::Back);
+    let back = layers.bundles.iter().enumerate().filter(|(_, bundle)| bundle.direction == Direction::Back);
     let mut back: Vec<_> = back.collect();
     back.sort_by_key(|(index, bundle)| (layers.layer_of[bundle.from] - layers.layer_of[bundle.to], *index));
     let turn = |(index, bundle): &(usize, &super::layers::Bundle)| {
@@ -68,7 +68,7 @@ pub(super) fn find_slots(layers: &Layers, turns: &[Turn], label_height: impl Fn(
     };
     let leaving = turns.iter().filter(|turn| turn.leaves_at_side).map(|turn| of_turn(turn, false));
     let entering = turns.iter().rev().filter(|turn| turn.enters_at_side).map(|turn| of_turn(turn, true));
-    let own = layers.bundles.iter().enumerate().filter(|(_, bundle)| bundle.course == Course::Same);
+    let own = layers.bundles.iter().enumerate().filter(|(_, bundle)| bundle.direction == Direction::Same);
     let own = own.map(|(index, bundle)| Slot {
         node: bundle.from,
         side: Side::Right,

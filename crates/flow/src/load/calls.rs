@@ -1,7 +1,7 @@
 //! The filters and tests that a prompt calls, found in its text.
 //!
-//! A template that calls one nobody knows can be read, and stops only when it is rendered. The text was read as a
-//! template before, so what is looked for here is found by its place alone: behind `|`, `is` or `filter`, in a tag.
+//! A template that calls an unknown one can be parsed, and fails only when it is rendered. The text is known to be a
+//! template, so calls are found by their position alone: behind `|`, `is` or `filter`, in a tag.
 
 use std::ops::Range;
 

@@ -58,9 +58,7 @@ pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Edge> {
     let mut seen = BTreeSet::new();
     for edge in edges.iter().filter(|edge| !seen.insert(edge.id.clone())) {
         let message = format!("another edge is called `{}`", edge.id);
-        section
-            .reader
-            .add(Fault::error("duplicate-id", &edge.at, message).with_hint("give it an id of its own"));
+        section.reader.add(Fault::error("duplicate-id", &edge.at, message).with_hint("give it a unique id"));
     }
     edges
 }

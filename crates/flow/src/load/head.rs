@@ -68,8 +68,7 @@ fn check_variable(reader: Reader<'_>, key: &Text<'_>) {
     if !is_variable || !is_free {
         let message = format!("`{}` cannot be the name of a variable", key.value);
         let fault = Fault::error("bad-name", &reader.position(key.literal.clone()), message);
-        let hint =
-            "a variable has letters, digits and `_`, begins with a letter, and is no function of JSONata";
+        let hint = "use letters, digits and `_`, starting with a letter; it must not be a JSONata function";
         reader.add(fault.with_hint(hint));
     }
 }
@@ -91,9 +90,9 @@ pub(crate) fn read_name(reader: Reader<'_>, text: &Text<'_>) -> Option<Named> {
     if is_name(text.value) {
         return Some(Named { name: text.value.to_owned(), at });
     }
-    let fault = Fault::error("bad-name", &at, format!("`{}` is no name", text.value));
+    let fault = Fault::error("bad-name", &at, format!("`{}` is not a valid name", text.value));
     let hint = format!(
-        "a name has letters, digits, `_` and `-`, begins with a letter, and at most {NAME_CHARACTERS_MAX} characters"
+        "use letters, digits, `_` and `-`, starting with a letter, at most {NAME_CHARACTERS_MAX} characters"
     );
     reader.add(fault.with_hint(hint));
     None

@@ -1,8 +1,8 @@
-//! Reads a folder into a [`Workflow`], and finds every fault of form in one go.
+//! Reads a folder into a [`Workflow`] and reports every syntax error at once.
 //!
 //! Each file reads one part: `head` the top of `workflow.toml`, then `nodes`, `edges`, `levels`; `schemas` and
-//! `roles` the other files. A part that cannot be read is left out and reading goes on. Whether names lead anywhere
-//! is not asked here.
+//! `roles` the other files. A part that cannot be read is left out, and the rest is still read. Whether names refer to
+//! anything is for the check.
 
 mod calls;
 mod edges;
@@ -95,7 +95,7 @@ impl Loading<'_> {
     fn needed_file(&self, file: &str, at: &Position) -> Option<Source<'_>> {
         let found = self.find_file(file);
         match self.folder.unreadable().get(file) {
-            // That it cannot be read was told with its own name.
+            // This is already reported under the name of the file itself.
             Some(_) if Folder::is_used(file) => {}
             Some(why) => {
                 let message = format!("the file `{file}` cannot be read: {why}");
@@ -227,7 +227,7 @@ impl Loading<'_> {
                     format!("`{within}` lies too deep: {CHILDREN_DEPTH_MAX} levels of children are allowed");
                 self.faults.add(Fault::error("too-deep", at, message));
             } else if !is_name(&name) {
-                let message = format!("`{name}` is no name for a child");
+                let message = format!("`{name}` is not a valid name for a child");
                 self.faults.add(Fault::error("bad-name", at, message));
             } else {
                 match self.load_within(&within, depth + 1) {

@@ -5,10 +5,10 @@ use toml::de::{DeTable, DeValue};
 use crate::expression::{Expression, Part};
 use crate::fault::{Fault, Position};
 use crate::gaps::Gaps;
-use crate::likeness::find_nearest;
 use crate::load::head::read_name;
 use crate::load::section::{Section, entries_of, list_names, text_of};
 use crate::name::NodeName;
+use crate::nearest::find_nearest;
 use crate::workflow::{Assignment, EndStatus, Named, Node, NodeKind};
 
 /// Each kind with its keys.

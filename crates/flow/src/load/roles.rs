@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::fault::{Fault, Position};
 use crate::gaps::Gaps;
-use crate::likeness::find_nearest;
 use crate::load::Loading;
 use crate::load::calls::{Call, find_calls};
 use crate::load::tags::find_meant;
 use crate::name::is_name;
+use crate::nearest::find_nearest;
 use crate::prompt_rules::{Misuse, find_misuses};
 use crate::role::Role;
 use crate::schema::Schema;
@@ -46,11 +46,15 @@ impl Loading<'_> {
 
     fn load_role(&self, within: &str, name: &str, at: &Position, gaps: &mut Gaps) -> Option<Role> {
         let file = format!("{within}{name}{PROMPT}");
-        // One that is too large is empty here, and that it is too large was told.
+        // A file that is too large is empty here; its size is already reported.
         let prompt = self.needed_file(&file, at).unwrap_or_else(|| Source::new(file, ""));
         let top = prompt.line_at(0);
         if !is_name(name) {
-            self.faults.add(Fault::error("bad-name", &top, format!("`{name}` is no name for a role")));
+            self.faults.add(Fault::error(
+                "bad-name",
+                &top,
+                format!("`{name}` is not a valid name for a role"),
+            ));
             return None;
         }
         let output = self.needed_file(&format!("{within}{name}{OUTPUT}"), &top);
@@ -59,7 +63,7 @@ impl Loading<'_> {
             Schema::open()
         });
         if let Err(error) = Role::check_template(name, prompt.text) {
-            let detail = error.detail().unwrap_or("it is no template");
+            let detail = error.detail().unwrap_or("it is not a template");
             let bytes = find_meant(prompt.text, error.line().unwrap_or(1), detail);
             let message = format!("the prompt cannot be read: {detail}");
             self.faults.add(Fault::error("bad-template", &prompt.position(bytes), message));
@@ -68,9 +72,7 @@ impl Loading<'_> {
         let misuses = find_misuses(prompt.text);
         for Misuse { bytes, message } in &misuses {
             let fault = Fault::error("bad-template", &prompt.position(bytes.clone()), message.clone());
-            self.faults.add(
-                fault.with_hint("a prompt shows what it is given: compute it in the `input` of the node"),
-            );
+            self.faults.add(fault.with_hint("compute the value in the `input` of the node"));
         }
         let role = Role::compile(name, prompt.text, output, top).ok()?;
         self.check_calls(&role, &prompt);

@@ -20,7 +20,7 @@ const INPUT: &str = "input.schema.json";
 /// The dialect of JSON Schema to write in.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// The most faults that are told of one schema.
+/// The most errors reported for one schema.
 const FAULTS_MAX: usize = 10;
 
 impl Loading<'_> {
@@ -103,8 +103,8 @@ impl Loading<'_> {
     fn unknown_dialect<T>(&self, source: &Source<'_>, document: &Value) -> Option<T> {
         let dialect = document.get("$schema").and_then(Value::as_str).unwrap_or_default();
         let at = source.position(pointer::find(source.text, "/$schema"));
-        let message = format!("this is not a schema: `{dialect}` is no known dialect of JSON Schema");
-        let hint = format!("write \"{DIALECT}\", or leave `$schema` out");
+        let message = format!("this is not a schema: `{dialect}` is not a known dialect of JSON Schema");
+        let hint = format!("write \"{DIALECT}\", or remove `$schema`");
         self.faults.add(Fault::error("bad-schema", &at, message).with_hint(hint));
         None
     }
@@ -119,7 +119,7 @@ impl Loading<'_> {
             let at = source.position(pointer::find(source.text, &pointer));
             let fault = match error.kind() {
                 ValidationErrorKind::Referencing(_) if leads_outside(source.text, &pointer) => {
-                    let message = "this is not a schema: the reference leads out of the file";
+                    let message = "this is not a schema: the reference points outside the file";
                     let hint = "only references within the file are followed, such as \"#/$defs/item\": copy it there";
                     Fault::error("bad-schema", &at, message).with_hint(hint)
                 }
@@ -143,7 +143,7 @@ impl Loading<'_> {
             if document.pointer(&at).is_some() {
                 let at = source.position(pointer::find(source.text, &at));
                 let message = format!(
-                    "a field of the state cannot be called `{name}`: expressions see something else by that name"
+                    "a field of the state cannot be called `{name}`: expressions use that name for something else"
                 );
                 self.faults.add(Fault::error("reserved-name", &at, message).with_hint("rename the field"));
             }
@@ -158,9 +158,9 @@ impl Loading<'_> {
                 let pointer =
                     if field.is_empty() { "/required".to_owned() } else { format!("/properties/{field}") };
                 let at = source.position(pointer::find(source.text, &pointer));
-                let message = format!("the defaults do not make a state that fits: {fault}");
+                let message = format!("the defaults do not make a valid state: {fault}");
                 let fault = Fault::error("bad-defaults", &at, message);
-                self.faults.add(fault.with_hint("every field that is required needs a `default` that fits"));
+                self.faults.add(fault.with_hint("every required field needs a valid `default`"));
             }
         }
     }

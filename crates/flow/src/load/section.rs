@@ -1,7 +1,7 @@
-//! Reads the tables of `workflow.toml` and notes what is not as it should be.
+//! Reads the tables of `workflow.toml` and reports what is wrong in them.
 //!
 //! A reader returns what it understood and adds a fault for the rest, so that one load finds all faults. It knows
-//! TOML and expressions; what the tables mean is in the other files.
+//! TOML and expressions; the other files know what the tables mean.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::expression::{Expression, Part, RESERVED, find_word};
 use crate::fault::{Fault, Faults, Position};
-use crate::likeness::find_nearest;
+use crate::nearest::find_nearest;
 use crate::place::{self, Place, RawSegment, Segment};
 use crate::source::Source;
 
@@ -93,8 +93,8 @@ impl<'t> Reader<'t> {
     }
 
     fn unknown_variable(&self, name: &str, at: &Position) -> Fault {
-        let fault = Fault::error("unknown-variable", at, format!("nothing is called `${name}`"));
-        let hint = "give a place that name under `[bind]`; inside a place of `[bind]` there are no variables";
+        let fault = Fault::error("unknown-variable", at, format!("there is no variable `${name}`"));
+        let hint = "define it under `[bind]`; places of `[bind]` cannot use variables";
         match find_nearest(name, self.variables.iter().map(String::as_str)) {
             Some(nearest) => fault.with_hint(format!("did you mean `${nearest}`?")),
             None => fault.with_hint(hint),
@@ -177,7 +177,7 @@ impl<'t> Section<'t> {
     fn wrong_type(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str) {
         let at = self.reader.position(value.span());
         let found = name_value(value.get_ref(), &at);
-        let message = format!("`{key}` of {} must be {wanted}, and is {found}", self.title);
+        let message = format!("`{key}` of {} must be {wanted}, but is {found}", self.title);
         self.reader.add(Fault::error("wrong-type", &at, message));
     }
 
@@ -230,7 +230,7 @@ impl<'t> Section<'t> {
     pub(crate) fn not_an_expression(&self, key: &str, value: &Spanned<DeValue<'_>>) {
         let at = self.reader.position(value.span());
         let found = name_value(value.get_ref(), &at);
-        let message = format!("`{key}` of {} must be an expression in quotes, and is {found}", self.title);
+        let message = format!("`{key}` of {} must be an expression in quotes, but is {found}", self.title);
         let fault = Fault::error("wrong-type", &at, message);
         self.reader.add(match value.get_ref() {
             DeValue::Table(_) => {
@@ -325,7 +325,7 @@ fn unknown_function(name: &str, at: &Position) -> Fault {
     let fault = Fault::error("unknown-variable", at, format!("there is no function `${name}`"));
     match find_nearest(name, regatta_expr::function_names()) {
         Some(nearest) => fault.with_hint(format!("did you mean `${nearest}`?")),
-        None => fault.with_hint("JSONata has its functions, and an expression those that it defines itself"),
+        None => fault.with_hint("use a function of JSONata, or define it in the expression"),
     }
 }
 

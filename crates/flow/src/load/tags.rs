@@ -1,7 +1,7 @@
-//! Finds the tag of a template that a message speaks of.
+//! Finds the tag of a template that an error message refers to.
 //!
-//! The reader of templates tells the line of a fault and not the column. Which tag of the line is meant is read off the
-//! message, which often names a word of it.
+//! The template parser reports the line of an error but not the column. The tag is found through the message, which
+//! often names a word of it.
 
 use std::ops::Range;
 
@@ -66,6 +66,6 @@ mod tests {
         assert_eq!(meant("one {{ \"open }}\n", 2, "unexpected end of string"), "{{ \"open }}");
         assert_eq!(meant("{{ x", 1, "unexpected end of input"), "{{ x");
         assert_eq!(meant("{{ a }} {{ b }}", 1, "unexpected sign"), "{{ a }} {{ b }}");
-        assert_eq!(meant("", 1, "it is no template"), "");
+        assert_eq!(meant("", 1, "it is not a template"), "");
     }
 }

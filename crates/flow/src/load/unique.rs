@@ -1,4 +1,4 @@
-//! Refuses JSON in which a key stands twice in one object: of the two, one would be read and nobody would know which.
+//! Refuses JSON in which a key appears twice in one object: of the two, one would be read and nobody would know which.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -59,7 +59,7 @@ impl<'de> Visitor<'de> for Unique {
         let mut keys = BTreeSet::new();
         while let Some(key) = fields.next_key::<String>()? {
             if keys.contains(&key) {
-                return Err(A::Error::custom(format!("the key `{key}` stands twice in one object")));
+                return Err(A::Error::custom(format!("the key `{key}` appears twice in one object")));
             }
             fields.next_value::<Unique>()?;
             keys.insert(key);
@@ -78,7 +78,7 @@ mod tests {
             assert!(find_repeated_key(fine).is_none(), "{fine}");
         }
         let fault = find_repeated_key("{\"a\": 1,\n \"b\": [{\"c\": 1, \"c\": 2}]}").unwrap();
-        assert!(fault.to_string().contains("`c` stands twice"), "{fault}");
+        assert!(fault.to_string().contains("`c` appears twice"), "{fault}");
         assert_eq!(fault.line(), 2);
     }
 }

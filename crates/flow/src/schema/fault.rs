@@ -1,4 +1,4 @@
-//! What a value has that its schema does not allow, in words for whoever made the value.
+//! How a value breaks its schema, in words for the author of the value.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::path::{PathStep, ResolvedPath};
 
-/// The most faults that are told of one value: an agent that is asked again mends the first ones first.
+/// The most errors reported for one value: an agent that is asked again fixes the first ones first.
 pub const SCHEMA_FAULTS_MAX: usize = 20;
 
 /// The longest message, in characters: some schemas list hundreds of allowed values.

@@ -1,7 +1,7 @@
-//! Which keywords of a schema can tell a difference when one part of a value changes.
+//! Which keywords of a schema matter when one part of a value changes.
 //!
-//! A keyword is local if it looks at one child at a time, or not at children at all. Any other word, also one that
-//! nobody knows, counts as not local: then more is judged than need be, and nothing is missed.
+//! A keyword is local if it looks at one child at a time, or at no children. Any other keyword, also an unknown one,
+//! counts as not local: then more is validated than necessary, and nothing is missed.
 
 use serde_json::{Map, Value};
 

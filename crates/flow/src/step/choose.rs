@@ -1,7 +1,7 @@
 //! Which edge is taken after a node.
 //!
-//! Edges are tried in the order of the file, and the first that holds is the only one that counts: if its cap is
-//! reached it takes a route of its own, and edges below are not asked.
+//! Edges are tried in the order of the file, and only the first that holds counts: if its cap is reached, it takes
+//! one of its routes, and the edges below are not tried.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -133,7 +133,7 @@ fn find_text(look: &Look<'_>, expression: Option<&Expression>) -> Result<Option<
     expression.map_or(Ok(None), |expression| evaluate_text(look, expression))
 }
 
-/// What is to be approved must be there: going on without it would go on without the approval.
+/// A task to submit must be named: without it, the run would continue without the approval.
 fn get_text(look: &Look<'_>, expression: &Expression) -> Result<String, StepFault> {
     let nothing = || StepFault::unusable(expression, "a text", &Value::Null);
     evaluate_text(look, expression)?.ok_or_else(nothing)

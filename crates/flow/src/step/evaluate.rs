@@ -1,4 +1,4 @@
-//! Expressions whose values are told to people or name a task: texts, and the result of a run.
+//! Expressions whose values people read or that name a task: strings, and the result of a run.
 
 use serde_json::Value;
 

@@ -35,7 +35,10 @@ pub enum StepFault {
         found: Value,
     },
     /// An expression within the brackets of a place gives neither an index nor a key.
-    #[error("{part}: `{expression}` gives {}, which is no index and no key, in `{place}`", Excerpt(found))]
+    #[error(
+        "{part}: `{expression}` gives {}, which is neither an index nor a key, in `{place}`",
+        Excerpt(found)
+    )]
     NoKey {
         /// Whose place.
         part: Part,
@@ -47,7 +50,7 @@ pub enum StepFault {
         found: Value,
     },
     /// A place that is to be set has an expression that is undefined.
-    #[error("{part}: `{place}` names no place, because an expression in it is undefined")]
+    #[error("{part}: `{place}` is not a place: an expression in it is undefined")]
     NoPlace {
         /// Whose place.
         part: Part,
@@ -92,7 +95,7 @@ pub enum StepFault {
         circle: Vec<String>,
     },
     /// An item of a `map` node is not what its child takes.
-    #[error("{part}: item `{key}` is no input of `{child}`: {}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    #[error("{part}: item `{key}` is not an input of `{child}`: {}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     ChildInput {
         /// The node.
         part: Part,

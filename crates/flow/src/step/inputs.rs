@@ -1,4 +1,4 @@
-//! What a role is given, the inputs of its node and the prompt made from them; and what it found of the criteria.
+//! The inputs of a role, the prompt made from them, and the findings in its output.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
-//! What the expressions of a step look at: the state with what it was lent, and names for places in it.
+//! What the expressions of a step can read: the state with `input`, `output` and `feedback`, and the names of
+//! `[bind]`.
 
 use regatta_expr::{Fault, Limits, has_mark};
 use serde_json::Value;
@@ -38,15 +39,6 @@ impl<'a> Look<'a> {
     /// Evaluates an expression. `None` is JSONata's undefined.
     pub fn evaluate(&self, expression: &Expression) -> Result<Option<Value>, StepFault> {
         self.evaluate_over(self.root, expression, self.limits)
-    }
-
-    /// Evaluates an expression within fewer steps than usual.
-    pub(crate) fn evaluate_within(
-        &self,
-        expression: &Expression,
-        steps: u64,
-    ) -> Result<Option<Value>, StepFault> {
-        self.evaluate_over(self.root, expression, &Limits { steps, ..self.limits.clone() })
     }
 
     /// Evaluates an expression over one item, with the same names for places.

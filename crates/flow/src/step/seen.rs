@@ -1,7 +1,7 @@
 //! What an edge saw, short enough to be kept in the log.
 //!
-//! Shortening looks at the first bytes of a text and at the length of a list: a state of any size is told at the
-//! same cost.
+//! Shortening reads only the first bytes of a string and the length of a list, so its cost does not depend on the size
+//! of the state.
 
 use std::fmt;
 

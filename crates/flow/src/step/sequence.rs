@@ -1,4 +1,4 @@
-//! A whole step in its order, so that whoever decides does not have to know it.
+//! A whole step in its order, so that callers do not have to know it.
 //!
 //! ```text
 //!   set of the node ─▶ edges, judged on that ─▶ set of the edge ─▶ the new state against its schema
@@ -12,8 +12,8 @@ use crate::workflow::{Assignment, Edge, Workflow};
 
 /// Makes the step that follows a performed node, whose output the trial was given, and returns what follows the node.
 ///
-/// What changes stays applied until the trial ends, which then tells it. The `set` of an edge that submits follows
-/// when the task is merged.
+/// Changes stay applied until the trial ends and returns them. The `set` of an edge that submits is applied when the
+/// task is merged.
 pub fn step(
     workflow: &Workflow,
     level: u32,

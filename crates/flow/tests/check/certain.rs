@@ -1,4 +1,4 @@
-//! What the check may conclude from samples: an error only where they stand for every state, and never too long.
+//! What the check may conclude from sample values: an error only where they stand for all others.
 
 use crate::{WORK, faults_of, folder};
 
@@ -87,7 +87,9 @@ fn a_condition_that_cannot_hold_is_told() {
         "output.ok = 'true'",
         "output.ok and $not(output.ok)",
         "output.e = 'c'",
-        "output.e in ['c', 'd']",
+        "output.n > 'x'",
+        "output.ok < 3",
+        "$number('x') > 1",
         "output.n < -5 and output.n > 5",
         "output.n > 6 and output.n < 7",
         "output.m > 0.8 and output.m < 0.5",
@@ -125,7 +127,7 @@ fn what_a_node_sets_is_followed_as_far_as_it_can_be() {
     assert_eq!(rules(&setting("share = '''share + 0.1'''"), &["share = 0.3", "share != 0.3"]), [""; 0]);
     assert_eq!(rules(&setting("mode = '''output.t'''"), &["mode = 'fast'", "mode != 'fast'"]), [""; 0]);
     assert_eq!(
-        rules(&setting("mode = '''output.ok ? 'fast' : 'fast' '''"), &["mode = 'slow'", "mode = 'fast'"]),
+        rules(&setting("mode = '''output.t'''"), &["mode = 'quick'", "mode != 'quick'"]),
         ["e0 edge-never-holds"]
     );
 }
@@ -167,15 +169,4 @@ fn an_edge_is_judged_alone_where_all_together_look_at_too_much() {
     );
     let dead: Vec<&String> = found.iter().filter(|rule| rule.ends_with("edge-never-holds")).collect();
     assert_eq!(dead, ["e0 edge-never-holds", "e1 edge-never-holds", "e2 edge-never-holds"], "{found:?}");
-}
-
-#[test]
-fn a_check_gives_up_what_takes_too_many_steps() {
-    let dear = "$count([1..9000][$ % 7 = $$.output.n]) > 3";
-    let endless = "($f := function($x){ $f($x + 1) }; $f(output.n)) > 1";
-    for when in [dear, endless] {
-        let found = rules(WORK, &[when, "output.n > 5", "output.n > 20", "output.n > 30", "output.t = 5"]);
-        assert_eq!(found.iter().filter(|rule| *rule == "e0 not-all-tried").count(), 1, "{when}: {found:?}");
-        assert!(found.contains(&"e4 edge-never-holds".to_owned()), "{when}: {found:?}");
-    }
 }

@@ -20,11 +20,11 @@ edges = [
 "#,
         &[],
         expect![[r#"
-            1:7 error[no-way-to-end]: no way leads from `work`, `test` to an end
-                add a node of the kind `end`, and an edge to it
-            3:7 error[unreachable-node]: no way leads from the start to `lone`
+            1:7 error[no-way-to-end]: no path leads from `work`, `test` to an end
+                add a node of kind `end` and an edge to it
+            3:7 error[unreachable-node]: `lone` cannot be reached from the start
                 add an edge to it, or remove it
-            4:7 error[unreachable-node]: no way leads from the start to `done`
+            4:7 error[unreachable-node]: `done` cannot be reached from the start
                 add an edge to it, or remove it
             6:58 error[bad-expression]: the expression cannot be read: Unexpected end of expression (S0207)
             7:51 error[unknown-field]: the state has no field `indx`
@@ -75,8 +75,8 @@ edges = [
                 a place is a path such as `tasks[currentTaskIndex].status`
             5:79 error[bad-expression]: the expression cannot be read: The symbol "+" cannot be used as a unary operator (S0211)
             5:93 error[set-does-not-fit]: "odd" does not fit `tasks[+].status`
-                the schema of the state says what may stand there
-            5:109 error[wrong-type]: `title` of edge `b` must be an expression in quotes, and is `5`
+                the schema of the state says what is allowed there
+            5:109 error[wrong-type]: `title` of edge `b` must be an expression in quotes, but is `5`
                 write `title = "5"`
         "#]],
     );
@@ -102,7 +102,7 @@ edges = [
                 the kinds are `agent`, `map`, `approval`, `check` and `end`
             3:39 error[set-outside-schema]: `nothing` is outside the schema of the state: the state has no field `nothing`
                 add it to the schema of the state
-            5:86 error[wrong-type]: `maxIterations` of edge `a` must be a whole number from 1, and is a text
+            5:86 error[wrong-type]: `maxIterations` of edge `a` must be a whole number from 1, but is a text
             6:57 error[unknown-field]: `output` has no field `okay`
                 did you mean `ok`?
         "#]],
@@ -174,7 +174,7 @@ fn a_child_is_checked_when_its_parent_cannot_be_read() {
         "nodes = ",
         &others,
         expect![[r#"
-        children/part/workflow.toml error[dead-end]: `work` cannot be left: no edge leaves it, and it is no end
+        children/part/workflow.toml error[dead-end]: `work` cannot be left: it has no outgoing edge and is not an end
             add an edge from it, or make its kind `end`
         1:9 error[bad-toml]: the file cannot be read: string values must be quoted, expected literal string
     "#]],

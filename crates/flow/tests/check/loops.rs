@@ -23,14 +23,14 @@ fn a_loop_without_a_cap_is_named() {
             r#"nodes.test = { kind = "check", task = "title" }
 edges = [
   { id = "try", from = "work", to = "test" },
-  { id = "mend", from = "test", to = "work", when = "output.passed = false" },
+  { id = "fix", from = "test", to = "work", when = "output.passed = false" },
   { id = "out", from = "test", to = "done", when = "output.passed = true" },
 ]
 board = { items = "tasks", key = "id" }
 "#
         ),
         expect![[r#"
-            6:10 error[loop-without-cap]: the loop work → test → work has no cap (by `try`, `mend`)
+            6:10 error[loop-without-cap]: the loop work → test → work has no cap (by `try`, `fix`)
                 add `maxIterations` and an `exhausted` route to one of its edges
         "#]],
     );
@@ -44,7 +44,7 @@ fn a_cap_bounds_a_loop() {
             r#"nodes.test = { kind = "check", task = "title" }
 edges = [
   { id = "try", from = "work", to = "test" },
-  { id = "mend", from = "test", to = "work", when = "output.passed = false", maxIterations = 2, exhausted = [{ to = "done" }] },
+  { id = "fix", from = "test", to = "work", when = "output.passed = false", maxIterations = 2, exhausted = [{ to = "done" }] },
   { id = "out", from = "test", to = "done", when = "output.passed = true" },
 ]
 board = { items = "tasks", key = "id" }
@@ -61,7 +61,7 @@ board = { items = "tasks", key = "id" }
         ),
         expect![[r#"
             3:17 error[loop-without-cap]: the loop work → work has no cap (by `again used up`)
-                lead the route elsewhere, or let it step a field towards a bound in its `when`
+                point the route elsewhere, or make it step a field towards a bound in its `when`
         "#]],
     );
 }
@@ -71,7 +71,7 @@ fn a_person_bounds_a_loop() {
     check(
         &format!(
             "{WORK}{}",
-            r#"nodes.ask = { kind = "approval", question = "'Go on?'" }
+            r#"nodes.ask = { kind = "approval", question = "'Continue?'" }
 edges = [
   { id = "show", from = "work", to = "ask" },
   { id = "again", from = "ask", to = "work", when = "output.approved = false" },
@@ -144,8 +144,8 @@ edges = [
         expect![[r#"
             4:10 error[loop-without-cap]: the loop work → work has no cap (by `next`)
                 add `maxIterations` and an `exhausted` route to one of its edges
-            5:53 error[edge-never-holds]: `out` holds in no state that can follow `work`
-                compare its condition with the schema, and with what its node sets
+            5:53 error[edge-never-holds]: `out` never holds after `work`
+                compare the condition with the schema and with what the node sets
         "#]],
     );
     // The bound moves too.
@@ -236,32 +236,6 @@ fn a_bound_stands_where_the_condition_is_evaluated() {
     for when in ["output.ok /* it's */ and index < 10", "$contains(output.title, /'/) and (index < 10)"] {
         assert!(!is_endless(when, step), "{when}");
     }
-}
-
-#[test]
-fn numbers_too_large_for_their_step_bound_nothing() {
-    let step = "index = 'index + 1'";
-    assert!(is_endless("index < 9007199254740992", step));
-    assert!(is_endless("index < 1e300 and output.ok", step));
-    assert!(!is_endless("index < 9007199254740991", step));
-    assert!(is_endless("share < 10", "share = 'share + 0.0000000000000001'"));
-    assert!(!is_endless("share < 10", "share = 'share + 0.001'"));
-    assert!(is_endless("share > -1e17", "share = 'share - 1'"));
-    // What the run begins with counts too.
-    let with = |start: &str| {
-        let state = format!(
-            r#"{{ "type": "object", "properties": {{
-                "n": {{ "type": "integer", "default": {start} }}, "most": {{ "type": "integer", "default": 3 }} }} }}"#
-        );
-        let text = format!(
-            "{WORK}edges = [\n  {{ id = \"next\", from = \"work\", to = \"work\", when = \"n < most\", set = {{ n = \"n + 1\" }} }},\n  \
-             {{ id = \"out\", from = \"work\", to = \"done\", when = \"n >= most\" }},\n]\n"
-        );
-        let faults = faults_of(&folder(&text, &[("state.schema.json", state.as_str())]));
-        faults.iter().any(|fault| fault.rule == "loop-without-cap")
-    };
-    assert!(with("-1e16"));
-    assert!(!with("-1000000"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The check of workflows and their drawings, as whoever writes a workflow meets them.
+//! The check of workflows and their drawings, as the author of a workflow sees them.
 //!
 //! Most cases are a small workflow in and the faults out, one line each; both directions of a rule stand side by
-//! side. The workflows share one state and one role, below. `UPDATE_EXPECT=1` records anew what is expected.
+//! side. The workflows share one state and one role, below. `UPDATE_EXPECT=1` updates the expectations.
 
 mod certain;
 mod choices;
@@ -11,10 +11,9 @@ mod folders;
 mod gaps;
 mod loops;
 mod names;
-mod never_set;
 mod parts;
+mod reach;
 mod scopes;
-mod ways;
 mod whole;
 
 use expect_test::Expect;

@@ -31,7 +31,7 @@ fn nodes_that_are_named_are_there() {
                 did you mean `work`?
         "#]],
     );
-    // It may lead anywhere, and what it sets counts; what no way can lead to is told all the same.
+    // It may lead anywhere, and its `set` counts; a node that nothing leads to is still reported.
     check(
         &format!(
             "{WORK}{}",
@@ -61,7 +61,7 @@ edges = [{ id = "a", from = "work", to = "done" }, { id = "b", from = "lone", to
 "#
         ),
         expect![[r#"
-            3:7 error[unreachable-node]: no way leads from the start to `lone`
+            3:7 error[unreachable-node]: `lone` cannot be reached from the start
                 add an edge to it, or remove it
             4:84 error[unknown-node]: there is no node `nowhere`
         "#]],
@@ -208,7 +208,7 @@ fn overrides_name_edges_below() {
         expect![[r#"
             3:90 error[unknown-edge]: there is no edge `bb`
                 did you mean `b`?
-            3:180 warning[override-without-effect]: `b` cannot win against `a`: it is tried before
+            3:180 warning[override-without-effect]: `b` cannot override `a`: it is tried first
                 remove it from `overrides`
         "#]],
     );

@@ -25,40 +25,40 @@ fn a_scope_that_is_new_each_time_bounds_nothing() {
         "$string(tries)",
         r#"tries = "tries + 1""#,
         expect![[r#"
-            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts anew for each value of `scope`, and `tries` may be another each time
-                leave `scope` out to count for the run, or name what the loop does not change
+            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts each value of `scope` separately, and `tries` may change every time
+                remove `scope` to count for the whole run, or use a value that the loop does not change
         "#]],
     );
     check_scope(
         "$now()",
         "",
         expect![[r#"
-            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts anew for each value of `scope`, and `$now` may be another each time
-                leave `scope` out to count for the run, or name what the loop does not change
+            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts each value of `scope` separately, and what it reads may change every time
+                remove `scope` to count for the whole run, or use a value that the loop does not change
         "#]],
     );
     check_scope(
         "$string(output.score)",
         "",
         expect![[r#"
-            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts anew for each value of `scope`, and `output.score` may be another each time
-                leave `scope` out to count for the run, or name what the loop does not change
+            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts each value of `scope` separately, and `output.score` may change every time
+                remove `scope` to count for the whole run, or use a value that the loop does not change
         "#]],
     );
     check_scope(
         "$task.id",
         r#"tasks = "output.tasks""#,
         expect![[r#"
-            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts anew for each value of `scope`, and `tasks.id` may be another each time
-                leave `scope` out to count for the run, or name what the loop does not change
+            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts each value of `scope` separately, and `tasks.id` may change every time
+                remove `scope` to count for the whole run, or use a value that the loop does not change
         "#]],
     );
     check_scope(
         "$string($$)",
         "",
         expect![[r#"
-            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts anew for each value of `scope`, and what it reads may be another each time
-                leave `scope` out to count for the run, or name what the loop does not change
+            5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts each value of `scope` separately, and what it reads may change every time
+                remove `scope` to count for the whole run, or use a value that the loop does not change
         "#]],
     );
 }
@@ -82,49 +82,6 @@ fn a_scope_with_few_values_bounds_a_loop() {
 }
 
 #[test]
-fn a_scope_is_something_to_count_for() {
-    check_scope(
-        "{'a': index}",
-        "",
-        expect![[r#"
-            5:103 error[scope-does-not-fit]: `{'a': index}` cannot be counted for: it is an object
-                let `scope` give a text, a number or a boolean, such as the key of a task
-        "#]],
-    );
-    check_scope(
-        "[1, 2]",
-        "",
-        expect![[r#"
-        5:103 error[scope-does-not-fit]: `[1, 2]` cannot be counted for: it is a list
-            let `scope` give a text, a number or a boolean, such as the key of a task
-    "#]],
-    );
-    check_scope(
-        "tasks",
-        "",
-        expect![[r#"
-        5:103 error[scope-does-not-fit]: `tasks` cannot be counted for: it is a list
-            let `scope` give a text, a number or a boolean, such as the key of a task
-    "#]],
-    );
-    check_scope(
-        "output",
-        "",
-        expect![[r#"
-        5:103 error[scope-does-not-fit]: `output` cannot be counted for: it is an object
-            let `scope` give a text, a number or a boolean, such as the key of a task
-        5:103 error[scope-without-bound]: the cap of `again` does not end the loop work → work: it counts anew for each value of `scope`, and `output` may be another each time
-            leave `scope` out to count for the run, or name what the loop does not change
-    "#]],
-    );
-    // What may be a text, or may not be there, is let pass.
-    check_scope("[title][0]", "", expect![[""]]);
-    check_scope("tasks.id", "", expect![[""]]);
-    check_scope("open.known", "", expect![[""]]);
-    check_scope("limit", "", expect![[""]]);
-}
-
-#[test]
 fn a_scope_may_move_along_a_bounded_way() {
     check(
         r#"nodes.work = { kind = "agent", role = "worker" }
@@ -137,7 +94,7 @@ edges = [
 "#,
         expect![[""]],
     );
-    // The loop that moves it has no cap: that is what must be mended.
+    // The loop that moves it has no cap: that is what must be fixed.
     check(
         r#"nodes.work = { kind = "agent", role = "worker" }
 nodes.done = { kind = "end" }

@@ -50,7 +50,7 @@ fn each_level_adds_fields_and_edges() {
     "#]].assert_eq(&told);
 }
 
-/// Plays outputs at a level and returns what was told of each step.
+/// Plays outputs at a level and returns a line for each step.
 fn play(level: u32, outputs: &[Value]) -> (Vec<String>, Run) {
     let mut run = Run::begin(level, "end");
     let told = outputs.iter().map(|output| run.perform(output.clone())).collect();

@@ -89,7 +89,7 @@ fn a_later_attempt_is_told_what_was_wrong() {
     .assert_eq(prompt.split("## Before").next().unwrap().split("It is accepted").nth(1).unwrap());
 }
 
-/// Returns what a second attempt is told of the first, which returned this code.
+/// Returns what the prompt of a second attempt shows of the first, which returned this code.
 fn told_of_first(code: &str) -> String {
     let mut state = speckit().schema.initial();
     state["tasks"] = json!([task()]);

@@ -122,7 +122,7 @@ fn the_key_that_the_reader_of_json_keeps_for_itself_is_never_in_a_state() {
         json!({}),
         0,
         expect![[r#"
-        node `work`: `'$serde_json::private::' & 'RawValue'` gives "$serde_json::private::RawValue", which is no index and no key, in `notes['$serde_json::private::' & 'RawValue']`
+        node `work`: `'$serde_json::private::' & 'RawValue'` gives "$serde_json::private::RawValue", which is neither an index nor a key, in `notes['$serde_json::private::' & 'RawValue']`
     "#]],
     );
 }
@@ -277,7 +277,7 @@ fn what_stops_a_step_names_its_expression() {
         json!({}),
         0,
         expect![[r#"
-        node `work`: `true` gives true, which is no index and no key, in `items[true]`
+        node `work`: `true` gives true, which is neither an index nor a key, in `items[true]`
     "#]],
     );
     check(
@@ -285,7 +285,7 @@ fn what_stops_a_step_names_its_expression() {
         json!({}),
         0,
         expect![[r#"
-        node `work`: `items[output.none]` names no place, because an expression in it is undefined
+        node `work`: `items[output.none]` is not a place: an expression in it is undefined
     "#]],
     );
     check(
@@ -303,7 +303,7 @@ fn what_stops_a_step_names_its_expression() {
         0,
         expect![[r#"
         node `work`: a change does not fit the state
-          `last.x` cannot be set, because `last` is null: it needs a default, or a `set` before
+          `last.x` cannot be set because `last` is null: give it a default, or set it first
     "#]],
     );
     check(

@@ -108,6 +108,14 @@ fn arguments(agent: Agent, run: &Run<'_>) -> Vec<String> {
             run.session.into_iter().for_each(|session| add(&["--resume", session]));
             add(&["-p", &run.prompt]);
         }
+        Agent::Qwen => {
+            add(&["--output-format", "stream-json", "--approval-mode", may("yolo", "default")]);
+            run.session.into_iter().for_each(|session| add(&["--resume", session]));
+            if run.has_mcp {
+                add(&["--mcp-config", ".mcp.json"]);
+            }
+            add(&["-p", &run.prompt]);
+        }
         Agent::Goose => {
             add(&["run", "--output-format", "stream-json", "-q"]);
             // Each case is a session of its own but for the second turn.
@@ -133,6 +141,11 @@ fn write_mcp_config(agent: Agent, repo: &TestRepo) {
     let server = json!({"command": own_path(), "args": ["mcp"]});
     match agent {
         Agent::Claude => repo.write(".mcp.json", &json!({"mcpServers": {"board": server}}).to_string()),
+        Agent::Qwen => {
+            // Otherwise the tools are hidden behind a search.
+            let server = json!({"command": own_path(), "args": ["mcp"], "alwaysLoadTools": true});
+            repo.write(".mcp.json", &json!({"mcpServers": {"board": server}}).to_string());
+        }
         Agent::Gemini => {
             repo.write(".gemini/settings.json", &json!({"mcpServers": {"board": server}}).to_string())
         }

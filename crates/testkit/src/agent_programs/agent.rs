@@ -18,6 +18,8 @@ pub enum Agent {
     Goose,
     /// opencode.
     Opencode,
+    /// Qwen Code.
+    Qwen,
     /// Claude Code behind an ACP bridge.
     ClaudeAcp,
     /// Codex behind an ACP bridge.
@@ -52,8 +54,8 @@ static TABLE: LazyLock<BTreeMap<String, Entry>> = LazyLock::new(|| {
 
 impl Agent {
     /// All agents that are run headless.
-    pub const HEADLESS: [Agent; 5] =
-        [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Goose, Agent::Opencode];
+    pub const HEADLESS: [Agent; 6] =
+        [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Goose, Agent::Opencode, Agent::Qwen];
 
     /// All agents that are ACP servers.
     pub const ACP: [Agent; 5] =
@@ -67,6 +69,7 @@ impl Agent {
             Agent::Gemini => "gemini",
             Agent::Goose => "goose",
             Agent::Opencode => "opencode",
+            Agent::Qwen => "qwen",
             Agent::ClaudeAcp => "acp-claude",
             Agent::CodexAcp => "acp-codex",
             Agent::GeminiAcp => "acp-gemini",
@@ -88,6 +91,7 @@ impl Agent {
             Agent::Gemini | Agent::GeminiAcp => "gemini",
             Agent::Goose | Agent::GooseAcp => "goose",
             Agent::Opencode | Agent::OpencodeAcp => "opencode",
+            Agent::Qwen => "qwen",
             Agent::ClaudeAcp => "claude-agent-acp",
             Agent::CodexAcp => "codex-acp",
         }

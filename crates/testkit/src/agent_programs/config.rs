@@ -24,6 +24,7 @@ pub(crate) fn files(agent: Agent, model: &str, permissions: Permissions) -> Vec<
         Agent::Opencode | Agent::OpencodeAcp => {
             vec![(".config/opencode/opencode.json", opencode(model, permissions))]
         }
+        Agent::Qwen => vec![(".qwen/settings.json", qwen())],
         Agent::Claude | Agent::ClaudeAcp => Vec::new(),
     }
 }
@@ -74,6 +75,13 @@ pub(crate) fn variables(
             variable("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
             variable("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"),
         ],
+        Agent::Qwen => vec![
+            variable("OPENAI_BASE_URL", format!("{model}/v1")),
+            variable("OPENAI_API_KEY", "sk-stub"),
+            variable("OPENAI_MODEL", MODEL),
+            variable("QWEN_USAGE_STATISTICS_ENABLED", "false"),
+            variable("QWEN_TELEMETRY_ENABLED", "false"),
+        ],
     }
 }
 
@@ -90,6 +98,16 @@ fn gemini() -> String {
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
         "privacy": {"usageStatisticsEnabled": false},
         "general": {"enableAutoUpdate": false, "disableAutoUpdate": true, "disableUpdateNag": true},
+        "telemetry": {"enabled": false},
+    });
+    settings.to_string()
+}
+
+fn qwen() -> String {
+    let settings = json!({
+        "security": {"auth": {"selectedType": "openai"}},
+        "privacy": {"usageStatisticsEnabled": false},
+        "general": {"enableAutoUpdate": false},
         "telemetry": {"enabled": false},
     });
     settings.to_string()

@@ -6,7 +6,7 @@ use crate::screen::{DIM, GREEN, clean};
 use clap::Args;
 use comfy_table::{Table, presets};
 use regatta_engine::core::Problem;
-use regatta_engine::{InstalledView, add_to_config, find_installed};
+use regatta_engine::{InstalledView, add_to_config, find_installed, known_agents};
 
 /// Finds the agents that are installed, and adds those that are missing to the config.
 #[derive(Args)]
@@ -31,7 +31,7 @@ impl Detect {
 
 fn render(found: &[InstalledView], dry_run: bool) -> String {
     if found.is_empty() {
-        return format!("{DIM}none of claude, codex, gemini, opencode, goose is on your PATH{DIM:#}\n");
+        return format!("{DIM}none of {} is on your PATH{DIM:#}\n", known_agents().join(", "));
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -179,7 +179,7 @@ fn an_expression_that_fails_stops_the_run_and_is_named() {
         "give {}",
         expect![[r#"
         > give {}
-          run:failed EDGE_EVALUATION_FAILED: run 1 stopped after node `work`: node `work`: `list[output.at]` names no place, because an expression in it is undefined
+          run:failed EDGE_EVALUATION_FAILED: run 1 stopped after node `work`: node `work`: `list[output.at]` is not a place: an expression in it is undefined
           = failed EDGE_EVALUATION_FAILED
     "#]],
     );

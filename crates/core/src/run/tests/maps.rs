@@ -270,7 +270,7 @@ fn an_item_that_its_child_does_not_take_is_refused() {
         "begin",
         expect![[r#"
         > begin
-          refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: item `b` is no input of `part`: size: "large" is not of type "number"
+          refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: item `b` is not an input of `part`: size: "large" is not of type "number"
     "#]],
     );
     check(

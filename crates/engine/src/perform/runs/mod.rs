@@ -1,4 +1,6 @@
 //! Performing the effects of runs: one file per effect, each safe to repeat.
+//!
+//! It does not decide how a run continues: what came of an effect goes back to the run as a command.
 
 mod children;
 mod land;

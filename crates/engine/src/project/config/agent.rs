@@ -1,10 +1,13 @@
 //! `[agents.NAME]`: who can do the work.
 
 use crate::project::config::{Fault, RawLimits, Words, fault, limits};
-use regatta_agents::{HeadlessKind, Limits, Permissions};
+use regatta_agents::{HeadlessKind, Kind, Limits, Permissions};
 use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 /// More are a mistake in the config rather than a wish.
 pub(crate) const AGENTS_MAX: u32 = 1_000;
@@ -82,7 +85,8 @@ pub enum Program {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawAgent {
-    kind: RawKind,
+    #[serde(deserialize_with = "kind")]
+    kind: Kind,
     command: Option<Words>,
     script: Option<PathBuf>,
     model: Option<String>,
@@ -94,31 +98,39 @@ pub(crate) struct RawAgent {
     permissions: Permissions,
     #[serde(default)]
     limits: RawLimits,
-    login: Option<RawLogin>,
+    #[serde(default, deserialize_with = "login")]
+    login: Option<Login>,
 }
 
-/// Whose login an agent gets.
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum RawLogin {
-    Claude,
-    Codex,
-    Gemini,
-    Opencode,
-    Goose,
-    None,
+/// Whose login an agent gets: that of a known agent, or nobody's.
+type Login = Option<HeadlessKind>;
+
+static LOGINS: LazyLock<Vec<&'static str>> = LazyLock::new(|| [HeadlessKind::names(), &["none"]].concat());
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
+    deserializer.deserialize_str(OneOf { names: Kind::names(), find: Kind::find })
 }
 
-impl RawLogin {
-    fn kind(self) -> Option<HeadlessKind> {
-        match self {
-            RawLogin::Claude => Some(HeadlessKind::Claude),
-            RawLogin::Codex => Some(HeadlessKind::Codex),
-            RawLogin::Gemini => Some(HeadlessKind::Gemini),
-            RawLogin::Opencode => Some(HeadlessKind::Opencode),
-            RawLogin::Goose => Some(HeadlessKind::Goose),
-            RawLogin::None => None,
-        }
+fn login<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Login>, D::Error> {
+    let find = |name: &str| if name == "none" { Some(None) } else { HeadlessKind::find(name).map(Some) };
+    deserializer.deserialize_str(OneOf { names: &LOGINS, find }).map(Some)
+}
+
+/// Reads one of several names; a wrong one is answered with all of them.
+struct OneOf<T> {
+    names: &'static [&'static str],
+    find: fn(&str) -> Option<T>,
+}
+
+impl<T> Visitor<'_> for OneOf<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "one of {}", self.names.join(", "))
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<T, E> {
+        (self.find)(name).ok_or_else(|| E::unknown_variant(name, self.names))
     }
 }
 
@@ -199,19 +211,6 @@ impl RawEnv {
     }
 }
 
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-enum RawKind {
-    Acp,
-    Claude,
-    Codex,
-    Gemini,
-    Opencode,
-    Goose,
-    Command,
-    Scripted,
-}
-
 fn one() -> u32 {
     1
 }
@@ -235,7 +234,7 @@ impl RawAgent {
         }
         // Any program may call itself a command, so it gets a login only by name.
         let login = match (self.login, &program) {
-            (Some(login), _) => login.kind(),
+            (Some(login), _) => login,
             (None, Program::Headless { kind, .. }) => Some(*kind),
             (None, Program::Acp { command }) => HeadlessKind::of_command(command),
             (None, Program::Command { .. } | Program::Scripted { .. }) => None,
@@ -254,26 +253,22 @@ impl RawAgent {
     fn program(&self, key: &str) -> Result<Program, Fault> {
         let wrong = |needs: &str| Err(fault(key, format!("`{key}` is {needs}")));
         let kind = match (self.kind, &self.command, &self.script) {
-            (RawKind::Scripted, None, Some(script)) => {
+            (Kind::Scripted, None, Some(script)) => {
                 return Ok(Program::Scripted { script: script.clone() });
             }
-            (RawKind::Scripted, ..) => return wrong("scripted: it needs `script` and takes no `command`"),
-            (RawKind::Command, Some(command), None) => {
+            (Kind::Scripted, ..) => return wrong("scripted: it needs `script` and takes no `command`"),
+            (Kind::Command, Some(command), None) => {
                 return Ok(Program::Command { command: command.split(key)? });
             }
-            (RawKind::Command, ..) => return wrong("a command: it needs `command` and takes no `script`"),
-            (RawKind::Acp, Some(command), None) => return Ok(Program::Acp { command: command.split(key)? }),
-            (RawKind::Acp, ..) => return wrong("an ACP agent: it needs `command` and takes no `script`"),
+            (Kind::Command, ..) => return wrong("a command: it needs `command` and takes no `script`"),
+            (Kind::Acp, Some(command), None) => return Ok(Program::Acp { command: command.split(key)? }),
+            (Kind::Acp, ..) => return wrong("an ACP agent: it needs `command` and takes no `script`"),
             (_, _, Some(_)) => return wrong("a program: it takes no `script`"),
-            (RawKind::Claude, ..) => HeadlessKind::Claude,
-            (RawKind::Codex, ..) => HeadlessKind::Codex,
-            (RawKind::Gemini, ..) => HeadlessKind::Gemini,
-            (RawKind::Opencode, ..) => HeadlessKind::Opencode,
-            (RawKind::Goose, ..) => HeadlessKind::Goose,
+            (Kind::Headless(kind), ..) => kind,
         };
         let command = match &self.command {
             Some(command) => command.split(key)?,
-            None => vec![kind.program().to_owned()],
+            None => vec![kind.name().to_owned()],
         };
         Ok(Program::Headless { kind, command })
     }

@@ -1,6 +1,7 @@
 //! The project's config, `.regatta/config.toml`.
 //!
 //! Read strictly: a key that is not known is an error that names the nearest known one, with its line and column.
+//! It does not look at the world: whether a program exists is for `readiness`.
 
 mod agent;
 mod budget;

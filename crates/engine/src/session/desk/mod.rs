@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A desk opens before its session starts and closes after the last process of it is dead. The token is worth that one
-//! session: the clerk knows for which task, run and agent it speaks, and refuses what is not theirs. Nothing is decided
-//! here; edits of the task go the way of edits of its file. Start reading at `open`, then `clerk`.
+//! session: the clerk knows for which task, run and agent it speaks, and refuses what is not theirs. It does not decide
+//! anything; edits of the task go the way of edits of its file. Start reading at `open`, then `clerk`.
 
 mod answers;
 mod budget;

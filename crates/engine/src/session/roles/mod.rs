@@ -2,7 +2,7 @@
 //!
 //! A node with a task works in the task's worktree, which the run has assigned to it; what the agent leaves uncommitted
 //! there is committed. A node without one works in a worktree of its own, which is thrown away afterwards, with a
-//! salvage if something was changed in it.
+//! salvage if something was changed in it. It does not choose which node comes next.
 
 mod alone;
 mod in_task;

@@ -45,16 +45,16 @@ fn expressions() {
     check_added(
         "[bind]\nitem = \"items[$other]\"\nother = \"count\"\n",
         expect![[r#"
-        workflow.toml:17:15: error[unknown-variable]: nothing is called `$other` (give a place that name under `[bind]`; inside a place of `[bind]` there are no variables)
+        workflow.toml:17:15: error[unknown-variable]: there is no variable `$other` (define it under `[bind]`; places of `[bind]` cannot use variables)
           | $other
     "#]],
     );
     check_added(
         "when = \"$itme = 1 and $sum(items) = $x\"\n[bind]\nitem = \"items[0]\"\n",
         expect![[r#"
-            workflow.toml:16:9: error[unknown-variable]: nothing is called `$itme` (did you mean `$item`?)
+            workflow.toml:16:9: error[unknown-variable]: there is no variable `$itme` (did you mean `$item`?)
               | $itme
-            workflow.toml:16:37: error[unknown-variable]: nothing is called `$x` (give a place that name under `[bind]`; inside a place of `[bind]` there are no variables)
+            workflow.toml:16:37: error[unknown-variable]: there is no variable `$x` (define it under `[bind]`; places of `[bind]` cannot use variables)
               | $x
         "#]],
     );
@@ -63,7 +63,7 @@ fn expressions() {
         expect![[r#"
             workflow.toml:16:9: error[unknown-variable]: there is no function `$conut` (did you mean `$count`?)
               | $conut
-            workflow.toml:16:31: error[unknown-variable]: there is no function `$frobnicate` (JSONata has its functions, and an expression those that it defines itself)
+            workflow.toml:16:31: error[unknown-variable]: there is no function `$frobnicate` (use a function of JSONata, or define it in the expression)
               | $frobnicate
         "#]],
     );

@@ -15,14 +15,14 @@ fn children_and_sizes() {
               | name = "part"
             children/part/workflow.toml:1:1: error[missing-key]: the workflow has no `nodes` (add a table `[nodes.<name>]` for each node)
               | name = "part"
-            children/part/workflow.toml:2:9: error[wrong-type]: `start` of the workflow must be a text, and is `1`
+            children/part/workflow.toml:2:9: error[wrong-type]: `start` of the workflow must be a text, but is `1`
               | 1
         "#]],
     );
     check(
         &[("children/a b/workflow.toml", SMALL)],
         expect![[r#"
-        workflow.toml:1:1: error[bad-name]: `a b` is no name for a child
+        workflow.toml:1:1: error[bad-name]: `a b` is not a valid name for a child
           | 
     "#]],
     );

@@ -44,7 +44,7 @@ fn roles() {
     check(
         &[("roles/a b.md", "x\n")],
         expect![[r#"
-        roles/a b.md:1:1: error[bad-name]: `a b` is no name for a role
+        roles/a b.md:1:1: error[bad-name]: `a b` is not a valid name for a role
           | x
     "#]],
     );
@@ -68,7 +68,7 @@ fn what_a_prompt_calls() {
               | nofilter
             roles/worker.md:2:37: error[unknown-test]: a prompt has no test called `odder`
               | odder
-            roles/worker.md:3:4: error[bad-template]: a block of `filter` is not for prompts (a prompt shows what it is given: compute it in the `input` of the node)
+            roles/worker.md:3:4: error[bad-template]: a block of `filter` cannot be used in prompts (compute the value in the `input` of the node)
               | filter loud %}a|b{% endfilter
             roles/worker.md:3:11: error[unknown-filter]: a prompt has no filter called `loud`
               | loud

@@ -43,7 +43,7 @@ fn schemas() {
     check(
         &[("state.schema.json", &SMALL_STATE.replace("count", "output"))],
         expect![[r#"
-        state.schema.json:4:5: error[reserved-name]: a field of the state cannot be called `output`: expressions see something else by that name (rename the field)
+        state.schema.json:4:5: error[reserved-name]: a field of the state cannot be called `output`: expressions use that name for something else (rename the field)
           | "output": { "type": "integer", "default": 0 }
     "#]],
     );
@@ -57,7 +57,7 @@ fn schemas() {
     check(
         &[("state.schema.json", &SMALL_STATE.replace("\"default\": 0", "\"default\": 0.5"))],
         expect![[r#"
-        state.schema.json:4:5: error[bad-defaults]: the defaults do not make a state that fits: count: 0.5 is not of type "integer" (every field that is required needs a `default` that fits)
+        state.schema.json:4:5: error[bad-defaults]: the defaults do not make a valid state: count: 0.5 is not of type "integer" (every required field needs a valid `default`)
           | "count": { "type": "integer", "default": 0.5 }
     "#]],
     );
@@ -67,7 +67,7 @@ fn schemas() {
             &SMALL_STATE.replace("\"properties\"", "\"required\": [\"x\"],\n  \"properties\""),
         )],
         expect![[r#"
-            state.schema.json:3:3: error[bad-defaults]: the defaults do not make a state that fits: "x" is a required property (every field that is required needs a `default` that fits)
+            state.schema.json:3:3: error[bad-defaults]: the defaults do not make a valid state: "x" is a required property (every required field needs a valid `default`)
               | "required": ["x"]
         "#]],
     );
@@ -84,14 +84,14 @@ fn schemas() {
             &SMALL_STATE.replace("\"type\": \"string\"", "\"$ref\": \"https://example.org/x\""),
         )],
         expect![[r##"
-            state.schema.json:5:44: error[bad-schema]: this is not a schema: the reference leads out of the file (only references within the file are followed, such as "#/$defs/item": copy it there)
+            state.schema.json:5:44: error[bad-schema]: this is not a schema: the reference points outside the file (only references within the file are followed, such as "#/$defs/item": copy it there)
               | "$ref": "https://example.org/x"
         "##]],
     );
     check(
         &[("roles/worker.output.json", "{ \"items\": { \"$ref\": \"defs.json#/i\" } }\n")],
         expect![[r##"
-        roles/worker.output.json:1:14: error[bad-schema]: this is not a schema: the reference leads out of the file (only references within the file are followed, such as "#/$defs/item": copy it there)
+        roles/worker.output.json:1:14: error[bad-schema]: this is not a schema: the reference points outside the file (only references within the file are followed, such as "#/$defs/item": copy it there)
           | "$ref": "defs.json#/i"
     "##]],
     );
@@ -129,7 +129,7 @@ fn what_a_schema_says_twice_or_in_another_dialect_is_told() {
             &SMALL_STATE.replacen("\"type\":", "\"title\": \"a\", \"title\": \"b\", \"type\":", 1),
         )],
         expect![[r#"
-            state.schema.json:2:17: error[repeated-key]: the key `title` stands twice in one object
+            state.schema.json:2:17: error[repeated-key]: the key `title` appears twice in one object
               | "title"
         "#]],
     );
@@ -139,7 +139,7 @@ fn what_a_schema_says_twice_or_in_another_dialect_is_told() {
             &SMALL_STATE.replacen("\"type\":", "\"$schema\": \"http://unknown/dialect\", \"type\":", 1),
         )],
         expect![[r#"
-            state.schema.json:2:3: error[bad-schema]: this is not a schema: `http://unknown/dialect` is no known dialect of JSON Schema (write "https://json-schema.org/draft/2020-12/schema", or leave `$schema` out)
+            state.schema.json:2:3: error[bad-schema]: this is not a schema: `http://unknown/dialect` is not a known dialect of JSON Schema (write "https://json-schema.org/draft/2020-12/schema", or remove `$schema`)
               | "$schema": "http://unknown/dialect"
         "#]],
     );

@@ -106,7 +106,7 @@ fn types() {
         "name = \"small\"",
         "name = 3",
         expect![[r#"
-        workflow.toml:1:8: error[wrong-type]: `name` of the workflow must be a text, and is `3`
+        workflow.toml:1:8: error[wrong-type]: `name` of the workflow must be a text, but is `3`
           | 3
     "#]],
     );
@@ -114,7 +114,7 @@ fn types() {
         "input = { goal = \"input.goal\" }",
         "input = \"input.goal\"",
         expect![[r#"
-        workflow.toml:7:9: error[wrong-type]: `input` of agent node `work` must be a table, and is a text
+        workflow.toml:7:9: error[wrong-type]: `input` of agent node `work` must be a table, but is a text
           | "input.goal"
     "#]],
     );
@@ -122,34 +122,34 @@ fn types() {
         "role = \"worker\"",
         "role = \"worker\"\nset = { count = 1, items.x = \"1\" }",
         expect![[r#"
-        workflow.toml:7:17: error[wrong-type]: `count` of agent node `work` must be an expression in quotes, and is `1` (write `count = "1"`)
+        workflow.toml:7:17: error[wrong-type]: `count` of agent node `work` must be an expression in quotes, but is `1` (write `count = "1"`)
           | 1
-        workflow.toml:7:20: error[wrong-type]: `items` of agent node `work` must be an expression in quotes, and is a table (write a place in quotes, such as `"items.field" = …`)
+        workflow.toml:7:20: error[wrong-type]: `items` of agent node `work` must be an expression in quotes, but is a table (write a place in quotes, such as `"items.field" = …`)
           | items
     "#]],
     );
     check_added(
         "maxIterations = 0\n",
         expect![[r#"
-        workflow.toml:16:17: error[wrong-type]: `maxIterations` of edge `finish` must be a whole number from 1, and is `0`
+        workflow.toml:16:17: error[wrong-type]: `maxIterations` of edge `finish` must be a whole number from 1, but is `0`
           | 0
     "#]],
     );
     check_added(
         "maxIterations = \"3\"\nlevels = [1, \"2\"]\noverrides = \"finish\"\n",
         expect![[r#"
-        workflow.toml:16:17: error[wrong-type]: `maxIterations` of edge `finish` must be a whole number from 1, and is a text
+        workflow.toml:16:17: error[wrong-type]: `maxIterations` of edge `finish` must be a whole number from 1, but is a text
           | "3"
-        workflow.toml:17:14: error[wrong-type]: `levels` of edge `finish` must be a list of whole numbers from 1, and is a text
+        workflow.toml:17:14: error[wrong-type]: `levels` of edge `finish` must be a list of whole numbers from 1, but is a text
           | "2"
-        workflow.toml:18:13: error[wrong-type]: `overrides` of edge `finish` must be a list of the ids of edges, and is a text
+        workflow.toml:18:13: error[wrong-type]: `overrides` of edge `finish` must be a list of the ids of edges, but is a text
           | "finish"
     "#]],
     );
     check_added(
         "when = true\n",
         expect![[r#"
-        workflow.toml:16:8: error[wrong-type]: `when` of edge `finish` must be an expression in quotes, and is `true` (write `when = "true"`)
+        workflow.toml:16:8: error[wrong-type]: `when` of edge `finish` must be an expression in quotes, but is `true` (write `when = "true"`)
           | true
     "#]],
     );
@@ -157,7 +157,7 @@ fn types() {
         "[[edges]]",
         "[edges]",
         expect![[r#"
-        workflow.toml:12:1: error[wrong-type]: `edges` of the workflow must be an array of tables, and is a table
+        workflow.toml:12:1: error[wrong-type]: `edges` of the workflow must be an array of tables, but is a table
           | [edges]
     "#]],
     );
@@ -208,7 +208,7 @@ fn kinds_and_names() {
         "[nodes.done]",
         "[nodes.\"all done\"]",
         expect![[r#"
-        workflow.toml:9:8: error[bad-name]: `all done` is no name (a name has letters, digits, `_` and `-`, begins with a letter, and at most 64 characters)
+        workflow.toml:9:8: error[bad-name]: `all done` is not a valid name (use letters, digits, `_` and `-`, starting with a letter, at most 64 characters)
           | "all done"
     "#]],
     );
@@ -216,7 +216,7 @@ fn kinds_and_names() {
         "id = \"finish\"",
         "id = \"1st\"",
         expect![[r#"
-        workflow.toml:13:6: error[bad-name]: `1st` is no name (a name has letters, digits, `_` and `-`, begins with a letter, and at most 64 characters)
+        workflow.toml:13:6: error[bad-name]: `1st` is not a valid name (use letters, digits, `_` and `-`, starting with a letter, at most 64 characters)
           | "1st"
     "#]],
     );
@@ -231,7 +231,7 @@ fn kinds_and_names() {
     check_added(
         "[[edges]]\nid = \"finish\"\nfrom = \"work\"\nto = \"done\"\n",
         expect![[r#"
-        workflow.toml:17:6: error[duplicate-id]: another edge is called `finish` (give it an id of its own)
+        workflow.toml:17:6: error[duplicate-id]: another edge is called `finish` (give it a unique id)
           | "finish"
     "#]],
     );
@@ -249,9 +249,9 @@ fn kinds_and_names() {
     check_added(
         "[bind]\ncount = \"count\"\n\"a b\" = \"count\"\n",
         expect![[r#"
-        workflow.toml:17:1: error[bad-name]: `count` cannot be the name of a variable (a variable has letters, digits and `_`, begins with a letter, and is no function of JSONata)
+        workflow.toml:17:1: error[bad-name]: `count` cannot be the name of a variable (use letters, digits and `_`, starting with a letter; it must not be a JSONata function)
           | count
-        workflow.toml:18:1: error[bad-name]: `a b` cannot be the name of a variable (a variable has letters, digits and `_`, begins with a letter, and is no function of JSONata)
+        workflow.toml:18:1: error[bad-name]: `a b` cannot be the name of a variable (use letters, digits and `_`, starting with a letter; it must not be a JSONata function)
           | "a b"
     "#]],
     );

@@ -1,24 +1,24 @@
-//! The ways from node to node at one level of a workflow: its edges, and the routes beside them.
+//! The links between the nodes of a workflow at one level: its edges and their routes.
 //!
-//! Drawings and the check look at a graph through this. Nodes are numbered as in the workflow. A way to or from a
-//! name that no node has is none of the ways, and kept apart: it may lead to, or come from, any node. One that leaves
-//! an end is left out.
+//! Drawings and the check use a graph through this. Nodes are numbered as in the workflow. A link to or from an
+//! unknown node is kept apart from the others: it may lead to, or come from, any node. One that leaves an end is left
+//! out.
 
 use crate::expression::Expression;
 use crate::workflow::{Assignment, Edge, Node, NodeKind, Route, Workflow};
 
-/// A way from one node to another.
+/// A link from one node to another.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Way<'w> {
+pub(crate) struct Link<'w> {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) edge: &'w Edge,
-    pub(crate) course: Course<'w>,
+    pub(crate) kind: LinkKind<'w>,
 }
 
-/// How a way belongs to its edge.
+/// How a link belongs to its edge.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Course<'w> {
+pub(crate) enum LinkKind<'w> {
     /// The edge itself.
     Edge,
     /// Taken when the edge is used up.
@@ -27,30 +27,30 @@ pub(crate) enum Course<'w> {
     Rejected(&'w Route),
 }
 
-impl<'w> Way<'w> {
-    /// Returns what the way changes in the state.
+impl<'w> Link<'w> {
+    /// Returns what the link changes in the state.
     pub(crate) fn set(&self) -> &'w [Assignment] {
-        match self.course {
-            Course::Edge => &self.edge.set,
-            Course::Exhausted(route) | Course::Rejected(route) => &route.set,
+        match self.kind {
+            LinkKind::Edge => &self.edge.set,
+            LinkKind::Exhausted(route) | LinkKind::Rejected(route) => &route.set,
         }
     }
 
-    /// Lists the conditions that hold when the way is taken.
+    /// Lists the conditions that hold when the link is taken.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &'w Expression> {
-        let of_route = match self.course {
-            Course::Edge => None,
-            Course::Exhausted(route) | Course::Rejected(route) => route.when.as_ref(),
+        let of_route = match self.kind {
+            LinkKind::Edge => None,
+            LinkKind::Exhausted(route) | LinkKind::Rejected(route) => route.when.as_ref(),
         };
         self.edge.when.as_ref().into_iter().chain(of_route)
     }
 
-    /// Returns how a message names the way.
+    /// Returns how a message names the link.
     pub(crate) fn name(&self) -> String {
-        match self.course {
-            Course::Edge => self.edge.id.to_string(),
-            Course::Exhausted(_) => format!("{} used up", self.edge.id),
-            Course::Rejected(_) => format!("{} rejected", self.edge.id),
+        match self.kind {
+            LinkKind::Edge => self.edge.id.to_string(),
+            LinkKind::Exhausted(_) => format!("{} used up", self.edge.id),
+            LinkKind::Rejected(_) => format!("{} rejected", self.edge.id),
         }
     }
 }
@@ -61,28 +61,28 @@ pub(crate) struct Graph<'w> {
     pub(crate) workflow: &'w Workflow,
     pub(crate) level: u32,
     pub(crate) start: Option<usize>,
-    pub(crate) ways: Vec<Way<'w>>,
-    /// The nodes that a way leaves to a name that no node has.
+    pub(crate) links: Vec<Link<'w>>,
+    /// The nodes that a link leaves to a name that no node has.
     pub(crate) left_astray: Vec<usize>,
-    /// The nodes that a way leads to from a name that no node has.
+    /// The nodes that a link leads to from a name that no node has.
     pub(crate) entered_astray: Vec<usize>,
 }
 
 impl<'w> Graph<'w> {
-    /// Finds the ways of a level.
+    /// Finds the links of a level.
     pub(crate) fn new(workflow: &'w Workflow, level: u32) -> Graph<'w> {
         let number = |name: &str| workflow.nodes.iter().position(|node| node.name.as_str() == name);
         let is_end = |node: usize| matches!(workflow.nodes[node].kind, NodeKind::End { .. });
-        let (mut ways, mut left_astray, mut entered_astray) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut links, mut left_astray, mut entered_astray) = (Vec::new(), Vec::new(), Vec::new());
         for edge in workflow.edges.iter().filter(|edge| edge.is_at(level)) {
-            let exhausted = edge.exhausted.iter().map(|route| (&route.to, Course::Exhausted(route)));
-            let rejected = edge.rejected.iter().map(|route| (&route.to, Course::Rejected(route)));
-            let targets = [(&edge.to, Course::Edge)].into_iter().chain(exhausted).chain(rejected);
+            let exhausted = edge.exhausted.iter().map(|route| (&route.to, LinkKind::Exhausted(route)));
+            let rejected = edge.rejected.iter().map(|route| (&route.to, LinkKind::Rejected(route)));
+            let targets = [(&edge.to, LinkKind::Edge)].into_iter().chain(exhausted).chain(rejected);
             let from = number(edge.from.name.as_str());
-            for (target, course) in targets {
+            for (target, kind) in targets {
                 match (from, number(target.name.as_str())) {
                     (Some(from), _) if is_end(from) => {}
-                    (Some(from), Some(to)) => ways.push(Way { from, to, edge, course }),
+                    (Some(from), Some(to)) => links.push(Link { from, to, edge, kind }),
                     (Some(from), None) => left_astray.push(from),
                     (None, to) => entered_astray.extend(to),
                 }
@@ -91,7 +91,7 @@ impl<'w> Graph<'w> {
         let is_unknown =
             workflow.gaps.is_start_unknown && std::ptr::eq(workflow.start_at(level), &workflow.start);
         let start = number(workflow.start_at(level).name.as_str()).filter(|_| !is_unknown);
-        Graph { workflow, level, start, ways, left_astray, entered_astray }
+        Graph { workflow, level, start, links, left_astray, entered_astray }
     }
 
     /// Returns a node by its number.
@@ -99,13 +99,8 @@ impl<'w> Graph<'w> {
         &self.workflow.nodes[number]
     }
 
-    /// Whether every way leads from a node to a node.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.left_astray.is_empty() && self.entered_astray.is_empty()
-    }
-
     /// Says of each node whether a run of this level can come to it. Without a start it may be any, and so behind a
-    /// way to a name that no node has.
+    /// link to a name that no node has.
     pub(crate) fn reachable(&self) -> Vec<bool> {
         if self.start.is_none() {
             return vec![true; self.workflow.nodes.len()];
@@ -117,7 +112,7 @@ impl<'w> Graph<'w> {
                 return vec![true; self.workflow.nodes.len()];
             }
             if !std::mem::replace(&mut is_reached[node], true) {
-                pending.extend(self.ways.iter().filter(|way| way.from == node).map(|way| way.to));
+                pending.extend(self.links.iter().filter(|link| link.from == node).map(|link| link.to));
             }
         }
         is_reached

@@ -1,6 +1,6 @@
 //! What an agent's stream has said so far, in the one vocabulary.
 //!
-//! An adapter reads one event after the other into this; whoever drives the session takes the pieces out and asks at the
+//! An adapter reads one event after the other into this; the driver of the session takes the pieces out and asks at the
 //! end what it all came to. Pure and bounded: it holds the end of the last message, and the pieces of one event.
 
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ const EXCERPT_BYTES_MAX: usize = 2000;
 /// Longest name that an agent may give to a tool, a call or a session.
 const NAME_BYTES_MAX: usize = 200;
 
-/// What was heard of a session.
+/// What an agent has said in a session so far.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct AgentOutput {
     folder: PathBuf,
     limits: Limits,
     now: Zoned,
@@ -42,7 +42,7 @@ pub(crate) struct Heard {
     usage: Usage,
     resumed: Usage,
     failure: Option<Failure>,
-    /// The last that was heard, if it is that the provider limits the rate.
+    /// The last thing it said, if that is that the provider limits the rate.
     waiting: Option<Verdict>,
     /// When the provider's limit is over, as far as it was said apart from an error.
     reset: Option<Timestamp>,
@@ -51,7 +51,7 @@ pub(crate) struct Heard {
 
 /// What a stream came to.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct Totals {
     /// The end of the last message.
     pub(crate) message: Tail,
     pub(crate) session: Option<String>,
@@ -60,10 +60,10 @@ pub(crate) struct Told {
     pub(crate) usage: Usage,
 }
 
-impl Heard {
+impl AgentOutput {
     /// Begins to listen; what a resumed session had used before is not counted again.
-    pub(crate) fn new(folder: &Path, limits: &Limits, resumed: Option<Usage>, now: Zoned) -> Heard {
-        Heard {
+    pub(crate) fn new(folder: &Path, limits: &Limits, resumed: Option<Usage>, now: Zoned) -> AgentOutput {
+        AgentOutput {
             folder: folder.to_owned(),
             limits: limits.clone(),
             now,
@@ -180,7 +180,7 @@ impl Heard {
         self.pieces.push(Output::Planned(steps));
     }
 
-    /// The agent asked for leave.
+    /// The agent asked for permission.
     pub(crate) fn ask(&mut self, what: &str, answer: PermissionAnswer, by: &str) {
         self.pieces.push(Output::PermissionAsked { what: excerpt(what), answer, by: by.to_owned() });
     }
@@ -236,7 +236,7 @@ impl Heard {
         cost_micros.saturating_sub(self.resumed.cost_micros.unwrap_or_default())
     }
 
-    /// The provider asks to come back later; the agent may go on by itself.
+    /// The provider asks to come back later; the agent may continue by itself.
     pub(crate) fn limit_rate(&mut self, message: &str, until: Option<Timestamp>) {
         let message = excerpt(message);
         self.waiting = Some(Verdict { class: FailureClass::RateLimit, message: message.clone(), until });
@@ -327,8 +327,8 @@ impl Heard {
     }
 
     /// Returns what it all came to.
-    pub(crate) fn into_told(self) -> Told {
-        Told {
+    pub(crate) fn into_totals(self) -> Totals {
+        Totals {
             message: self.message,
             session: self.session,
             is_session_gone: self.is_session_gone,

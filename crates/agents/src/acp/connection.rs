@@ -19,10 +19,10 @@ use tokio::time::Instant;
 use super::conversation::{Act, Conversation};
 use super::files;
 use super::wire;
+use crate::agent_output::AgentOutput;
 use crate::failure::{Failure, FailureClass};
 use crate::folder::Folder;
 use crate::headless::{Line, Lines};
-use crate::heard::Heard;
 use crate::json;
 use crate::process::Stream;
 use crate::question::{Answer, Asker};
@@ -52,9 +52,9 @@ pub(crate) enum Event {
 
 /// The state of a session.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct Connection {
     pub(crate) conversation: Conversation,
-    pub(crate) heard: Heard,
+    pub(crate) output: AgentOutput,
     pub(crate) recorder: Recorder,
     pub(crate) last_heard: Instant,
     pub(crate) broken: Option<Failure>,
@@ -72,16 +72,16 @@ pub(crate) struct Seat {
     pub(crate) asking: JoinSet<()>,
 }
 
-impl Seat {
+impl Connection {
     /// Says the first word.
     pub(crate) fn begin(&mut self) {
-        let acts = self.conversation.begin(&mut self.heard);
+        let acts = self.conversation.begin(&mut self.output);
         self.act(acts);
     }
 
     /// The agent has been silent for a while.
     pub(crate) fn settle(&mut self) {
-        let acts = self.conversation.settle(&mut self.heard);
+        let acts = self.conversation.settle(&mut self.output);
         self.act(acts);
     }
 
@@ -98,7 +98,7 @@ impl Seat {
             return self.recorder.print(stream, bytes);
         }
         self.recorder.keep(bytes);
-        self.heard.set_now(Timestamp::now());
+        self.output.set_now(Timestamp::now());
         let mut lines = std::mem::take(&mut self.lines);
         lines.push(bytes, |line| self.hear(line));
         self.lines = lines;
@@ -130,13 +130,13 @@ impl Seat {
     pub(crate) fn receive(&mut self, event: Event) {
         match event {
             Event::Answered { question, answer } => {
-                let acts = self.conversation.answer(question, &answer, &mut self.heard);
+                let acts = self.conversation.answer(question, &answer, &mut self.output);
                 self.act(acts);
             }
             Event::FileDone { message, edited } => {
                 self.open_files -= 1;
                 if let Some(path) = edited {
-                    self.heard.edit(&path, None);
+                    self.output.edit(&path, None);
                 }
                 self.send(&message);
                 self.pass_pieces();
@@ -146,15 +146,15 @@ impl Seat {
 
     fn hear(&mut self, line: Line<'_>) {
         match line {
-            Line::TooLong(bytes) => self.heard.skip(bytes),
-            Line::Whole(bytes) if json::is_heavy(bytes) => self.heard.skip(bytes.len() as u64),
+            Line::TooLong(bytes) => self.output.skip(bytes),
+            Line::Whole(bytes) if json::is_heavy(bytes) => self.output.skip(bytes.len() as u64),
             Line::Whole(bytes) => match wire::parse(bytes) {
                 Some(message) => {
-                    let acts = self.conversation.hear(message, &mut self.heard);
+                    let acts = self.conversation.hear(message, &mut self.output);
                     self.act(acts);
                 }
                 None if bytes.iter().all(u8::is_ascii_whitespace) => {}
-                None => self.heard.print(&format!("{}\n", String::from_utf8_lossy(bytes))),
+                None => self.output.print(&format!("{}\n", String::from_utf8_lossy(bytes))),
             },
         }
     }
@@ -200,7 +200,7 @@ impl Seat {
     }
 
     fn pass_pieces(&mut self) {
-        for piece in self.heard.take_pieces() {
+        for piece in self.output.take_pieces() {
             self.recorder.pass(piece);
         }
     }
