@@ -131,13 +131,14 @@ pub(crate) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, E
         }
     }
     children.sort_by(|one, other| one.way.cmp(&other.way));
+    let input = found.sheet.input().clone();
     Ok(TapeHead {
         run_id: Some(run),
         board: found.wants_board(),
         workflow: found.workflow,
         digest: found.digest,
         level: found.level,
-        input: found.input,
+        input,
         base: None,
         root: load_run(project, run, Vec::new()).await?,
         children,
