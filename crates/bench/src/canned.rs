@@ -76,7 +76,7 @@ impl Roles for Canned {
     }
 
     fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a> {
-        let played = match self.answer(ask.role, &ask.run.state) {
+        let played = match self.answer(ask.role, &ask.run.sheet.state()) {
             Ok(output) => Played::Returned(output),
             Err(error) => Played::Failed(unlisted(&error)),
         };

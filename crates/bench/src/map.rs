@@ -88,7 +88,7 @@ async fn play(project: &Project, count: usize, shape: Shape) -> Result<Duration,
     }
     let took = begin.elapsed();
     let found = runs::get_run(project, run).await?;
-    Error::unless_equal("the number of children", &found.state["count"], &json!(count))?;
+    Error::unless_equal("the number of children", &found.sheet.state()["count"], &json!(count))?;
     Ok(took)
 }
 

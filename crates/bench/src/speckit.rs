@@ -100,7 +100,7 @@ async fn wait_for_end(project: &Project, engine: &Engine, canned: &Canned, run: 
         }
         let found = runs::get_run(project, run).await?;
         if found.status() == Status::Paused || engine.is_over() {
-            return Err(Error::Stuck { seconds: 0, what: format!("run {run} is held: {:?}", found.hold) });
+            return Err(Error::Stuck { seconds: 0, what: format!("run {run} is held: {:?}", found.hold()) });
         }
     }
 }
@@ -122,12 +122,13 @@ async fn wait_for_rest(busy: &mut watch::Receiver<usize>) {
 /// The run must have ended where the workflow says.
 fn check(run: &Run, tasks: usize) -> Result<(), Error> {
     Error::unless_equal("the status of the run", run.status(), Status::Completed)?;
-    let metrics = &run.state["metrics"];
+    let state = run.sheet.state();
+    let metrics = &state["metrics"];
     let wanted = json!({
         "tasksCompleted": tasks, "tasksFailed": 0, "totalAttempts": 3 * tasks, "totalReviews": 2 * tasks,
     });
     Error::unless_equal("its metrics", metrics, &wanted)?;
-    let queue = run.state["tasks"].as_array().map_or(&[][..], Vec::as_slice);
+    let queue = state["tasks"].as_array().map_or(&[][..], Vec::as_slice);
     let complete = queue.iter().filter(|task| task["status"] == "complete").count();
     Error::unless_equal("the number of complete tasks", complete, tasks)?;
     Error::unless_equal("the number of tasks", queue.len(), tasks)

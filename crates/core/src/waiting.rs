@@ -134,8 +134,8 @@ impl run::Run {
             _ if is_persons => since(WaitsFor::You, spans.review),
             Turn::Person | Turn::Parent => since(WaitsFor::You, spans.review),
             Turn::Task(_) | Turn::Children => since(WaitsFor::Task, spans.review),
-            Turn::Engine => match self.phase {
-                Phase::Performing { .. } => since(WaitsFor::Agent, spans.session),
+            Turn::Engine => match self.phase() {
+                Some(Phase::Performing { .. }) => since(WaitsFor::Agent, spans.session),
                 _ => since(WaitsFor::Engine, spans.step),
             },
         };

@@ -120,14 +120,23 @@ fn render_runs(facts: &[Fact<run::Event>]) -> String {
         let run = replay_run(own).expect("the history is sound").expect("the run was created");
         let _ = writeln!(text, "run {id} {} at level {} ({})", run.workflow, run.level, run.status());
         let _ = writeln!(text, "    from {} to {}", run.created_at, run.updated_at);
-        let _ =
-            writeln!(text, "    step {} at {}, item {:?}, hold {:?}", run.step, run.node, run.item, run.hold);
-        let _ = writeln!(text, "    {:?}", run.phase);
+        let _ = writeln!(
+            text,
+            "    step {} at {}, item {:?}, hold {:?}",
+            run.step,
+            run.node,
+            run.item,
+            run.hold()
+        );
+        let _ = match &run.situation {
+            run::Situation::Working(working) => writeln!(text, "    {:?}", working.phase),
+            ended => writeln!(text, "    {ended:?}"),
+        };
         let _ = writeln!(text, "    taken {:?}, visits {:?}", run.taken, run.visits);
         let _ = writeln!(text, "    tasks {:?}, sent back {:?}", run.tasks, run.sent_back);
-        let _ = writeln!(text, "    input {}, feedback {}", run.input, run.feedback);
+        let _ = writeln!(text, "    input {}, feedback {}", *run.sheet.input(), *run.sheet.feedback());
         let _ = writeln!(text, "    parent {:?}, forked {:?}", run.parent, run.forked);
-        let _ = writeln!(text, "    state {}", run.state);
+        let _ = writeln!(text, "    state {}", *run.sheet.state());
     }
     text
 }

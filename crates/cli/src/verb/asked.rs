@@ -53,7 +53,7 @@ impl Asked {
                 .map(|found| find_waiting(&found).as_ref() == Some(waits)),
             Asked::Question { run, step } => runs::get_run(project, *run)
                 .await
-                .map(|found| found.step == *step && matches!(found.phase, Phase::Asking { .. })),
+                .map(|found| found.step == *step && matches!(found.phase(), Some(Phase::Asking { .. }))),
         };
         let is_past = !waits.map_err(|error| error.explain())?;
         if is_past {

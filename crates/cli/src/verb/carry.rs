@@ -166,8 +166,8 @@ fn judge(screen: Screen, carried: Carried) -> Result<(), Problem> {
              {DIM}(see `regatta agent list`; `regatta up` runs everything){DIM:#}"
         ));
     }
-    let held = run.and_then(|run| match run.hold {
-        Some(Hold::Error { error }) => Some(error),
+    let held = run.and_then(|run| match run.hold() {
+        Some(Hold::Error { error }) => Some(error.clone()),
         _ => None,
     });
     match task.error.or(held) {
@@ -179,7 +179,7 @@ fn judge(screen: Screen, carried: Carried) -> Result<(), Problem> {
 /// Says what a run waits for that has the task in its hands: nothing happens to the task until then.
 fn say_how_it_goes_on(screen: Screen, run: &Run) {
     let id = run.id;
-    let text = match &run.hold {
+    let text = match run.hold() {
         Some(Hold::Paused) => format!("is paused; `regatta run --resume {id}` goes on"),
         Some(Hold::Error { .. } | Hold::Stopping { .. }) => return,
         None => format!("waits for an answer; see `regatta run show {id}`"),

@@ -1,10 +1,10 @@
 //! How a run begins: from its input, or as a fork of another run.
 
-use super::board::{find_item_faults, find_items_in};
+use super::board::find_item_faults;
 use super::step::{end, enter, get_node};
-use super::{Begin, Counts, Event, Fork, Next, Parent, Phase, Run, Situation, Taping, failure, nesting};
+use super::{Begin, Counts, Event, Fork, Inputs, Next, Parent, Phase, Run, Taping, failure, nesting};
 use crate::{CommitId, FieldFault, PrdSlug, Refusal, RunId, TaskId};
-use regatta_flow::{Given, StepFault, Trial};
+use regatta_flow::{Sheet, StepFault, board_items};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -32,19 +32,20 @@ pub struct Order {
 }
 
 /// Begins a run with the initial state of its workflow.
-pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Event>, Refusal> {
-    let workflow = situation.workflow;
+pub fn begin(inputs: Inputs<'_>, id: RunId, order: Order) -> Result<Vec<Event>, Refusal> {
+    let workflow = inputs.workflow;
     let level = order.level.unwrap_or_else(|| workflow.default_level());
     let mut input = order.input;
-    check_level(situation, level)?;
-    check_input(situation, &mut input)?;
-    let mut state = workflow.schema.initial();
-    let begun = enter_first(situation, level, order.parent.is_some(), &mut state, &mut input);
+    check_level(inputs, level)?;
+    check_input(inputs, &mut input)?;
+    let sheet = Sheet::new(workflow.schema.initial(), input, Value::Null);
+    let begun = enter_first(inputs, level, order.parent.is_some(), &sheet);
     let (next, ending) = begun.map_err(|fault| cannot_begin(&fault))?;
     let board = order.board && workflow.board.is_some();
     if matches!(next, Next::Perform { item: Some(_), .. }) {
-        check_items(situation, board, &mut state, &mut input)?;
+        check_items(inputs, board, &sheet)?;
     }
+    let (state, input, feedback) = sheet.into_parts();
     let plan = Begin {
         workflow: workflow.name.clone(),
         digest: order.digest,
@@ -56,7 +57,7 @@ pub fn begin(situation: Situation<'_>, id: RunId, order: Order) -> Result<Vec<Ev
         prd: order.prd,
         input,
         state,
-        feedback: Value::Null,
+        feedback,
         taken: Counts::new(),
         visits: Counts::new(),
         tasks: BTreeMap::new(),
@@ -112,9 +113,9 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         board_below: from.board_below,
         tape: None,
         prd: from.prd.clone(),
-        input: from.input.clone(),
-        state: from.state.clone(),
-        feedback: from.feedback.clone(),
+        input: from.sheet.input().clone(),
+        state: from.sheet.state().clone(),
+        feedback: from.sheet.feedback().clone(),
         taken: from.taken.clone(),
         visits: from.visits.clone(),
         tasks: merged,
@@ -133,12 +134,10 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
 
 /// Returns what a run was to do at the step that it is at, which is what a fork begins with.
 pub fn find_first(from: &Run) -> Next {
-    if let Some(next) = &from.then {
-        return next.clone();
-    }
-    match &from.phase {
-        Phase::Asking { question } => Next::Ask { node: from.node.clone(), question: question.clone() },
-        Phase::Mapping(mapping) => Next::Map {
+    match from.phase() {
+        Some(Phase::Publishing { then: Some(next) }) => next.clone(),
+        Some(Phase::Asking { question }) => Next::Ask { node: from.node.clone(), question: question.clone() },
+        Some(Phase::Mapping(mapping)) => Next::Map {
             node: from.node.clone(),
             workflow: mapping.workflow.clone(),
             items: mapping.children().iter().map(|child| child.item.clone()).collect(),
@@ -150,35 +149,15 @@ pub fn find_first(from: &Run) -> Next {
 
 type First = (Next, Option<Result<Value, Option<String>>>);
 
-fn enter_first(
-    situation: Situation<'_>,
-    level: u32,
-    is_child: bool,
-    state: &mut Value,
-    input: &mut Value,
-) -> Result<First, StepFault> {
-    let workflow = situation.workflow;
-    let mut given = Given { input: std::mem::take(input), output: Value::Null, feedback: Value::Null };
-    let first = (|| {
-        let trial = Trial::begin(state, &mut given, situation.now_millis);
-        let look = trial.look(workflow);
-        let node = get_node(workflow, &workflow.start_at(level).name)?;
-        Ok((enter(&look, node)?, end(&look, node, is_child)?))
-    })();
-    *input = given.input;
-    first
+fn enter_first(inputs: Inputs<'_>, level: u32, is_child: bool, sheet: &Sheet) -> Result<First, StepFault> {
+    let workflow = inputs.workflow;
+    let node = get_node(workflow, &workflow.start_at(level).name)?;
+    sheet.look(workflow, inputs.now_millis, |look| Ok((enter(look, node)?, end(look, node, is_child)?)))
 }
 
 /// Makes sure that the items with which the run begins have keys of their own, and on the board can be tasks.
-fn check_items(
-    situation: Situation<'_>,
-    board: bool,
-    state: &mut Value,
-    input: &mut Value,
-) -> Result<(), Refusal> {
-    let mut given = Given { input: std::mem::take(input), output: Value::Null, feedback: Value::Null };
-    let items = find_items_in(situation, state, &mut given);
-    *input = given.input;
+fn check_items(inputs: Inputs<'_>, board: bool, sheet: &Sheet) -> Result<(), Refusal> {
+    let items = sheet.look(inputs.workflow, inputs.now_millis, board_items);
     let faults = find_item_faults(&items.map_err(|fault| cannot_begin(&fault))?, board);
     match faults.is_empty() {
         true => Ok(()),
@@ -190,8 +169,8 @@ fn cannot_begin(fault: &StepFault) -> Refusal {
     invalid("workflow", format!("cannot begin: {}", failure::reasons(fault).join(": ")))
 }
 
-fn check_level(situation: Situation<'_>, level: u32) -> Result<(), Refusal> {
-    let levels = &situation.workflow.levels;
+fn check_level(inputs: Inputs<'_>, level: u32) -> Result<(), Refusal> {
+    let levels = &inputs.workflow.levels;
     if levels.contains_key(&level) {
         return Ok(());
     }
@@ -199,8 +178,8 @@ fn check_level(situation: Situation<'_>, level: u32) -> Result<(), Refusal> {
     Err(invalid("level", format!("{level} is none of {}", known.join(", "))))
 }
 
-fn check_input(situation: Situation<'_>, input: &mut Value) -> Result<(), Refusal> {
-    situation.workflow.fit_input(input).map_err(|faults| {
+fn check_input(inputs: Inputs<'_>, input: &mut Value) -> Result<(), Refusal> {
+    inputs.workflow.fit_input(input).map_err(|faults| {
         let fault =
             |fault: &regatta_flow::SchemaFault| FieldFault { field: "input", problem: fault.to_string() };
         Refusal::Invalid { faults: faults.iter().map(fault).collect() }

@@ -3,29 +3,14 @@
 //! An item that cannot be a task is found when the step that brings it is decided, so that the role that
 //! returned it is asked again. Found later, it would leave the run between two nodes with nobody to fix it.
 
-use super::{Event, Next, Run, Situation};
-use crate::{Actor, Create, Fact, FieldFault, Priority, TaskId};
-use regatta_flow::{BoardItem, Given, StepFault, Trial, board_items};
-use serde_json::Value;
+use super::{Inputs, Next, Run};
+use crate::{Create, FieldFault, Priority, TaskId};
+use regatta_flow::{BoardItem, StepFault, board_items};
 use std::collections::BTreeSet;
 
 /// Evaluates the items that a run has for the board.
-pub fn find_board_items(situation: Situation<'_>, run: &mut Run) -> Result<Vec<BoardItem>, StepFault> {
-    let (input, feedback) = (std::mem::take(&mut run.input), std::mem::take(&mut run.feedback));
-    let mut given = Given { input, output: Value::Null, feedback };
-    let found = find_items_in(situation, &mut run.state, &mut given);
-    (run.input, run.feedback) = (given.input, given.feedback);
-    found
-}
-
-/// Evaluates the items of the board in a state.
-pub(super) fn find_items_in(
-    situation: Situation<'_>,
-    state: &mut Value,
-    given: &mut Given,
-) -> Result<Vec<BoardItem>, StepFault> {
-    let trial = Trial::begin(state, given, situation.now_millis);
-    board_items(&trial.look(situation.workflow))
+pub fn find_board_items(inputs: Inputs<'_>, run: &Run) -> Result<Vec<BoardItem>, StepFault> {
+    run.sheet.look(inputs.workflow, inputs.now_millis, board_items)
 }
 
 /// Returns the order for the task of an item, or what no task may be like.
@@ -56,24 +41,9 @@ pub(super) fn find_item_faults(items: &[BoardItem], board: bool) -> Vec<String> 
     faults
 }
 
-/// Says what keeps the items from the board that a step would put there.
-pub(super) fn find_faults_after(
-    situation: Situation<'_>,
-    run: &Run,
-    events: &[Event],
-) -> Result<Vec<String>, StepFault> {
-    let Some(stepped @ Event::RunStepped { next, .. }) = events.first() else { return Ok(Vec::new()) };
-    if !brings_items(run, next) {
-        return Ok(Vec::new());
-    }
-    let fact = Fact { at: run.updated_at, actor: Actor::Engine, event: stepped.clone() };
-    let Some(mut after) = Run::evolve(Some(run.clone()), &fact) else { return Ok(Vec::new()) };
-    Ok(find_item_faults(&find_board_items(situation, &mut after)?, run.board))
-}
-
 /// Tells whether what is next is done for an item that was not there before. Without a board it holds for the first item
 /// only, so that a long queue is looked through once.
-fn brings_items(run: &Run, next: &Next) -> bool {
+pub(super) fn brings_items(run: &Run, next: &Next) -> bool {
     let Next::Perform { item: Some(item), .. } = next else { return false };
     let is_known = if run.board {
         run.tasks.contains_key(item)

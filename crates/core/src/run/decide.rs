@@ -1,8 +1,9 @@
 //! What happens when a run is given a command, or why it may not.
 
-use super::board::find_faults_after;
-use super::step::{FAULTS_MAX, Player};
-use super::{ChildEnd, Event, Hold, Next, Phase, Run, Status, failure, nesting};
+use super::children::{child_ended, children_started};
+use super::land::{landed, sent_back};
+use super::step::{make_role_step, make_step};
+use super::{ChildEnd, Event, Hold, Next, Phase, Run, Situation, Working, failure, nesting};
 use crate::task::one_line;
 use crate::{AgentId, CommitId, Failure, Refusal, RunId, TaskId};
 use regatta_flow::{OUTPUT_LEVELS_MAX, Workflow, is_nested_deeper};
@@ -14,7 +15,7 @@ const ASKS_MAX: u32 = 2;
 
 /// What a decision about a run may depend on.
 #[derive(Debug, Clone, Copy)]
-pub struct Situation<'a> {
+pub struct Inputs<'a> {
     /// The definition that it plays.
     pub workflow: &'a Workflow,
     /// The current time, in milliseconds since 1970 began in UTC; the same throughout a step.
@@ -45,256 +46,214 @@ pub enum Command {
 
 /// Says what happens when a run is given a command, or why it may not.
 ///
-/// The run is lent the output while its expressions are evaluated, in place, since a copy would cost what its state
-/// weighs; afterwards it is as it was. A report that it no longer waits for changes nothing. An output that is in an
-/// event afterwards is no longer in the command; [`Command::take_back`] returns it.
-pub fn decide(situation: Situation<'_>, run: &mut Run, command: &mut Command) -> Result<Vec<Event>, Refusal> {
-    let mut player = Player { situation, run };
-    let decided = player.decide(command)?;
-    Ok(nesting::keep_readable(player.run, decided))
-}
-
-impl Player<'_> {
-    fn decide(&mut self, command: &mut Command) -> Result<Vec<Event>, Refusal> {
-        match command {
-            Command::Pause => self.pause(),
-            Command::Resume => self.resume(),
-            Command::Stop { reason } => self.stop(reason.clone()),
-            Command::Answer { step, approved, text } => self.answer(*step, *approved, text),
-            _ if self.run.is_over() => Ok(Vec::new()),
-            Command::FollowParent { is_paused } => Ok(self.follow_parent(*is_paused)),
-            Command::Published { step, tasks } => Ok(self.published(*step, tasks.clone())),
-            Command::AgentRefused { step, agent, what } => Ok(self.agent_refused(*step, agent.clone(), what)),
-            Command::Performed { step, asks, output, head } => {
-                Ok(self.performed(*step, *asks, output, head.clone()))
-            }
-            Command::NotPerformed { step, failure } => Ok(self.not_performed(*step, failure.clone())),
-            Command::Unperformable { step, failure } => Ok(self.unperformable(*step, failure.clone())),
-            Command::PutOff { step } => Ok(self.put_off(*step)),
-            Command::Stopped => Ok(self.stopped()),
-            Command::ChildrenStarted { step, children } => Ok(self.children_started(*step, children.clone())),
-            Command::ChildEnded { child, end } => Ok(self.child_ended(*child, end.clone())),
-            Command::Landed { step } => Ok(self.landed(*step)),
-            Command::SentBack { step, feedback } => Ok(self.sent_back(*step, feedback.clone())),
+/// A report that it no longer waits for changes nothing.
+pub fn decide(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Event>, Refusal> {
+    let Situation::Working(working) = &run.situation else { return ended(run, command) };
+    let decided = match command {
+        Command::Pause => pause(run, working),
+        Command::Resume => resume(run, working)?,
+        Command::Stop { reason } => stop(run, working, reason.as_deref()),
+        Command::Answer { step, approved, text } => answer(inputs, run, *step, *approved, text)?,
+        Command::FollowParent { is_paused } => follow_parent(run, working, *is_paused),
+        Command::Published { step, tasks } => published(run, working, *step, tasks),
+        Command::AgentRefused { step, agent, what } => agent_refused(run, *step, agent, what),
+        Command::Performed { step, asks, output, head } => {
+            performed(inputs, (run, working), (*step, *asks), output, head.as_ref())
         }
-    }
-}
-
-impl Command {
-    /// Takes the output back from the events that were decided, so that it can be decided again.
-    pub fn take_back(&mut self, decided: impl IntoIterator<Item = Event>) {
-        if let Command::Performed { output, .. } = self {
-            take_output(output, decided);
-        }
-    }
-}
-
-fn take_output(output: &mut Value, decided: impl IntoIterator<Item = Event>) {
-    for event in decided {
-        if let Event::RunStepped { output: moved, .. } | Event::RunFailed { output: Some(moved), .. } = event
-        {
-            *output = moved;
-        }
-    }
+        Command::NotPerformed { step, failure } => not_performed(run, working, *step, failure),
+        Command::Unperformable { step, failure } => unperformable(run, working, *step, failure),
+        Command::PutOff { step } => put_off(run, *step),
+        Command::Stopped => stopped(run, working),
+        Command::ChildrenStarted { step, children } => children_started(inputs, run, *step, children),
+        Command::ChildEnded { child, end } => child_ended(inputs, run, *child, end),
+        Command::Landed { step } => landed(inputs, run, *step),
+        Command::SentBack { step, feedback } => sent_back(inputs, run, *step, feedback),
+    };
+    Ok(nesting::keep_readable(run, decided))
 }
 
 /// Decides once more what a recorded event tells, with the output that it has or the answer of a person; nothing when it
 /// tells no decision of the workflow. For replaying a run.
-pub fn decide_again(situation: Situation<'_>, run: &mut Run, recorded: &Event) -> Option<Vec<Event>> {
-    let mut player = Player { situation, run };
+pub fn decide_again(inputs: Inputs<'_>, run: &Run, recorded: &Event) -> Option<Vec<Event>> {
     match recorded {
         Event::RunStepped { output, .. } | Event::RunFailed { output: Some(output), .. } => {
-            Some(match player.run.phase {
-                Phase::Performing { .. } => player
-                    .take(output.clone(), None)
-                    .unwrap_or_else(|(faults, output)| vec![player.give_up(&faults, Some(output))]),
-                _ => player.step(output.clone(), None),
+            Some(match run.phase() {
+                Some(Phase::Performing { .. }) => make_role_step(inputs, run, output, None)
+                    .unwrap_or_else(|faults| vec![give_up(run, &faults, Some(output.clone()))]),
+                _ => make_step(inputs, run, output.clone(), None),
             })
         }
-        Event::RunLanded { step, .. } => Some(player.landed(*step)),
-        Event::RunSentBack { step, feedback, .. } => Some(player.sent_back(*step, feedback.clone())),
+        Event::RunLanded { step, .. } => Some(landed(inputs, run, *step)),
+        Event::RunSentBack { step, feedback, .. } => Some(sent_back(inputs, run, *step, feedback)),
         _ => None,
     }
 }
 
-impl Player<'_> {
-    fn pause(&mut self) -> Result<Vec<Event>, Refusal> {
-        self.refuse_if_over("pause")?;
-        let is_held = self.run.hold.is_some();
-        Ok(if is_held { Vec::new() } else { vec![Event::RunPaused { run_id: self.run.id }] })
+/// Orders to a run that has ended are refused; a report comes too late, and changes nothing.
+fn ended(run: &Run, command: &Command) -> Result<Vec<Event>, Refusal> {
+    match command {
+        Command::Pause => Err(refusal(run, "pause")),
+        Command::Resume => Err(refusal(run, "resume")),
+        Command::Stop { .. } => Err(refusal(run, "stop")),
+        Command::Answer { .. } => Err(refusal(run, "take an answer")),
+        _ => Ok(Vec::new()),
     }
+}
 
-    fn resume(&mut self) -> Result<Vec<Event>, Refusal> {
-        self.refuse_if_over("resume")?;
-        match self.run.hold {
-            Some(Hold::Paused | Hold::Error { .. }) => Ok(vec![Event::RunResumed { run_id: self.run.id }]),
-            Some(Hold::Stopping { .. }) => Err(self.refusal("resume")),
-            None => match &self.run.parent {
-                Some(parent) if self.run.is_parent_paused => {
-                    Err(Refusal::RunParentPaused { run: self.run.id, parent: parent.run_id })
-                }
-                _ => Ok(Vec::new()),
-            },
-        }
-    }
+fn pause(run: &Run, working: &Working) -> Vec<Event> {
+    let is_held = working.hold.is_some();
+    if is_held { Vec::new() } else { vec![Event::RunPaused { run_id: run.id }] }
+}
 
-    /// A pause of its own stays, whatever becomes of the one above.
-    fn follow_parent(&self, is_paused: bool) -> Vec<Event> {
-        let run_id = self.run.id;
-        match (self.run.is_parent_paused, is_paused) {
-            (false, true) => vec![Event::RunParentPaused { run_id }],
-            (true, false) => vec![Event::RunParentResumed { run_id }],
-            (false, false) | (true, true) => Vec::new(),
-        }
-    }
-
-    fn stop(&mut self, reason: Option<String>) -> Result<Vec<Event>, Refusal> {
-        self.refuse_if_over("stop")?;
-        if let Some(Hold::Stopping { .. }) = self.run.hold {
-            return Ok(Vec::new());
-        }
-        if self.run.is_at_work() {
-            return Ok(vec![Event::RunStopping { run_id: self.run.id, reason }]);
-        }
-        Ok(vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))])
-    }
-
-    /// An answer is to the question that was seen; the next one may be another.
-    fn answer(&mut self, step: u64, approved: bool, text: &str) -> Result<Vec<Event>, Refusal> {
-        match self.run.phase {
-            Phase::Asking { .. } if step != self.run.step => {
-                Err(Refusal::RunAsksOther { run: self.run.id, step, now: self.run.step })
+fn resume(run: &Run, working: &Working) -> Result<Vec<Event>, Refusal> {
+    match working.hold {
+        Some(Hold::Paused | Hold::Error { .. }) => Ok(vec![Event::RunResumed { run_id: run.id }]),
+        Some(Hold::Stopping { .. }) => Err(refusal(run, "resume")),
+        None => match &run.parent {
+            Some(parent) if working.is_parent_paused => {
+                Err(Refusal::RunParentPaused { run: run.id, parent: parent.run_id })
             }
-            Phase::Asking { .. } if text.trim().is_empty() => {
-                Err(Refusal::RunAnswerBlank { run: self.run.id })
-            }
-            Phase::Asking { .. } => Ok(self.step(json!({ "approved": approved, "text": text }), None)),
-            _ => Err(self.refusal("take an answer")),
-        }
+            _ => Ok(Vec::new()),
+        },
     }
+}
 
-    fn published(&mut self, step: u64, tasks: BTreeMap<String, TaskId>) -> Vec<Event> {
-        let run_id = self.run.id;
-        if self.run.phase != Phase::Publishing || step != self.run.step || !self.run.is_asked {
-            return Vec::new();
-        }
-        let is_there = |item: &&String| tasks.contains_key(*item) || self.run.tasks.contains_key(*item);
-        // A question may be about an item that is not there; a fork takes up first what is.
-        let is_performed = match &self.run.then {
-            None => true,
-            Some(next) => tasks.is_empty() && matches!(next, Next::Perform { .. }),
-        };
-        let missing = self.run.item.as_ref().filter(|item| is_performed && !is_there(item));
-        let failed = missing.map(|item| self.fail(failure::no_such_task(self.run, item)));
-        let mut events = vec![Event::RunPublished { run_id, step, tasks }];
-        events.extend(failed);
-        events
+/// A pause of its own stays, whatever becomes of the one above.
+fn follow_parent(run: &Run, working: &Working, is_paused: bool) -> Vec<Event> {
+    let run_id = run.id;
+    match (working.is_parent_paused, is_paused) {
+        (false, true) => vec![Event::RunParentPaused { run_id }],
+        (true, false) => vec![Event::RunParentResumed { run_id }],
+        (false, false) | (true, true) => Vec::new(),
     }
+}
 
-    fn agent_refused(&self, step: u64, agent_id: AgentId, what: &str) -> Vec<Event> {
-        if step != self.run.step {
-            return Vec::new();
-        }
-        vec![Event::RunAgentRefused { run_id: self.run.id, step, agent_id, what: one_line(what) }]
+fn stop(run: &Run, working: &Working, reason: Option<&str>) -> Vec<Event> {
+    if working.is_stopping() {
+        return Vec::new();
     }
+    if working.is_at_work() {
+        return vec![Event::RunStopping { run_id: run.id, reason: reason.map(str::to_owned) }];
+    }
+    vec![fail(run, failure::stopped(run.id, reason))]
+}
 
-    fn performed(&mut self, step: u64, asks: u32, output: &mut Value, head: Option<CommitId>) -> Vec<Event> {
-        let is_wanted = matches!(self.run.phase, Phase::Performing { asks: now, .. } if now == asks);
-        if !is_wanted || step != self.run.step || !self.run.is_asked {
-            return Vec::new();
+/// An answer is to the question that was seen; the next one may be another.
+fn answer(
+    inputs: Inputs<'_>,
+    run: &Run,
+    step: u64,
+    approved: bool,
+    text: &str,
+) -> Result<Vec<Event>, Refusal> {
+    match run.phase() {
+        Some(Phase::Asking { .. }) if step != run.step => {
+            Err(Refusal::RunAsksOther { run: run.id, step, now: run.step })
         }
-        if let Some(Hold::Stopping { reason }) = &self.run.hold {
-            return vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))];
+        Some(Phase::Asking { .. }) if text.trim().is_empty() => Err(Refusal::RunAnswerBlank { run: run.id }),
+        Some(Phase::Asking { .. }) => {
+            Ok(make_step(inputs, run, json!({ "approved": approved, "text": text }), None))
         }
-        match self.take(std::mem::take(output), head) {
-            Ok(events) => events,
-            Err((faults, back)) if asks < ASKS_MAX => {
-                *output = back;
-                vec![Event::RunOutputRefused { run_id: self.run.id, step, faults, asks: asks + 1 }]
-            }
-            // Kept, it could not be read back.
-            Err((faults, back)) if is_nested_deeper(&back, OUTPUT_LEVELS_MAX) => {
-                *output = back;
-                vec![self.give_up(&faults, None)]
-            }
-            Err((faults, back)) => vec![self.give_up(&faults, Some(back))],
-        }
+        _ => Err(refusal(run, "take an answer")),
     }
+}
 
-    /// Makes the step that follows an output, or returns it with what does not fit.
-    fn take(&mut self, output: Value, head: Option<CommitId>) -> Result<Vec<Event>, (Vec<String>, Value)> {
-        let faults = self.find_output_faults(&output);
-        if !faults.is_empty() {
-            return Err((faults, output));
-        }
-        let events = self.step(output, head);
-        let (faults, error) = match find_faults_after(self.situation, self.run, &events) {
-            Ok(faults) if faults.is_empty() => return Ok(events),
-            Ok(faults) => (faults.into_iter().take(FAULTS_MAX).collect(), None),
-            Err(fault) => (Vec::new(), Some(failure::of_step(self.run, &fault))),
-        };
-        let mut output = Value::Null;
-        take_output(&mut output, events);
-        match error {
-            None => Err((faults, output)),
-            Some(error) => Ok(vec![Event::RunFailed { run_id: self.run.id, error, output: Some(output) }]),
-        }
+fn published(run: &Run, working: &Working, step: u64, tasks: &BTreeMap<String, TaskId>) -> Vec<Event> {
+    let run_id = run.id;
+    let Phase::Publishing { then } = &working.phase else { return Vec::new() };
+    if step != run.step || !working.is_asked {
+        return Vec::new();
     }
+    let is_there = |item: &&String| tasks.contains_key(*item) || run.tasks.contains_key(*item);
+    // A question may be about an item that is not there; a fork takes up first what is.
+    let is_performed = match then {
+        None => true,
+        Some(next) => tasks.is_empty() && matches!(next, Next::Perform { .. }),
+    };
+    let missing = run.item.as_ref().filter(|item| is_performed && !is_there(item));
+    let failed = missing.map(|item| fail(run, failure::no_such_task(run, item)));
+    let mut events = vec![Event::RunPublished { run_id, step, tasks: tasks.clone() }];
+    events.extend(failed);
+    events
+}
 
-    fn give_up(&self, faults: &[String], output: Option<Value>) -> Event {
-        let error = failure::output_invalid(self.run.id, &self.run.node, faults);
-        Event::RunFailed { run_id: self.run.id, error, output }
+fn agent_refused(run: &Run, step: u64, agent: &AgentId, what: &str) -> Vec<Event> {
+    if step != run.step {
+        return Vec::new();
     }
+    let (agent_id, what) = (agent.clone(), one_line(what));
+    vec![Event::RunAgentRefused { run_id: run.id, step, agent_id, what }]
+}
 
-    fn not_performed(&mut self, step: u64, error: Failure) -> Vec<Event> {
-        if step != self.run.step || !self.run.is_asked {
-            return Vec::new();
-        }
-        if let Some(Hold::Stopping { reason }) = &self.run.hold {
-            return vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))];
-        }
-        vec![Event::RunHeld { run_id: self.run.id, step, error }]
+fn performed(
+    inputs: Inputs<'_>,
+    (run, working): (&Run, &Working),
+    (step, asks): (u64, u32),
+    output: &Value,
+    head: Option<&CommitId>,
+) -> Vec<Event> {
+    let is_wanted = matches!(working.phase, Phase::Performing { asks: now, .. } if now == asks);
+    if !is_wanted || step != run.step || !working.is_asked {
+        return Vec::new();
     }
-
-    /// The definition is at fault, and the run has no other: to try again would come to the same.
-    fn unperformable(&mut self, step: u64, error: Failure) -> Vec<Event> {
-        if step != self.run.step || !self.run.is_asked {
-            return Vec::new();
-        }
-        match &self.run.hold {
-            Some(Hold::Stopping { reason }) => {
-                vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))]
-            }
-            _ => vec![self.fail(error)],
-        }
+    if let Some(Hold::Stopping { reason }) = &working.hold {
+        return vec![fail(run, failure::stopped(run.id, reason.as_deref()))];
     }
-
-    fn put_off(&mut self, step: u64) -> Vec<Event> {
-        let is_wanted = step == self.run.step && self.run.may_be_put_off();
-        if is_wanted { vec![Event::RunPutOff { run_id: self.run.id, step }] } else { Vec::new() }
-    }
-
-    fn stopped(&mut self) -> Vec<Event> {
-        match &self.run.hold {
-            Some(Hold::Stopping { reason }) => {
-                vec![self.fail(failure::stopped(self.run.id, reason.as_deref()))]
-            }
-            _ => Vec::new(),
+    match make_role_step(inputs, run, output, head) {
+        Ok(events) => events,
+        Err(faults) if asks < ASKS_MAX => {
+            vec![Event::RunOutputRefused { run_id: run.id, step, faults, asks: asks + 1 }]
+        }
+        Err(faults) => {
+            // What is nested too deeply could be written, and not be read back.
+            let is_readable = !is_nested_deeper(output, OUTPUT_LEVELS_MAX);
+            vec![give_up(run, &faults, is_readable.then(|| output.clone()))]
         }
     }
+}
 
-    pub(super) fn fail(&self, error: Failure) -> Event {
-        Event::RunFailed { run_id: self.run.id, error, output: None }
-    }
+fn give_up(run: &Run, faults: &[String], output: Option<Value>) -> Event {
+    let error = failure::output_invalid(run.id, &run.node, faults);
+    Event::RunFailed { run_id: run.id, error, output }
+}
 
-    fn refuse_if_over(&self, command: &'static str) -> Result<(), Refusal> {
-        match self.run.status() {
-            Status::Completed | Status::Failed => Err(self.refusal(command)),
-            Status::Created | Status::Running | Status::Paused => Ok(()),
-        }
+fn not_performed(run: &Run, working: &Working, step: u64, error: &Failure) -> Vec<Event> {
+    if step != run.step || !working.is_asked {
+        return Vec::new();
     }
+    match &working.hold {
+        Some(Hold::Stopping { reason }) => vec![fail(run, failure::stopped(run.id, reason.as_deref()))],
+        _ => vec![Event::RunHeld { run_id: run.id, step, error: error.clone() }],
+    }
+}
 
-    fn refusal(&self, command: &'static str) -> Refusal {
-        Refusal::RunInvalidTransition { run: self.run.id, status: self.run.status(), command }
+/// The definition is at fault, and the run has no other: to try again would come to the same.
+fn unperformable(run: &Run, working: &Working, step: u64, error: &Failure) -> Vec<Event> {
+    if step != run.step || !working.is_asked {
+        return Vec::new();
     }
+    match &working.hold {
+        Some(Hold::Stopping { reason }) => vec![fail(run, failure::stopped(run.id, reason.as_deref()))],
+        _ => vec![fail(run, error.clone())],
+    }
+}
+
+fn put_off(run: &Run, step: u64) -> Vec<Event> {
+    let is_wanted = step == run.step && run.may_be_put_off();
+    if is_wanted { vec![Event::RunPutOff { run_id: run.id, step }] } else { Vec::new() }
+}
+
+fn stopped(run: &Run, working: &Working) -> Vec<Event> {
+    match &working.hold {
+        Some(Hold::Stopping { reason }) => vec![fail(run, failure::stopped(run.id, reason.as_deref()))],
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn fail(run: &Run, error: Failure) -> Event {
+    Event::RunFailed { run_id: run.id, error, output: None }
+}
+
+fn refusal(run: &Run, command: &'static str) -> Refusal {
+    Refusal::RunInvalidTransition { run: run.id, status: run.status(), command }
 }

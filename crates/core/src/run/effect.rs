@@ -1,6 +1,6 @@
 //! What the world must be asked to do after a fact about a run.
 
-use super::{Event, Phase, Run, failure};
+use super::{Event, Phase, Run, Situation, failure};
 use crate::{Failure, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 
@@ -95,9 +95,9 @@ pub fn effects(was_asked: bool, run: &Run, event: &Event) -> Vec<Effect> {
         return asked;
     }
     // Its failure is the next event.
-    let is_performing = matches!(run.phase, Phase::Performing { .. });
+    let is_performing = matches!(run.phase(), Some(Phase::Performing { .. }));
     let is_lost = matches!(event, Event::RunPublished { .. }) && is_performing && run.lacks_task();
-    if run.is_asked && (begins(event) || !was_asked) && !is_lost {
+    if run.is_asked() && (begins(event) || !was_asked) && !is_lost {
         asked.extend(of_phase(run));
     }
     asked
@@ -140,21 +140,21 @@ fn begins(event: &Event) -> bool {
 
 fn of_phase(run: &Run) -> Option<Effect> {
     let (id, step) = (run.id, run.step);
-    match &run.phase {
-        Phase::Publishing => Some(Effect::PublishItems { run: id, step }),
+    match run.phase()? {
+        Phase::Publishing { .. } => Some(Effect::PublishItems { run: id, step }),
         Phase::Performing { asks, .. } => {
             Some(Effect::PerformNode { run: id, step, asks: *asks, task: run.find_task() })
         }
         Phase::Mapping(_) => Some(Effect::StartChildren { run: id, step }),
         Phase::Landing { task, .. } => Some(Effect::LandTask { run: id, step, task: *task }),
-        Phase::Asking { .. } | Phase::Ending | Phase::Completed { .. } | Phase::Failed { .. } => None,
+        Phase::Asking { .. } | Phase::Ending => None,
     }
 }
 
 /// The tasks that the run has taken up are let go of, and the run that waits for it learns of its end.
 fn at_end(run: &Run) -> Vec<Effect> {
-    let error = match &run.phase {
-        Phase::Failed { error } => Some(error),
+    let error = match &run.situation {
+        Situation::Failed { error } => Some(error),
         _ => None,
     };
     let release = |task: &TaskId| Effect::ReleaseTask { run: run.id, task: *task, error: error.cloned() };

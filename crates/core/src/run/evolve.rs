@@ -4,10 +4,10 @@
 //! value that a step assigned is in its event.
 
 use super::soundness::carries;
-use super::{Begin, Choice, Event, Hold, Mapping, Next, Phase, Run};
+use super::{Begin, Choice, Event, Hold, Mapping, Next, Phase, Run, Situation, Working};
 use crate::{Code, Fact, RunId};
 use jiff::Timestamp;
-use regatta_flow::Patch;
+use regatta_flow::{Patch, Sheet};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,8 +38,9 @@ impl Run {
         }
     }
 
-    /// Takes an event in, and tells whether every value that it assigns has a place.
+    /// Takes an event in, and tells whether it fits: whether the run has not ended, and every value has a place.
     fn take_in(&mut self, event: &Event) -> bool {
+        let Situation::Working(working) = &mut self.situation else { return false };
         let mut fits = true;
         match event {
             Event::WorkflowKept { .. } | Event::RunCreated { .. } | Event::RunAgentRefused { .. } => {}
@@ -53,12 +54,14 @@ impl Run {
                     self.heads.insert(item.clone(), head.clone());
                 }
                 fits = self.assign(set, output);
-                if let Phase::Asking { .. } = self.phase {
-                    self.feedback = answered(output, self.item.as_deref());
+                if let Some(Phase::Asking { .. }) = self.phase() {
+                    self.sheet.set_feedback(answered(output, self.item.as_deref()));
                 }
                 self.give_up(choice.fail.as_ref());
                 self.go(next);
-                if let Phase::Landing { output: kept, .. } = &mut self.phase {
+                if let Situation::Working(Working { phase: Phase::Landing { output: kept, .. }, .. }) =
+                    &mut self.situation
+                {
                     kept.clone_from(output);
                 }
             }
@@ -66,25 +69,25 @@ impl Run {
                 self.turn_to(Phase::Performing { asks: *asks, faults: faults.clone() });
             }
             Event::RunChildrenStarted { children, .. } => {
-                let Phase::Mapping(mapping) = &mut self.phase else { return false };
+                let Phase::Mapping(mapping) = &mut working.phase else { return false };
                 for (key, run) in children {
                     mapping.start(key, *run);
                 }
-                self.is_asked = false;
-                self.ask_if_wanted();
+                working.is_asked = false;
+                working.ask_if_wanted();
             }
             Event::RunChildEnded { item, child: end, .. } => {
-                let Phase::Mapping(mapping) = &mut self.phase else { return false };
+                let Phase::Mapping(mapping) = &mut working.phase else { return false };
                 mapping.end(item, end.clone());
                 // With the last one ended the step follows at once.
                 if !mapping.is_over() {
-                    self.ask_if_wanted();
+                    working.ask_if_wanted();
                 }
             }
             Event::RunLanded { set, next, .. } => {
-                let output = self.take_output();
+                let output = working.take_output();
                 fits = self.assign(set, &output);
-                self.feedback = Value::Null;
+                self.sheet.set_feedback(Value::Null);
                 if let Some(item) = self.item.take() {
                     self.driven.remove(&item);
                     self.heads.remove(&item);
@@ -92,9 +95,9 @@ impl Run {
                 self.go(next);
             }
             Event::RunSentBack { feedback, fail, set, next, .. } => {
-                let output = self.take_output();
+                let output = working.take_output();
                 fits = self.assign(set, &output);
-                self.feedback = sent_back(feedback, self.item.as_deref());
+                self.sheet.set_feedback(sent_back(feedback, self.item.as_deref()));
                 let item = self.item.clone().unwrap_or_default();
                 *self.sent_back.entry(item).or_default() += 1;
                 self.give_up(fail.as_ref());
@@ -102,28 +105,32 @@ impl Run {
             }
             Event::RunHeld { error, .. } => {
                 if let (Phase::Performing { .. }, Code::TaskCancelled, Some(item)) =
-                    (&self.phase, error.code, &self.item)
+                    (&working.phase, error.code, &self.item)
                 {
                     // Who resumes it now knows that the item begins again.
                     self.heads.remove(item);
                 }
-                self.is_asked = false;
-                self.hold = Some(Hold::Error { error: error.clone() });
+                working.is_asked = false;
+                working.hold = Some(Hold::Error { error: error.clone() });
             }
-            Event::RunPutOff { .. } => self.is_asked = false,
-            Event::RunPaused { .. } => self.hold = Some(Hold::Paused),
+            Event::RunPutOff { .. } => working.is_asked = false,
+            Event::RunPaused { .. } => working.hold = Some(Hold::Paused),
             Event::RunResumed { .. } => {
-                self.hold = None;
-                self.ask_if_wanted();
+                working.hold = None;
+                working.ask_if_wanted();
             }
-            Event::RunParentPaused { .. } => self.is_parent_paused = true,
+            Event::RunParentPaused { .. } => working.is_parent_paused = true,
             Event::RunParentResumed { .. } => {
-                self.is_parent_paused = false;
-                self.ask_if_wanted();
+                working.is_parent_paused = false;
+                working.ask_if_wanted();
             }
-            Event::RunStopping { reason, .. } => self.hold = Some(Hold::Stopping { reason: reason.clone() }),
-            Event::RunCompleted { result, .. } => self.end(Phase::Completed { result: result.clone() }),
-            Event::RunFailed { error, .. } => self.end(Phase::Failed { error: error.clone() }),
+            Event::RunStopping { reason, .. } => {
+                working.hold = Some(Hold::Stopping { reason: reason.clone() });
+            }
+            Event::RunCompleted { result, .. } => {
+                self.situation = Situation::Completed { result: result.clone() };
+            }
+            Event::RunFailed { error, .. } => self.situation = Situation::Failed { error: error.clone() },
         }
         fits
     }
@@ -146,15 +153,7 @@ impl Run {
     }
 
     fn assign(&mut self, patches: &[Patch], output: &Value) -> bool {
-        regatta_flow::apply(&mut self.state, patches, output).is_ok()
-    }
-
-    /// Returns what the node returned whose task was up for approval.
-    fn take_output(&mut self) -> Value {
-        match &mut self.phase {
-            Phase::Landing { output, .. } => std::mem::take(output),
-            _ => Value::Null,
-        }
+        self.sheet.apply(patches, output).is_ok()
     }
 
     fn go(&mut self, next: &Next) {
@@ -166,13 +165,16 @@ impl Run {
 
     /// With new tasks of its own, a fork is asked once more: to take up those that had been begun.
     fn go_on_published(&mut self, has_new: bool) {
-        match self.then.take() {
+        let then = match &mut self.situation {
+            Situation::Working(Working { phase: Phase::Publishing { then }, .. }) => then.take(),
+            _ => None,
+        };
+        match then {
             Some(next) if has_new => {
                 let begun: BTreeSet<&String> = self.heads.keys().chain(&self.anew).collect();
                 let known = begun.into_iter().filter(|item| self.tasks.contains_key(*item));
                 self.driven.extend(known.cloned());
-                self.then = Some(next);
-                self.turn_to(Phase::Publishing);
+                self.turn_to(Phase::Publishing { then: Some(next) });
             }
             None | Some(Next::Perform { .. }) => self.turn_to(Phase::performing()),
             Some(next) => self.place(&next),
@@ -183,7 +185,8 @@ impl Run {
         let (node, item, phase) = match next {
             Next::Perform { node, item } => {
                 let is_known = item.as_ref().is_none_or(|item| self.tasks.contains_key(item));
-                let phase = if self.board && !is_known { Phase::Publishing } else { Phase::performing() };
+                let is_new = self.board && !is_known;
+                let phase = if is_new { Phase::Publishing { then: None } } else { Phase::performing() };
                 (node, item.clone(), phase)
             }
             // The question is about what the node before it worked on.
@@ -209,26 +212,31 @@ impl Run {
         if let (Phase::Performing { .. }, Some(_), Some(item)) = (&phase, self.find_task(), &self.item) {
             self.driven.insert(item.clone());
         }
-        self.phase = phase;
-        self.is_asked = false;
-        self.ask_if_wanted();
+        if let Situation::Working(working) = &mut self.situation {
+            working.phase = phase;
+            working.is_asked = false;
+            working.ask_if_wanted();
+        }
     }
+}
 
+impl Working {
     /// What a phase needs is asked for unless the run is held; a person is not asked by an effect.
     fn ask_if_wanted(&mut self) {
         let needs = match &self.phase {
-            Phase::Publishing | Phase::Performing { .. } | Phase::Landing { .. } => true,
+            Phase::Publishing { .. } | Phase::Performing { .. } | Phase::Landing { .. } => true,
             Phase::Mapping(mapping) => mapping.is_over() || !mapping.startable().is_empty(),
-            Phase::Asking { .. } | Phase::Ending | Phase::Completed { .. } | Phase::Failed { .. } => false,
+            Phase::Asking { .. } | Phase::Ending => false,
         };
         self.is_asked |= needs && !self.is_held();
     }
 
-    fn end(&mut self, phase: Phase) {
-        self.phase = phase;
-        self.is_asked = false;
-        self.hold = None;
-        self.is_parent_paused = false;
+    /// Returns what the node returned whose task was up for approval.
+    fn take_output(&mut self) -> Value {
+        match &mut self.phase {
+            Phase::Landing { output, .. } => std::mem::take(output),
+            _ => Value::Null,
+        }
     }
 }
 
@@ -263,9 +271,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         board_below: plan.board_below,
         tape: plan.tape.clone(),
         prd: plan.prd.clone(),
-        state: plan.state.clone(),
-        input: plan.input.clone(),
-        feedback: plan.feedback.clone(),
+        sheet: Sheet::new(plan.state.clone(), plan.input.clone(), plan.feedback.clone()),
         taken: plan.taken.clone(),
         visits: plan.visits.clone(),
         tasks: plan.tasks.clone(),
@@ -276,20 +282,15 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         step: plan.step,
         node: plan.next.node().clone(),
         item: plan.item.clone(),
-        phase: Phase::Ending,
-        then: None,
-        is_asked: false,
-        hold: None,
+        situation: Situation::Working(Working::new(Phase::Ending, plan.is_parent_paused)),
         parent: plan.parent.clone(),
-        is_parent_paused: plan.is_parent_paused,
         forked: plan.forked,
         created_at: at,
         updated_at: at,
     };
     run.place(&plan.next);
     if plan.takes_up {
-        run.then = Some(plan.next.clone());
-        run.turn_to(Phase::Publishing);
+        run.turn_to(Phase::Publishing { then: Some(plan.next.clone()) });
     }
     run
 }

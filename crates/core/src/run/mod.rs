@@ -25,11 +25,11 @@ mod turn;
 
 pub use begin::{Order, Taken, begin, find_first, fork};
 pub use board::{find_board_items, task_of};
-pub use decide::{Command, Situation, decide, decide_again};
+pub use decide::{Command, Inputs, decide, decide_again};
 pub use effect::{Effect, effects};
 pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, Taping};
 pub use failure::explain_node;
 pub use index::Index;
 pub use mapping::{Child, Mapping};
-pub use state::{Hold, Phase, Run, Status};
+pub use state::{Hold, Phase, Run, Situation, Status, Working};
 pub use turn::{Turn, waits_for_person};

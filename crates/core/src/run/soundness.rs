@@ -3,52 +3,56 @@
 //! What two people do at the same time may be in the log in either order, so not every swap of two events is
 //! noticed here; the numbers of the store show that none is missing.
 
-use super::{ChildEnd, Event, Hold, Next, Phase, Run};
+use super::{ChildEnd, Event, Hold, Next, Phase, Run, Situation, Working};
 use crate::{Code, RunId, TaskId};
 use std::collections::BTreeMap;
 
 /// Tells whether the event can follow.
 pub(super) fn carries(run: &Run, event: &Event) -> bool {
+    let Situation::Working(working) = &run.situation else { return false };
     let at = |step: &u64| *step == run.step;
-    let is_stopping = matches!(run.hold, Some(Hold::Stopping { .. }));
-    let is_open = !run.is_over() && run.phase != Phase::Ending;
+    let is_stopping = working.is_stopping();
+    let is_open = working.phase != Phase::Ending;
     match event {
         Event::WorkflowKept { .. } | Event::RunCreated { .. } => false,
-        Event::RunAgentRefused { step, .. } => at(step) && !run.is_over(),
-        Event::RunPublished { step, .. } => at(step) && run.phase == Phase::Publishing && run.is_asked,
+        Event::RunAgentRefused { step, .. } => at(step),
+        Event::RunPublished { step, .. } => {
+            at(step) && matches!(working.phase, Phase::Publishing { .. }) && working.is_asked
+        }
         Event::RunStepped { step, node, next, .. } => {
-            at(step) && *node == run.node && is_performed(run) && !is_stopping && leads_on(run, next)
+            at(step) && *node == run.node && is_performed(working) && !is_stopping && leads_on(run, next)
         }
         Event::RunOutputRefused { step, asks, .. } => {
-            let is_next = matches!(run.phase, Phase::Performing { asks: before, .. } if *asks == before + 1);
-            at(step) && is_next && run.is_asked && !is_stopping
+            let is_next =
+                matches!(working.phase, Phase::Performing { asks: before, .. } if *asks == before + 1);
+            at(step) && is_next && working.is_asked && !is_stopping
         }
         Event::RunChildrenStarted { step, children, .. } => {
-            at(step) && run.is_asked && are_waiting(run, children)
+            at(step) && working.is_asked && are_waiting(run, children)
         }
         Event::RunChildEnded { step, item, child, .. } => at(step) && may_end(run, item, child),
         Event::RunLanded { step, task_id, .. } | Event::RunSentBack { step, task_id, .. } => {
             at(step) && is_landing(run, *task_id)
         }
-        Event::RunHeld { step, .. } => at(step) && is_open && run.is_asked && !is_stopping,
+        Event::RunHeld { step, .. } => at(step) && is_open && working.is_asked && !is_stopping,
         Event::RunPutOff { step, .. } => at(step) && run.may_be_put_off(),
-        Event::RunPaused { .. } => is_open && run.hold.is_none(),
-        Event::RunResumed { .. } => matches!(run.hold, Some(Hold::Paused | Hold::Error { .. })),
-        Event::RunParentPaused { .. } => is_open && run.parent.is_some() && !run.is_parent_paused,
-        Event::RunParentResumed { .. } => run.is_parent_paused,
-        Event::RunStopping { .. } => run.is_at_work() && !is_stopping,
-        Event::RunCompleted { .. } => run.phase == Phase::Ending,
+        Event::RunPaused { .. } => is_open && working.hold.is_none(),
+        Event::RunResumed { .. } => matches!(working.hold, Some(Hold::Paused | Hold::Error { .. })),
+        Event::RunParentPaused { .. } => is_open && run.parent.is_some() && !working.is_parent_paused,
+        Event::RunParentResumed { .. } => working.is_parent_paused,
+        Event::RunStopping { .. } => working.is_at_work() && !is_stopping,
+        Event::RunCompleted { .. } => !is_open,
         Event::RunFailed { error, .. } if error.code == Code::RunStopped => {
-            is_open && (is_stopping || !run.is_at_work())
+            is_open && (is_stopping || !working.is_at_work())
         }
         // What a node returned is kept if that is why it failed; otherwise an end says so, what came of a task, that
         // there is none, that the node can never be performed, or that what it returned could not be kept.
-        Event::RunFailed { output: Some(_), .. } => is_performed(run) && !is_stopping,
-        Event::RunFailed { error, output: None, .. } => match run.phase {
+        Event::RunFailed { output: Some(_), .. } => is_performed(working) && !is_stopping,
+        Event::RunFailed { error, output: None, .. } => match working.phase {
             Phase::Performing { .. } if run.lacks_task() => true,
-            Phase::Performing { .. } | Phase::Publishing => {
+            Phase::Performing { .. } | Phase::Publishing { .. } => {
                 let is_known = matches!(error.code, Code::EdgeEvaluationFailed | Code::AgentOutputInvalid);
-                is_known && run.is_asked && !is_stopping
+                is_known && working.is_asked && !is_stopping
             }
             Phase::Ending | Phase::Landing { .. } => true,
             _ => false,
@@ -57,9 +61,9 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
 }
 
 /// Tells whether the node has returned something.
-fn is_performed(run: &Run) -> bool {
-    match &run.phase {
-        Phase::Performing { .. } => run.is_asked,
+fn is_performed(working: &Working) -> bool {
+    match &working.phase {
+        Phase::Performing { .. } => working.is_asked,
         Phase::Asking { .. } => true,
         Phase::Mapping(mapping) => mapping.is_over(),
         _ => false,
@@ -77,16 +81,16 @@ fn leads_on(run: &Run, next: &Next) -> bool {
 }
 
 fn are_waiting(run: &Run, children: &BTreeMap<String, RunId>) -> bool {
-    let Phase::Mapping(mapping) = &run.phase else { return false };
+    let Some(Phase::Mapping(mapping)) = run.phase() else { return false };
     children.keys().all(|key| mapping.is_waiting(key))
 }
 
 fn may_end(run: &Run, item: &str, end: &ChildEnd) -> bool {
-    let Phase::Mapping(mapping) = &run.phase else { return false };
+    let Some(Phase::Mapping(mapping)) = run.phase() else { return false };
     let is_skipped = *end == ChildEnd::Skipped;
     mapping.find(item).is_some_and(|child| child.end.is_none() && child.run.is_none() == is_skipped)
 }
 
 fn is_landing(run: &Run, task: TaskId) -> bool {
-    matches!(run.phase, Phase::Landing { task: waiting, .. } if waiting == task)
+    matches!(run.phase(), Some(Phase::Landing { task: waiting, .. }) if *waiting == task)
 }

@@ -3,7 +3,7 @@
 use super::{Counts, Fork, Mapping, Next, Parent, Taping};
 use crate::{CommitId, Failure, PrdSlug, RunId, TaskId};
 use jiff::Timestamp;
-use regatta_flow::{EdgeId, NodeName};
+use regatta_flow::{EdgeId, NodeName, Sheet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,12 +33,8 @@ pub struct Run {
     /// The PRD that it began with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prd: Option<PrdSlug>,
-    /// Its state.
-    pub state: Value,
-    /// What it was given.
-    pub input: Value,
-    /// What a person said last, or null.
-    pub feedback: Value,
+    /// What its expressions read: the state, what it was given, and what a person said last or null.
+    pub sheet: Sheet,
     /// How often each edge was taken, by scope.
     pub taken: Counts,
     /// How often each node was performed, by item.
@@ -62,20 +58,10 @@ pub struct Run {
     pub node: NodeName,
     /// The item that the node works on.
     pub item: Option<String>,
-    /// How far it is with the step.
-    pub phase: Phase,
-    /// What a fork does once it has taken up the items that had been begun.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub then: Option<Next>,
-    /// Whether what the phase needs has been asked for and has not been answered.
-    pub is_asked: bool,
-    /// Why nothing more is asked for, if so.
-    pub hold: Option<Hold>,
+    /// What it does, or how it ended.
+    pub situation: Situation,
     /// The run that waits for it.
     pub parent: Option<Parent>,
-    /// Whether that run is paused, or one above it: then nothing more is asked for either.
-    #[serde(default)]
-    pub is_parent_paused: bool,
     /// Where it was forked from.
     pub forked: Option<Fork>,
     /// When it was created.
@@ -84,12 +70,46 @@ pub struct Run {
     pub updated_at: Timestamp,
 }
 
+/// What a run does, or how it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Situation {
+    /// It is at a step.
+    Working(Working),
+    /// It ended well.
+    Completed {
+        /// What it leaves to the run that waits for it.
+        result: Value,
+    },
+    /// It ended badly.
+    Failed {
+        /// Why.
+        error: Failure,
+    },
+}
+
+/// A run that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Working {
+    /// How far it is with its step.
+    pub phase: Phase,
+    /// Whether what the phase needs has been asked for and has not been answered.
+    pub is_asked: bool,
+    /// Why nothing more is asked for, if so.
+    pub hold: Option<Hold>,
+    /// Whether the run that waits for it is paused, or one above that: then nothing more is asked for either.
+    pub is_parent_paused: bool,
+}
+
 /// How far a run is with its step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum Phase {
     /// Its items are being put on the board; then the node is performed.
-    Publishing,
+    Publishing {
+        /// What a fork does instead, once it has taken up the items that had been begun.
+        then: Option<Next>,
+    },
     /// The node is being performed.
     Performing {
         /// How often the role was asked again.
@@ -118,16 +138,6 @@ pub enum Phase {
     },
     /// The end was reached; the next event says how.
     Ending,
-    /// It ended well.
-    Completed {
-        /// What it leaves to the run that waits for it.
-        result: Value,
-    },
-    /// It ended badly.
-    Failed {
-        /// Why.
-        error: Failure,
-    },
 }
 
 /// Why nothing more is asked for.
@@ -175,16 +185,44 @@ impl fmt::Display for Status {
 impl Run {
     /// Returns what it is in one word: a run that waits for a person is paused.
     pub fn status(&self) -> Status {
-        match &self.phase {
-            Phase::Completed { .. } => Status::Completed,
-            Phase::Failed { .. } => Status::Failed,
+        let working = match &self.situation {
+            Situation::Working(working) => working,
+            Situation::Completed { .. } => return Status::Completed,
+            Situation::Failed { .. } => return Status::Failed,
+        };
+        match &working.phase {
             Phase::Asking { .. } | Phase::Landing { .. } => Status::Paused,
-            _ if self.pauses_children() && !self.is_asked => Status::Paused,
+            _ if working.pauses_children() && !working.is_asked => Status::Paused,
             // Nothing is asked for while its children run.
             Phase::Mapping(_) => Status::Running,
-            _ if self.step == 1 && !self.is_asked => Status::Created,
+            _ if self.step == 1 && !working.is_asked => Status::Created,
             _ => Status::Running,
         }
+    }
+
+    /// Returns what it does, unless it has ended.
+    pub fn working(&self) -> Option<&Working> {
+        if let Situation::Working(working) = &self.situation { Some(working) } else { None }
+    }
+
+    /// Returns how far it is with its step, unless it has ended.
+    pub fn phase(&self) -> Option<&Phase> {
+        self.working().map(|working| &working.phase)
+    }
+
+    /// Returns why nothing more is asked for, because of itself.
+    pub fn hold(&self) -> Option<&Hold> {
+        self.working().and_then(|working| working.hold.as_ref())
+    }
+
+    /// Tells whether something has been asked for and not been answered.
+    pub fn is_asked(&self) -> bool {
+        self.working().is_some_and(|working| working.is_asked)
+    }
+
+    /// Tells whether the run that waits for it is paused, or one above that.
+    pub fn is_parent_paused(&self) -> bool {
+        self.working().is_some_and(|working| working.is_parent_paused)
     }
 
     /// Tells whether the items of its family become tasks, wherever a workflow has a board.
@@ -194,36 +232,25 @@ impl Run {
 
     /// Tells whether nothing more is asked for, because of itself or of a run above it.
     pub fn is_held(&self) -> bool {
-        self.hold.is_some() || self.is_parent_paused
+        self.working().is_some_and(Working::is_held)
     }
 
     /// Tells whether its children are to ask for nothing more either.
     pub fn pauses_children(&self) -> bool {
-        self.is_held() && !self.is_stopping()
+        self.working().is_some_and(Working::pauses_children)
     }
 
     /// Tells whether its node is not to be performed now, if nobody has begun to.
     pub fn may_be_put_off(&self) -> bool {
-        matches!(self.phase, Phase::Performing { .. }) && self.is_asked && self.pauses_children()
-    }
-
-    /// Tells whether a person stops it.
-    pub(super) fn is_stopping(&self) -> bool {
-        matches!(self.hold, Some(Hold::Stopping { .. }))
+        let is_put_off = |working: &Working| {
+            matches!(working.phase, Phase::Performing { .. }) && working.is_asked && working.pauses_children()
+        };
+        self.working().is_some_and(is_put_off)
     }
 
     /// Tells whether it has ended.
     pub fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Completed { .. } | Phase::Failed { .. })
-    }
-
-    /// Tells whether something is under way for it that must be stopped before it can end.
-    pub(super) fn is_at_work(&self) -> bool {
-        match &self.phase {
-            Phase::Performing { .. } => self.is_asked,
-            Phase::Mapping(mapping) => mapping.is_under_way(),
-            _ => false,
-        }
+        !matches!(self.situation, Situation::Working(_))
     }
 
     /// Returns how often an edge was taken in a scope.
@@ -249,6 +276,36 @@ impl Run {
     /// Returns the task that the current node works on, if it is on the board.
     pub fn find_task(&self) -> Option<TaskId> {
         self.tasks.get(self.item.as_deref()?).copied()
+    }
+}
+
+impl Working {
+    /// Begins with a phase for which nothing is asked yet.
+    pub(super) fn new(phase: Phase, is_parent_paused: bool) -> Self {
+        Working { phase, is_asked: false, hold: None, is_parent_paused }
+    }
+
+    /// Tells whether nothing more is asked for, because of itself or of a run above it.
+    pub(super) fn is_held(&self) -> bool {
+        self.hold.is_some() || self.is_parent_paused
+    }
+
+    fn pauses_children(&self) -> bool {
+        self.is_held() && !self.is_stopping()
+    }
+
+    /// Tells whether a person stops it.
+    pub(super) fn is_stopping(&self) -> bool {
+        matches!(self.hold, Some(Hold::Stopping { .. }))
+    }
+
+    /// Tells whether something is under way that must be stopped before the run can end.
+    pub(super) fn is_at_work(&self) -> bool {
+        match &self.phase {
+            Phase::Performing { .. } => self.is_asked,
+            Phase::Mapping(mapping) => mapping.is_under_way(),
+            _ => false,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! This is the one rule for code that waits for a run and for code that shows it. A run that waits for a task or for its
 //! children has their turn, and names them. Whether an engine is there to take its turn is not known here.
 
-use super::{Hold, Phase, Run};
+use super::{Hold, Phase, Run, Situation, Working};
 use crate::{Approval, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
 
 /// Who has to do something before a run continues.
@@ -26,27 +26,31 @@ pub enum Turn {
 impl Run {
     /// Says whose turn it is.
     pub fn turn(&self) -> Turn {
-        match &self.phase {
-            Phase::Completed { .. } | Phase::Failed { .. } => Turn::Nobody,
-            // Its end follows automatically.
-            _ if matches!(self.hold, Some(Hold::Stopping { .. })) => Turn::Engine,
-            Phase::Mapping(mapping) if self.awaits_pause() && mapping.is_under_way() => Turn::Children,
-            _ if self.hold.is_some() && !self.is_asked => Turn::Person,
+        let Situation::Working(working) = &self.situation else { return Turn::Nobody };
+        match &working.phase {
+            // Its end follows by itself.
+            _ if working.is_stopping() => Turn::Engine,
+            Phase::Mapping(mapping) if working.awaits_pause() && mapping.is_under_way() => Turn::Children,
+            _ if working.hold.is_some() && !working.is_asked => Turn::Person,
             // It can be answered all the same.
             Phase::Asking { .. } => Turn::Person,
-            _ if self.is_parent_paused && !self.is_asked => Turn::Parent,
+            _ if working.is_parent_paused && !working.is_asked => Turn::Parent,
             Phase::Landing { task, .. } => Turn::Task(*task),
-            Phase::Mapping(_) if !self.is_asked => Turn::Children,
-            Phase::Mapping(_) | Phase::Publishing | Phase::Performing { .. } | Phase::Ending => Turn::Engine,
+            Phase::Mapping(_) if !working.is_asked => Turn::Children,
+            Phase::Mapping(_) | Phase::Publishing { .. } | Phase::Performing { .. } | Phase::Ending => {
+                Turn::Engine
+            }
         }
     }
 
     /// Returns the children that have begun and not ended.
     pub fn children_under_way(&self) -> Vec<RunId> {
-        let Phase::Mapping(mapping) = &self.phase else { return Vec::new() };
+        let Some(Phase::Mapping(mapping)) = self.phase() else { return Vec::new() };
         mapping.under_way().collect()
     }
+}
 
+impl Working {
     /// Tells whether it is paused, and only its children may still have something under way.
     fn awaits_pause(&self) -> bool {
         let is_paused =

@@ -53,7 +53,7 @@ impl ForkPoint {
         } else if !definition.levels.contains_key(level) {
             Some(format!("the workflow has no level {level}"))
         } else {
-            let faults = definition.schema.check_whole(&self.run.state).err();
+            let faults = definition.schema.check_whole(&self.run.sheet.state()).err();
             faults
                 .and_then(|faults| faults.first().map(|fault| format!("the state does not fit it: {fault}")))
         };
@@ -152,5 +152,5 @@ fn last_step(facts: &[Fact<Event>]) -> u64 {
 }
 
 fn is_open(run: &Run) -> bool {
-    !run.is_over() && run.phase != Phase::Ending
+    run.phase().is_some_and(|phase| *phase != Phase::Ending)
 }

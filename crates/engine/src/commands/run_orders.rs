@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::commands::fork_point::find_fork_point;
 use crate::commands::orders::{Giver, invalid};
-use crate::core::run::{self, Command, Event, Hold, Index, Order, Parent, Run, Situation, Taping};
+use crate::core::run::{self, Command, Event, Hold, Index, Inputs, Order, Parent, Run, Taping};
 use crate::core::{Actor, Fact, FieldFault, PrdSlug, Refusal, RunId};
 use crate::crash;
 use crate::error::Error;
@@ -93,7 +93,7 @@ pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), 
     let mut parents = vec![run];
     while let Some(parent) = parents.pop() {
         for child in get_run(project, parent).await?.children_under_way() {
-            if matches!(get_run(project, child).await?.hold, Some(Hold::Error { .. })) {
+            if matches!(get_run(project, child).await?.hold(), Some(Hold::Error { .. })) {
                 let seat = Seat::load_bare(project, child).await?;
                 match tell(project, giver, seat, Command::Resume).await {
                     // It has ended meanwhile, or is being stopped.
@@ -226,8 +226,8 @@ impl Batch {
 
     /// Begins a run, and returns its number.
     pub(crate) fn begin(&mut self, workflow: &Workflow, order: Order, actor: &Actor) -> Result<RunId, Error> {
-        let situation = Situation { workflow, now_millis: clock::now().as_millisecond() };
-        self.add(|id| run::begin(situation, id, order), actor)
+        let inputs = Inputs { workflow, now_millis: clock::now().as_millisecond() };
+        self.add(|id| run::begin(inputs, id, order), actor)
     }
 
     fn add(
@@ -302,7 +302,7 @@ pub(crate) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::run::{Hold, Phase};
+    use crate::core::run::{Hold, Situation};
     use crate::core::{Code, Failure};
     use crate::runtime::carry::Helm;
     use regatta_flow::Folder;
@@ -361,11 +361,13 @@ mod tests {
         assert!(batch.append(&project).await.unwrap());
 
         let held = rest(&project, run).await;
-        let Some(Hold::Error { error: Failure { code, hint, .. } }) = &held.hold else { panic!("{held:?}") };
+        let Some(Hold::Error { error: Failure { code, hint, .. } }) = held.hold() else { panic!("{held:?}") };
         assert_eq!(*code, Code::WorkflowInvalid);
         assert!(hint.contains("`regatta run fork 1 --with WORKFLOW`"), "{hint}");
         stop(&project, &Giver { actor, command_id: None }, run, None).await.unwrap();
-        let Phase::Failed { error } = rest(&project, run).await.phase else { panic!("it was stopped") };
+        let Situation::Failed { error } = rest(&project, run).await.situation else {
+            panic!("it was stopped")
+        };
         assert_eq!(error.code, Code::RunStopped);
     }
 }

@@ -21,9 +21,8 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// Raised whenever a state is stored in another shape; older snapshots are then ignored and the log is
-/// replayed.
-pub(crate) const SNAPSHOT_FORMAT: u32 = 6;
+/// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
+pub(crate) const SNAPSHOT_FORMAT: u32 = 8;
 
 /// Snapshots of this format do not exist, so a load that asks for it reads the whole stream.
 pub(crate) const NO_SNAPSHOT: u32 = u32::MAX;

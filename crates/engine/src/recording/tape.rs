@@ -190,11 +190,11 @@ pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
 /// Closes the tape of a run after an event, if the run now rests.
 pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
     let is_recorded = matches!(run.tape, Some(Taping::Record(_)));
-    let is_at_rest = match &run.phase {
-        // The parent that waits for a child continues, and closes the tape at the end.
-        Phase::Completed { .. } | Phase::Failed { .. } => run.parent.is_none(),
-        Phase::Asking { .. } => true,
-        _ => run.hold.is_some(),
+    let is_at_rest = match run.phase() {
+        // Whoever waits for a child goes on, and closes it in the end.
+        None => run.parent.is_none(),
+        Some(Phase::Asking { .. }) => true,
+        Some(_) => run.hold().is_some(),
     };
     if is_recorded && is_at_rest {
         close_quietly(project, run.id).await;

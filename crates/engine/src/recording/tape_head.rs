@@ -3,7 +3,7 @@
 //! It is read from the log, so that it can be written at any time, and again.
 
 use crate::commands::run_orders::{get_run, load_facts};
-use crate::core::run::{Hold, Phase, Run};
+use crate::core::run::{Hold, Run, Situation};
 use crate::core::{Code, CommitId, RunId};
 use crate::error::Error;
 use crate::project::Project;
@@ -132,13 +132,14 @@ pub(crate) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, E
         }
     }
     children.sort_by(|one, other| one.way.cmp(&other.way));
+    let input = found.sheet.input().clone();
     Ok(TapeHead {
         run_id: Some(run),
         board: found.wants_board(),
         workflow: found.workflow,
         digest: found.digest,
         level: found.level,
-        input: found.input,
+        input,
         base: None,
         root: load_run(project, run, Vec::new()).await?,
         children,
@@ -148,8 +149,8 @@ pub(crate) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, E
 async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<TapeRun, Error> {
     let found = get_run(project, run).await?;
     let facts = load_facts(project, run).await?;
-    let error = match &found.phase {
-        Phase::Failed { error } => Some(error.code),
+    let error = match &found.situation {
+        Situation::Failed { error } => Some(error.code),
         _ => None,
     };
     let steps = match error {
@@ -169,8 +170,8 @@ async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<Tape
 }
 
 fn find_trouble(run: &Run) -> Option<Trouble> {
-    let (error, is_held) = match (&run.phase, &run.hold) {
-        (Phase::Failed { error, .. }, _) => (error, false),
+    let (error, is_held) = match (&run.situation, run.hold()) {
+        (Situation::Failed { error }, _) => (error, false),
         (_, Some(Hold::Error { error })) => (error, true),
         _ => return None,
     };

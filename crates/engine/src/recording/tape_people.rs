@@ -72,7 +72,7 @@ impl TapeHead {
     }
 
     async fn find_answer(&self, project: &Project, run: &Run) -> Result<Option<TapeAnswer>, Error> {
-        if !matches!(run.phase, Phase::Asking { .. }) {
+        if !matches!(run.phase(), Some(Phase::Asking { .. })) {
             return Ok(None);
         }
         let is_here = |answer: &&TapeAnswer| answer.step == run.step && answer.node == run.node.as_str();
@@ -126,7 +126,7 @@ pub(crate) fn find_answers(facts: &[Fact<Event>]) -> Vec<TapeAnswer> {
             Event::RunStepped { output, .. } | Event::RunFailed { output: Some(output), .. } => Some(output),
             _ => None,
         };
-        let asked = run.as_ref().filter(|run| matches!(run.phase, Phase::Asking { .. }));
+        let asked = run.as_ref().filter(|run| matches!(run.phase(), Some(Phase::Asking { .. })));
         answers.extend(asked.zip(said).map(|(run, said)| answer_of(run, said)));
         run = Run::evolve(run, fact);
     }
@@ -150,8 +150,8 @@ pub(crate) async fn find_decisions(
     let mut run: Option<Run> = None;
     let mut decisions = Vec::new();
     for fact in facts {
-        let landing = run.as_ref().and_then(|run| match &run.phase {
-            Phase::Landing { task, .. } => Some((run.step, *task)),
+        let landing = run.as_ref().and_then(|run| match run.phase() {
+            Some(Phase::Landing { task, .. }) => Some((run.step, *task)),
             _ => None,
         });
         match (&fact.event, landing) {

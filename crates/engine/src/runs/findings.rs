@@ -6,17 +6,11 @@ use crate::core::{CommitId, Finding, Findings, Outcome};
 use crate::error::Error;
 use crate::perform::Work;
 use crate::runs::seat::Seat;
-use regatta_flow::{Given, NodeKind, Trial, findings};
+use regatta_flow::{NodeKind, Occasion, findings};
 use serde_json::Value;
 
-/// Records what a role found, if its node says where that is. A repetition of the step records the same
-/// again.
-pub(crate) async fn note(
-    work: &Work,
-    seat: &mut Seat,
-    output: &Value,
-    commit: &CommitId,
-) -> Result<(), Error> {
+/// Notes what a role found, if its node says where that is. A repetition of the step notes it again, which is the same.
+pub(crate) async fn note(work: &Work, seat: &Seat, output: &Value, commit: &CommitId) -> Result<(), Error> {
     let Some(task) = seat.run().find_task() else { return Ok(()) };
     let results = find(seat, output);
     if results.is_empty() {
@@ -27,22 +21,17 @@ pub(crate) async fn note(
     work.note(task, Outcome::CriteriaJudged(findings)).await
 }
 
-/// Returns what a role found; nothing if its output is invalid, since the role is then asked again.
-fn find(seat: &mut Seat, output: &Value) -> Vec<Finding> {
+/// Returns what a role found; nothing if its output is not what it has to be, since it is then asked again.
+fn find(seat: &Seat, output: &Value) -> Vec<Finding> {
     let now = clock::now().as_millisecond();
-    let (run, workflow) = seat.lend();
+    let (run, workflow) = (seat.run(), seat.workflow());
     let Some(node) = workflow.find_node(run.node.as_str()) else { return Vec::new() };
     let NodeKind::Agent { role, findings: Some(_), .. } = &node.kind else { return Vec::new() };
     if workflow.roles.get(&role.name).is_none_or(|role| role.check_output(output).is_err()) {
         return Vec::new();
     }
-    let (input, feedback) = (std::mem::take(&mut run.input), std::mem::take(&mut run.feedback));
-    let mut given = Given { input, output: output.clone(), feedback };
-    let found = {
-        let trial = Trial::begin(&mut run.state, &mut given, now);
-        findings(&trial.look(workflow), node)
-    };
-    (run.input, run.feedback) = (given.input, given.feedback);
+    let mut occasion = Occasion { output: output.clone(), feedback: None, now_millis: now };
+    let found = run.sheet.try_out(&mut occasion, |trial| findings(&trial.look(workflow), node));
     let finding = |found: regatta_flow::Finding| Finding { criterion: found.criterion, met: found.met };
     found.unwrap_or_default().into_iter().map(finding).collect()
 }

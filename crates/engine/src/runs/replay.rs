@@ -5,7 +5,7 @@
 //! An output that a role had to give again is not in the log, and is not judged.
 
 use crate::commands::run_orders::{get_run, load_facts};
-use crate::core::run::{self, Event, Next, Run, Situation};
+use crate::core::run::{self, Event, Inputs, Next, Run};
 use crate::core::{Fact, Failure, RunId};
 use crate::error::Error;
 use crate::project::Project;
@@ -60,7 +60,7 @@ async fn play(
     let mut state: Option<Run> = None;
     let mut own: Vec<Replayed> = Vec::new();
     for (index, fact) in facts.iter().enumerate() {
-        if let Some(before) = &mut state {
+        if let Some(before) = &state {
             if let Event::RunChildrenStarted { step, children, .. } = &fact.event {
                 hand_over(&mut own, way, steps);
                 for (item, child) in children {
@@ -83,17 +83,17 @@ fn hand_over(own: &mut Vec<Replayed>, way: &[Stage], steps: &mut Vec<Replayed>) 
     steps.append(own);
 }
 
-/// Makes the decision behind the first fact again, and adds what would be different.
-fn judge(steps: &mut Vec<Replayed>, before: &mut Run, facts: &[Fact<Event>], workflow: &Workflow) {
+/// Decides again what the first fact tells, and adds what would be different.
+fn judge(steps: &mut Vec<Replayed>, before: &Run, facts: &[Fact<Event>], workflow: &Workflow) {
     let [fact, rest @ ..] = facts else { return };
     let Some(within) = before.within.iter().try_fold(workflow, |workflow, name| workflow.children.get(name))
     else {
         steps.extend(lost(before, &fact.event));
         return;
     };
-    let situation = Situation { workflow: within, now_millis: fact.at.as_millisecond() };
+    let inputs = Inputs { workflow: within, now_millis: fact.at.as_millisecond() };
     let (step, node) = (before.step, before.node.to_string());
-    let Some(now) = run::decide_again(situation, before, &fact.event) else { return };
+    let Some(now) = run::decide_again(inputs, before, &fact.event) else { return };
     let differs = compare(&fact.event, now.first()).or_else(|| {
         // An end is recorded by the event after it.
         let (then, now) = (&rest.first()?.event, now.get(1)?);

@@ -5,7 +5,6 @@ use crate::core::RunId;
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs::seat::Seat;
-use regatta_flow::{Given, Trial};
 use serde_json::Value;
 
 /// What an expression sees between two steps of a run.
@@ -19,19 +18,16 @@ pub struct Scope {
 
 /// Loads what an expression sees of a run in its current state.
 pub async fn load_scope(project: &Project, run: RunId) -> Result<Scope, Error> {
-    let mut seat = Seat::load(project, run).await?;
-    let (run, workflow) = seat.lend();
-    let (input, feedback) = (std::mem::take(&mut run.input), std::mem::take(&mut run.feedback));
-    let mut given = Given { input, output: Value::Null, feedback };
-    let trial = Trial::begin(&mut run.state, &mut given, clock::now().as_millisecond());
-    let look = trial.look(workflow);
-    let variable = |bind: &regatta_flow::Bind| {
-        let path = bind.place.resolve(&look).ok()??;
-        path.find(look.root()).map(|value| (bind.name.clone(), value.clone()))
-    };
-    let variables = workflow.bind.iter().filter_map(variable).collect();
-    let mut root = look.root().clone();
-    // An output exists only within a step.
+    let seat = Seat::load(project, run).await?;
+    let (run, workflow) = (seat.run(), seat.workflow());
+    let (mut root, variables) = run.sheet.look(workflow, clock::now().as_millisecond(), |look| {
+        let variable = |bind: &regatta_flow::Bind| {
+            let path = bind.place.resolve(look).ok()??;
+            path.find(look.root()).map(|value| (bind.name.clone(), value.clone()))
+        };
+        (look.root().clone(), workflow.bind.iter().filter_map(variable).collect())
+    });
+    // There is an output only within a step.
     if let Value::Object(fields) = &mut root {
         fields.shift_remove("output");
     }

@@ -5,7 +5,7 @@
 //! read again.
 
 use crate::clock;
-use crate::core::run::{self, Command, Effect, Event, Run, Situation};
+use crate::core::run::{self, Command, Effect, Event, Inputs, Run};
 use crate::core::{Actor, Fact, Refusal, RunId};
 use crate::crash;
 use crate::error::Error;
@@ -37,7 +37,6 @@ pub(crate) struct Terms {
 
 /// What one decision adds: rows and intents, with the effects behind the intents.
 pub(crate) struct Added {
-    pub(crate) facts: Vec<Fact<Event>>,
     pub(crate) rows: Vec<NewEvent>,
     pub(crate) intents: Vec<NewIntent>,
     pub(crate) effects: Vec<Effect>,
@@ -72,32 +71,25 @@ impl Seat {
         find_within(&self.definition, &self.run().within)
     }
 
-    /// Lends the run to expressions, along with its workflow.
-    pub(crate) fn lend(&mut self) -> (&mut Run, &Workflow) {
-        let run = self.folded.state.as_mut().expect("a seat holds a run");
-        let workflow = find_within(&self.definition, &run.within);
-        (run, workflow)
-    }
-
-    /// Gives the run a command: decides, appends, and decides again when another process came first.
+    /// Tells the run something: decides, appends, and decides again when another process came first.
     ///
     /// Returns the effects that it asks for, with their intents.
     pub(crate) async fn give(
         &mut self,
         project: &Project,
         actor: &Actor,
-        mut command: Command,
+        command: Command,
         terms: &Terms,
     ) -> Result<Vec<(IntentId, Effect)>, Error> {
         for _ in 0..TRIES_MAX {
             let at = clock::now();
-            let events = self.decide(at, &mut command)?;
+            let events = self.decide(at, &command)?;
             if events.is_empty() && terms.settle.is_empty() {
                 return Ok(Vec::new());
             }
-            match self.append(project, actor, (at, events), terms, Append::default()).await? {
-                Ok(asked) => return Ok(asked),
-                Err(facts) => command.take_back(facts.into_iter().map(|fact| fact.event)),
+            let stored = self.append(project, actor, (at, events), terms, Append::default()).await?;
+            if let Some(asked) = stored {
+                return Ok(asked);
             }
             self.folded = load(project, self.id).await?;
         }
@@ -110,40 +102,33 @@ impl Seat {
         &mut self,
         project: &Project,
         actor: &Actor,
-        mut command: Command,
+        command: Command,
         terms: &Terms,
         with: Append,
     ) -> Result<bool, Error> {
         let at = clock::now();
-        let events = self.decide(at, &mut command)?;
-        Ok(self.append(project, actor, (at, events), terms, with).await?.is_ok())
+        let events = self.decide(at, &command)?;
+        Ok(self.append(project, actor, (at, events), terms, with).await?.is_some())
     }
 
-    /// Gives the run a command as part of an append of several runs, which is stored only if each is still as
-    /// it was read.
-    pub(crate) fn join(
-        &mut self,
-        actor: &Actor,
-        mut command: Command,
-        with: &mut Append,
-    ) -> Result<(), Error> {
+    /// Tells the run something as a part of an append of several runs, which is stored only if each is as it was read.
+    pub(crate) fn join(&mut self, actor: &Actor, command: Command, with: &mut Append) -> Result<(), Error> {
         with.expect.push((self.folded.stream.clone(), self.folded.version));
         let at = clock::now();
-        let events = self.decide(at, &mut command)?;
+        let events = self.decide(at, &command)?;
         let added = push(&mut self.folded, (at, events), actor, with.events.len());
         with.events.extend(added.rows);
         with.intents.extend(added.intents);
         Ok(())
     }
 
-    /// Decides at a given time, which must be the time of the facts: a later replay has only these to go by.
-    fn decide(&mut self, at: Timestamp, command: &mut Command) -> Result<Vec<Event>, Error> {
-        let now_millis = at.as_millisecond();
-        let (run, workflow) = self.lend();
-        run::decide(Situation { workflow, now_millis }, run, command).map_err(Error::Refused)
+    /// Decides at a moment, which must be that of the facts: whoever decides again has only these to go by.
+    fn decide(&self, at: Timestamp, command: &Command) -> Result<Vec<Event>, Error> {
+        let inputs = Inputs { workflow: self.workflow(), now_millis: at.as_millisecond() };
+        run::decide(inputs, self.run(), command).map_err(Error::Refused)
     }
 
-    /// Appends events of this run, or returns them when another process came first.
+    /// Appends events of this run and returns what they ask for; nothing when another process came first.
     async fn append(
         &mut self,
         project: &Project,
@@ -151,11 +136,10 @@ impl Seat {
         (at, events): (Timestamp, Vec<Event>),
         terms: &Terms,
         mut with: Append,
-    ) -> Result<Result<Vec<(IntentId, Effect)>, Vec<Fact<Event>>>, Error> {
+    ) -> Result<Option<Vec<(IntentId, Effect)>>, Error> {
         with.expect.push((self.folded.stream.clone(), self.folded.version));
         let count = events.len() as u64;
-        let Added { facts, rows, intents, effects } =
-            push(&mut self.folded, (at, events), actor, with.events.len());
+        let Added { rows, intents, effects } = push(&mut self.folded, (at, events), actor, with.events.len());
         let others = with.intents.len();
         with.events.extend(rows);
         with.intents.extend(intents);
@@ -169,13 +153,13 @@ impl Seat {
                 crash::point("append.after");
                 self.folded.settle(count, snapshot_bytes);
                 tape::close_if_resting(project, self.run()).await;
-                Ok(Ok(intents.into_iter().skip(others).zip(effects).collect()))
+                Ok(Some(intents.into_iter().skip(others).zip(effects).collect()))
             }
             Ok(Appended::Repeated { .. }) | Err(regatta_store::Error::IntentSettled { .. }) => {
                 self.folded = load(project, self.id).await?;
-                Ok(Ok(Vec::new()))
+                Ok(Some(Vec::new()))
             }
-            Err(regatta_store::Error::Conflict { .. }) => Ok(Err(facts)),
+            Err(regatta_store::Error::Conflict { .. }) => Ok(None),
             Err(other) => Err(other.into()),
         }
     }
@@ -212,11 +196,11 @@ pub(crate) fn push(
     actor: &Actor,
     first: usize,
 ) -> Added {
-    let mut added = Added { facts: Vec::new(), rows: Vec::new(), intents: Vec::new(), effects: Vec::new() };
+    let mut added = Added { rows: Vec::new(), intents: Vec::new(), effects: Vec::new() };
     for event in events {
         let fact = Fact { at, actor: actor.clone(), event };
         let row = log::row_of(&fact);
-        let was_asked = folded.state.as_ref().is_some_and(|run| run.is_asked);
+        let was_asked = folded.state.as_ref().is_some_and(Run::is_asked);
         folded.push(&fact, row.data.len());
         if let Some(run) = folded.state.as_ref().filter(|_| fact.event.find_run().is_some()) {
             for effect in run::effects(was_asked, run, &fact.event) {
@@ -225,7 +209,6 @@ pub(crate) fn push(
             }
         }
         added.rows.push(row);
-        added.facts.push(fact);
     }
     added
 }

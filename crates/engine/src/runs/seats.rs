@@ -57,6 +57,6 @@ impl Place {
 
     /// Leaves the run as it is in the log, if it waits for children.
     pub(crate) fn leave(mut self, seat: Seat) {
-        *self.left = Some(seat).filter(|seat| matches!(seat.run().phase, Phase::Mapping(_)));
+        *self.left = Some(seat).filter(|seat| matches!(seat.run().phase(), Some(Phase::Mapping(_))));
     }
 }

@@ -181,7 +181,7 @@ impl Helm {
         };
         // Anything else that its run waits for does not concern this task.
         let waits = |run: &Run| is_between_sessions(task) && run.turn() == Turn::Person;
-        Ok(run.filter(|run| waits(run) || run.hold == Some(Hold::Paused)))
+        Ok(run.filter(|run| waits(run) || run.hold() == Some(&Hold::Paused)))
     }
 
     /// Waits until a run has ended, or until it cannot continue without a person.
@@ -460,7 +460,7 @@ async fn is_within(project: &Project, ours: &Own, theirs: &Own) -> Result<bool, 
 /// Tells whether a run is about to continue from a task that was merged; even a paused one does, perhaps to
 /// its end.
 fn takes_up(run: &Run, merged: &Task) -> bool {
-    run.is_asked && matches!(run.phase, Phase::Landing { task, .. } if task == merged.id)
+    run.is_asked() && matches!(run.phase(), Some(Phase::Landing { task, .. }) if *task == merged.id)
 }
 
 fn is_driven(task: &Task) -> bool {

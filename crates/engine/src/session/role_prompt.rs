@@ -4,25 +4,26 @@ use crate::clock;
 use crate::core::Failure;
 use crate::core::run::{Phase, Run, explain_node};
 use crate::runs::seat::Seat;
-use regatta_flow::{Given, StepFault, Trial, Workflow, inputs, prompt};
+use regatta_flow::{StepFault, Workflow, inputs, prompt};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Renders the prompt for the current node of a run.
-pub(crate) fn render(seat: &mut Seat, role: &str) -> Result<String, Box<Failure>> {
+/// Renders the prompt for the node that a run is at.
+pub(crate) fn render(seat: &Seat, role: &str) -> Result<String, Box<Failure>> {
     let now = clock::now().as_millisecond();
-    let (run, workflow) = seat.lend();
+    let (run, workflow) = (seat.run(), seat.workflow());
     let told =
         from_template(run, workflow, role, now).map_err(|fault| Box::new(explain_node(run, &fault)))?;
     // However a template ends, each part below begins after a blank line.
     let mut text = format!("{}\n", told.trim_end());
-    // Feedback about another item does not belong in this prompt.
-    let is_about = run.feedback.get("task").and_then(Value::as_str);
-    let said = run.feedback.get("text").and_then(Value::as_str).filter(|said| !said.is_empty());
+    // What was said about another item is not this one's to hear.
+    let feedback = run.sheet.feedback();
+    let is_about = feedback.get("task").and_then(Value::as_str);
+    let said = feedback.get("text").and_then(Value::as_str).filter(|said| !said.is_empty());
     if let Some(said) = said.filter(|_| is_about.is_none() || is_about == run.item.as_deref()) {
         let _ = write!(text, "\n## What a person says\n\n{said}\n");
     }
-    if let Phase::Performing { faults, .. } = &run.phase
+    if let Some(Phase::Performing { faults, .. }) = run.phase()
         && !faults.is_empty()
     {
         text.push_str("\n## Your last answer could not be used\n\n");
@@ -40,16 +41,8 @@ pub(crate) fn render(seat: &mut Seat, role: &str) -> Result<String, Box<Failure>
     Ok(text)
 }
 
-fn from_template(run: &mut Run, workflow: &Workflow, role: &str, now: i64) -> Result<String, StepFault> {
+fn from_template(run: &Run, workflow: &Workflow, role: &str, now: i64) -> Result<String, StepFault> {
     let missing = || StepFault::Missing { kind: "node", name: run.node.to_string() };
     let node = workflow.find_node(run.node.as_str()).ok_or_else(missing)?;
-    let input = std::mem::take(&mut run.input);
-    let feedback = std::mem::take(&mut run.feedback);
-    let mut given = Given { input, output: Value::Null, feedback };
-    let found = {
-        let trial = Trial::begin(&mut run.state, &mut given, now);
-        inputs(&trial.look(workflow), node)
-    };
-    (run.input, run.feedback) = (given.input, given.feedback);
-    prompt(workflow, role, &found?)
+    prompt(workflow, role, &run.sheet.look(workflow, now, |look| inputs(look, node))?)
 }

@@ -8,7 +8,7 @@
 
 use crate::commands::orders;
 use crate::commands::run_orders::get_run;
-use crate::core::run::{Effect, Hold, Phase, Run, Turn, waits_for_person};
+use crate::core::run::{Effect, Hold, Phase, Run, Situation, Turn, waits_for_person};
 use crate::core::{Around, Code, Failure, ReviewPhase, RunId, Stage, Task, TaskId, Wait, WaitsFor};
 use crate::error::Error;
 use crate::log;
@@ -47,7 +47,7 @@ pub(crate) async fn look(project: &Project, run: &Run, has_engine: bool) -> Resu
         _ => run.find_wait(is_persons, around, &view::spans(project, None)),
     };
     Ok(match next_move {
-        Move::Engine(_) if !has_engine && run.is_parent_paused => {
+        Move::Engine(_) if !has_engine && run.is_parent_paused() => {
             let above = find_paused_above(project, run.clone()).await?.id;
             let next = format!("run {above}, which waits for it, is paused: regatta run --resume {above}");
             Outlook { phase: UNATTENDED, owner: "you", next, error, wait }
@@ -79,22 +79,25 @@ pub(crate) async fn find_way_on(project: &Project, run: RunId) -> Result<Option<
 /// for.
 fn take_up(run: &Run) -> String {
     let id = run.id;
-    match run.hold {
+    match run.hold() {
         Some(Hold::Stopping { .. }) => format!("regatta run stop {id}, or regatta up"),
         _ => format!("regatta run --resume {id}, or regatta up"),
     }
 }
 
 fn phase_of(run: &Run) -> &'static str {
-    match &run.phase {
-        Phase::Publishing => "publishing",
+    let working = match &run.situation {
+        Situation::Working(working) => working,
+        Situation::Completed { .. } => return "completed",
+        Situation::Failed { .. } => return "failed",
+    };
+    match &working.phase {
+        Phase::Publishing { .. } => "publishing",
         Phase::Performing { .. } => "performing",
         Phase::Asking { .. } => "asking",
         Phase::Mapping(_) => "mapping",
         Phase::Landing { .. } => "landing",
         Phase::Ending => "ending",
-        Phase::Completed { .. } => "completed",
-        Phase::Failed { .. } => "failed",
     }
 }
 
@@ -138,16 +141,16 @@ async fn find_move(project: &Project, run: &Run) -> Result<(Move, Option<Failure
 }
 
 fn at_end(run: &Run) -> (Move, Option<Failure>) {
-    match &run.phase {
-        Phase::Failed { error } => (Move::Nobody(error.hint.clone()), Some(error.clone())),
+    match &run.situation {
+        Situation::Failed { error } => (Move::Nobody(error.hint.clone()), Some(error.clone())),
         _ => (Move::Nobody("nothing; it is done".to_owned()), None),
     }
 }
 
 fn ask_person(run: &Run) -> (Move, Option<Failure>) {
     let id = run.id;
-    match &run.hold {
-        // Resuming it would only find the same again.
+    match run.hold() {
+        // To resume it would find the same again.
         Some(Hold::Error { error }) if error.code == Code::TaskCancelled => {
             (Move::Person(error.hint.clone()), Some(error.clone()))
         }
@@ -171,9 +174,9 @@ fn resume_after(id: RunId, hint: &str) -> String {
 /// Says what the engine is doing with a run.
 fn describe_work(run: &Run) -> String {
     let node = &run.node;
-    match (&run.phase, &run.hold) {
+    match (run.phase(), run.hold()) {
         (_, Some(Hold::Stopping { .. })) => "it is being stopped".to_owned(),
-        (Phase::Mapping(_), Some(_)) => {
+        (Some(Phase::Mapping(_)), Some(_)) => {
             let id = run.id;
             format!(
                 "it pauses when the steps of its children are over; regatta run resume {id} takes that back"
@@ -183,15 +186,15 @@ fn describe_work(run: &Run) -> String {
             let id = run.id;
             format!("it pauses when this step of `{node}` is over; regatta run resume {id} takes that back")
         }
-        (_, None) if run.is_parent_paused => {
+        (_, None) if run.is_parent_paused() => {
             format!("it pauses when this step of `{node}` is over, since a run that waits for it is paused")
         }
-        (Phase::Publishing, None) => "its items go on the board".to_owned(),
-        (Phase::Performing { .. }, None) => match &run.item {
+        (Some(Phase::Publishing { .. }), None) => "its items go on the board".to_owned(),
+        (Some(Phase::Performing { .. }), None) => match &run.item {
             Some(item) => format!("`{node}` works on {item}"),
             None => format!("`{node}` is performed"),
         },
-        (Phase::Mapping(_), None) => "its children run".to_owned(),
+        (Some(Phase::Mapping(_)), None) => "its children run".to_owned(),
         (_, None) => "it ends".to_owned(),
     }
 }
@@ -252,10 +255,10 @@ async fn wait_for_children(project: &Project, run: &Run) -> Result<Move, Error> 
             (Move::Engine(_) | Move::Nobody(_), _) => return Ok(Move::Engine(describe_work(run))),
         }
     }
-    if run.hold.is_some() {
+    if run.hold().is_some() {
         return Ok(ask_person(run).0);
     }
-    if run.is_parent_paused {
+    if run.is_parent_paused() {
         return wait_for_parent(project, run).await;
     }
     Ok(match find_waiting(project, run).await?.as_slice() {
@@ -286,9 +289,9 @@ async fn find_waiting(project: &Project, run: &Run) -> Result<Vec<RunId>, Error>
 /// Finds the paused run that keeps a run from continuing: itself, or one above it.
 pub(crate) async fn find_paused(project: &Project, run: RunId) -> Result<Option<RunId>, Error> {
     let found = get_run(project, run).await?;
-    Ok(match found.hold {
+    Ok(match found.hold() {
         Some(Hold::Paused) => Some(found.id),
-        _ if found.is_parent_paused => Some(find_paused_above(project, found).await?.id),
+        _ if found.is_parent_paused() => Some(find_paused_above(project, found).await?.id),
         _ => None,
     })
 }
@@ -298,7 +301,7 @@ pub(crate) async fn find_paused_above(project: &Project, run: Run) -> Result<Run
     let mut found = run;
     while let Some(parent) = &found.parent {
         found = get_run(project, parent.run_id).await?;
-        if found.hold.is_some() {
+        if found.hold().is_some() {
             break;
         }
     }

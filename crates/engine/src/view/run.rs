@@ -129,12 +129,12 @@ async fn is_attended(project: &Project, engine: Option<&Holder>, run: RunId) -> 
 }
 
 fn view_of(run: &Run, outlook: Outlook) -> RunView {
-    let question = match &run.phase {
-        Phase::Asking { question } => Some(question.clone()),
+    let question = match run.phase() {
+        Some(Phase::Asking { question }) => Some(question.clone()),
         _ => None,
     };
-    let children = match &run.phase {
-        Phase::Mapping(mapping) => mapping.children().iter().map(view_of_child).collect(),
+    let children = match run.phase() {
+        Some(Phase::Mapping(mapping)) => mapping.children().iter().map(view_of_child).collect(),
         _ => Vec::new(),
     };
     RunView {
@@ -157,8 +157,8 @@ fn view_of(run: &Run, outlook: Outlook) -> RunView {
         until: outlook.wait.until,
         deadline: outlook.wait.until,
         overdue: outlook.wait.is_overdue(clock::now()),
-        state: run.state.clone(),
-        input: run.input.clone(),
+        state: run.sheet.state().clone(),
+        input: run.sheet.input().clone(),
         taken: run.taken.clone(),
         parent: run.parent.as_ref().map(|parent| parent.run_id),
         parent_item: run.parent.as_ref().map(|parent| parent.item.clone()),

@@ -34,6 +34,6 @@ async fn a_branch_of_somebody_else_stays() {
     let (world, run) = begin(CODER).await;
     world.repo.git(&["branch", &format!("run/{run}-1")]);
     let found = world.rest(run).await;
-    assert!(matches!(found.hold, Some(Hold::Error { .. })), "{found:?}");
+    assert!(matches!(found.hold(), Some(Hold::Error { .. })), "{found:?}");
     assert_eq!(world.repo.git(&["branch", "--list", "run/*"]).trim(), format!("run/{run}-1"));
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{CODER, REVIEWER, World, first_task, giver, is_empty, prd};
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::run::{Hold, Phase, Status};
+use regatta_engine::core::run::{Hold, Phase, Situation, Status};
 use regatta_engine::orders::{self, Approving};
 use regatta_engine::runs;
 use serde_json::json;
@@ -14,7 +14,7 @@ async fn a_document_becomes_merged_tasks() {
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(
-        found.state["metrics"],
+        found.sheet.state()["metrics"],
         json!({ "tasksCompleted": 2, "tasksFailed": 0, "totalAttempts": 4, "totalReviews": 2 })
     );
     assert_eq!(world.shown("T001.txt"), "work on T001, visit 2");
@@ -32,16 +32,16 @@ async fn a_person_merges_or_sends_back() {
     let world = World::new("person", &["T001"], CODER, REVIEWER).await;
     let run = world.begin(prd(), None).await;
     let found = world.rest(run).await;
-    assert!(matches!(found.phase, Phase::Landing { .. }), "{found:?}");
+    assert!(matches!(found.phase(), Some(Phase::Landing { .. })), "{found:?}");
     assert_eq!((found.status(), found.step), (Status::Paused, 4));
     let task = first_task();
     let reason = "say more".to_owned();
     orders::reject(&world.project, &giver(), task, reason, Some("about T001".to_owned())).await.unwrap();
     let found = world.rest(run).await;
-    assert!(matches!(found.phase, Phase::Landing { .. }), "{found:?}");
+    assert!(matches!(found.phase(), Some(Phase::Landing { .. })), "{found:?}");
     let said = json!({ "approved": false, "text": "say more\n\nabout T001", "task": "T001" });
-    assert_eq!(found.feedback, said);
-    assert_eq!(found.state["currentAttempts"], 3, "the coder worked once more");
+    assert_eq!(*found.sheet.feedback(), said);
+    assert_eq!(found.sheet.state()["currentAttempts"], 3, "the coder worked once more");
     let prompt = std::fs::read_to_string(world.project.transcript(task, 4)).unwrap();
     assert!(prompt.contains("about T001"), "the coder is told: {prompt}");
     orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
@@ -49,7 +49,7 @@ async fn a_person_merges_or_sends_back() {
         .unwrap();
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    assert_eq!(found.state["metrics"]["tasksCompleted"], 1);
+    assert_eq!(found.sheet.state()["metrics"]["tasksCompleted"], 1);
     assert_eq!(world.shown("T001.txt"), "work on T001, visit 3");
 }
 
@@ -63,10 +63,10 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     orders::reject(&world.project, &giver(), task, "say more".to_owned(), None).await.unwrap();
     let carried = world.carry_task(task).await;
     assert_eq!(carried.task.column(), Column::InProgress, "{carried:?}");
-    assert_eq!(carried.run.map(|run| (run.id, run.hold)), Some((run, Some(Hold::Paused))));
+    assert_eq!(carried.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
 
     runs::resume(&world.project, &giver(), run).await.unwrap();
-    assert!(matches!(world.rest(run).await.phase, Phase::Landing { .. }));
+    assert!(matches!(world.rest(run).await.phase(), Some(Phase::Landing { .. })));
     runs::pause(&world.project, &giver(), run).await.unwrap();
     orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
         .await
@@ -74,7 +74,7 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     let carried = world.carry_task(task).await;
     assert_eq!(carried.task.column(), Column::Verified, "{carried:?}");
     let paused = carried.run.unwrap();
-    assert_eq!((paused.hold, paused.item.as_deref()), (Some(Hold::Paused), Some("T002")));
+    assert_eq!((paused.hold(), paused.item.as_deref()), (Some(&Hold::Paused), Some("T002")));
 }
 
 #[tokio::test]
@@ -102,10 +102,10 @@ async fn a_coder_that_never_passes_is_given_up() {
     let world = World::new("auto", &["T001", "T002"], &coder, REVIEWER).await;
     let run = world.begin(prd(), None).await;
     let found = world.rest(run).await;
-    let Phase::Failed { error } = &found.phase else { panic!("{found:?}") };
+    let Situation::Failed { error } = &found.situation else { panic!("{found:?}") };
     assert_eq!(error.code.as_str(), "MAX_ITERATIONS_EXCEEDED");
     assert!(error.message.contains("coder-retry"), "{error:?}");
-    assert_eq!(found.state["tasks"][0]["status"], "failed");
+    assert_eq!(found.sheet.state()["tasks"][0]["status"], "failed");
     let task = orders::get_task(&world.project, first_task()).await.unwrap();
     assert_eq!(task.column(), Column::InProgress);
     assert_eq!(task.error.as_ref().map(|error| error.code.as_str()), Some("MAX_ITERATIONS_EXCEEDED"));
@@ -127,7 +127,7 @@ step = [
     let world = World::new("auto", &["T001"], coder, REVIEWER).await;
     let run = world.begin(prd(), None).await;
     let found = world.rest(run).await;
-    let Phase::Asking { question } = &found.phase else { panic!("{found:?}") };
+    let Some(Phase::Asking { question }) = found.phase() else { panic!("{found:?}") };
     assert!(question.contains("Which colour?"), "{question}");
     world.answer(run, true, "Green.").await;
     let found = world.rest(run).await;
@@ -143,7 +143,11 @@ async fn without_a_queue_the_document_is_one_task() {
         let run = world.begin(prd(), Some(level)).await;
         let found = world.rest(run).await;
         assert_eq!(found.status(), Status::Completed, "{found:?}");
-        assert_eq!(found.state["currentAttempts"], attempts, "level {level} keeps up so much of the state");
+        assert_eq!(
+            found.sheet.state()["currentAttempts"],
+            attempts,
+            "level {level} keeps up so much of the state"
+        );
         let task = orders::get_task(&world.project, first_task()).await.unwrap();
         assert_eq!((task.title.as_str(), task.column()), ("So", Column::Verified));
     }
@@ -158,7 +162,7 @@ step = [{ result = { verdict = "fine" } }]
     let world = World::new("auto", &["T001"], CODER, reviewer).await;
     let run = world.begin(prd(), None).await;
     let found = world.rest(run).await;
-    let Phase::Failed { error } = &found.phase else { panic!("{found:?}") };
+    let Situation::Failed { error } = &found.situation else { panic!("{found:?}") };
     assert_eq!(error.code.as_str(), "AGENT_OUTPUT_INVALID");
     let told = std::fs::read_to_string(world.project.transcript(first_task(), 4)).unwrap();
     assert!(told.contains("Your last answer could not be used"), "{told}");

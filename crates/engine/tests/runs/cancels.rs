@@ -77,7 +77,7 @@ async fn work_that_was_cancelled_between_two_steps_is_not_taken_for_done() {
 
     runs::resume(&world.project, &giver(), run).await.unwrap();
     let held = world.rest(run).await;
-    let Some(Hold::Error { error }) = &held.hold else { panic!("{held:?}") };
+    let Some(Hold::Error { error }) = held.hold() else { panic!("{held:?}") };
     assert_eq!((error.code, held.node.as_str()), (Code::TaskCancelled, "reviewer"), "{error:?}");
 
     let fork = runs::fork(&world.project, &giver(), run, None, None).await.unwrap();
@@ -87,7 +87,7 @@ async fn work_that_was_cancelled_between_two_steps_is_not_taken_for_done() {
 
     runs::resume(&world.project, &giver(), run).await.unwrap();
     let found = world.rest(run).await;
-    assert_ne!(found.hold, held.hold, "who resumes it again has heard of it");
+    assert_ne!(found.hold(), held.hold(), "who resumes it again has heard of it");
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn cancel_at_work(world: &World, run: RunId) -> Run {
 }
 
 async fn assert_cancelled(world: &World, run: &Run) {
-    let Some(Hold::Error { error }) = &run.hold else { panic!("{run:?}") };
+    let Some(Hold::Error { error }) = run.hold() else { panic!("{run:?}") };
     assert_eq!(error.code, Code::TaskCancelled, "{error:?}");
     assert_eq!(run.step, 2, "no step was stored after the one that made the plan");
     let task = orders::get_task(&world.project, first_task()).await.unwrap();

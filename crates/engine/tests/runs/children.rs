@@ -67,7 +67,7 @@ async fn each_item_has_a_run_of_its_own() {
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     let entry =
         |key: &str| json!({ "key": key, "status": "completed", "result": { "of": key, "approved": true } });
-    assert_eq!(found.state["results"], json!([entry("a"), entry("b"), entry("c"), entry("d")]));
+    assert_eq!(found.sheet.state()["results"], json!([entry("a"), entry("b"), entry("c"), entry("d")]));
     let children = runs::list_runs(&world.project, 10).await.unwrap();
     assert_eq!(children.iter().filter(|child| child.parent == Some(run)).count(), 4);
 }
@@ -79,10 +79,10 @@ async fn a_child_that_is_held_by_an_error_goes_on_with_its_parent() {
     let world = world.configured("\n[limits]\nretries = 0\n").await;
     let run = begin(&world, json!({ "items": [{ "key": "a" }, { "key": "b" }] })).await;
     let found = world.rest(run).await;
-    assert_eq!(found.hold, None, "it is its children that are held: {found:?}");
+    assert_eq!(found.hold(), None, "it is its children that are held: {found:?}");
     for child in found.children_under_way() {
         let child = runs::get_run(&world.project, child).await.unwrap();
-        assert!(matches!(child.hold, Some(Hold::Error { .. })), "{child:?}");
+        assert!(matches!(child.hold(), Some(Hold::Error { .. })), "{child:?}");
     }
     world.repo.write("scripts/reviewer.toml", REVIEWER);
     runs::resume(&world.project, &giver(), run).await.unwrap();
@@ -97,7 +97,7 @@ async fn the_budget_of_a_run_is_that_of_its_children_too() {
     let run = begin(&world, json!({ "items": [{ "key": "a" }, { "key": "b", "after": ["a"] }] })).await;
     let found = world.rest(run).await;
     let child = runs::get_run(&world.project, found.children_under_way()[0]).await.unwrap();
-    let Some(Hold::Error { error }) = &child.hold else { panic!("{child:?}") };
+    let Some(Hold::Error { error }) = child.hold() else { panic!("{child:?}") };
     assert_eq!(error.code, Code::BudgetExceeded, "{error:?}");
     let used = async |by, run| {
         let found = find_cost(&world.project, by, None, run).await.unwrap();
@@ -138,8 +138,8 @@ async fn a_child_whose_workflow_is_at_fault_names_the_run_to_fork() {
         child.replace("input = { key = \"input.key\" }\n", "").replace("output.approved", "output.passed");
     let run = begin_with(&world, &child, json!({ "items": [{ "key": "a" }] })).await;
     let child = world.rest(run).await.children_under_way()[0];
-    let hint = async |run| match runs::get_run(&world.project, run).await.unwrap().hold {
-        Some(Hold::Error { error }) => error.hint,
+    let hint = async |run| match runs::get_run(&world.project, run).await.unwrap().hold() {
+        Some(Hold::Error { error }) => error.hint.clone(),
         hold => panic!("{hold:?}"),
     };
     let task = "give the node a `task` that is on the board, then ";

@@ -72,7 +72,7 @@ async fn a_child_has_a_board_though_its_parent_has_none() {
     let run = begin(&world, ON_BOARD, &["a", "b"], true).await;
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    assert_eq!(found.state["results"], json!([completed("a"), completed("b")]));
+    assert_eq!(found.sheet.state()["results"], json!([completed("a"), completed("b")]));
     assert_eq!((world.shown("a.txt"), world.shown("b.txt")), ("draft".to_owned(), "draft".to_owned()));
 }
 
@@ -81,7 +81,7 @@ async fn without_a_board_no_child_has_one() {
     let world = World::new("auto", &[], CODER, REVIEWER).await;
     let run = begin(&world, ON_BOARD, &["a"], false).await;
     let found = world.rest(run).await;
-    assert_eq!(found.state["results"], json!([completed("a")]));
+    assert_eq!(found.sheet.state()["results"], json!([completed("a")]));
     let views = runs::list_runs(&world.project, 10).await.unwrap();
     assert!(views.iter().all(|view| view.tasks.is_empty()), "{views:?}");
 }
@@ -172,7 +172,7 @@ async fn a_pause_holds_the_whole_family_before_its_next_steps() {
     assert_eq!(roles.begun().len(), 2);
     runs::resume(&world.project, &giver(), run).await.unwrap();
     let found = world.rest_with(run, Arc::clone(&roles) as _).await;
-    assert_eq!(found.state["results"], json!([completed("a"), completed("b"), completed("c")]));
+    assert_eq!(found.sheet.state()["results"], json!([completed("a"), completed("b"), completed("c")]));
     assert_eq!(roles.begun().len(), 6, "no step is made twice: {:?}", roles.begun());
 }
 
@@ -190,7 +190,7 @@ async fn a_child_that_was_paused_by_itself_stays_paused() {
     assert_eq!(show(&world, child).await.next, "regatta run resume 2");
     runs::resume(&world.project, &giver(), child).await.unwrap();
     let found = world.rest_with(run, Arc::clone(&roles) as _).await;
-    assert_eq!(found.state["results"], json!([completed("a"), completed("b")]));
+    assert_eq!(found.sheet.state()["results"], json!([completed("a"), completed("b")]));
 }
 
 #[tokio::test]
@@ -203,7 +203,7 @@ async fn whoever_waits_for_a_task_below_a_paused_run_is_told_which() {
     runs::pause(&world.project, &giver(), run).await.unwrap();
     orders::reject(&world.project, &giver(), first_task(), "say more".to_owned(), None).await.unwrap();
     let carried = world.carry_task(first_task()).await;
-    assert_eq!(carried.run.map(|run| (run.id, run.hold)), Some((run, Some(Hold::Paused))));
+    assert_eq!(carried.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
     let shown = show_task(&world.project, first_task()).await.unwrap();
     assert_eq!(shown.next, "run 1 is paused: regatta run --resume 1", "its own run is 2");
     let listed = list_tasks(&world.project).await.unwrap();
@@ -225,5 +225,5 @@ async fn a_child_whose_task_was_cancelled_is_stopped_and_its_parent_goes_on() {
     runs::stop(&world.project, &giver(), number(2), None).await.unwrap();
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    assert_eq!(found.state["results"][0]["status"], "failed");
+    assert_eq!(found.sheet.state()["results"][0]["status"], "failed");
 }

@@ -89,7 +89,7 @@ async fn get_task(world: &World, task: TaskId) -> Task {
 /// Puts the task of a fork up and merges it; its diff is that of the other run.
 async fn assert_lands(world: &World, run: &Run) {
     let landing = answer(world, run.id, true).await;
-    let Phase::Landing { task, .. } = landing.phase else { panic!("{landing:?}") };
+    let Some(&Phase::Landing { task, .. }) = landing.phase() else { panic!("{landing:?}") };
     assert_ne!(task, first_task());
     assert_eq!(get_task(world, task).await.diff().map(|diff| diff.files_changed), Some(1));
     orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
@@ -101,12 +101,12 @@ async fn assert_lands(world: &World, run: &Run) {
 }
 
 fn assert_asks(run: &Run, passed: bool) {
-    assert!(matches!(run.phase, Phase::Asking { .. }), "{run:?}");
-    assert_eq!((run.item.as_deref(), &run.state["passed"]), (Some("T"), &json!(passed)));
+    assert!(matches!(run.phase(), Some(Phase::Asking { .. })), "{run:?}");
+    assert_eq!((run.item.as_deref(), &run.sheet.state()["passed"]), (Some("T"), &json!(passed)));
 }
 
 fn error_of(run: &Run) -> &Failure {
-    let Some(Hold::Error { error }) = &run.hold else { panic!("{run:?}") };
+    let Some(Hold::Error { error }) = run.hold() else { panic!("{run:?}") };
     error
 }
 

@@ -130,7 +130,7 @@ async fn a_run_that_is_held_by_an_error_keeps_nothing_from_others() {
     office.let_go();
     let found = office.world.rest(held).await;
     assert!(
-        matches!(&found.hold, Some(Hold::Error { error }) if error.code == Code::AgentNotFound),
+        matches!(found.hold(), Some(Hold::Error { error }) if error.code == Code::AgentNotFound),
         "{found:?}"
     );
     let next = office.begin("beta").await;

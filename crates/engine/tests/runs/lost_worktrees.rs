@@ -43,7 +43,7 @@ async fn advice(world: &World) -> String {
 async fn a_run_that_waits_for_a_person_is_in_order() {
     let world = World::new("person", &["T001"], CODER, REVIEWER).await;
     let run = world.begin(prd(), None).await;
-    assert!(matches!(world.rest(run).await.phase, Phase::Landing { .. }));
+    assert!(matches!(world.rest(run).await.phase(), Some(Phase::Landing { .. })));
     let findings = examine(&world.project).await.unwrap();
     assert!(findings.is_empty(), "{findings:?}");
 

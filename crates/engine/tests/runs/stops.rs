@@ -6,7 +6,7 @@
 //! an agent starts, reports that it was asked to, and stays until it is released.
 
 use crate::support::{CODER, REVIEWER, World, giver};
-use regatta_engine::core::run::{Phase, Run, Status};
+use regatta_engine::core::run::{Run, Situation, Status};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, NewRun};
 use regatta_testkit::wait::until_async;
@@ -36,7 +36,7 @@ async fn a_session_that_is_stopped_while_it_is_being_opened_is_not_started() {
     let world = world.configured(&AGENT.replace("NOTE", &note.display().to_string())).await;
     world.write_plain("plain", "marker");
     let first = begin(&world).await;
-    assert!(matches!(world.rest(first).await.phase, Phase::Completed { .. }));
+    assert!(matches!(world.rest(first).await.situation, Situation::Completed { .. }));
     let name = std::fs::read_to_string(&note).unwrap();
     std::fs::remove_file(&note).unwrap();
 
@@ -66,7 +66,7 @@ async fn a_step_that_was_paused_or_stopped_before_an_engine_came_is_not_begun() 
     let found = world.rest(paused).await;
     assert_eq!((found.status(), found.step, note.exists()), (Status::Paused, 1, false), "{found:?}");
     runs::resume(&world.project, &giver(), paused).await.unwrap();
-    assert!(matches!(world.rest(paused).await.phase, Phase::Completed { .. }));
+    assert!(matches!(world.rest(paused).await.situation, Situation::Completed { .. }));
     std::fs::remove_file(&note).unwrap();
 
     let stopped = begin(&world).await;
@@ -83,8 +83,8 @@ async fn begin(world: &World) -> RunId {
 }
 
 fn code_of(run: &Run) -> Option<Code> {
-    match &run.phase {
-        Phase::Failed { error } => Some(error.code),
+    match &run.situation {
+        Situation::Failed { error } => Some(error.code),
         _ => None,
     }
 }

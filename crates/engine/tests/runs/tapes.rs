@@ -96,7 +96,7 @@ async fn a_tape_that_does_not_fit_says_so() {
         other.repo.commit("another history");
         let run = other.begin_on(Some(Taping::Replay(folder.clone())), prd(), None).await;
         let found = other.rest(run).await;
-        let Some(Hold::Error { error }) = &found.hold else { panic!("{found:?}") };
+        let Some(Hold::Error { error }) = found.hold() else { panic!("{found:?}") };
         assert_eq!(error.code, Code::TapeBaseDiffers, "{error:?}");
         let what = format!("the tape does not fit at step 2 of run {run}");
         let base = format!("the tape was recorded at commit {base}, which this repository does not have");

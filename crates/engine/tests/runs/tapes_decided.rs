@@ -16,7 +16,7 @@ async fn record_with_a_person(world: &World) -> String {
     let run = world.begin_on(Some(Taping::Record(folder.clone())), prd(), None).await;
     let mut found = world.rest(run).await;
     let mut decisions = 0;
-    while let Phase::Landing { task, .. } = found.phase {
+    while let Some(&Phase::Landing { task, .. }) = found.phase() {
         decisions += 1;
         assert!(decisions <= 4, "each task is sent back once at most");
         let given = if decisions == 1 {

@@ -1,7 +1,7 @@
 //! What people do to a recorded run, beside approving its tasks, and how a replay comes by it.
 
 use crate::support::{World, giver};
-use regatta_engine::core::run::{Phase, Run, Status, Taping};
+use regatta_engine::core::run::{Phase, Run, Situation, Status, Taping};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, AgentRoles, NewRun, Tape, TapeHead, close_tape};
 use regatta_engine::{list_tasks, orders};
@@ -128,8 +128,8 @@ impl Stand {
 }
 
 fn code_of(run: &Run) -> Option<Code> {
-    match &run.phase {
-        Phase::Failed { error } => Some(error.code),
+    match &run.situation {
+        Situation::Failed { error } => Some(error.code),
         _ => None,
     }
 }
@@ -169,7 +169,7 @@ async fn a_stop_is_on_the_tape_and_what_would_follow_it_is_not_compared() {
 async fn a_task_that_was_up_when_its_run_was_stopped_is_not_decided_by_the_tape() {
     let stand = Stand::new("put-up", PUT_UP, None).await;
     let (folder, waiting) = stand.record(true).await;
-    assert!(matches!(waiting.phase, Phase::Landing { .. }), "{waiting:?}");
+    assert!(matches!(waiting.phase(), Some(Phase::Landing { .. })), "{waiting:?}");
     stand.stop(waiting.id).await;
     assert_eq!(stand.finish(&folder, waiting.id).await.root.decisions, []);
     for (does_act, code) in [(true, Some(Code::RunStopped)), (false, None)] {
@@ -208,7 +208,7 @@ async fn an_answer_that_the_state_does_not_take_is_on_the_tape() {
 async fn a_rejection_that_the_run_cannot_take_is_on_the_tape() {
     let stand = Stand::new("put-up", PUT_UP, None).await;
     let (folder, waiting) = stand.record(true).await;
-    let Phase::Landing { task, .. } = waiting.phase else { panic!("{waiting:?}") };
+    let Some(&Phase::Landing { task, .. }) = waiting.phase() else { panic!("{waiting:?}") };
     let (reason, more) = ("It is empty.".to_owned(), Some("Fill it.".to_owned()));
     orders::reject(&stand.world.project, &giver(), task, reason, more).await.unwrap();
     let head = stand.finish(&folder, waiting.id).await;

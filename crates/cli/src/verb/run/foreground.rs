@@ -150,14 +150,14 @@ impl Foreground {
 
     /// Decides what the run waits for; false when nobody does here.
     async fn decide(&mut self, run: &Run) -> Result<bool, Problem> {
-        if run.is_over() || run.hold.is_some() {
+        if run.is_over() || run.hold().is_some() {
             return Ok(false);
         }
-        match &run.phase {
-            Phase::Mapping(mapping) => self.decide_for_children(mapping).await,
+        match run.phase() {
+            Some(Phase::Mapping(mapping)) => self.decide_for_children(mapping).await,
             _ if self.decides == Decides::Nobody => Ok(false),
-            Phase::Asking { question } => self.answer(run, question).await,
-            Phase::Landing { task, .. } => self.approve(*task).await,
+            Some(Phase::Asking { question }) => self.answer(run, question).await,
+            Some(Phase::Landing { task, .. }) => self.approve(*task).await,
             _ => Ok(false),
         }
     }

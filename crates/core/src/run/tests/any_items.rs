@@ -7,7 +7,7 @@ use super::outputs::{Dice, any_json};
 use super::play::{Play, through_json};
 use super::workflows::{Example, plain_state, small};
 use crate::run::nesting::LEVELS_MAX;
-use crate::run::{ChildEnd, Command, Phase};
+use crate::run::{ChildEnd, Command, Phase, Situation};
 use crate::testing::failure;
 use crate::{Code, RunId, replay_run};
 use regatta_flow::is_nested_deeper;
@@ -92,11 +92,11 @@ fn any_result(dice: &mut Dice) -> Value {
 /// Chooses the next command: what the run waits for.
 fn choose(play: &Play, dice: &mut Dice) -> Command {
     let step = play.run.step;
-    match &play.run.phase {
-        Phase::Performing { asks, .. } => {
+    match play.run.phase() {
+        Some(Phase::Performing { asks, .. }) => {
             Command::Performed { step, asks: *asks, output: any_items(dice), head: None }
         }
-        Phase::Mapping(mapping) if play.run.is_asked => {
+        Some(Phase::Mapping(mapping)) if play.run.is_asked() => {
             let number =
                 |key: &str| mapping.children().iter().position(|child| child.item.key == key).unwrap();
             let start = |key: &String| (key.clone(), RunId::new(number(key) as u32 + 2).unwrap());
@@ -104,7 +104,7 @@ fn choose(play: &Play, dice: &mut Dice) -> Command {
             let children: BTreeMap<String, RunId> = keys.iter().map(start).collect();
             Command::ChildrenStarted { step, children }
         }
-        Phase::Mapping(mapping) => {
+        Some(Phase::Mapping(mapping)) => {
             let mut open = mapping.children().iter().filter(|child| child.end.is_none());
             let child = open.find_map(|child| child.run).expect("a child is under way");
             let end = match dice.roll(3) {
@@ -132,9 +132,9 @@ fn a_map_over_anything_ends() {
             let command = choose(&play, dice);
             play.tell(command).unwrap();
         }
-        match &play.run.phase {
-            Phase::Completed { .. } => completed += 1,
-            Phase::Failed { error } => {
+        match &play.run.situation {
+            Situation::Completed { .. } => completed += 1,
+            Situation::Failed { error } => {
                 let known = [Code::EdgeEvaluationFailed, Code::AgentOutputInvalid, Code::StateInvalid];
                 assert!(known.contains(&error.code), "run {seed}: {error:?}");
                 failed += 1;

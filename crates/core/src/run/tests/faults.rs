@@ -185,7 +185,7 @@ fn an_expression_that_fails_stops_the_run_and_is_named() {
     "#]],
     );
     let play = super::script::played(&example, "begin; give {\"count\": 1}");
-    let crate::run::Phase::Failed { error } = &play.run.phase else { panic!("it failed") };
+    let crate::run::Situation::Failed { error } = &play.run.situation else { panic!("it failed") };
     assert_eq!(error.details["expression"], "output.count > 'a'");
     assert_eq!(error.details["node"], "work");
 }

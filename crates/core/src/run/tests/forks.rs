@@ -6,7 +6,7 @@ use super::script::{carry_out, coder_output, played, review_output};
 use super::told::{describe_effect, describe_event, describe_run};
 use super::workflows::{Example, speckit};
 use crate::RunId;
-use crate::run::{Command, Run, Situation, Taken, decide_again, fork};
+use crate::run::{Command, Inputs, Run, Taken, decide_again, fork};
 use crate::testing::{commit, id};
 use expect_test::{Expect, expect};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ fn check_fork(given: &str, merged: &[(&str, u32)], when: &str, expected: Expect)
         text.push_str(&format!("  ! {}\n", describe_effect(effect)));
     }
     text.push_str(&format!("  = {}\n", describe_run(&play.run)));
-    assert_eq!(play.run.state, from.run.state);
+    assert_eq!(*play.run.sheet.state(), *from.run.sheet.state());
     assert_eq!((&play.run.taken, &play.run.visits), (&from.run.taken, &from.run.visits));
     assert_eq!(play.run.forked.map(|fork| (fork.run_id, fork.step)), Some((RUN, from.run.step)));
     let mut play = Some(play);
@@ -216,9 +216,9 @@ fn a_decision_can_be_made_again() {
         let mut run = None;
         let mut again = 0;
         for fact in &play.facts {
-            if let Some(before) = &mut run {
-                let situation = Situation { workflow: &play.example.workflow, now_millis: 0 };
-                if let Some(events) = decide_again(situation, before, &fact.event) {
+            if let Some(before) = &run {
+                let inputs = Inputs { workflow: &play.example.workflow, now_millis: 0 };
+                if let Some(events) = decide_again(inputs, before, &fact.event) {
                     assert_eq!(events[0], fact.event);
                     again += 1;
                 }

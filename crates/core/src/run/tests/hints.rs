@@ -4,12 +4,14 @@ use super::play::Play;
 use super::script::played;
 use super::workflows::{Example, plain_state, small, speckit};
 use crate::RunId;
-use crate::run::{Command, Parent, Phase};
+use crate::run::{Command, Parent, Situation};
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
 fn check_hint(example: &Example, given: &str, expected: Expect) {
-    let Phase::Failed { error } = played(example, given).run.phase else { panic!("the run has not failed") };
+    let Situation::Failed { error } = played(example, given).run.situation else {
+        panic!("the run has not failed")
+    };
     expected.assert_eq(&error.hint);
 }
 
@@ -45,7 +47,7 @@ fn a_child_names_the_run_to_fork() {
         })
         .unwrap();
         play.tell(Command::Performed { step: 1, asks: 0, output: Value::from(1), head: None }).unwrap();
-        let Phase::Failed { error } = play.run.phase else { panic!("the run has not failed") };
+        let Situation::Failed { error } = play.run.situation else { panic!("the run has not failed") };
         error.hint.strip_prefix("give the node an edge for this case, then ").unwrap().to_owned()
     };
     assert_eq!(hint(&["part"], Some(7)), "`regatta run fork 7 --with WORKFLOW`");

@@ -6,7 +6,7 @@ use super::play::Play;
 use super::script::{coder_output, played, review_output};
 use super::workflows::speckit;
 use crate::Code;
-use crate::run::{Command, Phase};
+use crate::run::{Command, Situation};
 use serde_json::{Value, json};
 
 const RETRIES_MAX: u32 = 3;
@@ -112,12 +112,12 @@ impl Model {
 /// Returns what can be compared of a run, in the words of the model.
 fn seen(play: &Play) -> Value {
     let run = &play.run;
-    let state = &run.state;
+    let state = &*run.sheet.state();
     let statuses: Vec<&Value> =
         state["tasks"].as_array().unwrap().iter().map(|task| &task["status"]).collect();
-    let end = match &run.phase {
-        Phase::Completed { .. } => json!("well"),
-        Phase::Failed { error } => {
+    let end = match &run.situation {
+        Situation::Completed { .. } => json!("well"),
+        Situation::Failed { error } => {
             assert_eq!(error.code, Code::MaxIterationsExceeded);
             error.details["edge"].clone()
         }

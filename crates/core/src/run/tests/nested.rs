@@ -3,7 +3,7 @@
 use super::any_items::parts;
 use super::play::{Play, through_json};
 use super::workflows::{Example, plain_state, small};
-use crate::run::{ChildEnd, Command, Event, Phase};
+use crate::run::{ChildEnd, Command, Event, Phase, Situation};
 use crate::{Code, Refusal, RunId, replay_run};
 use serde_json::{Value, json};
 
@@ -35,12 +35,13 @@ fn nested(levels: usize) -> Value {
 }
 
 fn perform(play: &mut Play, output: Value) {
-    let Phase::Performing { asks, .. } = play.run.phase else { panic!("{:?}", play.run.phase) };
+    let Some(&Phase::Performing { asks, .. }) = play.run.phase() else { panic!("{:?}", play.run) };
     play.tell(Command::Performed { step: play.run.step, asks, output, head: None }).unwrap();
 }
 
 fn check_failed(play: &Play, code: Code) {
-    assert!(matches!(&play.run.phase, Phase::Failed { error } if error.code == code), "{:?}", play.run.phase);
+    let situation = &play.run.situation;
+    assert!(matches!(situation, Situation::Failed { error } if error.code == code), "{situation:?}");
     let read_back: Vec<_> = play.facts.iter().map(through_json).collect();
     assert_eq!(replay_run(&read_back), Ok(Some(play.run.clone())));
 }
@@ -70,7 +71,7 @@ fn a_state_that_becomes_too_deep_ends_the_run() {
         play.tell(Command::ChildEnded { child, end }).unwrap();
         play
     };
-    assert!(matches!(play_with(97).run.phase, Phase::Completed { .. }));
+    assert!(matches!(play_with(97).run.situation, Situation::Completed { .. }));
     check_failed(&play_with(98), Code::StateInvalid);
 }
 

@@ -4,7 +4,7 @@
 //! JSON are carried by the run that was folded from such facts alone, and a snapshot of the run is read back the same.
 
 use super::workflows::Example;
-use crate::run::{Command, Effect, Event, Order, Phase, Run, Situation, begin, decide, effects};
+use crate::run::{Command, Effect, Event, Inputs, Order, Phase, Run, begin, decide, effects};
 use crate::testing::user;
 use crate::{Fact, Refusal, RunId};
 use jiff::Timestamp;
@@ -51,8 +51,8 @@ impl Play {
             is_parent_paused: false,
         };
         change(&mut order);
-        let situation = Situation { workflow: &example.workflow, now_millis: 0 };
-        Ok(Play::of(example, begin(situation, RUN, order)?))
+        let inputs = Inputs { workflow: &example.workflow, now_millis: 0 };
+        Ok(Play::of(example, begin(inputs, RUN, order)?))
     }
 
     /// Begins with the events that made a run.
@@ -72,16 +72,12 @@ impl Play {
     }
 
     /// Tells the run something.
-    pub(super) fn tell(&mut self, mut command: Command) -> Result<Told, Refusal> {
+    pub(super) fn tell(&mut self, command: Command) -> Result<Told, Refusal> {
         let before = self.is_thorough.then(|| self.run.clone());
         let now_millis = self.facts.len() as i64 * 1000;
-        let situation = Situation { workflow: &self.example.workflow, now_millis };
-        self.last = Some(command.clone());
-        let decided = decide(situation, &mut self.run, &mut command);
-        if let Ok(events) = &decided {
-            command.take_back(events.iter().cloned());
-            assert_eq!(Some(&command), self.last.as_ref(), "an output is taken back from its event");
-        }
+        let inputs = Inputs { workflow: &self.example.workflow, now_millis };
+        let decided = decide(inputs, &self.run, &command);
+        self.last = Some(command);
         if let Some(before) = before {
             assert_eq!(self.run, before, "a decision leaves the run as it was");
             assert_eq!(text_of(&self.run), text_of(&before), "to the letter");
@@ -93,7 +89,7 @@ impl Play {
         let mut told = Told::default();
         for event in &events {
             let fact = fact(event.clone(), self.facts.len() as i64 + 1);
-            let was_asked = self.run.is_asked;
+            let was_asked = self.run.is_asked();
             self.run = Run::evolve(Some(self.run.clone()), &fact).expect("it was created");
             if self.is_thorough {
                 self.replayed = Run::try_evolve(self.replayed.take(), &through_json(&fact));
@@ -125,7 +121,7 @@ impl Play {
             open.push(effect.clone());
         }
         let waits = open.iter().filter(|effect| is_of_phase(effect)).count();
-        assert_eq!(waits, usize::from(run.is_asked), "what is asked for is open: {open:?} {run:?}");
+        assert_eq!(waits, usize::from(run.is_asked()), "what is asked for is open: {open:?} {run:?}");
     }
 }
 
@@ -141,14 +137,14 @@ pub(super) fn is_of_phase(effect: &Effect) -> bool {
 }
 
 fn is_of_now(run: &Run, effect: &Effect) -> bool {
-    let is_now = |step: &u64| run.is_asked && *step == run.step;
-    match (effect, &run.phase) {
-        (Effect::PerformNode { step, asks, .. }, Phase::Performing { asks: now, .. }) => {
+    let is_now = |step: &u64| run.is_asked() && *step == run.step;
+    match (effect, run.phase()) {
+        (Effect::PerformNode { step, asks, .. }, Some(Phase::Performing { asks: now, .. })) => {
             is_now(step) && asks == now
         }
-        (Effect::PublishItems { step, .. }, Phase::Publishing)
-        | (Effect::StartChildren { step, .. }, Phase::Mapping(_))
-        | (Effect::LandTask { step, .. }, Phase::Landing { .. }) => is_now(step),
+        (Effect::PublishItems { step, .. }, Some(Phase::Publishing { .. }))
+        | (Effect::StartChildren { step, .. }, Some(Phase::Mapping(_)))
+        | (Effect::LandTask { step, .. }, Some(Phase::Landing { .. })) => is_now(step),
         (Effect::StopRun { .. }, _) => !run.is_over(),
         _ => false,
     }

@@ -8,7 +8,7 @@ use super::outputs::{Dice, TASKS_MAX, any_code, any_json, any_review, any_spec};
 use super::play::{Play, is_of_phase, through_json};
 use super::script::{coder_output, review_output, spec_output};
 use super::workflows::{Example, speckit};
-use crate::run::{Command, Hold, Phase, Situation, explain_node, find_board_items};
+use crate::run::{Command, Hold, Inputs, Phase, Situation, explain_node, find_board_items};
 use crate::testing::{failure, id};
 use crate::{Code, replay_run};
 use proptest::collection::vec;
@@ -85,7 +85,7 @@ fn begin(example: &Example, terms: &Terms) -> Play {
 
 fn check_end(play: &Play) -> Result<(), TestCaseError> {
     let run = &play.run;
-    if let Phase::Failed { error } = &run.phase {
+    if let Situation::Failed { error } = &run.situation {
         let known =
             [Code::MaxIterationsExceeded, Code::RunFailed, Code::RunStopped, Code::AgentOutputInvalid];
         prop_assert!(known.contains(&error.code), "{error:?}");
@@ -95,7 +95,7 @@ fn check_end(play: &Play) -> Result<(), TestCaseError> {
         let counts = run.taken.get(edge).into_iter().flatten();
         prop_assert!(counts.into_iter().all(|(_, count)| *count <= cap), "{:?}", run.taken);
     }
-    let metrics = &run.state["metrics"];
+    let metrics = &run.sheet.state()["metrics"];
     prop_assert!(metrics["tasksCompleted"].as_u64() <= Some(TASKS_MAX as u64));
     Ok(())
 }
@@ -115,19 +115,19 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
         Some(65..=72) => return Command::Answer { step: run.step, approved: false, text: String::new() },
         _ => {}
     }
-    if let Some(Hold::Stopping { .. }) = run.hold {
+    if let Some(Hold::Stopping { .. }) = run.hold() {
         return Command::Stopped;
     }
     let step = run.step;
-    match &run.phase {
-        Phase::Asking { .. } => Command::Answer { step, approved: true, text: "go on".to_owned() },
-        Phase::Landing { .. } if number.is_some_and(|number| number % 4 == 0) => {
+    match run.phase() {
+        Some(Phase::Asking { .. }) => Command::Answer { step, approved: true, text: "go on".to_owned() },
+        Some(Phase::Landing { .. }) if number.is_some_and(|number| number % 4 == 0) => {
             Command::SentBack { step, feedback: "no".to_owned() }
         }
-        Phase::Landing { .. } => Command::Landed { step },
-        _ if !run.is_asked => Command::Resume,
-        Phase::Publishing => publish(play),
-        Phase::Performing { asks, .. } => {
+        Some(Phase::Landing { .. }) => Command::Landed { step },
+        _ if !run.is_asked() => Command::Resume,
+        Some(Phase::Publishing { .. }) => publish(play),
+        Some(Phase::Performing { asks, .. }) => {
             Command::Performed { step, asks: *asks, output: output(play, terms, number), head: None }
         }
         other => panic!("nothing can be told to {other:?}"),
@@ -136,13 +136,13 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
 
 /// Puts on the board what the run has for it, as the engine does.
 fn publish(play: &Play) -> Command {
-    let (mut run, step) = (play.run.clone(), play.run.step);
-    match find_board_items(Situation { workflow: &play.example.workflow, now_millis: 0 }, &mut run) {
+    let (run, step) = (&play.run, play.run.step);
+    match find_board_items(Inputs { workflow: &play.example.workflow, now_millis: 0 }, run) {
         Ok(items) => {
             let keys = items.into_iter().map(|item| item.key).filter(|key| !run.tasks.contains_key(key));
             Command::Published { step, tasks: keys.zip((1..).map(id)).collect() }
         }
-        Err(fault) => Command::Unperformable { step, failure: explain_node(&run, &fault) },
+        Err(fault) => Command::Unperformable { step, failure: explain_node(run, &fault) },
     }
 }
 

@@ -67,9 +67,9 @@ fn blocked(code: &str, issues: &str) -> String {
 fn a_coder_that_does_not_say_why_it_is_blocked_still_asks_something() {
     let ask = |code: &str, issues: &str| {
         let played = played(&speckit(), &format!("begin; spec T001; {}", blocked(code, issues)));
-        assert_eq!(played.run.state["tasks"][0]["status"], "in_progress");
-        match played.run.phase {
-            Phase::Asking { question } => question,
+        assert_eq!(played.run.sheet.state()["tasks"][0]["status"], "in_progress");
+        match played.run.phase() {
+            Some(Phase::Asking { question }) => question.clone(),
             other => panic!("{other:?}"),
         }
     };

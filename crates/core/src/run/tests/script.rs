@@ -102,9 +102,11 @@ fn render_refusal(refusal: &Refusal) -> String {
 fn show(play: &Play, verb: &str, rest: &[&str]) -> Option<String> {
     let run = &play.run;
     Some(match verb {
-        "state" => rest.iter().map(|path| format!("  {path} = {}\n", part_of(&run.state, path))).collect(),
+        "state" => {
+            rest.iter().map(|path| format!("  {path} = {}\n", part_of(&run.sheet.state(), path))).collect()
+        }
         "counts" => format!("  taken {}\n  visits {}\n", json!(run.taken), json!(run.visits)),
-        "feedback" => format!("  feedback = {}\n", run.feedback),
+        "feedback" => format!("  feedback = {}\n", *run.sheet.feedback()),
         "tasks" => format!("  tasks = {}, sent back {}\n", json!(run.tasks), json!(run.sent_back)),
         _ => return None,
     })
@@ -174,8 +176,8 @@ fn make_late(command: Command) -> Command {
 }
 
 fn perform(play: &Play, output: Value) -> Command {
-    let asks = match play.run.phase {
-        Phase::Performing { asks, .. } => asks,
+    let asks = match play.run.phase() {
+        Some(Phase::Performing { asks, .. }) => *asks,
         _ => 0,
     };
     Command::Performed { step: play.run.step, asks, output, head: None }
@@ -227,7 +229,7 @@ fn parse_tasks(play: &Play, named: Option<&str>) -> BTreeMap<String, TaskId> {
     if let Some(named) = named {
         return named.split(',').filter_map(|pair| pair.split_once('=')).map(number).collect();
     }
-    let keys: Vec<String> = match play.run.state["tasks"].as_array() {
+    let keys: Vec<String> = match play.run.sheet.state()["tasks"].as_array() {
         Some(tasks) if !tasks.is_empty() => {
             tasks.iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
         }
@@ -237,7 +239,7 @@ fn parse_tasks(play: &Play, named: Option<&str>) -> BTreeMap<String, TaskId> {
 }
 
 fn parse_children(play: &Play, named: Option<&str>) -> BTreeMap<String, RunId> {
-    let Phase::Mapping(mapping) = &play.run.phase else { return BTreeMap::new() };
+    let Some(Phase::Mapping(mapping)) = play.run.phase() else { return BTreeMap::new() };
     let startable = mapping.startable();
     let keys: Vec<&str> = match named {
         Some("none") => Vec::new(),
@@ -254,7 +256,7 @@ fn child_id(index: usize) -> RunId {
 }
 
 fn child_of(play: &Play, key: &str) -> RunId {
-    let Phase::Mapping(mapping) = &play.run.phase else { return child_id(0) };
+    let Some(Phase::Mapping(mapping)) = play.run.phase() else { return child_id(0) };
     child_id(mapping.children().iter().position(|child| child.item.key == key).unwrap_or(90))
 }
 

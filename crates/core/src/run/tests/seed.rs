@@ -26,7 +26,7 @@ fn assert_shows(state: &Value, printed: &Value, at: &str) {
 }
 
 fn shows(play: &Play, printed: Value) {
-    assert_shows(&play.run.state, &printed, "state");
+    assert_shows(&play.run.sheet.state(), &printed, "state");
 }
 
 fn go(play: &mut Play, line: &str) {
@@ -66,7 +66,7 @@ fn attempt(code: &str, status: &str, passed: bool, issues: &[&str]) -> Value {
 fn the_initial_state() {
     let play = played(&speckit(), "begin");
     assert_eq!(
-        play.run.state,
+        *play.run.sheet.state(),
         json!({
             "tasks": [], "currentTaskIndex": 0, "taskAttempts": {}, "currentAttempts": 0,
             "coderOutput": null, "reviewerOutput": null,
@@ -111,7 +111,7 @@ fn the_states_before_and_after_each_agent() {
     let second = attempt("// attempt 2 - fixed...", "complete", true, &[]);
     give(&mut play, &second);
     shows(&play, json!({ "currentTaskIndex": 0, "currentAttempts": 2, "coderOutput": second }));
-    assert_eq!(play.run.state["tasks"][0]["status"], "review");
+    assert_eq!(play.run.sheet.state()["tasks"][0]["status"], "review");
     assert_eq!(play.run.node.as_str(), "reviewer", "coder-to-reviewer");
 
     let results = json!([{ "criterion": "It holds", "met": true }]);
@@ -124,8 +124,8 @@ fn the_states_before_and_after_each_agent() {
             "metrics": { "tasksCompleted": 1, "totalReviews": 1 },
         }),
     );
-    assert_eq!(play.run.state["tasks"][0]["status"], "complete");
-    assert_eq!(play.run.state["tasks"][1]["status"], "in_progress");
+    assert_eq!(play.run.sheet.state()["tasks"][0]["status"], "complete");
+    assert_eq!(play.run.sheet.state()["tasks"][1]["status"], "in_progress");
     assert_eq!(play.run.node.as_str(), "coder", "next-task");
 }
 
@@ -140,7 +140,7 @@ fn a_review_that_does_not_approve_puts_the_task_back() {
             "metrics": { "totalReviews": 1, "tasksCompleted": 0 },
         }),
     );
-    assert_eq!(play.run.state["tasks"][0]["status"], "in_progress");
+    assert_eq!(play.run.sheet.state()["tasks"][0]["status"], "in_progress");
     assert_eq!(play.run.node.as_str(), "coder", "reviewer-reject");
 }
 
@@ -183,6 +183,6 @@ fn the_ends_of_the_design() {
         let badly = played(&speckit(), given);
         assert_eq!(badly.run.status().to_string(), "failed");
         shows(&badly, json!({ "metrics": { "tasksFailed": 1, "tasksCompleted": 0 } }));
-        assert_eq!(badly.run.state["tasks"][0]["status"], "failed");
+        assert_eq!(badly.run.sheet.state()["tasks"][0]["status"], "failed");
     }
 }

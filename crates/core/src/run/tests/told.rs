@@ -1,6 +1,6 @@
 //! Events, effects and runs in one line each, for the texts of the tests.
 
-use crate::run::{ChildEnd, Effect, Event, Hold, Next, Phase, Run};
+use crate::run::{ChildEnd, Effect, Event, Hold, Next, Phase, Run, Situation};
 use serde_json::json;
 
 /// Says what happened.
@@ -64,8 +64,13 @@ pub(super) fn describe_effect(effect: &Effect) -> String {
 
 /// Says where a run stands.
 pub(super) fn describe_run(run: &Run) -> String {
-    let phase = match &run.phase {
-        Phase::Publishing => "publishing".to_owned(),
+    let working = match &run.situation {
+        Situation::Working(working) => working,
+        Situation::Completed { .. } => return "completed".to_owned(),
+        Situation::Failed { error } => return format!("failed {}", error.code),
+    };
+    let phase = match &working.phase {
+        Phase::Publishing { .. } => "publishing".to_owned(),
         Phase::Performing { asks: 0, .. } => "performing".to_owned(),
         Phase::Performing { asks, .. } => format!("performing, asked {asks}"),
         Phase::Asking { question } => format!("asking {question:?}"),
@@ -84,18 +89,16 @@ pub(super) fn describe_run(run: &Run) -> String {
         }
         Phase::Landing { edge, item, task, .. } => format!("landing {item} (#{task}) along {edge}"),
         Phase::Ending => "ending".to_owned(),
-        Phase::Completed { .. } => return "completed".to_owned(),
-        Phase::Failed { error } => return format!("failed {}", error.code),
     };
     let item = run.item.as_ref().map_or_else(String::new, |item| format!(" {item}"));
-    let asked = if run.is_asked { "" } else { ", not asked" };
-    let hold = match &run.hold {
+    let asked = if working.is_asked { "" } else { ", not asked" };
+    let hold = match &working.hold {
         None => "",
         Some(Hold::Paused) => ", paused",
         Some(Hold::Stopping { .. }) => ", stopping",
         Some(Hold::Error { .. }) => ", held by an error",
     };
-    let above = if run.is_parent_paused { ", paused above" } else { "" };
+    let above = if working.is_parent_paused { ", paused above" } else { "" };
     format!("{}, step {} {}{item}: {phase}{asked}{hold}{above}", run.status(), run.step, run.node)
 }
 

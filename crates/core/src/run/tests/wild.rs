@@ -6,7 +6,7 @@
 use super::outputs::{Dice, any_json};
 use super::play::{Play, through_json};
 use super::workflows::{Example, plain_state, small};
-use crate::run::{Command, Phase};
+use crate::run::{Command, Phase, Situation};
 use crate::{Code, replay_run};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -116,13 +116,15 @@ fn play_to_the_end(
     let (mut play, _) = Play::begin(example, |_| {}).unwrap();
     play.is_thorough = is_thorough;
     for output in outputs.iter().cycle().take(shape.steps_max() * ASKS_PER_STEP) {
-        let Phase::Performing { asks, .. } = play.run.phase else { break };
+        let Some(&Phase::Performing { asks, .. }) = play.run.phase() else { break };
         let step = play.run.step;
         play.tell(Command::Performed { step, asks, output: output_of(*output), head: None }).unwrap();
     }
-    match &play.run.phase {
-        Phase::Completed { .. } => prop_assert_eq!(play.run.node.as_str(), format!("n{}", shape.nodes - 1)),
-        Phase::Failed { error } => {
+    match &play.run.situation {
+        Situation::Completed { .. } => {
+            prop_assert_eq!(play.run.node.as_str(), format!("n{}", shape.nodes - 1));
+        }
+        Situation::Failed { error } => {
             prop_assert!(KNOWN.contains(&error.code), "{error:?}");
         }
         other => prop_assert!(false, "it has not ended after {} steps: {other:?}", shape.steps_max()),

@@ -18,7 +18,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
     let mut place = work.seats.enter(run).await;
     for _ in 0..TRIES_MAX {
         let mut seat = place.take(project).await?;
-        let Phase::Mapping(mapping) = &seat.run().phase else {
+        let Some(Phase::Mapping(mapping)) = seat.run().phase() else {
             return seat::settle(project, &terms(work)).await;
         };
         let name = mapping.workflow.clone();

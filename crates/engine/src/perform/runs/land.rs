@@ -99,8 +99,8 @@ struct Waiting {
 async fn wanted(work: &Work, run: RunId, step: u64) -> Result<Option<Waiting>, Error> {
     let seat = Seat::load(&work.project, run).await?;
     let run = seat.run();
-    Ok(match &run.phase {
-        Phase::Landing { item, .. } if run.step == step => Some(Waiting {
+    Ok(match run.phase() {
+        Some(Phase::Landing { item, .. }) if run.step == step => Some(Waiting {
             sent_back: run.sent_back.get(item).copied().unwrap_or_default(),
             parent: run.parent.as_ref().map(|parent| parent.run_id),
         }),

@@ -38,7 +38,7 @@ pub(crate) async fn perform(
     let mut intent = work.intent;
     loop {
         let terms = Terms { settle: vec![intent], fence: Some(work.token) };
-        let Phase::Performing { asks, .. } = seat.run().phase else {
+        let Some(&Phase::Performing { asks, .. }) = seat.run().phase() else {
             return seat::settle(&work.project, &terms).await;
         };
         if let Some(command) = find_hold(seat.run()) {
@@ -71,13 +71,13 @@ pub(crate) async fn perform(
 
 /// Tells whether the current node of a run should be performed; otherwise what is left of it is ended.
 pub(crate) fn is_performed(run: &Run) -> bool {
-    matches!(run.phase, Phase::Performing { .. }) && find_hold(run).is_none()
+    matches!(run.phase(), Some(Phase::Performing { .. })) && find_hold(run).is_none()
 }
 
 /// Returns the command for a run whose node is not performed, because it was stopped or paused before anybody
 /// began.
 fn find_hold(run: &Run) -> Option<Command> {
-    match run.hold {
+    match run.hold() {
         Some(Hold::Stopping { .. }) => Some(Command::Stopped),
         _ => run.may_be_put_off().then_some(Command::PutOff { step: run.step }),
     }
@@ -119,7 +119,7 @@ async fn play(
         Played::Stopped(StopReason::Shutdown) => None,
         Played::Stopped(_) => {
             let failure = stopped(seat.run().id);
-            Some(if seat.run().hold.is_some() {
+            Some(if seat.run().hold().is_some() {
                 Command::Stopped
             } else {
                 Command::NotPerformed { step, failure }

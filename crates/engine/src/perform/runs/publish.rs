@@ -36,10 +36,12 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
     let project = &work.project;
     for _ in 0..TRIES_MAX {
         let mut seat = Seat::load(project, run).await?;
-        if !matches!(seat.run().phase, Phase::Publishing) || seat.run().step != step {
-            return seat::settle(project, &terms(work)).await;
-        }
-        let items = match find_items(&mut seat) {
+        let then = match seat.run().phase() {
+            Some(Phase::Publishing { then }) if seat.run().step == step => then,
+            _ => return seat::settle(project, &terms(work)).await,
+        };
+        let takes_up = then.is_some();
+        let items = match find_items(&seat) {
             Ok(items) => items,
             Err(failure) => {
                 let command = Command::Unperformable { step, failure: *failure };
@@ -47,7 +49,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
                 return Ok(());
             }
         };
-        if items.is_empty() && seat.run().then.is_some() {
+        if items.is_empty() && takes_up {
             match take_up(work, &seat).await? {
                 TakenUp::All => {}
                 TakenUp::Not(failure) => {
@@ -111,7 +113,8 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
                 Found::Failed(failure) => return Ok(TakenUp::Not(failure)),
                 Found::Later | Found::PutOff => seen = project.store().wait_past(seen, IDLE).await?,
             }
-            if work.is_leaving() || get_run(project, run.id).await?.phase != Phase::Publishing {
+            let now = get_run(project, run.id).await?;
+            if work.is_leaving() || !matches!(now.phase(), Some(Phase::Publishing { .. })) {
                 return Ok(TakenUp::Leaving);
             }
         }
@@ -120,10 +123,10 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
 }
 
 /// Returns the items of the board that have no task yet.
-fn find_items(seat: &mut Seat) -> Result<Vec<BoardItem>, Box<Failure>> {
+fn find_items(seat: &Seat) -> Result<Vec<BoardItem>, Box<Failure>> {
     let now_millis = clock::now().as_millisecond();
-    let (run, workflow) = seat.lend();
-    match find_board_items(run::Situation { workflow, now_millis }, run) {
+    let (run, workflow) = (seat.run(), seat.workflow());
+    match find_board_items(run::Inputs { workflow, now_millis }, run) {
         Ok(items) => Ok(items.into_iter().filter(|item| !run.tasks.contains_key(&item.key)).collect()),
         Err(fault) => Err(Box::new(run::explain_node(run, &fault))),
     }

@@ -18,7 +18,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, control: Option<Control>) -
         control.over().await;
     }
     leftovers::end_lost(work, Scope::Run(run)).await?;
-    if let Phase::Mapping(mapping) = &get_run(&work.project, run).await?.phase {
+    if let Some(Phase::Mapping(mapping)) = get_run(&work.project, run).await?.phase() {
         for child in mapping.under_way() {
             let mut seat = Seat::load_bare(&work.project, child).await?;
             let terms = Terms { settle: Vec::new(), fence: Some(work.token) };

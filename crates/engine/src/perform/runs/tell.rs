@@ -1,7 +1,7 @@
 //! Tells a run that one of its children has ended.
 
 use crate::commands::run_orders::get_run;
-use crate::core::run::{ChildEnd, Command, Phase};
+use crate::core::run::{ChildEnd, Command, Situation};
 use crate::core::{Actor, RunId};
 use crate::error::Error;
 use crate::perform::Work;
@@ -9,11 +9,11 @@ use crate::perform::runs::terms;
 use crate::runs::seat::{self, Seat};
 
 pub(crate) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<(), Error> {
-    let end = match get_run(&work.project, run).await?.phase {
-        Phase::Completed { result } => ChildEnd::Completed { result },
-        Phase::Failed { error } => ChildEnd::Failed { error },
-        // Cannot happen: only the end of a run asks for this effect.
-        _ => return seat::settle(&work.project, &terms(work)).await,
+    let end = match get_run(&work.project, run).await?.situation {
+        Situation::Completed { result } => ChildEnd::Completed { result },
+        Situation::Failed { error } => ChildEnd::Failed { error },
+        // It cannot be otherwise: the effect is asked for by the end.
+        Situation::Working(_) => return seat::settle(&work.project, &terms(work)).await,
     };
     let command = Command::ChildEnded { child: run, end };
     let mut place = work.seats.enter(parent).await;

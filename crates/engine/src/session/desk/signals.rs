@@ -23,8 +23,8 @@ pub(crate) async fn find(project: &Project, subject: &Subject) -> Result<(Signal
     let Some(of_run) = &subject.run else { return Ok((Signal::None, None)) };
     let run = runs::get_run(project, of_run.id).await?;
     let has_gone_on = run.is_over() || run.step != of_run.step;
-    let above = run.is_parent_paused.then_some(&Hold::Paused);
-    Ok(of_hold(run.hold.as_ref().or(above), has_gone_on))
+    let above = run.is_parent_paused().then_some(&Hold::Paused);
+    Ok(of_hold(run.hold().or(above), has_gone_on))
 }
 
 /// Tells whether a session must not begin any more: it was stopped or cancelled, or its work continued

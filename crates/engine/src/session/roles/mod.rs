@@ -232,7 +232,7 @@ async fn abandon(work: &Work, charge: Option<&Charge>) -> Result<(), Error> {
 
 /// Finds the pause before another try that the current step of a run is in.
 pub(crate) async fn find_park(project: &Project, run: &Run) -> Result<Option<Park>, Error> {
-    if !matches!(run.phase, Phase::Performing { .. }) || run.is_held() {
+    if !matches!(run.phase(), Some(Phase::Performing { .. })) || run.is_held() {
         return Ok(None);
     }
     if let Some(task) = run.find_task() {
@@ -312,7 +312,7 @@ async fn keep(
 }
 
 fn asks_of(run: &Run) -> u32 {
-    if let Phase::Performing { asks, .. } = run.phase { asks } else { 0 }
+    if let Some(Phase::Performing { asks, .. }) = run.phase() { *asks } else { 0 }
 }
 
 fn answer(acted: Acted) -> Played {
