@@ -1,6 +1,6 @@
 //! The loop that carries decisions out: load, decide, append, perform.
 //!
-//! The only crate where the others meet. Any process may [give](commands) a command; one [`Engine`] per
+//! The only crate where the others meet. Any process may [give](orders) a command; one [`Engine`] per
 //! project performs the effects, holds the lease, and finishes what a crash left undone. Rules live in
 //! `regatta-core`, and printing lives in the binary.
 //!
