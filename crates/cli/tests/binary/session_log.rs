@@ -1,5 +1,6 @@
 //! What a person sees of a session while it happens: its text, what it is doing, what it used, its uncommitted work.
 
+use crate::run_support::{gated, open, until_begun as until_step};
 use crate::support::{PROGRAM, Transcript, add, check, field, until_in, with_shell};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::terminal::AtTerminal;
@@ -113,6 +114,26 @@ fn a_session_as_text_as_items_and_as_it_is() {
     );
     let prompted = project.run(&["task", "log", "1", "--prompt"]).stdout;
     assert!(prompted.len() > 2 * text.len(), "{prompted}");
+}
+
+#[test]
+fn the_sessions_of_a_runs_roles_are_followed_from_another_terminal() {
+    let project = gated();
+    let run = project.start(&["run", "speckit", "--prd", "plan.md", "--level", "5"]);
+    until_step(&project, 1);
+    let mut reader = AtTerminal::start(&project, &["run", "log", "1", "-f"]);
+    reader.until_shown("spec");
+    (1..=20).for_each(|step| open(&project, step));
+    reader.until_shown("T001.txt");
+    assert_eq!(reader.wait(), Some(0), "it ends when the run waits for a person or has ended");
+    assert_eq!(run.wait().code, Some(0));
+    let items = project.json(&["run", "log", "1"]);
+    let items = items.as_array().expect("items are a list");
+    let ends = items.iter().filter(|item| item["kind"] == "ended").count();
+    assert!(ends >= 3, "one for the spec writer, the coder and the reviewer: {items:?}");
+    let raw = project.run(&["run", "log", "1", "--raw"]).stdout;
+    assert!(raw.lines().all(|line| line.starts_with('{')) && raw.contains("T001.txt"), "{raw}");
+    assert_eq!(project.refusal(&["run", "log", "7"])["code"], "RUN_NOT_FOUND");
 }
 
 #[test]
