@@ -122,9 +122,10 @@ fn the_sessions_of_a_runs_roles_are_followed_from_another_terminal() {
     let run = project.start(&["run", "speckit", "--prd", "plan.md", "--level", "5"]);
     until_step(&project, 1);
     let mut reader = AtTerminal::start(&project, &["run", "log", "1", "-f"]);
-    reader.until_shown("spec");
+    reader.until_shown("spec (planner)");
+    reader.until_shown("coder (worker)");
     (1..=20).for_each(|step| open(&project, step));
-    reader.until_shown("T001.txt");
+    reader.until_shown("reviewer (judge)");
     assert_eq!(reader.wait(), Some(0), "it ends when the run waits for a person or has ended");
     assert_eq!(run.wait().code, Some(0));
     let items = project.json(&["run", "log", "1"]);
@@ -132,7 +133,7 @@ fn the_sessions_of_a_runs_roles_are_followed_from_another_terminal() {
     let ends = items.iter().filter(|item| item["kind"] == "ended").count();
     assert!(ends >= 3, "one for the spec writer, the coder and the reviewer: {items:?}");
     let raw = project.run(&["run", "log", "1", "--raw"]).stdout;
-    assert!(raw.lines().all(|line| line.starts_with('{')) && raw.contains("T001.txt"), "{raw}");
+    assert!(raw.lines().all(|line| line.starts_with('{')) && raw.contains("\"stream\":\"prompt\""), "{raw}");
     assert_eq!(project.refusal(&["run", "log", "7"])["code"], "RUN_NOT_FOUND");
 }
 
