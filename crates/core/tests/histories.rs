@@ -7,7 +7,7 @@ use regatta_core::machine::Column;
 use regatta_core::message::{self, Party};
 use regatta_core::session::{self, Account, Scope};
 use regatta_core::{
-    EpicId, Event, Fact, Happening, PrdSlug, RunId, Stage, Task, TaskId, document, replay_catalogue,
+    EpicId, Event, Fact, Happening, PrdSlug, RunId, Stage, Task, TaskId, document, effects, replay_catalogue,
     replay_crew, replay_epic, replay_inbox, replay_plan, replay_prd, replay_run, replay_task, run,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +28,57 @@ fn every_kind_of_event_is_in_a_history() {
         histories().iter().flat_map(|path| load(path)).map(|fact| fact.event.kind()).collect();
     let missing: Vec<&str> = Happening::kinds().filter(|kind| !recorded.contains(kind)).collect();
     assert!(missing.is_empty(), "record a history with {missing:?}");
+}
+
+/// Renaming a field in the code must not rename it in the log.
+#[test]
+fn every_event_and_effect_is_written_as_before() {
+    let mut events: BTreeMap<&str, String> = BTreeMap::new();
+    let mut effects: BTreeMap<&str, String> = BTreeMap::new();
+    for path in histories() {
+        for fact in load(&path) {
+            events.insert(fact.event.kind(), to_json(&fact.event));
+        }
+        effects.extend(list_effects(&load(&path)));
+    }
+    let lines =
+        |written: BTreeMap<&str, String>| written.into_values().map(|line| line + "\n").collect::<String>();
+    expect_file!["wire/events.jsonl"].assert_eq(&lines(events));
+    expect_file!["wire/effects.jsonl"].assert_eq(&lines(effects));
+}
+
+/// Returns an effect of each kind that followed from the facts.
+fn list_effects(facts: &[Fact<Happening>]) -> BTreeMap<&'static str, String> {
+    let mut tasks: BTreeMap<TaskId, Task> = BTreeMap::new();
+    let mut runs: BTreeMap<RunId, run::Run> = BTreeMap::new();
+    let mut found = BTreeMap::new();
+    for Fact { at, actor, event } in facts.iter().cloned() {
+        match event {
+            Happening::Task(event) => {
+                let id = event.task();
+                let fact = Fact { at, actor, event };
+                let Some(task) = Task::evolve(tasks.remove(&id), &fact) else { continue };
+                found.extend(effects(&task, &fact.event).map(|effect| (effect.kind(), to_json(&effect))));
+                tasks.insert(id, task);
+            }
+            Happening::Run(event) => {
+                let Some(id) = event.find_run() else { continue };
+                let before = runs.remove(&id);
+                let was_asked = before.as_ref().is_some_and(run::Run::is_asked);
+                let fact = Fact { at, actor, event };
+                let Some(run) = run::Run::evolve(before, &fact) else { continue };
+                let asked = run::effects(was_asked, &run, &fact.event);
+                found.extend(asked.iter().map(|effect| (effect.kind(), to_json(effect))));
+                runs.insert(id, run);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn to_json(written: &impl serde::Serialize) -> String {
+    serde_json::to_string(written).expect("it is plain data")
 }
 
 fn histories() -> Vec<PathBuf> {
