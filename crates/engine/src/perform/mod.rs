@@ -19,7 +19,6 @@ mod wait;
 pub(crate) use crate::runtime::control::Control;
 pub(crate) use crate::runtime::under_way::UnderWay;
 pub(crate) use crate::session::places::Places;
-pub(crate) use run_session::is_wanted;
 
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, Command, Effect, Outcome, TaskId};

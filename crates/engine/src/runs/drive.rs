@@ -3,7 +3,6 @@
 //! A fork continues from the last commit of the other run. Work that a person cancelled is not started again
 //! without asking. What a step does in the worktree, and when the task is complete, is not decided here.
 
-use crate::clock;
 use crate::commands::orders::{self, Order};
 use crate::commands::run_orders::get_run;
 use crate::core::run::{Run, Taping};
@@ -49,8 +48,6 @@ pub(crate) enum Found {
     Ready(Box<Task>),
     /// It will be, after an event in the log.
     Later,
-    /// Its run was paused before another try.
-    PutOff,
     /// A person has to do something first.
     Failed(Failure),
 }
@@ -64,7 +61,6 @@ impl Drive<'_> {
         loop {
             match self.look(&mut is_asked).await? {
                 Found::Ready(task) => return Ok(Driven::Ready(task)),
-                Found::PutOff => return Ok(Driven::Not(Played::PutOff)),
                 Found::Failed(failure) => return Ok(Driven::Not(Played::Failed(failure))),
                 Found::Later => {}
             }
@@ -88,7 +84,7 @@ impl Drive<'_> {
         let is_mine = task.run == Some(run);
         Ok(match &task.stage {
             Stage::InProgress(work) if is_mine => match work.phase {
-                WorkPhase::Driven { .. } => self.look_at_park(task).await?,
+                WorkPhase::Driven { .. } => Found::Ready(Box::new(task)),
                 WorkPhase::Preparing => Found::Later,
                 _ if cancelled::is_being_cancelled(&task) => Found::Failed(cancelled::explain_step(run, id)),
                 _ => Found::Failed(taken(self.run, &task)),
@@ -112,19 +108,6 @@ impl Drive<'_> {
                 Err(error) => Found::Failed(trouble::of_run(self.run, error)?),
             },
             _ => Found::Failed(taken(self.run, &task)),
-        })
-    }
-
-    /// Looks whether the pause before another try is over. A run that a person paused meanwhile does not try,
-    /// and one that a person resumed does not wait.
-    async fn look_at_park(&self, task: Task) -> Result<Found, Error> {
-        let Some(park) = task.find_park() else { return Ok(Found::Ready(Box::new(task))) };
-        let run = get_run(&self.work.project, self.run.id).await?;
-        let is_due = park.until <= clock::now() || run.updated_at > task.updated_at;
-        Ok(match run.is_held() {
-            true if run.may_be_put_off() => Found::PutOff,
-            false if is_due => Found::Ready(Box::new(task)),
-            true | false => Found::Later,
         })
     }
 

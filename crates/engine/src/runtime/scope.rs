@@ -8,10 +8,10 @@
 use crate::commands::orders;
 use crate::core::{Effect, RunId, TaskId, run};
 use crate::error::Error;
-use crate::perform;
 use crate::project::Project;
 use crate::runs;
 use crate::runtime::lanes::Deed;
+use crate::session::owner::find_wanted;
 use regatta_store::IntentId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
@@ -143,7 +143,7 @@ impl Scope {
 async fn is_left_over(project: &Project, deed: &Deed) -> Result<bool, Error> {
     match deed {
         Deed::Task(Effect::RunSession { task, session, .. }) => {
-            Ok(!perform::is_wanted(&orders::get_task(project, *task).await?, *session))
+            Ok(find_wanted(&orders::get_task(project, *task).await?, *session).is_none())
         }
         Deed::Run(run::Effect::PerformNode { run, .. }) => {
             Ok(!runs::is_performed(&runs::get_run(project, *run).await?))

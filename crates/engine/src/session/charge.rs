@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::commands::accounts::{self, Closing, Opened};
 use crate::core::session::{Ending, Subject, Usage};
-use crate::core::{AgentId, Breakdown, Failure, FailureClass, Park, Refusal, RunId, TaskId};
+use crate::core::{Breakdown, Failure, FailureClass, Park, Refusal};
 use crate::crash;
 use crate::error::Error;
 use crate::log;
@@ -49,32 +49,16 @@ struct Waiting<'a> {
     lane: String,
 }
 
-/// What a session is for.
-pub(crate) struct Purpose<'a> {
-    pub(crate) mark: &'a str,
-    pub(crate) agent: &'a AgentId,
-    pub(crate) task: Option<TaskId>,
-    pub(crate) run: Option<RunId>,
-    pub(crate) above: Vec<RunId>,
-    pub(crate) role: Option<&'a str>,
-    pub(crate) number: u32,
-    /// Whether the agent starts a new conversation, even if it could continue an old one.
-    pub(crate) is_fresh: bool,
-}
-
 /// Waits for a place, and opens a session in it. If the rest of a budget is set aside for other sessions, it
 /// waits until one of them ends, and holds no place meanwhile: they may be waiting for one themselves.
-pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -> Result<Opening, Error> {
-    let subject = Subject {
-        session: name_of(purpose.mark).to_owned(),
-        agent_id: purpose.agent.clone(),
-        task_id: purpose.task,
-        run_id: purpose.run,
-        above: purpose.above,
-        role: purpose.role.map(str::to_owned),
-        number: purpose.number,
-        day: clock::now().to_zoned(jiff::tz::TimeZone::system()).date(),
-    };
+///
+/// A fresh session starts a new conversation, even if the agent could continue an old one.
+pub(crate) async fn open(
+    work: &Work,
+    subject: Subject,
+    is_fresh: bool,
+    control: &Control,
+) -> Result<Opening, Error> {
     let lane = log::lane_of(&subject);
     let store = work.project.store();
     loop {
@@ -86,7 +70,7 @@ pub(crate) async fn open(work: &Work, purpose: Purpose<'_>, control: &Control) -
         // Waiting may have taken longer than the lease lasts.
         engine::check_lease(&work.project, work.token).await?;
         let seen = store.head().await?;
-        let error = match accounts::open(&work.project, work.token, &subject, purpose.is_fresh).await {
+        let error = match accounts::open(&work.project, work.token, &subject, is_fresh).await {
             Ok(opened) => {
                 let is_session_gone = false;
                 return Ok(Opening::Open(Charge { subject, _place: place, opened, is_session_gone }));
@@ -266,7 +250,7 @@ mod tests {
     use super::*;
     use crate::commands::orders::Giver;
     use crate::commands::run_orders::NewRun;
-    use crate::core::Actor;
+    use crate::core::{Actor, RunId};
     use crate::project::Project;
     use crate::runs;
     use crate::session::places::Places;
@@ -292,20 +276,27 @@ tokens = 1000
     async fn one_that_waits_for_another_does_not_keep_it_from_its_place() {
         let repo = TestRepo::new();
         let (first, second, work) = with_two_runs(&repo).await;
-        let (agent, control) = ("worker".parse().unwrap(), Control::new());
-        let purpose = |mark, run| {
-            let (run, above) = (Some(run), Vec::new());
-            Purpose { mark, agent: &agent, task: None, run, above, role: None, number: 1, is_fresh: false }
+        let control = Control::new();
+        let subject = |session: &str, run| Subject {
+            session: session.to_owned(),
+            agent_id: "worker".parse().unwrap(),
+            task_id: None,
+            run_id: Some(run),
+            above: Vec::new(),
+            role: None,
+            number: 1,
+            day: jiff::civil::date(2026, 1, 1),
         };
         let open_first = async || {
-            let opened = open(&work, purpose("first.", first), &control).await.unwrap();
+            let opened = open(&work, subject("first", first), false, &control).await.unwrap();
             let Opening::Open(charge) = opened else { panic!("nobody else has set anything aside") };
             charge
         };
         // The place is free again, but the reserved budget is not: a killed engine leaves it like that.
         drop(open_first().await);
         let close_first = async { open_first().await.abandon(&work).await.unwrap() };
-        let both = async { tokio::join!(open(&work, purpose("second.", second), &control), close_first) };
+        let both =
+            async { tokio::join!(open(&work, subject("second", second), false, &control), close_first) };
         let (opened, ()) = tokio::time::timeout(LIMIT, both).await.expect("both go on");
         assert!(matches!(opened, Ok(Opening::Open(_))), "it has its turn");
     }

@@ -1,19 +1,27 @@
 //! One start of one agent, from the reservation of its budget to its settlement.
 //!
-//! Does not know how a task or a run continues afterwards. Start reading at `sessions`; `desk` has the tools of the agent, and
-//! `roles` the sessions of a run's roles.
+//! Does not know how a task or a run continues afterwards. Start reading at `lifecycle`, which has the phases in their
+//! order, then `plan`, which has what differs between sessions; `desk` has the tools of the agent, and `roles` the
+//! sessions of a run's roles.
 
 pub(crate) mod charge;
+mod collect;
 pub mod desk;
 pub(crate) mod hearing;
+mod launch;
 pub(crate) mod leftovers;
+pub(crate) mod lifecycle;
 pub(crate) mod moved_refs;
+pub(crate) mod owner;
 pub(crate) mod places;
+pub(crate) mod plan;
 pub(crate) mod planted;
+mod prepare;
 pub(crate) mod prompt;
+pub(crate) mod retry;
 pub(crate) mod role;
 pub(crate) mod role_prompt;
 pub(crate) mod roles;
 pub(crate) mod sandbox;
 pub(crate) mod session_entry;
-pub(crate) mod sessions;
+mod watch;

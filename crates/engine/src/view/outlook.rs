@@ -15,7 +15,7 @@ use crate::log;
 use crate::project::Project;
 use crate::recording::taped_task;
 use crate::runs::family::find_above;
-use crate::session::roles::find_park;
+use crate::session::retry::find_park;
 use crate::view::task as view;
 use crate::view::task::UNATTENDED;
 use regatta_store::Intent;

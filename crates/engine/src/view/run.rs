@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::project::Project;
 use crate::runtime::engine;
 use crate::runtime::holder::Holder;
-use crate::session::roles::find_park;
+use crate::session::retry::find_park;
 use crate::view::outlook::{Outlook, look};
 use crate::view::steps::{StepView, find_steps};
 use jiff::Timestamp;

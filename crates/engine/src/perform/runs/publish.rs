@@ -111,7 +111,7 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
                 // The step that needs the task reports this.
                 Found::Failed(failure) if failure.code == Code::TaskCancelled => break,
                 Found::Failed(failure) => return Ok(TakenUp::Not(failure)),
-                Found::Later | Found::PutOff => seen = project.store().wait_past(seen, IDLE).await?,
+                Found::Later => seen = project.store().wait_past(seen, IDLE).await?,
             }
             let now = get_run(project, run.id).await?;
             if work.is_leaving() || !matches!(now.phase(), Some(Phase::Publishing { .. })) {

@@ -175,6 +175,23 @@ impl Clerk {
         Ok(draft.about(self.subject.task, run.map(|run| run.id), item).replying_to(reply_to))
     }
 
+    /// Counts a message before it is sent, under one lock with the check of the limit: an agent may send
+    /// several at once.
+    fn count_message(&self) -> Result<(), Fault> {
+        let mut state = self.lock();
+        if state.messages >= MESSAGES_MAX {
+            drop(state);
+            return Err(too_many("message", MESSAGES_MAX));
+        }
+        state.messages += 1;
+        Ok(())
+    }
+
+    async fn send(&self, draft: Draft) -> Result<MessageId, Error> {
+        let roles = self.roles_of_run().await?;
+        messages::send(&self.project, &self.subject.giver(), draft, roles).await
+    }
+
     /// Returns the roles of the run that the session is part of.
     async fn roles_of_run(&self) -> Result<BTreeSet<String>, Error> {
         let Some(run) = &self.subject.run else { return Ok(BTreeSet::new()) };
@@ -380,13 +397,12 @@ impl Desk for Clerk {
     async fn send_message(&self, message: SendMessage) -> Result<SentAnswer, Fault> {
         self.check_open()?;
         let draft = self.draft(message).map_err(|error| fault_of(&error))?;
-        if self.lock().messages >= MESSAGES_MAX {
-            return Err(too_many("message", MESSAGES_MAX));
+        self.count_message()?;
+        let sent = self.send(draft).await;
+        if sent.is_err() {
+            self.lock().messages -= 1;
         }
-        let roles = self.roles_of_run().await.map_err(|error| fault_of(&error))?;
-        let sent = messages::send(&self.project, &self.subject.giver(), draft, roles).await;
         let id = sent.map_err(|error| fault_of(&error))?;
-        self.lock().messages += 1;
         Ok(SentAnswer { message_id: id.number() })
     }
 
@@ -439,5 +455,50 @@ impl Desk for Clerk {
             Some(what) => fault_from(&problem.with("recorded", self.note(what).await)),
             None => fault_from(&problem),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use regatta_agents::SessionId;
+    use regatta_testkit::repo::TestRepo;
+
+    fn message(to: &str) -> SendMessage {
+        serde_json::from_value(serde_json::json!({ "to": to, "body": "Hello" })).unwrap()
+    }
+
+    /// Returns the tools of a session that may send one more message.
+    async fn with_one_message_left(repo: &TestRepo) -> Clerk {
+        repo.write(".regatta/config.toml", "[agents.alpha]\nkind = \"command\"\ncommand = [\"true\"]\n");
+        let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
+        let clerk = Clerk::new(Opening {
+            project: &project,
+            session: &SessionId::new("task-1-1.a").unwrap(),
+            mark: "task-1-1.",
+            subject: Subject { agent: "alpha".parse().unwrap(), session: 1, task: None, run: None },
+            limits: &Limits::default(),
+            leaving: watch::channel(false).1,
+        });
+        clerk.lock().messages = MESSAGES_MAX - 1;
+        clerk
+    }
+
+    #[tokio::test]
+    async fn messages_that_are_sent_at_once_do_not_pass_the_limit_together() {
+        let repo = TestRepo::new();
+        let clerk = with_one_message_left(&repo).await;
+        let send = || clerk.send_message(message("agent:alpha"));
+        let (first, second, third) = tokio::join!(send(), send(), send());
+        let sent = [&first, &second, &third].into_iter().filter(|sent| sent.is_ok()).count();
+        assert_eq!(sent, 1, "{first:?} {second:?} {third:?}");
+    }
+
+    #[tokio::test]
+    async fn a_message_that_is_not_sent_does_not_count() {
+        let repo = TestRepo::new();
+        let clerk = with_one_message_left(&repo).await;
+        clerk.send_message(message("role:nobody")).await.unwrap_err();
+        clerk.send_message(message("agent:alpha")).await.unwrap();
     }
 }

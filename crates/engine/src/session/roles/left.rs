@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::perform::Work;
 use crate::session::leftovers;
 use crate::session::role::Played;
-use crate::session::roles::alone;
+use crate::session::roles::own_worktree;
 use regatta_agents::StopReason;
 
 /// Ends what was left of a run's current step.
@@ -20,7 +20,7 @@ pub(crate) async fn end(work: &Work, run: &Run) -> Result<(), Error> {
     if run.find_task().is_some() {
         return Ok(());
     }
-    match alone::clear_left(work, run).await {
+    match own_worktree::remove_left(work, run).await {
         Err(error) if error.is_of_engine() => Err(error),
         // The doctor finds what is left.
         Err(_) | Ok(()) => Ok(()),

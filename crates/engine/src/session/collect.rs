@@ -1,0 +1,76 @@
+//! Judges how a session ended and keeps its work: restores what it may not change, commits, and records.
+
+use crate::commands::orders;
+use crate::core::{Complete, Task};
+use crate::error::Error;
+use crate::perform::Work;
+use crate::runs::cancelled;
+use crate::session::lifecycle::End;
+use crate::session::plan::{Owner, Plan};
+use crate::session::prepare::Ready;
+use crate::session::roles::{read_only, taping};
+use crate::session::{charge, owner};
+use regatta_agents::{Ended, Outcome, StopReason};
+
+/// Keeps what a session left; an answer whose work cannot be kept does not count.
+pub(crate) async fn collect(
+    work: &Work,
+    plan: &Plan<'_>,
+    ready: &Ready,
+    ended: &Ended,
+) -> Result<End, Error> {
+    if let Err(error) = restore(plan, ready).await {
+        return Ok(End::Failed(owner::explain_error(plan, error)?));
+    }
+    match &ended.outcome {
+        Outcome::Stopped(reason) => Ok(End::Stopped(*reason)),
+        Outcome::Failed(failure) => {
+            Ok(End::Broke(charge::breakdown(failure, owner::explain_failure(plan, failure))))
+        }
+        Outcome::Finished => keep(work, plan, ready, ended).await,
+    }
+}
+
+/// Removes from the worktree of a task what a role changed that may only read.
+async fn restore(plan: &Plan<'_>, ready: &Ready) -> Result<(), Error> {
+    match (&plan.owner, &ready.task, &ready.start) {
+        (Owner::RoleInTask { ask, .. }, Some(task), Some(start)) if !plan.writes => {
+            read_only::undo(ask, &plan.worktree, (task, plan.subject.session), start).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Commits the work for a task, and records the answer of a role if its run is recorded.
+async fn keep(work: &Work, plan: &Plan<'_>, ready: &Ready, ended: &Ended) -> Result<End, Error> {
+    if let Owner::RoleInTask { task, ask } = plan.owner
+        && cancelled::find(&work.project, ask.run.id, task).await?.is_some()
+    {
+        return Ok(End::Stopped(StopReason::Cancelled));
+    }
+    let complete = match &ready.task {
+        None => None,
+        Some(task) => match commit(work, plan, task, ended).await {
+            Ok(complete) => Some(complete),
+            Err(error) => return Ok(End::Failed(owner::explain_error(plan, error)?)),
+        },
+    };
+    // A missing answer is judged like a wrong one: the role learns what is wrong, and is asked again.
+    let result = ended.result.clone().unwrap_or_default();
+    if let Some(ask) = plan.owner.ask() {
+        let (commits, folder) = ((&plan.worktree.base, ready.start.as_ref()), plan.folder(&work.project));
+        if let Some(failure) = taping::record(ask, &result, commits, &folder).await? {
+            return Ok(End::Failed(failure));
+        }
+    }
+    Ok(End::Returned { result, complete })
+}
+
+/// Commits what the agent left, and computes the diff.
+async fn commit(work: &Work, plan: &Plan<'_>, before: &Task, ended: &Ended) -> Result<Complete, Error> {
+    let task = orders::get_task(&work.project, before.id).await?;
+    let role = plan.owner.ask().map_or_else(String::new, |ask| format!(" ({})", ask.role));
+    let message = format!("Task #{}: work of session {}{role}", task.id, plan.subject.session);
+    let diff = orders::commit_work(&work.project, &task, &message).await?;
+    Complete::new(diff, ended.turns.max(1), ended.summary.clone()).map_err(orders::invalid)
+}

@@ -1,0 +1,215 @@
+//! The one lifecycle of a session: its phases, in their order.
+//!
+//! ```text
+//!   reserve ─▶ prepare ─▶ launch ─▶ watch ─▶ collect ─▶ settle
+//!   charge     prepare    launch    watch    collect    owner
+//! ```
+//!
+//! A session that does not begin gives back what was reserved. One that the engine leaves when it shuts down
+//! stays open on its accounts, and the next engine runs it again under the same number. The place of the agent
+//! is free again after the last phase, whatever came of it.
+
+use crate::core::{Breakdown, Complete, Failure, SessionEnd};
+use crate::crash;
+use crate::error::Error;
+use crate::perform::Work;
+use crate::recording::replay_branch;
+use crate::recording::take::Take;
+use crate::recording::tape::Tape;
+use crate::runtime::control::Control;
+use crate::session::charge::{self, Charge, Opening};
+use crate::session::plan::{Owner, Plan, Source};
+use crate::session::prepare::{self, Ready};
+use crate::session::{collect, launch, owner, session_entry, watch};
+use regatta_agents::{Ended, Outcome, StopReason, Usage};
+use serde_json::Value;
+use std::time::Duration;
+
+/// What came of a session.
+pub(crate) enum Finished {
+    /// It was stopped before it began.
+    CalledOff(StopReason),
+    /// It could not begin.
+    NotStarted(Failure),
+    /// The engine shuts down during it: the next one runs it again.
+    Left,
+    /// It began and ended.
+    Ended(End),
+}
+
+/// How a session ended that had begun.
+pub(crate) enum End {
+    /// With a result; the work for a task is committed.
+    Returned { result: Value, complete: Option<Complete> },
+    /// With a result that cannot be kept.
+    Failed(Failure),
+    /// Its agent broke off.
+    Broke(Breakdown),
+    /// Somebody stopped it.
+    Stopped(StopReason),
+}
+
+/// What its owner makes of it.
+pub(crate) enum Settled {
+    Over(Finished),
+    /// It broke off and is tried again after a pause, which is in the log.
+    Parked,
+}
+
+/// What plays: an agent in its place, or a recorded answer.
+enum Player<'a> {
+    Agent(Box<Charge>),
+    Recording(&'a Tape, &'a Take),
+}
+
+/// Runs a session from its reservation to the report to its owner.
+pub(crate) async fn run(work: &Work, plan: &Plan<'_>, control: &Control) -> Result<Settled, Error> {
+    let mut player = match reserve(work, plan, control).await? {
+        Ok(player) => player,
+        Err(finished) => return owner::settle(work, plan, None, finished).await,
+    };
+    let finished = match prepare::prepare(work, plan).await? {
+        Ok(ready) => play(work, plan, &ready, &mut player, control).await?,
+        Err(failure) => Finished::NotStarted(failure),
+    };
+    let charge = player.charge();
+    if let (Some(charge), Finished::CalledOff(_) | Finished::NotStarted(_)) = (charge, &finished) {
+        charge.abandon(work).await?;
+    }
+    owner::settle(work, plan, charge, finished).await
+}
+
+/// Waits for a place and for the budget; a recorded answer needs neither.
+async fn reserve<'a>(
+    work: &Work,
+    plan: &'a Plan<'_>,
+    control: &Control,
+) -> Result<Result<Player<'a>, Finished>, Error> {
+    if let Source::Recording(tape, take) = &plan.source {
+        return Ok(Ok(Player::Recording(tape, take)));
+    }
+    Ok(match charge::open(work, plan.account(), plan.is_fresh(), control).await? {
+        Opening::Open(charge) => Ok(Player::Agent(Box::new(charge))),
+        Opening::Refused(failure) => Err(Finished::NotStarted(failure)),
+        Opening::Stopped(reason) => Err(Finished::CalledOff(reason)),
+    })
+}
+
+/// Lets the agent work or plays what is recorded, and keeps what came of it.
+async fn play(
+    work: &Work,
+    plan: &Plan<'_>,
+    ready: &Ready,
+    player: &mut Player<'_>,
+    control: &Control,
+) -> Result<Finished, Error> {
+    let ended = match player {
+        Player::Agent(charge) => work_to_the_end(work, plan, ready, charge, control).await?,
+        Player::Recording(tape, take) => play_back(work, plan, tape, take).await?,
+    };
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(finished) => return Ok(finished),
+    };
+    crash::point("run_session.ended");
+    if ended.outcome == Outcome::Stopped(StopReason::Shutdown) {
+        return Ok(Finished::Left);
+    }
+    // First of all: an error below must not keep the budget.
+    if let Some(charge) = player.charge() {
+        charge.close(work, &ended).await?;
+    }
+    let end = collect::collect(work, plan, ready, &ended).await?;
+    if let (Some(task), Some(end)) = (&ready.task, end.of_task()) {
+        let (session, start) = (plan.subject.session, ready.start.as_ref());
+        session_entry::remember(work, task, session, start, (&ended.outcome, &end)).await?;
+    }
+    crash::point("run_session.after");
+    Ok(Finished::Ended(end))
+}
+
+/// Starts the agent and watches it to its end, a second time if the conversation that it was to resume is gone.
+async fn work_to_the_end(
+    work: &Work,
+    plan: &Plan<'_>,
+    ready: &Ready,
+    charge: &mut Charge,
+    control: &Control,
+) -> Result<Result<Ended, Finished>, Error> {
+    loop {
+        let live = match launch::launch(work, plan, ready, charge).await {
+            Ok(Some(live)) => live,
+            Ok(None) => return Ok(Err(Finished::CalledOff(StopReason::Cancelled))),
+            Err(problem) => return Ok(Err(Finished::NotStarted(Failure::from(*problem)))),
+        };
+        owner::note_start(work, plan).await?;
+        crash::point("run_session.started");
+        let mut ended = watch::watch(&work.project, live, control).await;
+        // The prompt says all that is needed, so a new conversation of the agent will do.
+        if charge.starts_afresh(&ended) {
+            continue;
+        }
+        if let Some(entry) = work.project.config().agents.get(&plan.subject.agent) {
+            charge.judge(&entry.limits, &mut ended);
+        }
+        return Ok(Ok(ended));
+    }
+}
+
+/// Plays a recorded answer in the worktree, if it fits there.
+async fn play_back(
+    work: &Work,
+    plan: &Plan<'_>,
+    tape: &Tape,
+    take: &Take,
+) -> Result<Result<Ended, Finished>, Error> {
+    if let Owner::RoleInTask { ask, .. } = &plan.owner {
+        let misfit = replay_branch::find_misfit(&work.project, (tape, take), (ask.run, &plan.worktree));
+        if let Some(failure) = misfit.await? {
+            return Ok(Err(Finished::NotStarted(failure)));
+        }
+    }
+    owner::note_start(work, plan).await?;
+    Ok(match tape.play(take, &plan.folder(&work.project)) {
+        Ok(()) => Ok(recorded(take.output.clone())),
+        Err(error) => Err(Finished::Ended(End::Failed(owner::explain_error(plan, error)?))),
+    })
+}
+
+/// The end of a session that nobody had to run.
+fn recorded(result: Value) -> Ended {
+    Ended {
+        outcome: Outcome::Finished,
+        turns: 1,
+        result: Some(result),
+        result_from: None,
+        result_faults: Vec::new(),
+        summary: None,
+        usage: Usage::default(),
+        agent_session: None,
+        is_session_gone: false,
+        output_bytes: 0,
+        duration: Duration::ZERO,
+    }
+}
+
+impl Player<'_> {
+    fn charge(&self) -> Option<&Charge> {
+        match self {
+            Player::Agent(charge) => Some(charge),
+            Player::Recording(..) => None,
+        }
+    }
+}
+
+impl End {
+    /// Returns the end as a task records it; nothing for a result without a commit.
+    pub(crate) fn of_task(&self) -> Option<SessionEnd> {
+        Some(match self {
+            End::Returned { complete, .. } => SessionEnd::Finished(complete.clone()?),
+            End::Failed(failure) => SessionEnd::Failed(failure.clone()),
+            End::Broke(breakdown) => SessionEnd::Broken(breakdown.clone()),
+            End::Stopped(_) => SessionEnd::Stopped,
+        })
+    }
+}

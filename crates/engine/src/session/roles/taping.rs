@@ -1,0 +1,158 @@
+//! The tape of a run: what is recorded on it, and what it answers in the place of an agent.
+
+use crate::commands::orders;
+use crate::core::run::{Phase, Run, Taping};
+use crate::core::{Code, CommitId, Failure, Problem, Start};
+use crate::error::Error;
+use crate::recording::difference::Difference;
+use crate::recording::replay_branch;
+use crate::recording::take::{Take, digest_of};
+use crate::recording::tape::Tape;
+use crate::recording::tape_files::TapeFiles;
+use crate::recording::tape_fit::TapeChange;
+use crate::recording::tape_name::name_of;
+use crate::runs::trouble;
+use crate::runs::way::find_way;
+use crate::session::plan::Source;
+use crate::session::role::Ask;
+use crate::session::roles::AgentRoles;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+impl AgentRoles {
+    /// Finds where the answer to a question comes from: from an agent, unless a tape is played.
+    pub(super) async fn find_source(&self, ask: &Ask<'_>) -> Result<Source, Box<Failure>> {
+        let Some(Taping::Replay(folder)) = &ask.run.tape else { return Ok(Source::Agent) };
+        let failed = |error: Error| Box::new(trouble::explain(ask.run, &error));
+        let tape = self.open(folder).map_err(failed)?;
+        let asks = asks_of(ask.run);
+        let way = find_way(ask.project, ask.run).await.map_err(failed)?;
+        let take =
+            tape.find(&way, ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run, asks)))?.clone();
+        if take.prompt_digest != digest_of(&ask.prompt) {
+            let text = format!("`{}` would be told something else", ask.run.node);
+            let difference = Difference::at(&way, ask.run.step, text);
+            self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(difference);
+        }
+        Ok(Source::Recording(tape, Box::new(take)))
+    }
+
+    /// Opens the tape of a run, once for all of its steps.
+    fn open(&self, folder: &str) -> Result<Arc<Tape>, Error> {
+        let mut tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tape) = tapes.get(folder) {
+            return Ok(Arc::clone(tape));
+        }
+        let tape = Arc::new(Tape::open(Path::new(folder))?);
+        tapes.insert(folder.to_owned(), Arc::clone(&tape));
+        Ok(tape)
+    }
+
+    /// Finds where work in a worktree of its own would start.
+    pub(super) async fn see_start(&self, ask: &Ask<'_>) -> Result<Start, Error> {
+        match &ask.run.tape {
+            Some(Taping::Replay(folder)) => {
+                replay_branch::see_start(ask.project, ask.run, &*self.open(folder)?).await
+            }
+            Some(Taping::Record(_)) | None => orders::see_start(ask.project).await,
+        }
+    }
+}
+
+/// Says why no answer of a run can be recorded, before an answer is paid for.
+pub(super) fn find_recording_trouble(run: &Run) -> Result<Option<Failure>, Error> {
+    let Some(Taping::Record(tape)) = &run.tape else { return Ok(None) };
+    match Tape::at(Path::new(tape)).check_writable() {
+        Ok(()) => Ok(None),
+        Err(error) => trouble::of_recording(run, error).map(Some),
+    }
+}
+
+/// Records an answer with the files that changed since a commit, if the run is recorded, or says why it was not.
+pub(crate) async fn record(
+    ask: &Ask<'_>,
+    output: &Value,
+    commits: (&CommitId, Option<&regatta_git::CommitId>),
+    folder: &Path,
+) -> Result<Option<Failure>, Error> {
+    let Some(Taping::Record(tape)) = &ask.run.tape else { return Ok(None) };
+    match keep(ask, Tape::at(Path::new(tape)), output, commits, folder).await {
+        Ok(()) => Ok(None),
+        Err(error) => trouble::of_recording(ask.run, error).map(Some),
+    }
+}
+
+async fn keep(
+    ask: &Ask<'_>,
+    tape: Tape,
+    output: &Value,
+    (base, start): (&CommitId, Option<&regatta_git::CommitId>),
+    folder: &Path,
+) -> Result<(), Error> {
+    let (mut files, mut changes) = (TapeFiles::default(), BTreeMap::new());
+    if let Some(start) = start {
+        let repository = ask.project.repository();
+        let head = repository.head_of_worktree(folder).await?;
+        let committed = repository.changed_entries(start, &head).await?;
+        let left = repository.status(folder, &[]).await?.into_iter().map(|entry| entry.place);
+        let changed: BTreeSet<PathBuf> =
+            committed.iter().map(|change| change.path.clone()).chain(left).collect();
+        files = TapeFiles::look(folder, changed)?;
+        changes = committed.iter().map(|change| (name_of(&change.path), TapeChange::of(change))).collect();
+    }
+    let take = Take {
+        way: find_way(ask.project, ask.run).await?,
+        step: ask.run.step,
+        node: ask.run.node.to_string(),
+        item: ask.run.item.clone(),
+        visit: ask.run.count_visits() + 1,
+        asks: asks_of(ask.run),
+        prompt_digest: digest_of(&ask.prompt),
+        output: output.clone(),
+        base: Some(base.clone()),
+        files,
+        changes,
+    };
+    tape.keep(&take, &ask.prompt, folder)
+}
+
+fn asks_of(run: &Run) -> u32 {
+    if let Some(Phase::Performing { asks, .. }) = run.phase() { *asks } else { 0 }
+}
+
+fn not_recorded(run: &Run, asks: u32) -> Failure {
+    Failure::from(Problem::new(
+        Code::RunFailed,
+        format!("step {} of run {} cannot be replayed", run.step, run.id),
+        missing(run.node.as_str(), run.item.as_deref(), run.count_visits() + 1, asks),
+        "the workflow decides otherwise than when it was recorded; record it again if that is meant",
+    ))
+}
+
+/// Names the answer that a tape does not have.
+fn missing(node: &str, item: Option<&str>, visit: u32, asks: u32) -> String {
+    let item = item.map_or_else(String::new, |item| format!(" for {item}"));
+    match asks {
+        0 => format!("the tape has no answer {visit} of `{node}`{item}"),
+        1 => format!("the tape has answer {visit} of `{node}`{item}, but none for when it is asked again"),
+        _ => format!(
+            "the tape has answer {visit} of `{node}`{item}, but none for when it is asked again {asks} times"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing;
+
+    #[test]
+    fn an_answer_that_is_there_is_not_called_missing() {
+        assert_eq!(missing("coder", Some("T001"), 2, 0), "the tape has no answer 2 of `coder` for T001");
+        assert_eq!(
+            missing("coder", None, 1, 1),
+            "the tape has answer 1 of `coder`, but none for when it is asked again"
+        );
+    }
+}
