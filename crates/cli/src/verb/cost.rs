@@ -8,10 +8,10 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use regatta_engine::core::{Problem, RunId, TaskId};
 use regatta_engine::cost::{CostLine, CostQuery, CostView, find_cost};
 
-/// Shows what the sessions of agents used: tokens, money, time.
+/// Show what agent sessions used: tokens, money and time
 ///
-/// Figures are what the agents say. Where one does not say what it cost, the amount is what is known, with a `+`.
-/// Sessions that are still running count with what their agents have said so far.
+/// The figures are those that the agents report, so far for sessions that are still running. If an agent reports no cost,
+/// the known amount is shown with a `+`.
 #[derive(Args)]
 pub(crate) struct Cost {
     /// Only the sessions of this task.
@@ -20,22 +20,22 @@ pub(crate) struct Cost {
     /// Only the sessions of this run and of its children.
     #[arg(long, value_name = "ID")]
     run: Option<RunId>,
-    /// What a line is about.
+    /// Group by.
     #[arg(long, value_enum, default_value_t = By::Day)]
     by: By,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// A day, where the engine is.
+    /// Day, in the engine's time zone.
     Day,
-    /// A task.
+    /// Task.
     Task,
-    /// A run; with `--run`, each of its children too.
+    /// Run; with `--run`, also each of its children.
     Run,
-    /// An agent.
+    /// Agent.
     Agent,
-    /// A session, in order.
+    /// Session, in order.
     Session,
 }
 
@@ -57,7 +57,7 @@ impl Cost {
 
 fn render(found: &CostView) -> String {
     if found.lines.is_empty() {
-        return format!("{DIM}no session has begun yet{DIM:#}\n");
+        return format!("{DIM}no session has started yet{DIM:#}\n");
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

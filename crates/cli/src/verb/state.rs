@@ -13,26 +13,26 @@ use std::path::{Path, PathBuf};
 /// The verbs of state files.
 #[derive(Subcommand)]
 pub(crate) enum State {
-    /// Reads a task file and says what was understood, or where and why it could not be.
+    /// Check a task file and show how it is read, or where and why it cannot be
     ///
-    /// Ends with 1 when something in it is wrong. Unknown parts are no fault: they are kept word for word.
+    /// Exits with 1 if the file has errors. Unknown parts are not errors: they are kept verbatim.
     Validate {
-        /// The task file.
+        /// Task file.
         file: PathBuf,
     },
-    /// Write the log and all that belongs to it into one file
+    /// Write the log and everything that belongs to it to one file
     ///
     /// The file holds the log, transcripts, task files and archives, review and salvage refs, and the branches of tasks in
-    /// work. Uncommitted files in worktrees are not in it, nor are the config and workflows, which are meant for git. An
+    /// progress. It does not hold uncommitted files in worktrees, nor the config and workflows, which belong in git. An
     /// engine may be running.
     Export {
         /// The file to write; `-` for stdout
         file: PathBuf,
     },
-    /// Take over what `state export` wrote in another clone of this repository
+    /// Import what `state export` wrote in another clone of this repository
     ///
-    /// Everything is checked first, and nothing changes if something is wrong. A project that has a log of its own is left
-    /// as it is.
+    /// Everything is checked first, and nothing changes if something is wrong. A project that already has a log is not
+    /// changed.
     Import {
         /// The file to read; `-` for stdin
         file: PathBuf,

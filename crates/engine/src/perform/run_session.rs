@@ -195,7 +195,7 @@ fn explain(project: &Project, task: TaskId, session: u32, failure: &regatta_agen
     let transcript = project.transcript(task, session);
     let (code, next) = match failure.class {
         FailureClass::RateLimit => {
-            (Code::RateLimited, format!("it continues by itself; `regatta task resume {task}` tries at once"))
+            (Code::RateLimited, format!("it resumes automatically; `regatta task resume {task}` tries now"))
         }
         FailureClass::Budget => (
             Code::BudgetExceeded,
@@ -210,15 +210,11 @@ fn explain(project: &Project, task: TaskId, session: u32, failure: &regatta_agen
             ),
         ),
     };
-    let mut problem = Problem::new(
-        code,
-        format!("session {session} of task #{task} ended badly"),
-        failure.to_string(),
-        next,
-    )
-    .with("class", failure.class.name())
-    .with("session", session)
-    .with("transcript", transcript.display().to_string());
+    let mut problem =
+        Problem::new(code, format!("session {session} of task #{task} failed"), failure.to_string(), next)
+            .with("class", failure.class.name())
+            .with("session", session)
+            .with("transcript", transcript.display().to_string());
     if let Some(exit) = failure.exit {
         problem = problem.with("exit", exit);
     }

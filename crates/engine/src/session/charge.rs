@@ -306,7 +306,7 @@ tokens = 1000
         drop(open_first().await);
         let close_first = async { open_first().await.abandon(&work).await.unwrap() };
         let both = async { tokio::join!(open(&work, purpose("second.", second), &control), close_first) };
-        let (opened, ()) = tokio::time::timeout(LIMIT, both).await.expect("both go on");
+        let (opened, ()) = tokio::time::timeout(LIMIT, both).await.expect("both continue");
         assert!(matches!(opened, Ok(Opening::Open(_))), "it has its turn");
     }
 

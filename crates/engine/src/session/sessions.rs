@@ -78,12 +78,13 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         Box::new(Problem { why, ..Problem::new(Code::AgentStartFailed, what.clone(), "", next) })
     };
     let Some(entry) = project.config().agents.get(agent) else {
-        let why = format!("the config has no `[agents.{agent}]` entry any more");
+        let why = format!("the config no longer has an `[agents.{agent}]` entry");
         let next = match request.speaks_for.task {
             Some(task) => format!(
-                "give it to another: `regatta task reassign {task} --agent NAME`, or add the entry again"
+                "give the task to another agent with `regatta task reassign {task} --agent NAME`, or add the \
+                 entry again"
             ),
-            None => "choose another with `regatta agent list`, or add the entry again".to_owned(),
+            None => "choose another agent (`regatta agent list`), or add the entry again".to_owned(),
         };
         return Err(Box::new(Problem::new(Code::AgentNotFound, what, why, next)));
     };
@@ -91,10 +92,10 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         let why = format!("its worktree {} is gone", request.folder.display());
         return Err(failed(vec![why], find_worktree_again(request.speaks_for.task)));
     }
-    let mend = || format!("mend `[agents.{agent}]` in .regatta/config.toml, then try again");
+    let fix = || format!("fix `[agents.{agent}]` in .regatta/config.toml, then try again");
     leftovers::end(&request.mark, entry.limits.grace)
         .await
-        .map_err(|error| failed(chain(&error), "end those processes by hand, then try again".to_owned()))?;
+        .map_err(|error| failed(chain(&error), "stop those processes yourself, then try again".to_owned()))?;
     let program = match &entry.program {
         Program::Command { command } => regatta_agents::Program::Command(command.clone()),
         Program::Headless { kind, command } => {
@@ -103,7 +104,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         Program::Acp { command } => regatta_agents::Program::Acp(command.clone()),
         Program::Scripted { script } => {
             let script =
-                Script::load(&project.place(script)).map_err(|error| failed(chain(&error), mend()))?;
+                Script::load(&project.place(script)).map_err(|error| failed(chain(&error), fix()))?;
             regatta_agents::Program::Scripted(script)
         }
     };
@@ -112,9 +113,8 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
     if let Some(charge) = request.charge {
         charge.narrow(&mut limits);
     }
-    let desk = open_desk(work, &request, &session, &limits).map_err(|error| {
-        failed(chain(&error), "see that the folder of sessions can be written".to_owned())
-    })?;
+    let desk = open_desk(work, &request, &session, &limits)
+        .map_err(|error| failed(chain(&error), "check that the sessions folder is writable".to_owned()))?;
     let command = match &program {
         regatta_agents::Program::Scripted(_) => None,
         regatta_agents::Program::Command(command)
@@ -124,14 +124,14 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
     let enclosure = match command {
         Some(command) => {
             enclose(project, &request, desk.private(), (command, entry.login)).await.map_err(|error| {
-                let next = if let NotEnclosed::Refused { next, .. } = &error { next.clone() } else { mend() };
+                let next = if let NotEnclosed::Refused { next, .. } = &error { next.clone() } else { fix() };
                 failed(chain(&error), next)
             })?
         }
         None => None,
     };
     if command.is_some() {
-        let see = || "look at its worktree: no git settings may lie there that nobody can read".to_owned();
+        let see = || "look at its worktree: it has git settings that cannot be read".to_owned();
         let left = planted::prepare(project, &request.folder).await;
         if let Some(what) = left.map_err(|error| failed(chain(&error), see()))? {
             desk.note_refused(what).await;
@@ -146,7 +146,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
     };
     let hearing = request.charge.map(|charge| Hearing::new(work, charge));
     let variables = variables::resolve(entry, project.root()).await;
-    let variables = variables.map_err(|error| failed(chain(&error), mend()))?;
+    let variables = variables.map_err(|error| failed(chain(&error), fix()))?;
     let resumes = request.charge.and_then(|charge| charge.opened.resumes.as_ref());
     let start = Start {
         session,
@@ -194,7 +194,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
                 StartError::ProgramHidden { needs, .. } => {
                     format!("add {needs:?} to `[sandbox] readable` in .regatta/config.toml, then try again")
                 }
-                _ => mend(),
+                _ => fix(),
             };
             return Err(failed(chain(&error), next));
         }

@@ -8,10 +8,10 @@ use comfy_table::{Table, presets};
 use regatta_engine::core::Problem;
 use regatta_engine::{InstalledView, add_to_config, find_installed, known_agents};
 
-/// Finds the agents that are installed, and adds those that are missing to the config.
+/// Find installed agents and add those that are missing to the config.
 #[derive(Args)]
 pub(crate) struct Detect {
-    /// Only shows them.
+    /// Show them without changing the config.
     #[arg(long)]
     dry_run: bool,
 }
@@ -38,7 +38,7 @@ fn render(found: &[InstalledView], dry_run: bool) -> String {
     table.set_header(["AGENT", "KIND", "VERSION", "CONFIG", "PROGRAM"]);
     for agent in found {
         let state = match (agent.is_known, dry_run) {
-            (true, _) => "there already",
+            (true, _) => "configured",
             (false, true) => "not yet",
             (false, false) => "added",
         };

@@ -15,7 +15,7 @@ use regatta_engine::{AgentView, list_agents};
 /// The verbs of agents.
 #[derive(Subcommand)]
 pub(crate) enum Agent {
-    /// List the agents of the config, what they are doing and what they still need
+    /// List the configured agents, what they are doing and what they still need
     List,
     Detect(detect::Detect),
     Try(attempt::Try),

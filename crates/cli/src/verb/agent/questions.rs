@@ -10,26 +10,26 @@ use regatta_engine::core::session::{Asked, Leave};
 use regatta_engine::{answer_question, list_questions};
 use serde::Serialize;
 
-/// Lists what agents wait for a person to allow.
+/// List what agents are waiting for you to allow.
 #[derive(Args)]
 pub(crate) struct Questions {}
 
-/// Allows or denies what an agent asks.
+/// Allow or deny an agent's request.
 #[derive(Args)]
 pub(crate) struct Answer {
-    /// The question, as `regatta agent questions` names it.
+    /// Question ID from `regatta agent questions`.
     #[arg(value_name = "QUESTION")]
     question: String,
-    /// What the agent is told.
+    /// Answer.
     #[arg(value_enum)]
     answer: Choice,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Choice {
-    /// It may.
+    /// Allow the request.
     Allow,
-    /// It may not.
+    /// Deny the request.
     Deny,
 }
 

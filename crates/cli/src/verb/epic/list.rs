@@ -8,7 +8,7 @@ use comfy_table::{Cell, Table, presets};
 use regatta_engine::core::{PrdSlug, Problem};
 use regatta_engine::{EpicView, list_epics};
 
-/// Lists the epics.
+/// List epics.
 #[derive(Args)]
 pub(crate) struct List {}
 

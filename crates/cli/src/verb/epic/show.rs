@@ -10,10 +10,10 @@ use regatta_engine::{EpicView, Project, show_epic};
 use serde_json::json;
 use std::fmt::Write;
 
-/// Shows one epic with its tasks.
+/// Show one epic with its tasks.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The epic's number.
+    /// Epic number.
     #[arg(value_name = "ID", value_parser = epic_id)]
     epic: EpicId,
 }

@@ -8,7 +8,7 @@ use comfy_table::{Cell, Table, presets};
 use regatta_engine::core::Problem;
 use regatta_engine::{PrdView, list_prds};
 
-/// Lists the PRDs, without their texts.
+/// List PRDs, without their text.
 #[derive(Args)]
 pub(crate) struct List {}
 

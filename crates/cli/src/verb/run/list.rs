@@ -14,10 +14,10 @@ use serde_json::Value;
 /// The longest note; `regatta run show` has the rest.
 const NOTE_CHARACTERS_MAX: usize = 72;
 
-/// Lists the runs, newest first, without their states.
+/// List runs, newest first, without their state.
 #[derive(Args)]
 pub(crate) struct List {
-    /// How many at most.
+    /// Maximum number of runs.
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
 }
@@ -45,7 +45,7 @@ fn without_state(run: &RunView) -> Value {
 
 fn render(runs: &[RunView]) -> String {
     if runs.is_empty() {
-        return format!("{DIM}no runs yet; begin one with `regatta run WORKFLOW`{DIM:#}\n");
+        return format!("{DIM}no runs yet; start one with `regatta run WORKFLOW`{DIM:#}\n");
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -21,13 +21,13 @@ use crate::exit::Exit;
 use clap::{Args, Subcommand};
 use regatta_engine::core::{Id, Problem, RunId};
 
-/// Runs a workflow, and looks after runs.
+/// Run a workflow, and manage runs
 ///
-/// A run works in the foreground until it has ended, or until it waits for a person. On a terminal it asks.
+/// A run works in the foreground until it ends or waits for a person. In a terminal it asks you.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(
-    after_help = "A workflow that is called like one of the commands is run by its folder: .regatta/workflows/list."
+    after_help = "To run a workflow that has the name of a command, give its folder: .regatta/workflows/list."
 )]
 pub(crate) struct Run {
     #[command(subcommand)]

@@ -20,13 +20,13 @@ use std::fmt::Write;
 /// The longest value of the state that is shown whole; `--json` has the rest.
 const VALUE_CHARACTERS_MAX: usize = 90;
 
-/// Shows one run.
+/// Show one run.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The run's number.
+    /// Run number.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
-    /// Lists its steps too, with what each edge saw that was looked at.
+    /// List its steps too, with what each edge that was tried saw.
     #[arg(long)]
     steps: bool,
 }
@@ -104,7 +104,7 @@ fn render(run: &RunView) -> String {
     }
     if !run.anew.is_empty() {
         let items = run.anew.join(", ");
-        field("anew", format!("{items}, from the target branch: the commit that it stood at is not known"));
+        field("restarted", format!("{items}, from the target branch: the commit at that step is not known"));
     }
     if !run.tasks.is_empty() {
         let tasks: Vec<String> = run.tasks.iter().map(|(key, task)| format!("{key} is #{task}")).collect();
@@ -141,7 +141,7 @@ fn render_error(run: &RunView) -> String {
     )
 }
 
-/// After an approval the run goes on with whichever engine is there; without one it waits to be resumed.
+/// After an approval any engine continues the run; without one it waits to be resumed.
 fn next_of(run: &RunView) -> String {
     match run.phase {
         "landing" => format!("{}; then regatta run --resume {}", run.next, run.id),

@@ -18,10 +18,10 @@ use regatta_engine::{
 };
 use std::fmt::Write;
 
-/// Shows one task.
+/// Show one task.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
 }
@@ -152,7 +152,7 @@ fn show_file(task: &TaskView) -> Vec<(&'static str, String)> {
     fields.extend(task.sandbox.iter().map(|sandbox| ("sandbox", sandbox.clone())));
     fields.push(("file", task.state_file.clone()));
     let Some(size) = &task.state_file_size else {
-        let why = "not known: the file is missing or no text, and the next step makes it anew";
+        let why = "not known: the file is missing or not text; the next step recreates it";
         fields.push(("size", why.to_owned()));
         return fields;
     };

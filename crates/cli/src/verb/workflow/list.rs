@@ -12,7 +12,7 @@ use regatta_engine::runs::{Listed, Origin, list_workflows};
 use regatta_flow::Workflow;
 use serde::Serialize;
 
-/// Lists the workflows that can be run: the project's own, and those in the program.
+/// List the workflows that can be run: the project's own and the built-in ones.
 #[derive(Args)]
 pub(crate) struct List {}
 
