@@ -5,11 +5,11 @@ use super::carry::{interruption, problem_of};
 use super::demo_workflow;
 use super::person::{Decision, Person};
 use crate::arguments::Place;
+use crate::columns;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, Screen, YELLOW};
 use clap::Args;
-use comfy_table::{Table, presets};
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders::{self, Approving, Giver};
 use regatta_engine::{
@@ -233,11 +233,8 @@ fn render(tasks: &[TaskView], events: u64, root: &str, started: Instant) -> Stri
 
 /// Shows what became of the tasks of a demo.
 pub(super) fn table_of(tasks: &[TaskView]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["ID", "COLUMN", "AGENT", "SESSIONS", "REJECTED", "MERGED AS", "TITLE"]);
-    for task in tasks {
-        table.add_row([
+    let row = |task: &TaskView| {
+        [
             task.id.to_string(),
             task.column.to_string(),
             format!("{} (scripted)", task.agent_id.as_deref().unwrap_or("-")),
@@ -245,7 +242,8 @@ pub(super) fn table_of(tasks: &[TaskView]) -> String {
             task.rejection_count.to_string(),
             task.merge_commit.as_deref().map_or_else(|| "-".to_owned(), |commit| commit[..10].to_owned()),
             task.title.clone(),
-        ]);
-    }
-    table.trim_fmt()
+        ]
+    };
+    let header = ["ID", "COLUMN", "AGENT", "SESSIONS", "REJECTED", "MERGED AS", "TITLE"];
+    columns::table(header, tasks.iter().map(row)).trim_end().to_owned()
 }

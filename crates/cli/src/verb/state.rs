@@ -2,6 +2,7 @@
 
 use super::{state_file, state_prune};
 use crate::arguments::Place;
+use crate::columns::Fields;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
 use clap::Subcommand;
@@ -61,22 +62,20 @@ fn validate(place: &Place, file: &Path) -> Result<Exit, Problem> {
 fn render(read: &Understood) -> String {
     let id = read.task_id.map_or_else(|| "#?".to_owned(), |id| format!("#{id}"));
     let title = read.title.as_deref().unwrap_or("(no title)");
-    let mut text = format!("{CYAN}{id}{CYAN:#} {BOLD}{}{BOLD:#}\n", clean(title));
-    let mut field = |name: &str, value: String| {
-        let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value));
-    };
+    let mut fields = Fields::below(format!("{CYAN}{id}{CYAN:#} {BOLD}{}{BOLD:#}\n", clean(title)));
     let keys: Vec<&str> = read.metadata.iter().flat_map(|map| map.keys()).map(String::as_str).collect();
-    field("metadata", keys.join(", "));
+    fields.add("metadata", keys.join(", "));
     let checked = read.criteria.iter().filter(|criterion| criterion.checked).count();
-    field("criteria", format!("{checked} of {} ticked", read.criteria.len()));
-    field("inputs", count(read.chain_inputs.len(), "from other tasks"));
-    field("sessions", count(read.sessions.len(), "in full"));
-    field("output", if read.chain_output.is_some() { "written".to_owned() } else { "not yet".to_owned() });
-    field("size", format!("{} bytes, about {} tokens", read.size.bytes, read.size.tokens));
+    fields.add("criteria", format!("{checked} of {} ticked", read.criteria.len()));
+    fields.add("inputs", count(read.chain_inputs.len(), "from other tasks"));
+    fields.add("sessions", count(read.sessions.len(), "in full"));
+    fields.add("output", if read.chain_output.is_some() { "written" } else { "not yet" });
+    fields.add("size", format!("{} bytes, about {} tokens", read.size.bytes, read.size.tokens));
     for section in &read.size.sections {
         let title = if section.title.is_empty() { "(title)" } else { &section.title };
-        field("", format!("{title}: about {} tokens", section.tokens));
+        fields.add("", format!("{title}: about {} tokens", section.tokens));
     }
+    let mut text = fields.text;
     for unknown in &read.unknown {
         let _ = writeln!(
             text,

@@ -36,33 +36,19 @@ pub(crate) struct Run {
     begin: begin::Begin,
 }
 
-/// The verbs of a run; the help of each is that of its type.
-#[derive(Subcommand)]
-enum Verb {
-    List(list::List),
-    Show(show::Show),
-    Log(log::Log),
-    Pause(control::Pause),
-    Resume(resume::Resume),
-    Stop(control::Stop),
-    Answer(answer::Answer),
-    Fork(fork::Fork),
-    Replay(replay::Replay),
+group! {
+    /// The verbs of a run; the help of each is that of its type.
+    Verb {
+        List in list, Show in show, Log in log, Pause in control, Resume in resume, Stop in control,
+        Answer in answer, Fork in fork, Replay in replay,
+    }
 }
 
 impl Run {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         match self.verb {
             None => self.begin.run(place).await,
-            Some(Verb::List(verb)) => verb.run(place).await,
-            Some(Verb::Show(verb)) => verb.run(place).await,
-            Some(Verb::Log(verb)) => verb.run(place).await,
-            Some(Verb::Pause(verb)) => verb.run(place).await,
-            Some(Verb::Resume(verb)) => verb.run(place).await,
-            Some(Verb::Stop(verb)) => verb.run(place).await,
-            Some(Verb::Answer(verb)) => verb.run(place).await,
-            Some(Verb::Fork(verb)) => verb.run(place).await,
-            Some(Verb::Replay(verb)) => verb.run(place).await,
+            Some(verb) => verb.run(place).await,
         }
     }
 }

@@ -105,7 +105,7 @@ fn short_row_of(task: &TaskRow) -> Row<'_> {
 
 pub(super) fn render(asked: &[&TaskRow], tasks: &[TaskRow]) -> String {
     let lines: Vec<[Cow<'_, str>; 6]> = asked.iter().map(|task| line(task, tasks)).collect();
-    columns::render(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], &lines)
+    columns::render(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], &lines, 6)
 }
 
 fn line<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> [Cow<'a, str>; 6] {
