@@ -141,7 +141,7 @@ pub enum StartError {
         program: String,
     },
     /// The program may not be run.
-    #[error("the program `{program}` may not be executed")]
+    #[error("the program `{program}` is not executable")]
     ProgramNotExecutable {
         /// The program as it was given.
         program: String,

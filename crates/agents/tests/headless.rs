@@ -92,7 +92,7 @@ async fn an_exit_with_0_is_no_success() {
     assert!(failed.until.is_some());
     let cut = failure(run(agent(&place, headless("claude"), CLAUDE_BEGIN)).await.1);
     assert_eq!(cut.class, FailureClass::Crash);
-    assert_eq!(cut.message, "the program ended without saying that it is done");
+    assert_eq!(cut.message, "the program ended without reporting that it is done");
 }
 
 #[tokio::test]

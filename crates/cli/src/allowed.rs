@@ -13,7 +13,7 @@ use std::time::Duration;
 const OWN_TASK: &str = "REGATTA_TASK_ID";
 const PROJECT: &str = "REGATTA_PROJECT";
 
-/// How long the desk may take to write a refusal down; the agent is told no either way.
+/// How long the desk may take to record a refusal; the agent gets its refusal either way.
 const RECORD_WAIT: Duration = Duration::from_secs(10);
 
 /// A command that is not an agent's to give.
@@ -23,7 +23,7 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
-    /// Has the desk of the session write it down, and returns what the agent is told.
+    /// Makes the session's desk record it, and returns the agent's answer.
     pub(crate) async fn record(self) -> Problem {
         let is_recorded = match find_desk() {
             Some(folder) => {
@@ -33,7 +33,7 @@ impl Refused {
             }
             None => false,
         };
-        let what = format!("`{}` was not done", self.command);
+        let what = format!("`{}` was refused", self.command);
         let why = "this is the session of an agent: it may read, and write about its own task".to_owned();
         Refusal::Forbidden { what, why }.explain().with("recorded", is_recorded)
     }
@@ -100,7 +100,7 @@ pub(crate) fn check_reach() -> Result<(), Problem> {
     Err(Problem::new(
         Code::ProjectNotFound,
         "the project was not opened",
-        format!("{} is out of reach inside of the session's sandbox", project.display()),
+        format!("{} is not accessible inside the session's sandbox", project.display()),
         "use the tools of `regatta` (read_task, tick_criterion …), or `regatta prd show`, `epic show`, `task output` and \
          `task archive --show`, which ask the session's desk",
     ))

@@ -14,16 +14,16 @@ use std::path::{Path, PathBuf};
 /// Keeps the options that every verb has from standing between a verb's own.
 const EVERYWHERE: &str = "Options of every verb";
 
-/// Runs a team of coding agents through a project's work, and never loses a step.
+/// Run a team of coding agents through a project's work without losing a step.
 #[derive(Parser)]
 #[command(name = "regatta", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Try `regatta demo` first. Errors are explained at docs/errors/<CODE>.md.\n\
+#[command(after_help = "Try `regatta demo` first. Each error code has a page: docs/errors/<CODE>.md.\n\
     Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 70 a bug in Regatta.")]
 pub(crate) struct Arguments {
-    /// Works in the project of another folder.
+    /// Run as if started in DIR.
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     directory: Option<PathBuf>,
-    /// Prints one JSON document on stdout, and errors as JSON on stderr.
+    /// Print one JSON document on stdout, and errors as JSON on stderr.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -38,29 +38,29 @@ enum Verb {
     Trust(verb::trust::Trust),
     Up(verb::up::Up),
     Run(verb::run::Run),
-    /// Adds tasks and takes them through the board.
+    /// Add tasks and move them across the board.
     #[command(subcommand)]
     Task(verb::task::Task),
-    /// Adds and shows epics, groups of tasks.
+    /// Add, edit and show epics (groups of tasks).
     #[command(subcommand)]
     Epic(verb::epic::Epic),
-    /// Adds and shows PRDs, requirements documents.
+    /// Add, edit and show PRDs (requirements documents).
     #[command(subcommand)]
     Prd(verb::prd::Prd),
-    /// Shows, checks, draws and copies workflows.
+    /// Show, check, draw and copy workflows.
     #[command(subcommand)]
     Workflow(verb::workflow::Workflow),
     Eval(verb::eval::Eval),
-    /// Finds, lists and tries agents, and answers what they ask.
+    /// Find, list and try agents, and answer their questions.
     #[command(subcommand)]
     Agent(verb::agent::Agent),
     Cost(verb::cost::Cost),
     Messages(verb::messages::Messages),
     Events(verb::events::Events),
-    /// Check state files, and carry the state of a project to another clone
+    /// Check state files, and move a project's state to another clone
     #[command(subcommand)]
     State(verb::state::State),
-    /// Shows the task machine.
+    /// Show the task machine.
     #[command(subcommand)]
     Machine(verb::machine::Machine),
     Mcp(verb::mcp::Mcp),
@@ -118,7 +118,7 @@ impl Place {
             return Err(Problem::new(
                 Code::IoFailed,
                 what,
-                "there is no folder of that name",
+                "there is no folder with that name",
                 "check what follows `-C`",
             ));
         }

@@ -48,7 +48,7 @@ fn describe_session(event: &session::Event) -> String {
         session::Event::SessionOpened { subject, .. } => format!("session {} opened", subject.number),
         session::Event::SessionAsked { subject, question, what, .. } => {
             format!(
-                "asks for leave: {what} (regatta agent answer {} allow)",
+                "asks for permission: {what} (regatta agent answer {} allow)",
                 subject.name_question(*question)
             )
         }
@@ -103,13 +103,13 @@ fn describe_task(event: &Event) -> String {
             format!("queued: {whom} is busy ({working} of {limit} running)")
         }
         Event::TaskQueued { agent_id, working, limit, .. } => {
-            format!("queued for {agent_id}: {working} of {limit} places are taken")
+            format!("queued for {agent_id}: {working} of {limit} agents are running")
         }
-        Event::TaskDequeued { .. } => "taken out of the queue".to_owned(),
+        Event::TaskDequeued { .. } => "removed from the queue".to_owned(),
         Event::TaskAssignFailed { error, .. } => format!("not assigned yet: {}", error.message),
         Event::TaskAssigned { agent_id, owner, from, .. } => {
             let from =
-                from.as_ref().map_or_else(String::new, |from| format!(", to go on from {}", from.short()));
+                from.as_ref().map_or_else(String::new, |from| format!(", to continue from {}", from.short()));
             format!("assigned to {}{from}", who(agent_id.as_ref(), owner.as_deref()))
         }
         Event::TaskReassigned { agent_id, owner, .. } => {
@@ -122,7 +122,7 @@ fn describe_task(event: &Event) -> String {
             let files = if *files_changed == 1 { "file" } else { "files" };
             format!("submitted: {files_changed} {files}, +{lines_added} -{lines_removed}")
         }
-        Event::WorktreeCreated { path, .. } => format!("worktree made: {path}"),
+        Event::WorktreeCreated { path, .. } => format!("worktree created: {path}"),
         Event::AgentAssigned { agent_id, session, .. } => format!("{agent_id} works (session {session})"),
         Event::TaskCompleted { files_changed, lines_added, lines_removed, open, session_limit, .. } => {
             let files = if *files_changed == 1 { "file" } else { "files" };
@@ -153,7 +153,7 @@ fn describe_task(event: &Event) -> String {
         }
         Event::AgentStopping { agent_id, .. } => format!("stopping {}", what_is_stopped(agent_id.as_ref())),
         Event::AgentStopped { agent_id, .. } => format!("{} stopped", what_is_stopped(agent_id.as_ref())),
-        Event::AgentRefused { agent_id, what, .. } => format!("{agent_id} was refused {what}"),
+        Event::AgentRefused { agent_id, what, .. } => format!("{agent_id} was denied {what}"),
         Event::AgentRefsMoved { agent_id, refs, more, .. } => describe_moved_refs(agent_id, refs, *more),
         Event::WorktreeSalvaged { salvage, agent_id: Some(agent), .. } => {
             format!("{agent} changed files though its role may not; kept as {}, not merged", salvage.name)
@@ -167,7 +167,7 @@ fn describe_task(event: &Event) -> String {
         Event::TaskReleased { run_id, error: Some(error), .. } => {
             format!("left by run {run_id}: {}: {}", error.code, error.message)
         }
-        Event::TaskReleased { run_id, error: None, .. } => format!("run {run_id} is done with it"),
+        Event::TaskReleased { run_id, error: None, .. } => format!("run {run_id} has finished with it"),
         Event::TaskCancelled { reason: Some(reason), .. } => format!("cancelled: {reason}"),
         Event::TaskCancelled { reason: None, .. } => "cancelled".to_owned(),
         Event::ChecksRan { results, .. } => {

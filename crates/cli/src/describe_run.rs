@@ -1,6 +1,6 @@
 //! Events of runs in a person's words, one line each.
 //!
-//! What a role returned may be of any size, so it is not told: a step is told by where it led, and by what the edge
+//! What a role returned may be of any size, so it is not shown: a step is described by where it led, and by what the edge
 //! that was taken saw.
 
 use crate::screen::{GREEN, RED, YELLOW};
@@ -48,7 +48,7 @@ fn say(event: &Event, item: Option<&str>) -> String {
         Event::RunOutputRefused { step, faults, asks, .. } => {
             format!("step {step}: the answer does not fit its schema, asked again ({asks}): {}", list(faults))
         }
-        Event::RunAgentRefused { agent_id, what, .. } => format!("{agent_id} was refused {what}"),
+        Event::RunAgentRefused { agent_id, what, .. } => format!("{agent_id} was denied {what}"),
         Event::RunChildrenStarted { children, .. } => {
             format!("children: {}", list(children.iter().map(|(key, run)| format!("{key} is run {run}"))))
         }
@@ -113,15 +113,15 @@ fn say_begin(plan: &Begin) -> String {
     let Begin { workflow, level, next, .. } = plan;
     match (&plan.parent, &plan.forked) {
         (Some(parent), _) => {
-            format!("{workflow} begins for {} of run {}: {}", parent.item, parent.run_id, describe_next(next))
+            format!("{workflow} starts for {} of run {}: {}", parent.item, parent.run_id, describe_next(next))
         }
         (_, Some(fork)) => format!(
-            "{workflow} goes on as a fork of run {} at step {}: {}",
+            "{workflow} continues as a fork of run {} at step {}: {}",
             fork.run_id,
             fork.step,
             describe_next(next)
         ),
-        (None, None) => format!("{workflow} (level {level}) begins: {}", describe_next(next)),
+        (None, None) => format!("{workflow} (level {level}) starts: {}", describe_next(next)),
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn no_runtime(screen: &Screen, error: &std::io::Error) -> ExitCode {
     Exit::Failed.into()
 }
 
-/// Says that an invariant broke, and ends the process: what is on disk is whole, and the next start goes on.
+/// Reports that an invariant broke, and ends the process: what is on disk is complete, and the next start continues.
 pub(crate) fn report_bug(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map_or_else(String::new, |location| format!(" at {location}"));
     let payload = panic.payload();
@@ -89,7 +89,7 @@ pub(crate) fn report_bug(panic: &PanicHookInfo<'_>) {
     anstream::eprintln!("error[INTERNAL]: this is a bug in Regatta{place}");
     anstream::eprintln!("  why:  {what}");
     anstream::eprintln!(
-        "  next: please report it with this text; what was acknowledged is on disk, and a restart goes on"
+        "  next: please report this text; everything acknowledged is on disk, and a restart continues from there"
     );
     std::process::exit(Exit::Bug.number().into());
 }

@@ -77,7 +77,7 @@ impl Progress {
         }
     }
 
-    /// Says what goes on beside the spinner.
+    /// Shows what is happening, beside the spinner.
     pub(crate) fn set_message(&self, text: &str) {
         if let Some(spinner) = &self.spinner {
             spinner.set_message(text.to_owned());

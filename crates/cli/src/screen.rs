@@ -43,11 +43,11 @@ impl Screen {
             Code::IoFailed,
             "the output was not written",
             error.to_string(),
-            "see that there is room where it goes, then ask again; what the command did is done",
+            "check that there is space where it is written, then try again; the command itself was carried out",
         ))
     }
 
-    /// Writes to stdout, and tells whether somebody goes on reading.
+    /// Writes to stdout, and tells whether somebody still reads.
     fn print(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> bool {
         let mut out = anstream::stdout();
         self.note(write(&mut out).and_then(|()| out.flush()))

@@ -21,7 +21,7 @@ const TEXT_WIDTH_MIN: usize = 30;
 /// Wider than this is hard to read.
 const TEXT_WIDTH_MAX: usize = 110;
 
-/// What was used is told again after this long.
+/// What was used is shown again after this long.
 const USAGE_EVERY: SignedDuration = SignedDuration::from_secs(30);
 
 /// Lines of a failed tool's answer that are shown.

@@ -23,7 +23,7 @@ pub(crate) fn describe_park(park: &Park, has_engine: bool, now: Timestamp, zone:
     };
     let until = describe_time(park.until, now, zone);
     if has_engine {
-        format!("{why} until {until}, continues by itself")
+        format!("{why} until {until}, resumes automatically")
     } else {
         format!("{why} until {until}, then needs an engine: regatta up")
     }
@@ -49,7 +49,7 @@ mod tests {
         };
         assert_eq!(
             describe(FailureClass::RateLimit, "2026-01-01T14:05:59Z", true),
-            "limited until 14:05, continues by itself"
+            "limited until 14:05, resumes automatically"
         );
         assert_eq!(
             describe(FailureClass::Network, "2026-01-02T14:05:00Z", false),

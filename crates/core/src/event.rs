@@ -620,7 +620,7 @@ mod tests {
             {"type":"task:dequeued","taskId":7,"agentId":"alpha"}
             {"type":"task:assign:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:assigned","taskId":7,"agentId":"alpha","priority":"medium","branch":"task/7","target":"main","base":"0000000000000000000000000000000000000000","path":"trees/task-7","attempt":1,"working":0,"limit":2,"from":"0000002000000000000000000000000000000000"}
-            {"type":"task:reassigned","taskId":7,"agentId":"beta","from":"alpha","session":2,"feedback":"Go on"}
+            {"type":"task:reassigned","taskId":7,"agentId":"beta","from":"alpha","session":2,"feedback":"Continue"}
             {"type":"worktree:created","taskId":7,"branch":"task/7","path":"trees/task-7"}
             {"type":"worktree:create:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:assigned","taskId":7,"agentId":"alpha","session":2}
@@ -646,7 +646,7 @@ mod tests {
             {"type":"agent:resumed","taskId":7,"agentId":"alpha","session":2,"feedback":"because"}
             {"type":"agent:resume:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"},"rejectionCount":0}
             {"type":"agent:parked","taskId":7,"agentId":"alpha","session":2,"class":"rate_limit","attempt":1,"until":"2026-01-01T00:00:00Z","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
-            {"type":"agent:woken","taskId":7,"agentId":"alpha","session":2,"feedback":"Go on"}
+            {"type":"agent:woken","taskId":7,"agentId":"alpha","session":2,"feedback":"Continue"}
             {"type":"agent:continued","taskId":7,"agentId":"alpha","session":2,"open":1,"limit":8}
             {"type":"agent:stopping","taskId":7,"agentId":"alpha","reason":"because"}
             {"type":"agent:stopped","taskId":7,"agentId":"alpha"}

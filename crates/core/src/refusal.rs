@@ -107,7 +107,7 @@ impl Refusal {
             Refusal::SessionRunning { task } => Problem::new(
                 self.code(),
                 format!("task #{task} is busy"),
-                "its session is under way",
+                "its session is running",
                 format!("wait for it, or stop it first: `regatta task reassign {task} --stop …`"),
             )
             .with("taskId", task.number()),
@@ -142,20 +142,20 @@ impl Refusal {
             Refusal::TaskNotFound { task } => Problem::new(
                 self.code(),
                 format!("there is no task #{task}"),
-                "no task of that number was created in this project",
+                "no task with that number was created in this project",
                 "see the tasks with `regatta task list`",
             )
             .with("taskId", task.number()),
             Refusal::RunNotFound { run } => Problem::new(
                 self.code(),
                 format!("there is no run {run}"),
-                "no run of that number was started in this project",
+                "no run with that number was started in this project",
                 "see the runs with `regatta run list`",
             )
             .with("runId", run.number()),
             Refusal::RunInvalidTransition { run, status, command } => Problem::new(
                 self.code(),
-                format!("run {run} cannot be told to {command}"),
+                format!("run {run} cannot {command}"),
                 format!("it is {status}"),
                 format!("see what it waits for with `regatta run show {run}`"),
             )
@@ -174,7 +174,7 @@ impl Refusal {
             Refusal::NoPlace { task, working, limit } => Problem::new(
                 self.code(),
                 format!("task #{task} was not assigned"),
-                format!("{working} of {limit} places for agents are taken"),
+                format!("{working} of {limit} agents are running"),
                 "assign it without `--no-queue`, or raise `max_concurrent_agents` in .regatta/config.toml",
             )
             .with("taskId", task.number())
@@ -182,8 +182,8 @@ impl Refusal {
             .with("limit", *limit),
             Refusal::NotQueued { task, column } => Problem::new(
                 self.code(),
-                format!("task #{task} was not taken out of the queue"),
-                format!("it is in {column} and does not wait in the queue"),
+                format!("task #{task} was not removed from the queue"),
+                format!("it is in {column} and not in the queue"),
                 format!("see `regatta task show {task}`; `regatta task list` shows what is queued"),
             )
             .with("taskId", task.number())
@@ -191,7 +191,7 @@ impl Refusal {
             Refusal::NothingToResume { task, column } => Problem::new(
                 self.code(),
                 format!("task #{task} was not resumed"),
-                format!("it is in {column}, and only work that is in progress can continue"),
+                format!("it is in {column}, and only tasks in progress can be resumed"),
                 format!("see `regatta task show {task}`"),
             )
             .with("taskId", task.number()),
@@ -212,8 +212,8 @@ impl Refusal {
             Refusal::AnswererNotAllowed { name, actor } => Problem::new(
                 self.code(),
                 format!("the question `{name}` was not answered"),
-                format!("{actor} may not give leave"),
-                "a person answers: `regatta agent questions`",
+                format!("{actor} may not grant permission"),
+                "a person must answer; see `regatta agent questions`",
             ),
             Refusal::QuestionNotFound { name, open } => Problem::new(
                 self.code(),
@@ -238,7 +238,7 @@ impl Refusal {
                 self.code(),
                 what,
                 why,
-                "continue without it, or say what is needed to a person with `regatta messages send`",
+                "continue without it, or tell a person what you need with `regatta messages send`",
             ),
             Refusal::EpicNotFound { epic } => document::explain_no_epic(*epic),
             Refusal::PrdNotFound { prd, known } => document::explain_no_prd(prd, known),
@@ -276,9 +276,9 @@ fn invalid(faults: &[FieldFault]) -> Problem {
         .collect();
     Problem::new(
         Code::ValidationError,
-        "the command was not understood",
+        "the command is invalid",
         sentences.join("; "),
-        "change what is named and try again; nothing was done",
+        "correct the fields named above and try again; nothing was done",
     )
     .with("fields", fields)
 }
@@ -288,7 +288,7 @@ fn answer_blank(run: RunId) -> Problem {
     Problem::new(
         Code::ValidationError,
         format!("run {run} was not answered"),
-        "the answer is blank, and the run would continue with nothing",
+        "the answer is blank",
         format!("see the question with `regatta run show {run}`, then `regatta run answer {run} \"…\"`"),
     )
     .with("runId", run.number())
@@ -299,7 +299,7 @@ fn asks_other(run: RunId, step: u64, now: u64) -> Problem {
     Problem::new(
         Code::RunInvalidTransition,
         format!("run {run} was not answered"),
-        format!("the answer was for step {step}, and by now it asks something else at step {now}"),
+        format!("the answer was for step {step}, but the run now asks something else at step {now}"),
         format!("see the question with `regatta run show {run}`, then `regatta run answer {run} \"…\"`"),
     )
     .with("runId", run.number())
@@ -388,7 +388,7 @@ fn already_running(agent: &AgentId, tasks: &[TaskId], instances: u32) -> Problem
 fn over_budget(scope: Scope, measure: Measure, limit: u64, (spent, held): (u64, u64)) -> Problem {
     let mut why = format!("{} of {} are spent", measure.show(spent), measure.show(limit));
     if held > 0 {
-        why.push_str(&format!(", and {} are set aside for sessions under way", measure.show(held)));
+        why.push_str(&format!(", and {} are reserved for running sessions", measure.show(held)));
     }
     Problem::new(
         Code::BudgetExceeded,
@@ -420,8 +420,8 @@ fn not_allowed(task: TaskId, approver: &Actor, members: &[String]) -> Problem {
     let why = match approver {
         Actor::Agent(agent) => format!("`{agent}` is an agent, and an agent never approves"),
         Actor::Policy(_) => "the config does not say `approval = \"auto\"`".to_owned(),
-        Actor::Engine => "the engine carries out decisions and does not make them".to_owned(),
-        Actor::Unknown => "nobody knows who this is".to_owned(),
+        Actor::Engine => "the engine carries out decisions and cannot approve".to_owned(),
+        Actor::Unknown => "the approver is unknown".to_owned(),
         Actor::User(name) => format!("`{name}` is not among the project's members"),
     };
     let next = if members.is_empty() {
@@ -442,10 +442,10 @@ fn stale(task: TaskId, reviewed: &CommitId, current: Option<&str>) -> Problem {
     Problem::new(
         Code::ApprovalStale,
         format!("task #{task} was not merged"),
-        format!("the diff for review leads to {}, but what you approve is {now}", reviewed.short()),
+        format!("the diff under review ends at {}, but what you approve is {now}", reviewed.short()),
         format!(
-            "`regatta task submit {task}` puts up what is there now; then see it with `regatta task diff {task}` and \
-             approve that"
+            "submit the current work with `regatta task submit {task}`, review it with `regatta task diff \
+             {task}`, then approve it"
         ),
     )
     .with("taskId", task.number())
@@ -463,8 +463,8 @@ pub fn explain_base_gone(task: TaskId, base: &CommitId, target: &str) -> Problem
             base.short()
         ),
         format!(
-            "`regatta task submit {task}` puts up all that would be merged now; or restore {target}, or `regatta task \
-             cancel {task}` (the work is kept as a salvage)"
+            "`regatta task submit {task}` submits everything that would be merged now; or restore {target}, \
+             or `regatta task cancel {task}` (the work is kept as a salvage)"
         ),
     )
     .with("taskId", task.number())
@@ -489,9 +489,8 @@ fn dirty(task: TaskId, files: &[String]) -> Problem {
         format!("task #{task} was not merged"),
         format!("{count} not committed: {named}"),
         format!(
-            "`regatta task submit {task}` commits them and puts up the new diff; \
-             `regatta task reject {task} --reason \"…\"` leaves them to the agent, and `regatta task cancel {task}` \
-             keeps them as a salvage"
+            "`regatta task submit {task}` commits them and submits the new diff; `regatta task reject {task} \
+             --reason \"…\"` leaves them to the agent; `regatta task cancel {task}` keeps them as a salvage"
         ),
     )
     .with("taskId", task.number())

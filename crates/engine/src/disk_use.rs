@@ -120,7 +120,7 @@ pub async fn prune(project: &Project, age: Duration, is_dry_run: bool) -> Result
 /// Reads `90s`, `10m`, `12h` or `30d`.
 pub fn parse_age(text: &str) -> Result<Duration, String> {
     crate::project::config::parse_span(text)
-        .ok_or_else(|| format!("`{text}` is no time such as `12h` or `30d`"))
+        .ok_or_else(|| format!("`{text}` is not a time such as `12h` or `30d`"))
 }
 
 async fn prune_reviews(

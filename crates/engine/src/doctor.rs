@@ -194,9 +194,9 @@ async fn check_list(project: &Project) -> Result<Option<Finding>, Error> {
     }
     Ok(Some(Finding {
         kind: Kind::StrangeList,
-        what: format!("the kept list of tasks is not what the log adds up to: {}", names.join(", ")),
+        what: format!("the stored list of tasks differs from the log: {}", names.join(", ")),
         can_fix: true,
-        next: "`regatta doctor --fix` builds it again from the log".to_owned(),
+        next: "`regatta doctor --fix` rebuilds it from the log".to_owned(),
         fixed: false,
         is_advice: false,
         cure: Some(Cure::BuildList),
@@ -224,11 +224,11 @@ async fn check_streams<S: log::State + Default + PartialEq>(
                 format!("stream {}: event {seq}: {unsound}", loaded.stream)
             }
             Ok(state) if state_used.is_some_and(|(_, used)| *used != state) => {
-                format!("stream {}: its snapshot is not what its events add up to", loaded.stream)
+                format!("stream {}: its snapshot differs from its events", loaded.stream)
             }
             Ok(_) => continue,
         };
-        let next = "copy the log away (`.git/regatta`) and report it as a bug".to_owned();
+        let next = "back up the log (`.git/regatta`) and report this as a bug".to_owned();
         findings.push(Finding {
             kind: Kind::UnsoundLog,
             what,
@@ -281,7 +281,7 @@ async fn check_branches(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Re
         let place = project.place(&project.config().worktrees).join(format!("task-{id}"));
         findings.push(Finding {
             kind: Kind::OrphanBranch,
-            what: format!("the branch {branch} belongs to no task in work"),
+            what: format!("the branch {branch} belongs to no task in progress"),
             can_fix: true,
             next: "`regatta doctor --fix` salvages and removes it".to_owned(),
             fixed: false,
@@ -334,7 +334,7 @@ fn check_agents(project: &Project) -> Vec<Finding> {
         what: format!("agent `{id}` is not ready: {}", missing.join("; ")),
         can_fix: false,
         next: format!(
-            "install or set what is missing, or change `[agents.{id}]`; `regatta agent try {id}` tries it"
+            "install or set what is missing, or change `[agents.{id}]`; test it with `regatta agent try {id}`"
         ),
         fixed: false,
         is_advice: true,
@@ -366,9 +366,12 @@ async fn check_sessions(project: &Project) -> Result<Vec<Finding>, Error> {
     let lanes: BTreeSet<&str> = intents.iter().map(|intent| intent.lane.as_str()).collect();
     let finding = |subject: Subject| Finding {
         kind: Kind::LostSession,
-        what: format!("session {} is open on its accounts, and nobody is to run it", subject.session),
+        what: format!(
+            "session {} is still charged to its accounts, but nothing will run it",
+            subject.session
+        ),
         can_fix: true,
-        next: "`regatta doctor --fix` gives back what is set aside for it".to_owned(),
+        next: "`regatta doctor --fix` releases what is reserved for it".to_owned(),
         fixed: false,
         is_advice: false,
         cure: Some(Cure::Close { subject: Box::new(subject) }),
@@ -420,9 +423,9 @@ fn check_state_folder(project: &Project) -> Option<Finding> {
 fn check_foreign_files(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Vec<Finding> {
     let finding = |path: PathBuf| Finding {
         kind: Kind::ForeignFile,
-        what: format!("{} is of no task of this project", path.display()),
+        what: format!("{} belongs to no task of this project", path.display()),
         can_fix: false,
-        next: "it is left alone; move it to the project that it is of, or delete it".to_owned(),
+        next: "it is ignored; move it to the project that it belongs to, or delete it".to_owned(),
         fixed: false,
         is_advice: true,
         cure: None,
@@ -433,9 +436,12 @@ fn check_foreign_files(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Vec
 fn check_left_folders(project: &Project) -> Result<Vec<Finding>, Error> {
     let finding = |path: PathBuf| Finding {
         kind: Kind::LeftoverFolder,
-        what: format!("{} was in the way of a worktree and moved aside; it is in no branch", path.display()),
+        what: format!(
+            "{} was in the way of a worktree and was moved aside; it is in no branch",
+            path.display()
+        ),
         can_fix: false,
-        next: "look whether you need something of it, then delete it".to_owned(),
+        next: "check whether you need anything in it, then delete it".to_owned(),
         fixed: false,
         is_advice: true,
         cure: None,
@@ -456,7 +462,7 @@ async fn check_intents(project: &Project) -> Result<Vec<Finding>, Error> {
     let kinds: Vec<String> = open.iter().map(|intent| format!("{} ({})", intent.kind, intent.lane)).collect();
     Ok(vec![Finding {
         kind: Kind::UnfinishedEffects,
-        what: format!("unfinished, and waiting for an engine: {}", kinds.join(", ")),
+        what: format!("unfinished and waiting for an engine: {}", kinds.join(", ")),
         can_fix: false,
         next: "start one with `regatta up`; it finishes them".to_owned(),
         fixed: false,
@@ -486,9 +492,9 @@ async fn check_old_logs(project: &Project) -> Result<Vec<Finding>, Error> {
     roots.dedup();
     let finding = |path: PathBuf| Finding {
         kind: Kind::OldLog,
-        what: format!("{} is a log of an earlier version, and not this project's", path.display()),
+        what: format!("{} is a log of an earlier version, not this project's", path.display()),
         can_fix: false,
-        next: "nothing reads it; move it away, or look into it with the version that wrote it".to_owned(),
+        next: "nothing reads it; move it away, or open it with the version that wrote it".to_owned(),
         fixed: false,
         is_advice: true,
         cure: None,
@@ -547,7 +553,7 @@ async fn check_programs(project: &Project) -> Result<Vec<Finding>, Error> {
         let short = name.split_once('.').map_or(name.as_str(), |(_, short)| short);
         Finding {
             kind: Kind::ProgramLeftOut,
-            what: format!("the git {kind} `{short}` of .git/config is not run"),
+            what: format!("the git {kind} `{short}` in .git/config is not run"),
             can_fix: false,
             next: format!(
                 "if it is yours and you need it, add \"{short}\" to `[worktree] {key}` in .regatta/config.toml"

@@ -61,7 +61,7 @@ pub enum Error {
         holder: Option<Box<Holder>>,
     },
     /// An import would replace something that is there.
-    #[error("{what} is there already")]
+    #[error("{what} already exists")]
     StateExists {
         /// What would be replaced.
         what: String,
@@ -130,7 +130,7 @@ pub enum Error {
         task: crate::core::TaskId,
     },
     /// A state file could not be reached.
-    #[error("a state file could not be reached")]
+    #[error("a state file could not be accessed")]
     StateFile(#[from] regatta_files::disk::Error),
     /// There is no such state file.
     #[error("there is no file {}", path.display())]
@@ -283,53 +283,56 @@ impl Error {
             Error::ProjectNotFound(path) => Problem::new(
                 Code::ProjectNotFound,
                 "there is no project here",
-                format!("neither the repository of {} nor one above it has .regatta/config.toml", path.display()),
+                format!("neither the repository of {} nor one above it has a .regatta/config.toml", path.display()),
                 "run `regatta init` in your repository, or try `regatta demo`",
             ),
             Error::NotTrusted { config, starts } => trust::explain(config, starts),
             Error::ProjectExists(path) => Problem::new(
                 Code::ProjectExists,
-                "the project was not made",
-                format!("{} is there already", path.display()),
-                "use it as it is; `regatta doctor` checks it",
+                "the project was not created",
+                format!("{} already exists", path.display()),
+                "use the existing project; `regatta doctor` checks it",
             ),
             Error::ConfigMissing { config, log } => Problem::new(
                 Code::ProjectNotFound,
-                "the project has lost its config",
-                format!("{} is not there; the log is, in {}", config.display(), log.display()),
-                "`regatta init` writes a new config and keeps the log; or bring the old config back, for example with git",
+                "the project's config is missing",
+                format!("{} does not exist, but the log does: {}", config.display(), log.display()),
+                "`regatta init` writes a new config and keeps the log; or restore the old config, for example \
+                 with git",
             )
             .with("log", log.display().to_string()),
             Error::NoWorktree { git_folder } => Problem::new(
                 Code::NotARepository,
-                "the project was not made",
-                format!("{} is a bare repository, and has no worktree for a config", git_folder.display()),
-                "make one with `git worktree add`, and run `regatta init` in it",
+                "the project was not created",
+                format!("{} is a bare repository and has no worktree for a config", git_folder.display()),
+                "create one with `git worktree add` and run `regatta init` in it",
             ),
             Error::StateExists { what } => Problem::new(
                 Code::StateExists,
                 "nothing was imported",
-                format!("{what} is there already, and is not what the export has"),
-                "import into a clone of the repository that has no tasks yet; to give up what is here, export it and move it away first",
+                format!("{what} already exists and differs from the export"),
+                "import into a clone of the repository that has no tasks yet; to replace what is here, export \
+                 it and move it away first",
             ),
             Error::ExportInvalid { name, why } => Problem::new(
                 Code::ExportInvalid,
                 "nothing was imported",
                 format!("{name}: {why}"),
-                "copy the file again from where it was made, or make it again with `regatta state export FILE`",
+                "copy the file again, or create it again with `regatta state export FILE`",
             ),
             Error::ExportForeign { missing } => Problem::new(
                 Code::ExportForeign,
                 "nothing was imported",
                 format!("the export builds on commits that this repository does not have: {}", missing.trim()),
-                "fetch what the other clone has (`git fetch --all`), and try again; an export is for clones of one repository",
+                "fetch the missing commits (`git fetch --all`) and try again; an export works only between \
+                 clones of one repository",
             ),
             Error::StateInUse { path, holder } => in_use(path, holder.as_deref()),
             Error::EngineAlreadyRunning(holder) => Problem::new(
                 Code::EngineAlreadyRunning,
                 "a second engine was not started",
                 format!("the project is served by {holder}"),
-                format!("let it do the work, or stop it first (`kill {}`)", holder.pid),
+                format!("let it do the work, or stop it first with `kill {}`", holder.pid),
             )
             .with("pid", holder.pid)
             .with("host", holder.host.as_str()),
@@ -338,20 +341,20 @@ impl Error {
                     Code::IoFailed,
                     format!("could not {action} {}", path.display()),
                     source.to_string(),
-                    "the file is not what it should be; mend it, or make it anew",
+                    "repair or recreate the file",
                 )
             }
             Error::Io { action, path, source } => Problem::new(
                 Code::IoFailed,
                 format!("could not {action} {}", path.display()),
                 source.to_string(),
-                "check that the path exists, is yours and that the disk is not full, then try again",
+                "check that the path exists and is yours, and that the disk is not full; then try again",
             ),
             Error::TapeFolderUsed { folder } => Problem::new(
                 Code::IoFailed,
-                format!("nothing can be recorded into {}", folder.display()),
+                format!("cannot record to {}", folder.display()),
                 "it is not empty",
-                "name a folder that is new or empty",
+                "give a new or empty folder",
             ),
             Error::TapeUnfinished { folder, run } => unfinished(folder, *run),
             Error::LogUnsound { seq: 0, why } => unsound("", why),
@@ -359,23 +362,23 @@ impl Error {
             Error::SalvageNotFound { task, number } => Problem::new(
                 Code::SalvageNotFound,
                 format!("task #{task} has no salvage {number}"),
-                "only what was not merged when its worktree was removed is set aside",
-                format!("see what there is with `regatta task salvage {task} --list`"),
+                "a salvage is kept only of work that was not merged when the worktree was removed",
+                format!("list its salvages with `regatta task salvage {task} --list`"),
             ),
             Error::NoDiff { task } => Problem::new(
                 Code::TaskNoDiff,
                 format!("task #{task} has no diff to show"),
-                "no work on it is under way or merged",
-                format!("see how it stands with `regatta task show {task}`"),
+                "no work on it is in progress or merged",
+                format!("see its state with `regatta task show {task}`"),
             )
             .with("taskId", task.number()),
             Error::StateFile(error) => Problem {
                 why: chain(error),
                 ..Problem::new(
                     Code::IoFailed,
-                    "a state file could not be reached",
+                    "a state file could not be accessed",
                     "",
-                    "check that the path is right and that you may read it",
+                    "check the path and its permissions",
                 )
             },
             Error::StateFileMissing { path } => Problem::new(
@@ -396,50 +399,52 @@ impl Error {
                 format!("the file of task #{task} was not read"),
                 why,
                 format!(
-                    "the file was written again from the log; what was found is kept as {kept}: copy from it what is missing"
+                    "the file was rebuilt from the log; what was found is kept as {kept}: copy what is \
+                     missing from there"
                 ),
             )
             .with("kept", kept.as_str()),
             Error::ArchiveSetAside { task, kept } => Problem::new(
                 Code::StateCorrupt,
                 format!("the archive of task #{task} was not read"),
-                "it was a link or something else that is no file, and links are not followed",
-                format!("a new archive was begun; what was found is kept as {kept}: look where it leads, then delete it"),
+                "it was a link or not a regular file, and links are not followed",
+                format!("a new archive was started; what was found is kept as {kept}: see where it leads, \
+                         then delete it"),
             )
             .with("kept", kept.as_str()),
             Error::StateFolder { path } => Problem::new(
                 Code::StateCorrupt,
-                format!("no state file is kept in {}", path.display()),
+                format!("state files cannot be kept in {}", path.display()),
                 match std::fs::read_link(path) {
                     Ok(target) => format!("it is a link to {}, and links are not followed", target.display()),
-                    Err(_) => "it is no folder".to_owned(),
+                    Err(_) => "it is not a folder".to_owned(),
                 },
-                "put a folder in its place, or name another place under `[paths]` in .regatta/config.toml",
+                "replace it with a folder, or set another location under `[paths]` in .regatta/config.toml",
             )
             .with("path", path.display().to_string()),
             Error::StateCorrupt { path, why } => Problem::new(
                 Code::StateCorrupt,
-                format!("{} was not understood", path.display()),
+                format!("{} cannot be read", path.display()),
                 why,
-                "open it in an editor that shows bytes, or bring an older version back; it was not changed",
+                "open it in an editor that shows bytes, or restore an older version; it was not changed",
             ),
             Error::SessionEnded { folder } => Problem::new(
                 Code::SessionEnded,
                 "there is no session to serve tools for",
-                format!("nobody answers in {}", folder.display()),
-                "an agent starts `regatta mcp` by itself inside of its session; outside of one use `regatta task`",
+                format!("no session answers in {}", folder.display()),
+                "agents start `regatta mcp` themselves inside a session; outside of one, use `regatta task`",
             ),
             Error::DeskRefused { answer } => desk_refused(answer),
             Error::TargetMissing { branch } => Problem::new(
                 Code::NotARepository,
                 "there is nothing to start from",
                 format!("the branch `{branch}` has no commit"),
-                "make a first commit on it, or name another branch as `default_branch` in .regatta/config.toml",
+                "make a first commit on it, or set another branch as `default_branch` in .regatta/config.toml",
             ),
             Error::Contended { tries } => Problem::new(
                 Code::TaskBusy,
-                "the command was not taken",
-                format!("other processes changed the project {tries} times in a row meanwhile"),
+                "the command was not accepted",
+                format!("other processes changed the project {tries} times in a row while it was being decided"),
                 "try again",
             ),
             Error::WaitEnded { why, left } => wait_ended(why, left),
@@ -451,11 +456,11 @@ fn in_use(path: &Path, holder: Option<&Holder>) -> Problem {
     let (why, next) = match holder {
         Some(holder) => (
             format!("{} is used by {holder}", path.display()),
-            format!("stop it first (`kill {}`), and try again", holder.pid),
+            format!("stop it first with `kill {}`, then try again", holder.pid),
         ),
         None => (
             format!("another process has {} open", path.display()),
-            format!("`fuser -v {}` names it; end it, and try again", path.display()),
+            format!("find it with `fuser -v {}`, stop it, then try again", path.display()),
         ),
     };
     let problem = Problem::new(Code::StateInUse, "the project's log was not moved", why, next);
@@ -477,7 +482,7 @@ fn wait_ended(why: &str, left: &[String]) -> Problem {
         [] => "it continues with the next engine (`regatta up`)".to_owned(),
         left => left.join("; "),
     };
-    Problem::new(Code::WaitTimedOut, "the command was not waited for to its end", why, next)
+    Problem::new(Code::WaitTimedOut, "the wait ended before the command did", why, next)
 }
 
 fn of_edit(task: crate::core::TaskId, error: &regatta_files::EditError) -> Problem {
@@ -487,15 +492,15 @@ fn of_edit(task: crate::core::TaskId, error: &regatta_files::EditError) -> Probl
         let next = format!("see them with `regatta task criteria {task}`");
         return Problem::new(Code::ValidationError, what, why, next);
     }
-    let next = "mend the place that is named in the file, and try again";
+    let next = "fix the file at the place named above, then try again";
     Problem { why: chain(error), ..Problem::new(Code::StateCorrupt, what, "", next) }
 }
 
 fn of_config(error: &ConfigError) -> Problem {
     let next = match error {
         ConfigError::Wrong { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
-        ConfigError::Wrong { .. } => "mend that line and try again; nothing was done".to_owned(),
-        ConfigError::Unreadable { .. } => "check that the file is there and is yours".to_owned(),
+        ConfigError::Wrong { .. } => "fix that line and try again; nothing was done".to_owned(),
+        ConfigError::Unreadable { .. } => "check that the file exists and that you may read it".to_owned(),
     };
     Problem { why: chain(error), ..Problem::new(Code::ConfigInvalid, "the config cannot be used", "", next) }
 }
@@ -503,17 +508,19 @@ fn of_config(error: &ConfigError) -> Problem {
 /// Explains that a tape cannot be replayed, because its run has not ended.
 fn unfinished(folder: &Path, run: Option<RunId>) -> Problem {
     let next = match run {
-        Some(run) => format!("`regatta run --resume {run}` where it was recorded goes on with it; then replay it"),
-        None => "find its run with `regatta run list` where it was recorded, and go on with it: `regatta run --resume ID`; \
-                 then replay it"
+        Some(run) => {
+            format!("continue it with `regatta run --resume {run}` where it was recorded, then replay it")
+        }
+        None => "find its run with `regatta run list` where it was recorded, continue it with `regatta run \
+                 --resume ID`, then replay it"
             .to_owned(),
     };
     let problem = Problem::new(
         Code::ValidationError,
         format!("{} cannot be replayed", folder.display()),
         match run {
-            Some(_) => "the run that is recorded there has not come to its end",
-            None => "no run that has come to its end is recorded there",
+            Some(_) => "the run recorded there has not ended",
+            None => "no ended run is recorded there",
         },
         next,
     );
@@ -527,9 +534,9 @@ fn unfinished(folder: &Path, run: Option<RunId>) -> Problem {
 fn unsound(place: &str, why: &str) -> Problem {
     Problem::new(
         Code::LogUnsound,
-        format!("the log does not add up{place}"),
+        format!("the log is inconsistent{place}"),
         why,
-        "nothing was changed; copy the log away (`.git/regatta`), then see `regatta doctor` and report it as a bug",
+        "nothing was changed; back up the log (`.git/regatta`), run `regatta doctor`, and report this as a bug",
     )
 }
 
@@ -539,16 +546,19 @@ fn of_store(error: &regatta_store::Error) -> Problem {
         Store::SchemaTooNew { found, known, path } => Problem::new(
             Code::SchemaTooNew,
             "the project was not opened",
-            format!("{} has schema {found}, and this Regatta knows up to {known}", path.display()),
-            "use the newer Regatta that wrote it; the file was not touched",
+            format!(
+                "{} has schema {found}, and this version of Regatta supports up to {known}",
+                path.display()
+            ),
+            "use the newer version that wrote it; the file was not changed",
         )
         .with("found", *found)
         .with("known", *known),
         Store::CommandReused { command } => Problem::new(
             Code::CommandReused,
-            "the command was not taken",
-            format!("the id {command} was used before for another command"),
-            "give each command an id of its own; repeat an id only to repeat the very same command",
+            "the command was not accepted",
+            format!("the ID {command} was already used for another command"),
+            "give each command its own ID; reuse an ID only to repeat the same command",
         ),
         Store::Corrupt { what } => unsound("", &what.to_string()),
         Store::Busy { .. } => Problem {
@@ -557,14 +567,14 @@ fn of_store(error: &regatta_store::Error) -> Problem {
                 Code::StoreFailed,
                 "the project's database is busy",
                 "",
-                "try again; if it stays so, see which program holds it",
+                "try again; if it stays busy, find out which program holds it",
             )
         },
         Store::LeaseLost { .. } => Problem::new(
             Code::StoreFailed,
             "the engine stopped",
-            "it was away for so long that its lease ran out, and another may serve the project by now",
-            "what was under way goes on with the next engine: `regatta up`, or the one that is running",
+            "it was suspended until its lease expired, and another engine may be running by now",
+            "the work continues with the next engine: `regatta up`, or the one that is running",
         ),
         _ => Problem {
             why: chain(error),
@@ -572,7 +582,7 @@ fn of_store(error: &regatta_store::Error) -> Problem {
                 Code::StoreFailed,
                 "the project's database failed",
                 "",
-                "check the disk and the rights of the file, then `regatta doctor`",
+                "check the disk and the file's permissions, then run `regatta doctor`",
             )
         },
     }
@@ -584,33 +594,31 @@ fn of_git(error: &regatta_git::Error) -> Problem {
         Git::NotFound | Git::TooOld { .. } => (
             Code::GitUnusable,
             "git cannot be used",
-            "install git 2.38 or newer (2.40 is better) and have it on PATH",
+            "install git 2.38 or newer (2.40 is better) and put it on PATH",
         ),
         Git::NotARepository { .. } | Git::NoCommit { .. } => (
             Code::NotARepository,
-            "this is not a git repository that can be used",
+            "this is not a usable git repository",
             "run `git init`, make a first commit, and try again",
         ),
         Git::BranchTaken { .. } => (
             Code::GitFailed,
-            "the branch was not made",
-            "choose another name with `--branch NAME`, or use the branch that is there",
+            "the branch was not created",
+            "choose another name with `--branch NAME`, or use the existing branch",
         ),
         Git::WorktreeGone { .. } => (
             Code::WorktreeMissing,
             "the worktree of the task is gone",
-            "see what is left of the task, and what to do, with `regatta doctor`",
+            "run `regatta doctor` to see what is left and what to do",
         ),
         Git::NotAWorktree { .. } => (
             Code::GitFailed,
             "the worktree of the task cannot be used",
-            "see what is wrong with it, and what to do, with `regatta doctor`",
+            "run `regatta doctor` to see what is wrong and what to do",
         ),
-        _ => (
-            Code::GitFailed,
-            "git did not do what was asked",
-            "run the command by hand to see more; then try again",
-        ),
+        _ => {
+            (Code::GitFailed, "a git command failed", "run the command yourself to see more, then try again")
+        }
     };
     Problem { why: chain(error), ..Problem::new(code, what, "", next) }
 }

@@ -84,7 +84,7 @@ pub enum Itself {
 pub fn read(path: &Path) -> Result<Option<(Vec<u8>, Digest)>, Error> {
     match open_and_read(path).map_err(failed("read", path))? {
         Itself::Missing => Ok(None),
-        Itself::Odd => Err(failed("read", path)(io::Error::other("it is no file, or too large"))),
+        Itself::Odd => Err(failed("read", path)(io::Error::other("it is not a regular file, or too large"))),
         Itself::File(bytes, digest) => Ok(Some((bytes, digest))),
     }
 }
@@ -167,7 +167,7 @@ pub fn append_durably(root: &Path, path: &Path, bytes: &[u8]) -> Result<Appended
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | waiting_for_nobody();
     let mut file = beneath::open(root, path, flags, NEW_FILE_MODE).map_err(failed("open", path))?;
     if !file.metadata().map_err(failed("look at", path))?.is_file() {
-        return Err(failed("append to", path)(io::Error::other("it is no file")));
+        return Err(failed("append to", path)(io::Error::other("it is not a regular file")));
     }
     let tail = read_tail(&mut file, bytes.len()).map_err(failed("read", path))?;
     let rest = &bytes[count_overlap(&tail, bytes)..];

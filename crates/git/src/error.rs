@@ -24,7 +24,7 @@ pub enum Error {
         needed: &'static str,
     },
     /// No repository at or above the folder, or git refuses to trust it.
-    #[error("{} is not in a git repository that can be used: {reason}", path.display())]
+    #[error("{} is not in a usable git repository: {reason}", path.display())]
     NotARepository {
         /// The folder that was asked about.
         path: PathBuf,
@@ -129,7 +129,7 @@ pub enum Error {
         branch: BranchName,
     },
     /// A branch that should be made is there already.
-    #[error("the branch {branch} exists already, at {at}")]
+    #[error("the branch {branch} already exists, at {at}")]
     BranchTaken {
         /// The branch.
         branch: BranchName,
@@ -145,13 +145,13 @@ pub enum Error {
         path: PathBuf,
     },
     /// A worktree should be made where something else stands.
-    #[error("{} exists already and was not made as this worktree", path.display())]
+    #[error("{} already exists and was not created as this worktree", path.display())]
     PathTaken {
         /// What stands in the way.
         path: PathBuf,
     },
     /// A worktree is there, but on another branch.
-    #[error("the worktree {} stands on {}, not on {wanted}", path.display(), render_branch(found.as_ref()))]
+    #[error("the worktree {} is on {}, not on {wanted}", path.display(), render_branch(found.as_ref()))]
     WorktreeElsewhere {
         /// The worktree.
         path: PathBuf,
@@ -169,7 +169,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A half-made worktree is not removed because it holds files or commits of someone.
-    #[error("the half-made worktree {} holds work ({what}), so it is not made again; move it away", path.display())]
+    #[error("the incomplete worktree {} holds work ({what}), so it is not created again; move it away", path.display())]
     WorktreeHoldsWork {
         /// The worktree.
         path: PathBuf,
@@ -199,7 +199,7 @@ pub enum Error {
         wanted: CommitId,
     },
     /// Several commits begin with the given digits.
-    #[error("{prefix} is ambiguous; it begins {}", render_ids(candidates))]
+    #[error("{prefix} is ambiguous; it is the start of {}", render_ids(candidates))]
     Ambiguous {
         /// The digits given.
         prefix: String,
@@ -207,7 +207,7 @@ pub enum Error {
         candidates: Vec<CommitId>,
     },
     /// Others moved the target branch each time a merge was about to land.
-    #[error("the branch {branch} was moved by others {tries} times while a merge was being made; try again")]
+    #[error("the branch {branch} moved {tries} times during the merge; try again")]
     LostRaces {
         /// The target branch.
         branch: BranchName,
@@ -277,11 +277,11 @@ mod tests {
             ),
             (
                 Error::BranchTaken { branch: branch.clone(), at },
-                "the branch task/1 exists already, at 0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a",
+                "the branch task/1 already exists, at 0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a",
             ),
             (
                 Error::WorktreeElsewhere { path: path.clone(), found: None, wanted: branch },
-                "the worktree /w stands on no branch, not on task/1",
+                "the worktree /w is on no branch, not on task/1",
             ),
             (
                 Error::MainWorktree { path },

@@ -15,7 +15,7 @@ const PIPE_BYTES: usize = 64 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum Broken {
     /// What the client said first is not how MCP begins.
-    #[error("the client did not begin as MCP asks")]
+    #[error("the client did not start the way MCP requires")]
     Beginning(#[source] Box<ServerInitializeError>),
     /// The task that served the client was lost.
     #[error("the conversation with the client was lost")]

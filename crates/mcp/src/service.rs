@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The largest arguments of one call, as JSON: a result is at most about a megabyte.
 pub const ARGUMENT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-const INSTRUCTIONS: &str = "These tools are your desk for one session of one piece of work. Begin with read_task; look at \
+const INSTRUCTIONS: &str = "These tools serve one session of one piece of work. Start with read_task; look at \
     check_signals between two pieces of work; log progress before you end. You cannot approve, merge, assign or \
     configure anything, and only your own task can be changed.";
 

@@ -41,7 +41,7 @@ pub fn list_tools() -> Vec<Tool> {
             "read_task",
             "Read the task",
             "Returns your task: what to do, the acceptance criteria with who claims and what the project's checks have \
-             shown, where its file is, and what the last session left for you. Begin with this.",
+             shown, where its file is, and what the last session left for you. Start with this.",
             Touch::Reads,
         ),
         tool::<ReadInputs>(
@@ -54,7 +54,7 @@ pub fn list_tools() -> Vec<Tool> {
         tool::<ReadPrd>(
             "read_prd",
             "Read the requirements document",
-            "Returns the whole requirements document that your task was made for, or another by its slug.",
+            "Returns the whole requirements document of your task, or another by its slug.",
             Touch::Reads,
         ),
         tool::<ReadEpic>(
@@ -93,7 +93,7 @@ pub fn list_tools() -> Vec<Tool> {
         tool::<SendMessage>(
             "send_message",
             "Send a message",
-            "Sends a message to a role, an agent, a person, or whoever works on your task or one next to it.",
+            "Sends a message to a role, an agent, a person, or the agent of your task or of one next to it.",
             Touch::Adds,
         ),
         tool::<ReadMessages>(
@@ -104,17 +104,17 @@ pub fn list_tools() -> Vec<Tool> {
         ),
         tool::<Nothing>(
             "check_signals",
-            "Check whether to go on",
-            "Tells whether to go on (none), to come to a good place and end (pause, stop), or to end at once \
-             (cancelled), and how much time and budget (tokens, US dollars) is left. Look between two pieces of \
-             work.",
+            "Check whether to continue",
+            "Tells whether to continue (none), to finish at the next good point (pause, stop), or to end now \
+             (cancelled), and how much time and budget (tokens, US dollars) is left. Check between two pieces \
+             of work.",
             Touch::Reads,
         ),
         tool::<SubmitResult>(
             "submit_result",
             "Submit the result",
-            "Hands in the result of the session. If your prompt has a schema for it, faults are returned and you can \
-             submit again; the last one counts.",
+            "Submits the result of the session. If your prompt has a schema for it, errors are returned and \
+             you can submit again; the last one counts.",
             Touch::Sets,
         ),
     ]

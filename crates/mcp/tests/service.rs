@@ -197,7 +197,7 @@ async fn each_verb_reaches_the_desk_and_is_answered() {
               answer: {"isValid":true,"replaced":false}
             > submit_result {"result":{"bad":true}}
               desk: result {"bad":true}
-              error: {"error":{"code":"VALIDATION_ERROR","message":"`code` is missing","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"VALIDATION_ERROR","message":"`code` is missing","hint":"continue without it","details":{}}}
         "##]],
     )
     .await;
@@ -216,19 +216,19 @@ async fn what_an_agent_may_not_do_is_refused_and_noted() {
         expect![[r#"
             > approve_task {"taskId":7}
               desk: refused Tool { name: "approve_task" }
-              error: {"error":{"code":"FORBIDDEN","message":"there is no tool `approve_task` for an agent","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"FORBIDDEN","message":"there is no tool `approve_task` for an agent","hint":"continue without it","details":{}}}
             > read_task {"taskId":8}
               desk: refused Task { tool: "read_task", task: "8" }
-              error: {"error":{"code":"FORBIDDEN","message":"task 8 is not yours","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"FORBIDDEN","message":"task 8 is not yours","hint":"continue without it","details":{}}}
             > read_task {"taskId":"7"}
               desk: refused Arguments { tool: "read_task", faults: [FieldFault { field: "", problem: "cannot be understood: invalid type: string \"7\", expected u32" }] }
-              error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: invalid type: string \"7\", expected u32","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: invalid type: string \"7\", expected u32","hint":"continue without it","details":{}}}
             > tick_criterion {"criterion":1,"task":8}
               desk: refused Task { tool: "tick_criterion", task: "8" }
-              error: {"error":{"code":"FORBIDDEN","message":"task 8 is not yours","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"FORBIDDEN","message":"task 8 is not yours","hint":"continue without it","details":{}}}
             > send_message {"to":"person:me","body":"x","task_id":8}
               desk: refused Task { tool: "send_message", task: "8" }
-              error: {"error":{"code":"FORBIDDEN","message":"task 8 is not yours","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"FORBIDDEN","message":"task 8 is not yours","hint":"continue without it","details":{}}}
         "#]],
     )
     .await;
@@ -249,25 +249,25 @@ async fn arguments_that_pass_their_limits_are_named() {
         expect![[r#"
             > read_task {"id":7}
               desk: refused Arguments { tool: "read_task", faults: [FieldFault { field: "", problem: "cannot be understood: unknown field `id`, expected `taskId`" }] }
-              error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: unknown field `id`, expected `taskId`","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: unknown field `id`, expected `taskId`","hint":"continue without it","details":{}}}
             > tick_criterion {}
               desk: refused Arguments { tool: "tick_criterion", faults: [FieldFault { field: "", problem: "cannot be understood: missing field `criterion`" }] }
-              error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: missing field `criterion`","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: missing field `criterion`","hint":"continue without it","details":{}}}
             > tick_criterion {"criterion":""}
               desk: refused Arguments { tool: "tick_criterion", faults: [FieldFault { field: "criterion", problem: "must have 1 to 1000 characters, not 0" }] }
-              error: {"error":{"code":"VALIDATION_ERROR","message":"criterion: must have 1 to 1000 characters, not 0","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"VALIDATION_ERROR","message":"criterion: must have 1 to 1000 characters, not 0","hint":"continue without it","details":{}}}
             > append_progress {"did":" ","next":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
               desk: refused Arguments { tool: "append_progress", faults: [FieldFault { field: "did", problem: "must have 1 to 20000 characters, not 0" }, FieldFault { field: "next", problem: "must have 1 to 20000 characters, not 20001" }] }
-              error: {"error":{"code":"VALIDATION_ERROR","message":"did: must have 1 to 20000 characters, not 0; next: must have 1 to 20000 characters, not 20001","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"VALIDATION_ERROR","message":"did: must have 1 to 20000 characters, not 0; next: must have 1 to 20000 characters, not 20001","hint":"continue without it","details":{}}}
             > read_messages {"limit":101}
               desk: refused Arguments { tool: "read_messages", faults: [FieldFault { field: "limit", problem: "must be 1 to 100, not 101" }] }
-              error: {"error":{"code":"VALIDATION_ERROR","message":"limit: must be 1 to 100, not 101","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"VALIDATION_ERROR","message":"limit: must be 1 to 100, not 101","hint":"continue without it","details":{}}}
             > submit_result {}
               desk: refused Arguments { tool: "submit_result", faults: [FieldFault { field: "", problem: "cannot be understood: missing field `result`" }] }
-              error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: missing field `result`","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: missing field `result`","hint":"continue without it","details":{}}}
             > submit_result {"result":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
               desk: refused Arguments { tool: "submit_result", faults: [FieldFault { field: "", problem: "must have at most 2097152 bytes as JSON, not 2097165" }] }
-              error: {"error":{"code":"VALIDATION_ERROR","message":": must have at most 2097152 bytes as JSON, not 2097165","hint":"go on without it","details":{}}}
+              error: {"error":{"code":"VALIDATION_ERROR","message":": must have at most 2097152 bytes as JSON, not 2097165","hint":"continue without it","details":{}}}
         "#]],
     )
     .await;

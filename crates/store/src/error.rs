@@ -127,7 +127,7 @@ pub enum Error {
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
     /// The stored log does not add up.
-    #[error("the log does not add up")]
+    #[error("the log is inconsistent")]
     Corrupt {
         /// The first thing found.
         #[source]

@@ -27,7 +27,7 @@ const FOLDER_PREFIX: &str = "regatta-demo-";
 const HINTS: &str = "Where to look next:";
 
 /// What lines say that a newcomer can do without.
-const HOUSEKEEPING: &[&str] = &["worktree made: ", " paused", "worktree removed"];
+const HOUSEKEEPING: &[&str] = &["worktree created: ", " paused", "worktree removed"];
 
 /// Takes the picture again, and prints its name.
 pub(crate) fn write(root: &Path) -> Result<Verdict, Error> {
@@ -174,7 +174,7 @@ mod tests {
             .collect();
         for kind in KINDS {
             assert!(texts.contains(kind), "the picture does not show `{kind}`; run `cargo xtask picture`");
-            assert!(sources.contains(kind.trim()), "the program no longer says `{kind}`; mend KINDS");
+            assert!(sources.contains(kind.trim()), "the program no longer says `{kind}`; fix KINDS");
         }
         assert!(svg.lines().count() > 30 && !texts.contains(FOLDER_PREFIX), "{texts}");
     }

@@ -38,7 +38,7 @@ fn check_source(path: &str, masked: &Masked) -> Vec<Fault> {
     });
     let marks = MARKS.iter().flat_map(|mark| {
         let fault =
-            move |offset| (offset, format!("`{mark}` in a comment: mend it, or say what must be true first"));
+            move |offset| (offset, format!("`{mark}` in a comment: fix it, or say what must be true first"));
         find_words(&masked.comments, mark).into_iter().map(fault)
     });
     code.chain(marks).map(|(offset, what)| Fault::at(path, line_of(&masked.comments, offset), what)).collect()

@@ -28,7 +28,7 @@ pub(crate) fn conclude(
             None if output.is_over() => Outcome::Finished,
             None => Outcome::Failed(Failure::new(
                 FailureClass::Crash,
-                "the program ended without saying that it is done",
+                "the program ended without reporting that it is done",
             )),
         },
         Outcome::Failed(failure) if failure.class == FailureClass::Crash => {
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(show(Outcome::Finished, None, "", AgentOutput::finish), "finished");
         assert_eq!(
             show(Outcome::Finished, None, "", |_| ()),
-            "failed: crash: the program ended without saying that it is done"
+            "failed: crash: the program ended without reporting that it is done"
         );
         let overloaded = |output: &mut AgentOutput| output.fail("HTTP status 529");
         assert_eq!(show(Outcome::Finished, None, "", overloaded), "failed: network: HTTP status 529");

@@ -1,6 +1,6 @@
 //! What a person is asked, and whether it still waits for them.
 //!
-//! An answer at a terminal may take hours, and anybody may give the same order elsewhere meanwhile. So whoever asks looks
+//! An answer at a terminal may take hours, and anybody may give the same order elsewhere meanwhile. So the asker looks
 //! again before the answer is carried out: it must never be taken for the answer to another diff or question.
 
 use crate::progress::Progress;
@@ -61,7 +61,7 @@ impl Asked {
                 Asked::Diff { task, .. } => format!("#{task:<3}"),
                 Asked::Question { run, .. } => format!("r{run:<3}"),
             };
-            let text = "was decided elsewhere meanwhile; your answer is not used";
+            let text = "has been decided elsewhere; your answer is not used";
             progress.print(&format!("{CYAN}{subject}{CYAN:#} {YELLOW}{text}{YELLOW:#}"));
         }
         Ok(is_past)

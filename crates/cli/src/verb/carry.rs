@@ -18,10 +18,10 @@ use uuid::Uuid;
 /// The options that all task commands share.
 #[derive(Args)]
 pub(crate) struct Manner {
-    /// Returns once the command is in the log, and leaves the rest to an engine.
+    /// Return once the command is in the log; an engine does the rest.
     #[arg(long)]
     no_wait: bool,
-    /// Gives the command an id: given twice, it is carried out once and answered the same.
+    /// Command ID; repeating the command with the same ID does nothing more and gives the same answer.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }
@@ -162,7 +162,7 @@ fn judge(screen: Screen, carried: Carried) -> Result<(), Problem> {
     if is_queued && task.error.is_none() {
         let id = task.id;
         screen.say(&format!(
-            "{YELLOW}#{id} stays in the queue{YELLOW:#}: its agent or every place is held by tasks that nobody runs now \
+            "{YELLOW}#{id} stays in the queue{YELLOW:#}: its agent or the limit is taken by tasks that nothing runs now \
              {DIM}(see `regatta agent list`; `regatta up` runs everything){DIM:#}"
         ));
     }
@@ -180,7 +180,7 @@ fn judge(screen: Screen, carried: Carried) -> Result<(), Problem> {
 fn say_how_it_goes_on(screen: Screen, run: &Run) {
     let id = run.id;
     let text = match run.hold() {
-        Some(Hold::Paused) => format!("is paused; `regatta run --resume {id}` goes on"),
+        Some(Hold::Paused) => format!("is paused; resume it with `regatta run --resume {id}`"),
         Some(Hold::Error { .. } | Hold::Stopping { .. }) => return,
         None => format!("waits for an answer; see `regatta run show {id}`"),
     };

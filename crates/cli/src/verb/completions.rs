@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-/// Prints completions for a shell.
+/// Print a completion script for a shell.
 #[derive(Args)]
 pub(crate) struct Completions {
     /// The shell.

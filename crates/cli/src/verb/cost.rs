@@ -1,17 +1,18 @@
 //! `regatta cost`: what the sessions used.
 
 use crate::arguments::Place;
+use crate::columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, clean};
 use clap::{Args, ValueEnum};
-use comfy_table::{Cell, CellAlignment, Table, presets};
 use regatta_engine::core::{Problem, RunId, TaskId};
 use regatta_engine::cost::{CostLine, CostQuery, CostView, find_cost};
+use std::borrow::Cow;
 
-/// Shows what the sessions of agents used: tokens, money, time.
+/// Show what agent sessions used: tokens, money and time
 ///
-/// Figures are what the agents say. Where one does not say what it cost, the amount is what is known, with a `+`.
-/// Sessions that are still running count with what their agents have said so far.
+/// The figures are those that the agents report, so far for sessions that are still running. If an agent reports no cost,
+/// the known amount is shown with a `+`.
 #[derive(Args)]
 pub(crate) struct Cost {
     /// Only the sessions of this task.
@@ -20,22 +21,22 @@ pub(crate) struct Cost {
     /// Only the sessions of this run and of its children.
     #[arg(long, value_name = "ID")]
     run: Option<RunId>,
-    /// What a line is about.
+    /// Group by.
     #[arg(long, value_enum, default_value_t = By::Day)]
     by: By,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// A day, where the engine is.
+    /// Day, in the engine's time zone.
     Day,
-    /// A task.
+    /// Task.
     Task,
-    /// A run; with `--run`, each of its children too.
+    /// Run; with `--run`, also each of its children.
     Run,
-    /// An agent.
+    /// Agent.
     Agent,
-    /// A session, in order.
+    /// Session, in order.
     Session,
 }
 
@@ -57,37 +58,28 @@ impl Cost {
 
 fn render(found: &CostView) -> String {
     if found.lines.is_empty() {
-        return format!("{DIM}no session has begun yet{DIM:#}\n");
+        return format!("{DIM}no session has started yet{DIM:#}\n");
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
     let name = found.by.to_uppercase();
-    table.set_header([name.as_str(), "SESSIONS", "TOKENS IN", "CACHED", "TOKENS OUT", "COST", "TIME"]);
-    for line in &found.lines {
-        table.add_row(cells(line));
-    }
-    if found.lines.len() > 1 {
-        table.add_row(cells(&found.total));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    format!("{}\n", table.trim_fmt())
+    let header = [name.as_str(), "SESSIONS", "TOKENS IN", "CACHED", "TOKENS OUT", "COST", "TIME"];
+    let total = (found.lines.len() > 1).then_some(&found.total);
+    let lines: Vec<_> = found.lines.iter().chain(total).map(|line| cells(line).map(Cow::Owned)).collect();
+    columns::render(header, &lines, 1)
 }
 
-fn cells(line: &CostLine) -> Vec<Cell> {
+fn cells(line: &CostLine) -> [String; 7] {
     let spent = &line.spent;
-    vec![
-        Cell::new(clean(&line.name)),
-        Cell::new(match line.running {
+    [
+        clean(&line.name),
+        match line.running {
             0 => spent.sessions.to_string(),
             running => format!("{} ({running} running)", spent.sessions),
-        }),
-        Cell::new(spent.input_tokens),
-        Cell::new(spent.cached_tokens),
-        Cell::new(spent.output_tokens),
-        Cell::new(render_cost(spent.cost_micros, spent.unpriced)),
-        Cell::new(render_time(spent.milliseconds)),
+        },
+        spent.input_tokens.to_string(),
+        spent.cached_tokens.to_string(),
+        spent.output_tokens.to_string(),
+        render_cost(spent.cost_micros, spent.unpriced),
+        render_time(spent.milliseconds),
     ]
 }
 

@@ -5,11 +5,11 @@ use super::carry::{interruption, problem_of};
 use super::demo_workflow;
 use super::person::{Decision, Person};
 use crate::arguments::Place;
+use crate::columns;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, Screen, YELLOW};
 use clap::Args;
-use comfy_table::{Table, presets};
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders::{self, Approving, Giver};
 use regatta_engine::{
@@ -24,23 +24,23 @@ use std::time::Instant;
 /// Why the demo sends the third task back once.
 const REASON: &str = "the notes have no example";
 
-/// Shows the whole thing on a throwaway repository, with scripted agents.
+/// Show everything on a throwaway repository with scripted agents
 ///
-/// Three tasks go over the board in parallel worktrees: one depends on another, and one is rejected once. With
-/// `--workflow speckit` a requirements document becomes three tasks, which are coded, validated and reviewed one after
-/// the other. The agents play scripts; no model is asked. On a terminal you approve each merge yourself.
+/// Three tasks cross the board in parallel worktrees: one depends on another, and one is rejected once. With `--workflow
+/// speckit` a requirements document becomes three tasks, which are coded, validated and reviewed one after the other. The
+/// agents play scripts, and no model is called. In a terminal you approve each merge yourself.
 #[derive(Args)]
 pub(crate) struct Demo {
-    /// Approves every merge without asking.
+    /// Approve every merge without asking.
     #[arg(long, short)]
     yes: bool,
-    /// Plays a workflow on a requirements document, instead of single tasks.
+    /// Run a workflow on a requirements document instead of single tasks.
     #[arg(long, value_name = "NAME", value_parser = ["speckit"])]
     workflow: Option<String>,
-    /// Where to make the repository, instead of a new folder for temporary files.
+    /// Folder for the repository [default: a new temporary folder].
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Makes the repository, and leaves it to you to go on.
+    /// Create the repository and run nothing.
     #[arg(long)]
     no_run: bool,
 }
@@ -64,7 +64,7 @@ impl Demo {
         let helm = Helm::take_everything(Arc::clone(&project), interrupt.clone())
             .await
             .map_err(|error| error.explain())?;
-        let progress = Progress::new(screen, "making three tasks");
+        let progress = Progress::new(screen, "adding three tasks");
         let giver = crate::identity::giver(None);
         let person = Person::who_agrees(interrupt);
         let mut show = Show { project, helm, progress, giver, person, asks };
@@ -84,10 +84,10 @@ impl Demo {
         }
         let made = tempfile::Builder::new().prefix("regatta-demo-").tempdir();
         made.map(tempfile::TempDir::keep).map_err(|error| {
-            let next = "choose a folder yourself with `--dir DIR`";
+            let next = "choose a folder with `--dir DIR`";
             Problem::new(
                 regatta_engine::core::Code::IoFailed,
-                "no folder for the demo was made",
+                "no folder was created for the demo",
                 error.to_string(),
                 next,
             )
@@ -112,7 +112,7 @@ async fn prepare(screen: Screen, folder: &Path, workflow: Option<&str>) -> Resul
     };
     let root = project.root().display().to_string();
     screen.data(&json!({ "root": root, "scripted": true, "next": next }), |_| {
-        format!("{GREEN}made{GREEN:#} {root}, with scripted agents\n  {DIM}then{DIM:#}    cd {root}\n          {next}\n")
+        format!("{GREEN}created{GREEN:#} {root}, with scripted agents\n  {DIM}then{DIM:#}    cd {root}\n          {next}\n")
     });
     Ok(Exit::Done)
 }
@@ -120,7 +120,7 @@ async fn prepare(screen: Screen, folder: &Path, workflow: Option<&str>) -> Resul
 pub(super) fn greet(screen: Screen, project: &Project, asks: bool) {
     screen
         .say(&format!("{BOLD}Regatta demo{BOLD:#}  a throwaway repository in {}", project.root().display()));
-    screen.say(&format!("{DIM}The agents are scripted: they play scripts, and no model is asked.{DIM:#}"));
+    screen.say(&format!("{DIM}The agents are scripted: they play scripts, and no model is called.{DIM:#}"));
     if !asks {
         screen.say(&format!("{DIM}Merges are approved without asking.{DIM:#}"));
     }
@@ -171,7 +171,7 @@ impl Show {
         }
     }
 
-    /// Has the task approved, by the person or by the demo; a rejection goes back to the agent and is asked again.
+    /// Gets the task approved, by the person or by the demo; after a rejection the agent works again.
     async fn decide(&mut self, task: TaskId) -> Result<(), Problem> {
         let explain = |error: Error| error.explain();
         loop {
@@ -233,11 +233,8 @@ fn render(tasks: &[TaskView], events: u64, root: &str, started: Instant) -> Stri
 
 /// Shows what became of the tasks of a demo.
 pub(super) fn table_of(tasks: &[TaskView]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["ID", "COLUMN", "AGENT", "SESSIONS", "REJECTED", "MERGED AS", "TITLE"]);
-    for task in tasks {
-        table.add_row([
+    let row = |task: &TaskView| {
+        [
             task.id.to_string(),
             task.column.to_string(),
             format!("{} (scripted)", task.agent_id.as_deref().unwrap_or("-")),
@@ -245,7 +242,8 @@ pub(super) fn table_of(tasks: &[TaskView]) -> String {
             task.rejection_count.to_string(),
             task.merge_commit.as_deref().map_or_else(|| "-".to_owned(), |commit| commit[..10].to_owned()),
             task.title.clone(),
-        ]);
-    }
-    table.trim_fmt()
+        ]
+    };
+    let header = ["ID", "COLUMN", "AGENT", "SESSIONS", "REJECTED", "MERGED AS", "TITLE"];
+    columns::table(header, tasks.iter().map(row)).trim_end().to_owned()
 }

@@ -8,12 +8,12 @@ use clap::Args;
 use regatta_engine::core::Problem;
 use regatta_engine::{Finding, Reach, Weight, examine, list_reaches, mend, weigh};
 
-/// Looks for what does not add up between the log and the world.
+/// Compare the log with the disk, git and running processes
 ///
-/// Ends with 1 when something is left to do. `--fix` mends what can be mended without losing anything.
+/// Exits with 1 if something is left to do. `--fix` repairs whatever can be repaired without losing anything.
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// Mends what can be mended; worktrees and branches without an owner are salvaged before they are removed.
+    /// Repair what can be repaired; worktrees and branches without an owner are salvaged before they are removed.
     #[arg(long)]
     fix: bool,
     /// Show only how much disk space Regatta uses
@@ -49,13 +49,15 @@ impl Doctor {
 fn render(findings: &[Finding], reaches: &[Reach]) -> String {
     let mut shown = match findings.is_empty() {
         true => {
-            format!("{GREEN}all is well{GREEN:#}: log, worktrees, branches, processes and locks add up\n")
+            format!(
+                "{GREEN}all is well{GREEN:#}: log, worktrees, branches, processes and locks are consistent\n"
+            )
         }
         false => String::new(),
     };
     let line = |finding: &Finding| {
         let (style, mark) = match (finding.fixed, finding.can_fix) {
-            (true, _) => (GREEN, "mended"),
+            (true, _) => (GREEN, "fixed"),
             _ if finding.is_advice => (YELLOW, "note  "),
             (false, true) => (YELLOW, "found "),
             (false, false) => (RED, "found "),

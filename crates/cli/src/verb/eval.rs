@@ -23,25 +23,25 @@ const VALUE_CHARACTERS_MAX: usize = 60;
 /// Variables by their names, with or without `$`.
 type Bindings = Map<String, Value>;
 
-/// Evaluates a JSONata expression, as the edges of a workflow do.
+/// Evaluate a JSONata expression as the edges of a workflow do
 ///
-/// Nothing is read or changed but what is named: the state of a run, a file, or nothing. With `--json` the value alone is
-/// printed, and nothing if it is undefined.
+/// The input is the state of a run, a file, or nothing. Nothing is changed. With `--json` only the value is printed, or
+/// nothing if it is undefined.
 #[derive(Args)]
 pub(crate) struct Eval {
-    /// The expression.
+    /// JSONata expression.
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     expression: String,
-    /// Looks at the state of a run, with `input` and `feedback` beside its fields, and the names of its places.
+    /// Evaluate over the state of a run, with `input`, `feedback` and the workflow's variables.
     #[arg(long, value_name = "ID", value_parser = super::run::run_id, conflicts_with = "input")]
     run: Option<RunId>,
-    /// Looks at a JSON document: a file, or `-` for standard input.
+    /// Evaluate over a JSON document: a file, or `-` for stdin.
     #[arg(long, value_name = "FILE")]
     input: Option<TextFile>,
-    /// Variables, as a JSON object: `{"limit": 3}` is `$limit`. They come before those of the run's workflow.
+    /// Variables as a JSON object: `{"limit": 3}` sets `$limit`. They override those of the run's workflow.
     #[arg(long, value_name = "JSON", value_parser = parse_bindings)]
     bindings: Option<Bindings>,
-    /// Says what was compared, and what decided.
+    /// Show what was compared and what decided.
     #[arg(long)]
     explain: bool,
 }
@@ -85,7 +85,7 @@ impl Eval {
     }
 }
 
-/// What clap is told is wrong usage, and what is in a file is not.
+/// A wrong argument is wrong usage (clap reports it), and a wrong file is not.
 fn parse_bindings(text: &str) -> Result<Bindings, String> {
     match read_json(text) {
         Ok(Value::Object(bindings)) => Ok(bindings),
@@ -135,7 +135,7 @@ fn print_explained(screen: Screen, value: Option<Value>, explanation: &Explanati
     print(screen, value);
 }
 
-/// Tells what was compared before a failure: beside the error, or within it for whoever reads JSON.
+/// Tells what was compared before a failure: beside the error, or within it in JSON.
 fn with_explanation(screen: Screen, problem: Problem, explanation: &Explanation) -> Problem {
     if screen.is_json() {
         return problem.with("explanation", json!(explanation));
@@ -175,11 +175,9 @@ fn render_observation(seen: &Observation) -> String {
 /// Says why there is no value: the words of JSONata with its code, and the place in the expression.
 fn explain_fault(expression: &str, fault: &Fault) -> Problem {
     let (code, next) = match fault.limit() {
-        Some(_) => {
-            (Code::ExprLimit, "have it look at less, or build less; limits are the same in every workflow")
-        }
+        Some(_) => (Code::ExprLimit, "make it read or build less; the limits are the same in every workflow"),
         None => {
-            (Code::ExprFailed, "mend the expression; `regatta eval --explain` says what was compared before")
+            (Code::ExprFailed, "fix the expression; `regatta eval --explain` shows what was compared before")
         }
     };
     let jsonata = fault.jsonata_code();

@@ -12,21 +12,21 @@ use std::time::Duration;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Shows the log.
+/// Show the event log
 ///
-/// With `--json` one array, or with `--follow` one JSON object per line.
+/// With `--json` it prints one array, or with `--follow` one JSON object per line.
 #[derive(Args)]
 pub(crate) struct Events {
-    /// Goes on with what happens from now, until it is interrupted.
+    /// Keep printing new events until interrupted.
     #[arg(long, short)]
     follow: bool,
-    /// Begins with the event of this number.
+    /// First event to show.
     #[arg(long, value_name = "SEQ", default_value_t = 1)]
     from: u64,
-    /// Only events of this task.
+    /// Show only events of this task.
     #[arg(long, value_name = "ID", value_parser = task_id)]
     task: Option<TaskId>,
-    /// Only events of this type, such as `task:assigned`, or of all that begin so, such as `task:`.
+    /// Show only events of this type, such as `task:assigned`, or with this prefix, such as `task:`.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 }

@@ -7,9 +7,9 @@ use clap::Args;
 use regatta_engine::core::Problem;
 use regatta_engine::{Journal, Project};
 
-/// Make a project in this repository
+/// Create a project in this repository
 ///
-/// If the repository has a log already, because only the config was deleted, the log is kept.
+/// If the repository already has a log, because only the config was deleted, the log is kept.
 #[derive(Args)]
 pub(crate) struct Init {}
 
@@ -24,7 +24,7 @@ impl Init {
             serde_json::json!({ "root": root, "config": config, "defaultBranch": branch, "events": events });
         place.screen.data(&made, |_| {
             format!(
-                "{GREEN}made a project{GREEN:#} in {root}\n\n\
+                "{GREEN}created a project{GREEN:#} in {root}\n\n\
                  1. {BOLD}regatta agent detect{BOLD:#}, or name your agents in {config}\n\
                  2. {BOLD}regatta task add \"…\"{BOLD:#}\n\
                  3. {BOLD}regatta task assign 1 --agent NAME{BOLD:#}\n"
@@ -33,13 +33,13 @@ impl Init {
         if events > 0 {
             let log = project.log_path().display().to_string();
             place.screen.say(&format!(
-                "{YELLOW}note{YELLOW:#}: the log of this project was still there, and is kept: {events} events in {log}"
+                "{YELLOW}note{YELLOW:#}: the project's existing log is kept: {events} events in {log}"
             ));
         }
         let start = project.repository().find_branch(&project.config().default_branch).await;
         if matches!(start, Ok(None)) {
             place.screen.say(&format!(
-                "{YELLOW}note{YELLOW:#}: the branch `{branch}` has no commit yet; make a first one before you assign a task"
+                "{YELLOW}note{YELLOW:#}: the branch `{branch}` has no commit yet; make one before you assign a task"
             ));
         }
         Ok(Exit::Done)

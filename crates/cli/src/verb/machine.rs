@@ -8,9 +8,9 @@ use regatta_engine::core::machine::{render_mermaid, render_svg, render_xstate};
 /// The verbs of the machine.
 #[derive(Subcommand)]
 pub(crate) enum Machine {
-    /// Prints the task machine, made from the table that the program itself uses.
+    /// Print the task machine from the table that Regatta itself uses.
     Show {
-        /// As what.
+        /// Output format.
         #[arg(long, value_enum, default_value_t = Format::Mermaid)]
         format: Format,
     },
@@ -20,9 +20,9 @@ pub(crate) enum Machine {
 pub(crate) enum Format {
     /// A Mermaid state diagram.
     Mermaid,
-    /// The JSON that XState's createMachine takes.
+    /// JSON for XState's createMachine.
     Xstate,
-    /// A drawing.
+    /// An SVG drawing.
     Svg,
 }
 

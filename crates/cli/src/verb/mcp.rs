@@ -8,12 +8,12 @@ use regatta_engine::core::{Code, Problem};
 use regatta_engine::desk;
 use std::path::{Path, PathBuf};
 
-/// Serves the tools of a session to its agent (MCP, on standard input and output).
+/// Serve a session's tools to its agent (MCP over stdin and stdout)
 ///
-/// An agent starts it by itself. Only protocol is printed on standard output.
+/// The agent starts this itself. Only protocol messages are printed on stdout.
 #[derive(Args)]
 pub(crate) struct Mcp {
-    /// The private folder of the session; without this, that of the session around it.
+    /// Private folder of the session [default: that of the session it runs in].
     #[arg(long, value_name = "FOLDER")]
     session: Option<PathBuf>,
 }
@@ -46,6 +46,6 @@ fn no_session() -> Problem {
         Code::SessionEnded,
         "there is no session to serve tools for",
         format!("neither `--session FOLDER` nor {} says which", desk::FOLDER_VARIABLE),
-        "an agent starts `regatta mcp` by itself inside of its session; outside of one use `regatta task`",
+        "agents start `regatta mcp` themselves inside a session; outside of one, use `regatta task`",
     )
 }

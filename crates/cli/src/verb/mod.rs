@@ -1,5 +1,24 @@
 //! One file per verb: its arguments, its help and its code.
 
+/// Declares a group of verbs, each with the module of its type and the help of that type, and runs the one that was given.
+macro_rules! group {
+    ($(#[$attribute:meta])* $group:ident { $($verb:ident in $module:ident),* $(,)? }) => {
+        $(#[$attribute])*
+        #[derive(clap::Subcommand)]
+        pub(crate) enum $group {
+            $($verb($module::$verb)),*
+        }
+
+        impl $group {
+            pub(crate) async fn run(self, place: &$crate::arguments::Place) -> Result<Exit, Problem> {
+                match self {
+                    $($group::$verb(verb) => verb.run(place).await),*
+                }
+            }
+        }
+    };
+}
+
 pub(crate) mod agent;
 mod asked;
 mod carry;

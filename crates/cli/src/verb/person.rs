@@ -8,7 +8,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use std::io::Write;
 use tokio_util::sync::CancellationToken;
 
-/// Whoever sits at the terminal.
+/// The person at the terminal.
 pub(crate) struct Person {
     interrupt: CancellationToken,
     may_leave: bool,
@@ -75,7 +75,7 @@ impl Person {
                 "n" | "no" => {
                     let reason = self.question(progress, "why not? ").await?.unwrap_or_default();
                     let is_empty = reason.is_empty();
-                    break Decision::Reject(if is_empty { "no reason was given".to_owned() } else { reason });
+                    break Decision::Reject(if is_empty { "no reason given".to_owned() } else { reason });
                 }
                 _ => {}
             }
@@ -97,7 +97,7 @@ impl Person {
         Ok(said.filter(|text| !text.is_empty()).map(|text| read_answer(&text)))
     }
 
-    /// The end of the input says what the person would not mind: the demo goes on, and nothing else is approved.
+    /// The end of the input says what the person would not mind: the demo continues, and nothing else is approved.
     fn silence(&self, agreement: Agreement) -> Decision {
         let agrees = !self.may_leave && agreement == Agreement::Yes;
         if agrees { Decision::Approve } else { Decision::Later }
@@ -126,7 +126,7 @@ impl Person {
     /// Asks whether the programs of a config may run here.
     pub(crate) async fn trusts(&self, progress: &Progress) -> Result<bool, Problem> {
         let answer =
-            self.question(progress, "may it run these here? [y]es, [n]o ").await?.unwrap_or_default();
+            self.question(progress, "allow it to run these here? [y]es, [n]o ").await?.unwrap_or_default();
         Ok(["y", "yes"].contains(&answer.to_lowercase().as_str()))
     }
 

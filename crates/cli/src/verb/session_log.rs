@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// What of the sessions is printed, and how.
 #[derive(Args)]
 pub(crate) struct Manner {
-    /// Keep printing while sessions run, until the last one has ended
+    /// Keep printing until the last session has ended
     #[arg(long, short)]
     follow: bool,
     /// Print only the session with this number
@@ -42,7 +42,7 @@ struct Printer<'a> {
     manner: &'a Manner,
     screen: Screen,
     text: SessionText,
-    /// Shows what goes on, while a person follows at a terminal.
+    /// Shows what is happening, while a person follows at a terminal.
     progress: Option<Progress>,
     /// What is printed at the end as one document.
     items: Vec<Value>,
@@ -105,14 +105,14 @@ impl Manner {
             return Err(Problem::new(
                 Code::ValidationError,
                 format!("session {number} was not shown"),
-                "there is no session of that number",
-                "leave out `--session` to see all of them",
+                "there is no session with that number",
+                "omit `--session` to see all of them",
             ));
         }
         if screen.is_json() && !self.follow && !self.raw {
             screen.data(&Vec::<Value>::new(), |_| String::new());
         }
-        screen.say(&format!("{DIM}no session has begun yet{DIM:#}"));
+        screen.say(&format!("{DIM}no session has started yet{DIM:#}"));
         Ok(())
     }
 }
@@ -165,7 +165,7 @@ impl Printer<'_> {
         let failed = |error: std::io::Error| {
             let what = format!("session {} was not shown", log.number);
             let why = format!("{} cannot be read: {error}", log.transcript.display());
-            Problem::new(Code::IoFailed, what, why, "see that the file can be read, then ask again")
+            Problem::new(Code::IoFailed, what, why, "check that the file is readable, then try again")
         };
         if self.manner.raw {
             let mut bytes = Vec::new();

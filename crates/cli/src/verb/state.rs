@@ -2,6 +2,7 @@
 
 use super::{state_file, state_prune};
 use crate::arguments::Place;
+use crate::columns::Fields;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
 use clap::Subcommand;
@@ -13,26 +14,26 @@ use std::path::{Path, PathBuf};
 /// The verbs of state files.
 #[derive(Subcommand)]
 pub(crate) enum State {
-    /// Reads a task file and says what was understood, or where and why it could not be.
+    /// Check a task file and show how it is read, or where and why it cannot be
     ///
-    /// Ends with 1 when something in it is wrong. Unknown parts are no fault: they are kept word for word.
+    /// Exits with 1 if the file has errors. Unknown parts are not errors: they are kept verbatim.
     Validate {
-        /// The task file.
+        /// Task file.
         file: PathBuf,
     },
-    /// Write the log and all that belongs to it into one file
+    /// Write the log and everything that belongs to it to one file
     ///
     /// The file holds the log, transcripts, task files and archives, review and salvage refs, and the branches of tasks in
-    /// work. Uncommitted files in worktrees are not in it, nor are the config and workflows, which are meant for git. An
+    /// progress. It does not hold uncommitted files in worktrees, nor the config and workflows, which belong in git. An
     /// engine may be running.
     Export {
         /// The file to write; `-` for stdout
         file: PathBuf,
     },
-    /// Take over what `state export` wrote in another clone of this repository
+    /// Import what `state export` wrote in another clone of this repository
     ///
-    /// Everything is checked first, and nothing changes if something is wrong. A project that has a log of its own is left
-    /// as it is.
+    /// Everything is checked first, and nothing changes if something is wrong. A project that already has a log is not
+    /// changed.
     Import {
         /// The file to read; `-` for stdin
         file: PathBuf,
@@ -61,22 +62,20 @@ fn validate(place: &Place, file: &Path) -> Result<Exit, Problem> {
 fn render(read: &Understood) -> String {
     let id = read.task_id.map_or_else(|| "#?".to_owned(), |id| format!("#{id}"));
     let title = read.title.as_deref().unwrap_or("(no title)");
-    let mut text = format!("{CYAN}{id}{CYAN:#} {BOLD}{}{BOLD:#}\n", clean(title));
-    let mut field = |name: &str, value: String| {
-        let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value));
-    };
+    let mut fields = Fields::below(format!("{CYAN}{id}{CYAN:#} {BOLD}{}{BOLD:#}\n", clean(title)));
     let keys: Vec<&str> = read.metadata.iter().flat_map(|map| map.keys()).map(String::as_str).collect();
-    field("metadata", keys.join(", "));
+    fields.add("metadata", keys.join(", "));
     let checked = read.criteria.iter().filter(|criterion| criterion.checked).count();
-    field("criteria", format!("{checked} of {} ticked", read.criteria.len()));
-    field("inputs", count(read.chain_inputs.len(), "from other tasks"));
-    field("sessions", count(read.sessions.len(), "in full"));
-    field("output", if read.chain_output.is_some() { "written".to_owned() } else { "not yet".to_owned() });
-    field("size", format!("{} bytes, about {} tokens", read.size.bytes, read.size.tokens));
+    fields.add("criteria", format!("{checked} of {} ticked", read.criteria.len()));
+    fields.add("inputs", count(read.chain_inputs.len(), "from other tasks"));
+    fields.add("sessions", count(read.sessions.len(), "in full"));
+    fields.add("output", if read.chain_output.is_some() { "written" } else { "not yet" });
+    fields.add("size", format!("{} bytes, about {} tokens", read.size.bytes, read.size.tokens));
     for section in &read.size.sections {
         let title = if section.title.is_empty() { "(title)" } else { &section.title };
-        field("", format!("{title}: about {} tokens", section.tokens));
+        fields.add("", format!("{title}: about {} tokens", section.tokens));
     }
+    let mut text = fields.text;
     for unknown in &read.unknown {
         let _ = writeln!(
             text,

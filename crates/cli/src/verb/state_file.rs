@@ -22,12 +22,12 @@ pub(super) async fn export(place: &Place, file: &Path) -> Result<Exit, Problem> 
     }
     let path = place.resolve(file);
     let failed = |error: std::io::Error| {
-        let next = "name a file that is not there yet, in a folder that is yours";
+        let next = "give a file that does not exist yet, in a folder that you can write to";
         Problem::new(Code::IoFailed, format!("{} was not written", path.display()), error.to_string(), next)
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.symlink_metadata().is_ok() {
-        return Err(failed(std::io::Error::other("it is there already")));
+        return Err(failed(std::io::Error::other("it already exists")));
     }
     // Under its name only when it is whole.
     let mut unfinished =
@@ -52,7 +52,7 @@ pub(super) async fn import(place: &Place, file: &Path) -> Result<Exit, Problem> 
             false => Ok(opened),
         });
         let opened = opened.map_err(|error| {
-            let next = "name a file that `regatta state export` wrote";
+            let next = "give a file that `regatta state export` wrote";
             Problem::new(Code::IoFailed, format!("{shown} was not read"), error.to_string(), next)
         })?;
         import_state(folder, &shown, opened).await
@@ -85,13 +85,13 @@ fn render_import(imported: &Imported) -> String {
         let _ = match work.has_worktree {
             true => writeln!(
                 text,
-                "{YELLOW}note{YELLOW:#}: the worktree of task #{task} stands at the last commit of {}; uncommitted files stayed behind. \
-                 See {BOLD}regatta task show {task}{BOLD:#}",
+                "{YELLOW}note{YELLOW:#}: the worktree of task #{task} is at the last commit of {}; \
+                 uncommitted files were not exported. See {BOLD}regatta task show {task}{BOLD:#}",
                 work.branch
             ),
             false => writeln!(
                 text,
-                "{YELLOW}note{YELLOW:#}: task #{task} was in work, and its worktree and its branch {} are not here: \
+                "{YELLOW}note{YELLOW:#}: task #{task} was in progress, and its worktree and its branch {} are not here: \
                  {BOLD}regatta task cancel {task}{BOLD:#}, then assign it again",
                 work.branch
             ),

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 /// Remove what finished work left on disk
 ///
-/// Removes transcripts, private homes and review refs of tasks that are verified or deleted and of runs that have ended,
-/// and caches that were not used since. Salvages and the log always stay. An engine may be running.
+/// Removes transcripts, private homes and review refs of verified or deleted tasks and of ended runs, and caches that have
+/// not been used since. Salvages and the log are always kept. An engine may be running.
 #[derive(Args)]
 pub(crate) struct Prune {
     /// Remove only what is older than this, such as `12h` or `30d`
     #[arg(long, value_name = "AGE", value_parser = parse_age)]
     older_than: Duration,
-    /// Only say what would be removed
+    /// Show what would be removed without removing it
     #[arg(long)]
     dry_run: bool,
 }
@@ -34,7 +34,7 @@ impl Prune {
 fn render(pruned: &Pruned) -> String {
     let gone: Vec<&Weight> = pruned.removed.iter().filter(|weight| weight.count > 0).collect();
     if gone.is_empty() {
-        return format!("{DIM}nothing to remove: no finished work left anything that is so old{DIM:#}\n");
+        return format!("{DIM}nothing to remove: finished work left nothing that old{DIM:#}\n");
     }
     let (verb, frees) = if pruned.is_dry_run { ("would remove", "would free") } else { ("removed", "freed") };
     let mut text = String::new();

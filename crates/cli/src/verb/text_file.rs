@@ -77,6 +77,6 @@ fn unread(path: &Path, error: &std::io::Error) -> Problem {
         Code::IoFailed,
         format!("{} was not read", path.display()),
         error.to_string(),
-        "check that it is a file that you may read",
+        "check that it is a file and that you may read it",
     )
 }

@@ -10,13 +10,13 @@ use clap::Args;
 use regatta_engine::core::{Code, Problem};
 use regatta_engine::{Starts, find_untrusted, trust};
 
-/// Agree to the programs that the config of this clone starts
+/// Allow the programs that this clone's config starts
 ///
-/// A config that `regatta init` made here needs no consent. One that came with a clone is asked about once, before anything
-/// of it runs: its set-up, its checks, the commands of its agents.
+/// A config created here by `regatta init` needs no consent. For one that came with a clone you are asked once, before any
+/// of its programs runs: its setup, its checks, the commands of its agents.
 #[derive(Args)]
 pub(crate) struct Trust {
-    /// Agree without being asked.
+    /// Allow without asking.
     #[arg(long)]
     yes: bool,
 }
@@ -75,7 +75,7 @@ async fn agree(place: &Place) -> Result<(), Problem> {
     Err(Problem::new(
         Code::ProjectNotTrusted,
         "the project was not opened",
-        "nobody has agreed to what its config starts",
-        "answer `y` at a terminal, or run `regatta trust --yes` once you have read the config",
+        "nobody has allowed what its config starts",
+        "answer `y` in a terminal, or run `regatta trust --yes` after reading the config",
     ))
 }

@@ -20,14 +20,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often it looks whether the engine of a command has ended: more often than the commands that wait do.
 const TURN_EVERY: Duration = Duration::from_millis(50);
 
-/// Run the project's engine until it is interrupted
+/// Run the project's engine until interrupted
 ///
-/// It performs what commands ask for, starts queued tasks when there is room, and finishes what a crash left undone.
-/// Commands then only watch. If a command is at work for a task of its own, this waits until that is done. It prints a
-/// line for each change of a task or a run.
+/// The engine carries out commands, starts queued tasks when there is room, and finishes what a crash left undone. While it
+/// runs, other commands only watch. If a command is already carrying out its own task, the engine waits for it. It prints
+/// a line for each change of a task or run.
 #[derive(Args)]
 pub(crate) struct Up {
-    /// Print errors only, and no line for each change
+    /// Print errors only
     #[arg(long, short)]
     quiet: bool,
 }
@@ -44,7 +44,7 @@ impl Up {
         screen.say(&format!("{BOLD}engine up{BOLD:#} for {root} {DIM}(stop with Ctrl-C){DIM:#}"));
         for path in find_foreign_files(&project).await.map_err(explain)? {
             let shown = path.display();
-            screen.say(&format!("{YELLOW}left alone{YELLOW:#}: {shown} is of no task of this project"));
+            screen.say(&format!("{YELLOW}left alone{YELLOW:#}: {shown} belongs to no task of this project"));
         }
         let walls = Walls::find(&project).await;
         let progress = Progress::new(screen, "waiting for commands");
@@ -60,7 +60,7 @@ impl Up {
                 walls.warn(entry).iter().for_each(|line| progress.print(line));
             }
         }
-        progress.print("stopping; what is under way goes on with the next start");
+        progress.print("stopping; unfinished work continues with the next start");
         drop(progress);
         engine.stop(Stop::Now).await.map_err(explain)?;
         Ok(Exit::Done)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const LIMITS: &str = "limits = { wall = \"100s\", silence = \"60s\", grace = \"1s\" }\n";
 
-/// Has the program write a file and then wait for its model, which never answers.
+/// Makes the program write a file and then wait for its model, which never answers.
 fn start_working(world: &World) -> Running {
     let steps = json!([{"write": {"path": "half.txt", "content": "half\n"}}, {"hang": true}]);
     let running = world.start(&steps);

@@ -163,7 +163,7 @@ fn a_cancelled_session_ends_with_all_its_processes_and_is_salvaged() {
     assert!(!pids.iter().any(|pid| is_alive(pid)), "all of {pids:?} are dead when the answer comes");
     assert_eq!(task["salvages"].as_array().map(Vec::len), Some(1));
     let outcome = assigned.wait();
-    assert_eq!(outcome.code, Some(0), "the one who waited is told where the task stands: {outcome:?}");
+    assert_eq!(outcome.code, Some(0), "the one who waited sees the state of the task: {outcome:?}");
     assert!(!project.path().join(".regatta/worktrees/task-1").exists());
     assert_eq!(project.repo.git(&["branch", "--list", "task/*"]), "");
 

@@ -1,4 +1,4 @@
-//! `regatta doctor`: finds what a crash or a hand left behind, and mends it without losing anything.
+//! `regatta doctor`: finds what a crash or a hand left behind, and fixes it without losing anything.
 
 use crate::support::{Transcript, add, add_and_assign, crewed, is_alive, read_when_written, with_shell};
 use regatta_testkit::wait::until;
@@ -40,8 +40,8 @@ fn a_process_that_nobody_watches_is_ended() {
     let findings = project.run(&["--json", "doctor"]);
     assert_eq!(findings.code, Some(1));
     assert!(findings.stdout.contains("leftover_process") && findings.stdout.contains("unfinished_effects"));
-    let mended = project.run(&["doctor", "--fix"]);
-    assert!(mended.stdout.contains("mended"), "{mended:?}");
+    let fixed = project.run(&["doctor", "--fix"]);
+    assert!(fixed.stdout.contains("fixed"), "{fixed:?}");
     assert!(!is_alive(pid));
     let task = project.json(&["task", "cancel", "1"]);
     assert_eq!(task["column"], "backlog");
@@ -90,8 +90,8 @@ fn a_left_over_version_of_a_task_file_is_taken_in() {
         (Some(1), 6),
         "{findings:?}"
     );
-    let mended = project.run(&["doctor", "--fix"]);
-    assert_eq!((mended.code, mended.stdout.matches("mended").count()), (Some(0), 6), "{mended:?}");
+    let fixed = project.run(&["doctor", "--fix"]);
+    assert_eq!((fixed.code, fixed.stdout.matches("fixed").count()), (Some(0), 6), "{fixed:?}");
     assert_eq!(project.json(&["doctor"]), serde_json::json!([]));
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("it is there");
     assert_eq!(read("task-1-state.md"), edited, "an edit whose base is known");
@@ -105,13 +105,13 @@ fn a_left_over_version_of_a_task_file_is_taken_in() {
 
 /// What a living process has in its hands is not its business.
 #[test]
-fn a_left_over_that_is_being_written_to_is_not_mended() {
+fn a_left_over_that_is_being_written_to_is_not_fixed() {
     let project = crewed("");
     add(&project, "a task");
     let path = project.path().join(".regatta/task-states/.regatta-task-1-none-Aa1111.tmp");
     let editor = std::fs::File::create(&path).expect("it can be made");
-    let mended = project.run(&["doctor", "--fix"]);
-    assert!(mended.code == Some(1) && mended.stderr.contains("a program still has it open"), "{mended:?}");
+    let fixed = project.run(&["doctor", "--fix"]);
+    assert!(fixed.code == Some(1) && fixed.stderr.contains("a program still has it open"), "{fixed:?}");
     drop(editor);
     assert!(path.exists());
 }

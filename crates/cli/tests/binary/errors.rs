@@ -1,4 +1,4 @@
-//! What the user is told when a command is refused: wrong names, dependencies, busy agents, payloads, usage.
+//! What the user sees when a command is refused: wrong names, dependencies, busy agents, payloads, usage.
 
 use crate::support::{Transcript, add, add_all, add_and_assign, count_events, crewed, kinds_from};
 

@@ -1,4 +1,4 @@
-//! What the user is told when a worktree cannot be made, or a session does not start or ends badly.
+//! What the user sees when a worktree cannot be created, or a session does not start or fails.
 
 use crate::support::{
     CREW, PROGRAM, Transcript, add, add_and_assign, count_events, crewed, field, with_shell,

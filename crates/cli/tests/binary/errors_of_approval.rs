@@ -1,4 +1,4 @@
-//! What the user is told when a diff is not merged, and what stays as it was.
+//! What the user sees when a diff is not merged, and what stays as it was.
 
 use crate::support::{Transcript, add_and_assign, count_events, crewed, field};
 use regatta_testkit::repo::{commit_in, fingerprint};

@@ -1,4 +1,4 @@
-//! What the user is told when the project itself cannot be used: config, folder, repository, database, engine.
+//! What the user sees when the project itself cannot be used: config, folder, repository, database, engine.
 
 use crate::support::{CREW, PROGRAM, Transcript, add, crewed, until_in};
 use regatta_testkit::binary::TestProject;

@@ -47,7 +47,7 @@ fn without_a_project() {
     transcript.check("eval");
 }
 
-/// Nested often enough, it would overflow the stack of whoever reads it.
+/// Nested often enough, it would overflow the stack of its reader.
 #[test]
 fn json_within_json_is_refused() {
     let project = TestProject::without_init(PROGRAM);

@@ -115,7 +115,7 @@ fn events_as_they_happen() {
         stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
     });
     let next = || -> serde_json::Value {
-        let line = lines.recv_timeout(WAIT_MAX).expect("the log goes on");
+        let line = lines.recv_timeout(WAIT_MAX).expect("the log continues");
         serde_json::from_str(&line).expect("each line is one JSON document")
     };
     assert_eq!(next()["title"], "one");

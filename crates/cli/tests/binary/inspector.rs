@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Keeps its session open until it is told to end.
+/// Keeps its session open until the test ends it.
 const WAITER: &str = "cat > /dev/null; echo work > work.txt; \
     echo \"$REGATTA_SESSION_FOLDER\" > \"$REGATTA_PROJECT/.regatta/folder\"; \
     while [ ! -e \"$REGATTA_PROJECT/.regatta/go\" ]; do sleep 0.02; done";

@@ -16,6 +16,7 @@ mod errors_of_approval;
 mod errors_of_projects;
 mod eval;
 mod following;
+mod hints;
 mod idle;
 mod inspector;
 mod mcp;

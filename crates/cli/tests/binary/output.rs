@@ -140,7 +140,7 @@ fn help() {
     transcript.check("help");
 }
 
-/// A full disk is told, whatever was asked for; a reader that has enough, such as `head`, is not.
+/// A full disk is reported, whatever the command; a reader that has enough, such as `head`, is not.
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
     let project = crewed("");

@@ -42,13 +42,13 @@ fn a_lost_connection_is_tried_again_in_the_same_worktree() {
 fn a_result_that_cannot_be_used_is_asked_for_again_with_its_faults() {
     let faulty =
         format!("[[session]]\nstep = [{WRITES}, {{ result = {{ summary = \"x\", turns = \"two\" }} }}]\n");
-    let mended = "[[session]]\nstep = [{ result = { summary = \"mended\", turns = 2 } }]\n";
-    let project = scripted(&format!("{faulty}{mended}"), "");
+    let fixed = "[[session]]\nstep = [{ result = { summary = \"fixed\", turns = 2 } }]\n";
+    let project = scripted(&format!("{faulty}{fixed}"), "");
     let task = add_and_assign(&project, "a task", "worker");
     let shown = project.json(&["task", "show", &task]);
     assert_eq!(
         (&shown["column"], &shown["summary"]),
-        (&"waiting_approval".into(), &"mended".into()),
+        (&"waiting_approval".into(), &"fixed".into()),
         "{shown}"
     );
     assert_eq!((&shown["sessions"], &shown["diff"]["filesChanged"]), (&2.into(), &1.into()));

@@ -5,7 +5,7 @@ use regatta_testkit::binary::{Running, TestProject};
 use regatta_testkit::wait::until;
 use serde_json::{Value, json};
 
-/// Speaks the Agent Client Protocol: asks for leave to write outside of its worktree, and writes down what it is told.
+/// Speaks the Agent Client Protocol: asks for permission to write outside its worktree, and records the answer.
 const ASKER: &str = r#"
 say() { printf '%s\n' "$1"; }
 read -r initialize
@@ -57,7 +57,7 @@ fn events_of_questions(project: &TestProject) -> Vec<Value> {
     events.as_array().expect("events are a list").iter().filter(is_one).map(shown).collect()
 }
 
-/// Has the question answered, and returns what the agent wrote down and what is in the log about the answer.
+/// Answers the question, and returns what the agent wrote down and what the log says about the answer.
 fn answer(choice: &str) -> (String, Vec<Value>) {
     let (project, running, question) = asked();
     let answered = project.run(&["agent", "answer", &question, choice]);

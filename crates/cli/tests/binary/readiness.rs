@@ -47,7 +47,7 @@ fn variables_come_from_the_config_a_file_and_a_command() {
 
     let refused = project.run(&["task", "assign", "1", "--agent", "shell"]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(refused.stderr.contains("the variable KEPT could not be had"), "{refused:?}");
+    assert!(refused.stderr.contains("no value for the variable KEPT"), "{refused:?}");
     project.repo.write("kept.txt", "kept-in-a-file\n");
     project.run(&["task", "assign", "1", "--agent", "shell"]);
     assert_eq!(project.repo.git(&["show", "task/1:work.txt"]), "plain/kept-in-a-file/A-SECRET-OF-OURS");
@@ -73,7 +73,7 @@ fn what_finished_work_left_can_be_removed_and_nothing_else() {
     let count = |pruned: &Value, kind: &str| {
         let removed =
             pruned["removed"].as_array().expect("a list").iter().find(|weight| weight["kind"] == kind);
-        removed.expect("every kind is told")["count"].clone()
+        removed.expect("every kind is reported")["count"].clone()
     };
     let looked = project.json(&["state", "prune", "--older-than", "1ms", "--dry-run"]);
     assert_eq!((count(&looked, "transcripts"), count(&looked, "homes")), (2.into(), 1.into()), "{looked}");

@@ -81,7 +81,7 @@ step = [{ result = { taskId = "T002", approved = true, issues = [], criteriaResu
 step = [{ result = { taskId = "${item}", approved = true, issues = [], criteriaResults = [{ criterion = "${item}.txt is there", met = true }] } }]
 "#;
 
-/// A coder that says that it has begun, and goes on when the test lets it; its first draft is not good enough.
+/// A coder that says that it has started, and continues when the test lets it; its first draft is not good enough.
 const GATED: &str = r#"
 cat > /dev/null
 echo "$REGATTA_STEP" >> "$REGATTA_PROJECT/.regatta/begun"
@@ -91,7 +91,7 @@ echo "step $REGATTA_STEP" > work.txt
 echo "{\"code\":\"work\",\"taskId\":\"PRD\",\"status\":\"complete\",\"selfValidation\":{\"passed\":$passed,\"issues\":[]}}"
 "#;
 
-/// A coder that keeps what it is told in each step, and is ready at once.
+/// A coder that keeps its prompt of each step, and is ready at once.
 const LISTENING: &str = r#"
 cat > "$REGATTA_PROJECT/.regatta/told-$REGATTA_STEP"
 echo "step $REGATTA_STEP" > work.txt
@@ -122,7 +122,7 @@ from = "each"
 to = "done"
 "#;
 
-/// Has one item made, and fails if it is no good.
+/// Makes one item, and fails if it is not good.
 const ONE: &str = r#"
 name = "one"
 start = "coder"
@@ -155,7 +155,7 @@ to = "failed"
 when = "passed = false"
 "#;
 
-/// Has one task worked on and ends, well or badly, with nothing put up for approval.
+/// Works on one task and ends, well or badly, without submitting it.
 const PLAIN: &str = r#"
 name = "plain"
 start = "work"
@@ -184,7 +184,7 @@ pub(crate) fn gated() -> TestProject {
     project("auto", &format!("[agents.worker]\nkind = \"command\"\ncommand = ['sh', '-c', '''{GATED}''']\n"))
 }
 
-/// Makes a project in which `worker` keeps what it is told, for [`told`]; a person approves.
+/// Makes a project in which `worker` keeps its prompts, for [`told`]; a person approves.
 pub(crate) fn listening() -> TestProject {
     let worker = format!("[agents.worker]\nkind = \"command\"\ncommand = ['sh', '-c', '''{LISTENING}''']\n");
     project("person", &worker)

@@ -1,4 +1,4 @@
-//! A run that is killed at each point that it passes, and then goes on: nothing is lost, and nothing is done twice.
+//! A run that is killed at each point that it passes, and then continues: nothing is lost, and nothing is done twice.
 
 use crate::run_support::{
     CODER, change_config, edit, gated, open, scripted, status, steps, subjects, until_begun, write_many,

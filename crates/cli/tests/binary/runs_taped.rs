@@ -48,7 +48,7 @@ fn what_was_recorded_is_played_again_without_an_agent() {
     transcript.check("run_taped");
     std::fs::create_dir(other.path().join("empty")).expect("a new folder");
     let empty = other.refusal(&["run", "speckit", "--replay", "empty"])["message"].to_string();
-    assert!(empty.contains("no run that has come to its end is recorded there"), "{empty}");
+    assert!(empty.contains("no ended run is recorded there"), "{empty}");
 }
 
 /// Works on any task.

@@ -1,4 +1,4 @@
-//! Runs that are told something while they are under way: pause, resume, stop, a kill, a fork, a replay.
+//! Commands to runs in progress: pause, resume, stop, a kill, a fork, a replay.
 
 use crate::run_support::{
     CODER, HOPELESS, edit, gated, input, open, scripted, status, steps, subjects, until_begun, write_many,
@@ -21,7 +21,7 @@ fn a_paused_run_ends_its_step_and_waits() {
     until_begun(&project, 1);
     let paused = project.json(&["run", "pause", "1"]);
     assert_eq!((&paused["status"], &paused["owner"]), (&json!("running"), &json!("engine")), "{paused}");
-    let next = "it pauses when this step of `coder` is over; regatta run resume 1 takes that back";
+    let next = "it pauses after this step of `coder`; regatta run resume 1 undoes that";
     assert_eq!(paused["next"], next);
     open(&project, 1);
     let rested = running.wait();
@@ -297,7 +297,7 @@ fn a_fork_says_which_items_it_begins_anew() {
     project.repo.git(&["reflog", "expire", "--expire=now", "--all"]);
     project.repo.git(&["gc", "--quiet", "--prune=now"]);
     let forked = project.run(&["run", "fork", "1", "--no-wait"]);
-    let line = "anew       T001, from the target branch: the commit that it stood at is not known";
+    let line = "restarted  T001, from the target branch: the commit at that step is not known";
     assert!(forked.stdout.contains(line), "{forked:?}");
     assert_eq!(project.json(&["run", "show", "2"])["anew"], json!(["T001"]));
 }

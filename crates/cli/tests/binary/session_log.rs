@@ -6,7 +6,7 @@ use regatta_testkit::binary::TestProject;
 use regatta_testkit::terminal::AtTerminal;
 use regatta_testkit::wait::until;
 
-/// Speaks, edits, uses tokens, then works until it may go on.
+/// Speaks, edits, uses tokens, then works until it may continue.
 const SLOW: &str = r#"
 [[session]]
 step = [

@@ -77,7 +77,7 @@ fn after_so_many_sessions_the_task_is_completed_with_what_is_open() {
     let event = completed(&project);
     assert_eq!((&event["open"][0], &event["sessionLimit"]), (&"it is fast".into(), &2.into()), "{event}");
     assert!(prompt(&project, 2).contains("no session follows this one"));
-    project.json(&["task", "reject", "1", "--reason", "go on"]);
+    project.json(&["task", "reject", "1", "--reason", "continue"]);
     assert_eq!(
         (field(&project, "1", "sessions"), completed(&project)["open"].clone()),
         (3.into(), Value::Null)

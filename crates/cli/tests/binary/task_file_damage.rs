@@ -214,7 +214,7 @@ fn the_file_of_no_task_is_reported_and_left_alone() {
     until("the engine is up", || project.json(&["task", "list"]).is_array() && up.is_running());
     project.json(&["task", "criteria", "1", "--check", "1"]);
     let said = up.kill();
-    assert!(said.stderr.contains("task-999-state.md is of no task of this project"), "{said:?}");
+    assert!(said.stderr.contains("task-999-state.md belongs to no task of this project"), "{said:?}");
     assert_eq!(read(&foreign), "# Task #999: of another project\n");
     // One that stands in the place of a new task's file is no edit of it.
     let taken = folder(&project).join("task-2-state.md");

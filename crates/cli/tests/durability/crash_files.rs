@@ -26,7 +26,7 @@ pub(crate) const PROGRESS: FileScenario = FileScenario {
     before: &["append.before"],
     check: |world| {
         check_sessions(world, 3);
-        assert_eq!(count(world, "progress:logged"), 3, "an entry is told once");
+        assert_eq!(count(world, "progress:logged"), 3, "an entry is recorded once");
     },
 };
 
@@ -38,7 +38,7 @@ pub(crate) const TICK: FileScenario = FileScenario {
     check: |world| {
         check_sessions(world, 1);
         assert!(TaskFile::of(world).read().contains("- [x] it works"));
-        assert_eq!(count(world, "criterion:checked"), 1, "a tick is told once");
+        assert_eq!(count(world, "criterion:checked"), 1, "a tick is recorded once");
     },
 };
 
@@ -61,7 +61,7 @@ pub(crate) const ARCHIVE: FileScenario = FileScenario {
         check_sessions(world, 8);
         let (file, archive) = (TaskFile::of(world).read(), TaskFile::of(world).read_archive());
         assert!(archive.contains("### Session 3 ") && file.contains("### Session 4 "), "{file}\n{archive}");
-        assert_eq!(count(world, "file:archived"), 1, "an archiving is told once");
+        assert_eq!(count(world, "file:archived"), 1, "an archiving is recorded once");
     },
 };
 
@@ -78,7 +78,7 @@ pub(crate) const LEFT_OVER: FileScenario = FileScenario {
     check: |world| {
         check_sessions(world, 2);
         assert_eq!(TaskFile::of(world).read().matches("nobody has read this").count(), 1);
-        assert_eq!(count(world, "output:written"), 1, "an output is told once");
+        assert_eq!(count(world, "output:written"), 1, "an output is recorded once");
     },
 };
 
@@ -193,7 +193,7 @@ fn an_edit_after_a_write_that_was_not_confirmed() {
     std::fs::write(file.path(), file.read() + "\n## Notes\nmine\n").expect("the file can be written");
     world.done(&["task", "criteria", "1"]);
     check_sessions(&world, 2);
-    assert_eq!(count(&world, "progress:logged"), 2, "an entry is told once");
+    assert_eq!(count(&world, "progress:logged"), 2, "an entry is recorded once");
     assert!(file.read().ends_with("\n## Notes\nmine\n"), "{}", file.read());
     invariants::check(&world);
 }

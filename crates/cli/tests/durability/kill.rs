@@ -1,4 +1,4 @@
-//! The engine is killed from outside after each event of a task's life, wherever it is by then; the life then goes on
+//! The engine is killed from outside after each event of a task's life, wherever it is by then; its life then continues
 //! with the same commands under the same ids, and must come to the same end.
 
 use crate::checkout::{Checkout, Picture};

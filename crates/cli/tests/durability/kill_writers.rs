@@ -14,7 +14,7 @@ use std::time::Instant;
 const ROUNDS: u64 = 30;
 /// The engine dies with every so many of them.
 const ENGINE_EVERY: u64 = 3;
-/// The moments are chosen anew from this, so that a failure comes again.
+/// The points in time are derived from this, so that a failure can be repeated.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Returns numbers that look random, the same ones in each run.

@@ -213,7 +213,7 @@ fn an_agent_gets_the_login_that_is_named_and_a_renewed_one_comes_back_at_once() 
     if !has_sandbox() {
         return;
     }
-    // Renewed while it runs, and the session goes on until somebody outside has seen it.
+    // Renewed while it runs, and the session continues until somebody outside has seen it.
     let script = r#"
         cat "$CLAUDE_CONFIG_DIR/.credentials.json" > seen.txt; cat "$HOME/.codex/auth.json" >> seen.txt 2>/dev/null
         cp renewed.json "$CLAUDE_CONFIG_DIR/.credentials.json"

@@ -131,7 +131,7 @@ fn nothing_planted_runs_when_a_person_says_git_status() {
         {
             assert!(what.contains(file), "{walls:?}: {file} in {what}");
         }
-        assert!(said.stderr.contains("was refused git settings that run programs"), "{}", said.stderr);
+        assert!(said.stderr.contains("was denied git settings that run programs"), "{}", said.stderr);
     }
 }
 

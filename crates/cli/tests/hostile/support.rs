@@ -75,7 +75,7 @@ impl Attack {
         Attack { project }
     }
 
-    /// Has the agent do its worst, and returns what the verb said.
+    /// Lets the agent do its worst, and returns what the verb said.
     pub(crate) fn run(&self) -> Outcome {
         self.project.run(&["task", "assign", "1", "--agent", "hostile"])
     }

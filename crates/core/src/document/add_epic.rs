@@ -51,7 +51,7 @@ mod tests {
                 epic 2 Logout about "out" for user-auth
                 > add epic Lost prd user-out
                 error[PRD_NOT_FOUND]: there is no PRD `user-out`
-                  why:  no PRD of that slug was added to this project
+                  why:  no PRD with that slug was added to this project
                   next: did you mean `user-auth`? see the PRDs with `regatta prd list`, or add one with `regatta prd add FILE`
             "#]],
         );

@@ -61,7 +61,7 @@ mod tests {
             PRD user-auth A-PRD "text"
             > add prd user-auth text other
             error[PRD_EXISTS]: the PRD `user-auth` was not added
-              why:  there is a PRD of that slug already
+              why:  a PRD with that slug already exists
               next: change that one with `regatta prd edit user-auth --text FILE`, or choose another with `--slug`
             > add prd b
             [prd:added]

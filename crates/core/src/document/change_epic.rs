@@ -96,11 +96,11 @@ mod tests {
             expect![[r#"
                 > change epic 2 title Tokens
                 error[EPIC_NOT_FOUND]: there is no epic 2
-                  why:  no epic of that number was added to this project
+                  why:  no epic with that number was added to this project
                   next: see the epics with `regatta epic list`, or add one with `regatta epic add`
                 > change epic 1 prd user-auth
                 error[PRD_NOT_FOUND]: there is no PRD `user-auth`
-                  why:  no PRD of that slug was added to this project
+                  why:  no PRD with that slug was added to this project
                   next: see the PRDs with `regatta prd list`, or add one with `regatta prd add FILE`
             "#]],
         );

@@ -74,11 +74,11 @@ mod tests {
             expect![[r#"
                 > change prd user-aut text more
                 error[PRD_NOT_FOUND]: there is no PRD `user-aut`
-                  why:  no PRD of that slug was added to this project
+                  why:  no PRD with that slug was added to this project
                   next: did you mean `user-auth`? see the PRDs with `regatta prd list`, or add one with `regatta prd add FILE`
                 > change prd x text more
                 error[PRD_NOT_FOUND]: there is no PRD `x`
-                  why:  no PRD of that slug was added to this project
+                  why:  no PRD with that slug was added to this project
                   next: see the PRDs with `regatta prd list`, or add one with `regatta prd add FILE`
             "#]],
         );
@@ -88,7 +88,7 @@ mod tests {
             expect![[r#"
             > change prd x text more
             error[PRD_NOT_FOUND]: there is no PRD `x`
-              why:  no PRD of that slug was added to this project
+              why:  no PRD with that slug was added to this project
               next: see the PRDs with `regatta prd list`, or add one with `regatta prd add FILE`
         "#]],
         );

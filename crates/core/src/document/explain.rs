@@ -6,7 +6,7 @@ pub(crate) fn explain_no_epic(epic: EpicId) -> Problem {
     Problem::new(
         Code::EpicNotFound,
         format!("there is no epic {epic}"),
-        "no epic of that number was added to this project",
+        "no epic with that number was added to this project",
         "see the epics with `regatta epic list`, or add one with `regatta epic add`",
     )
     .with("epicId", epic.number())
@@ -19,7 +19,7 @@ pub(crate) fn explain_no_prd(prd: &PrdSlug, known: &[PrdSlug]) -> Problem {
     Problem::new(
         Code::PrdNotFound,
         format!("there is no PRD `{prd}`"),
-        "no PRD of that slug was added to this project",
+        "no PRD with that slug was added to this project",
         format!("{guess}see the PRDs with `regatta prd list`, or add one with `regatta prd add FILE`"),
     )
     .with("prd", prd.as_str())
@@ -30,7 +30,7 @@ pub(crate) fn explain_taken(prd: &PrdSlug) -> Problem {
     Problem::new(
         Code::PrdExists,
         format!("the PRD `{prd}` was not added"),
-        "there is a PRD of that slug already",
+        "a PRD with that slug already exists",
         format!("change that one with `regatta prd edit {prd} --text FILE`, or choose another with `--slug`"),
     )
     .with("prd", prd.as_str())

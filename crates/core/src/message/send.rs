@@ -211,21 +211,21 @@ mod tests {
                   why:  the config has no `[agents.alpa]` entry
                   next: did you mean `alpha`? choose one of: alpha; or add `[agents.alpa]` to .regatta/config.toml
                 > person:me to role:codr x
-                error[VALIDATION_ERROR]: the command was not understood
+                error[VALIDATION_ERROR]: the command is invalid
                   why:  `to` must name a role of the project, and `codr` is none; did you mean `coder`?
-                  next: change what is named and try again; nothing was done
+                  next: correct the fields named above and try again; nothing was done
                 > person:me to task:9 x
                 error[TASK_NOT_FOUND]: there is no task #9
-                  why:  no task of that number was created in this project
+                  why:  no task with that number was created in this project
                   next: see the tasks with `regatta task list`
                 > person:me to person:guest x
-                error[VALIDATION_ERROR]: the command was not understood
+                error[VALIDATION_ERROR]: the command is invalid
                   why:  `to` must name a member of the project, and `guest` is none
-                  next: change what is named and try again; nothing was done
+                  next: correct the fields named above and try again; nothing was done
                 > person:me to role:coder x reply 7
-                error[VALIDATION_ERROR]: the command was not understood
+                error[VALIDATION_ERROR]: the command is invalid
                   why:  `replyTo` must name a message; there is no message 7
-                  next: change what is named and try again; nothing was done
+                  next: correct the fields named above and try again; nothing was done
             "#]],
         );
     }
@@ -245,11 +245,11 @@ mod tests {
                 > agent:alpha to task:4 far about 2
                 error[FORBIDDEN]: no message was sent to task #4
                   why:  an agent writes to its own task, to those that it depends on, and to those that depend on it
-                  next: continue without it, or say what is needed to a person with `regatta messages send`
+                  next: continue without it, or tell a person what you need with `regatta messages send`
                 > agent:alpha to task:1 none
                 error[FORBIDDEN]: no message was sent to task #1
                   why:  an agent writes to its own task, to those that it depends on, and to those that depend on it
-                  next: continue without it, or say what is needed to a person with `regatta messages send`
+                  next: continue without it, or tell a person what you need with `regatta messages send`
                 > person:me to task:4 any
                 message:sent 4, unread 1
             "#]],

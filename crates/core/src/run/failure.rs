@@ -46,8 +46,7 @@ fn of_fault(run: &Run, what: String, fault: &StepFault) -> Failure {
 
 /// What the step would keep could be written, and not be read again.
 pub(super) fn too_deep(run: &Run) -> Failure {
-    let why =
-        format!("what it would keep is nested deeper than {LEVELS_MAX} levels, and could not be read back");
+    let why = format!("its new state is nested deeper than {LEVELS_MAX} levels and could not be read back");
     let next = format!(
         "make the workflow keep less of it (`regatta workflow check`), then {} continues from the last good step",
         fork_with(run)
@@ -79,7 +78,7 @@ pub(super) fn stalled(run: &Run, tried: &[Tried]) -> Failure {
     Failure::from(
         Problem::new(
             Code::RunStalled,
-            format!("run {} cannot go on from node `{node}`", run.id),
+            format!("run {} cannot continue from node `{node}`", run.id),
             why,
             format!("give the node an edge for this case, then {}", fork_with(run)),
         )
@@ -103,10 +102,10 @@ pub(super) fn exhausted(run: RunId, edge: &EdgeId, scope: &str, reason: Option<S
     let mut problem = Problem::new(
         Code::MaxIterationsExceeded,
         format!("run {run} gave up"),
-        format!("edge `{edge}` was taken as often as it may be{whose}"),
+        format!("edge `{edge}` reached its iteration limit{whose}"),
         format!(
-            "look at the work with `regatta run show {run}`; `regatta run fork {run} --at STEP` tries again, and by a \
-             changed workflow with `--with WORKFLOW`"
+            "look at the work with `regatta run show {run}`; `regatta run fork {run} --at STEP` tries again, \
+             with a changed workflow if you add `--with WORKFLOW`"
         ),
     );
     problem.why.extend(reason);
@@ -123,11 +122,11 @@ pub(super) fn given_up(run: RunId, choice: &Choice) -> Failure {
 
 /// A task that was sent back, and that the route for this gives up.
 pub(super) fn sent_back_and_given_up(run: RunId) -> Failure {
-    left_to_a_person(run, "it was sent back, and its workflow gives it up then".to_owned())
+    left_to_a_person(run, "it was sent back, and its workflow then gives it up".to_owned())
 }
 
 fn left_to_a_person(run: RunId, why: String) -> Failure {
-    let next = "see the work with `regatta task diff`; complete or cancel the task by hand";
+    let next = "see the work with `regatta task diff`; submit or cancel the task yourself";
     Failure::from(Problem::new(Code::RunFailed, format!("run {run} gave the task up"), why, next))
 }
 
@@ -137,7 +136,7 @@ pub(super) fn ended(run: RunId, node: &NodeName, reason: Option<String>) -> Fail
         Problem::new(
             Code::RunFailed,
             format!("run {run} ended at node `{node}`"),
-            reason.unwrap_or_else(|| "that is an end that says it failed".to_owned()),
+            reason.unwrap_or_else(|| "the node's status is `failed`".to_owned()),
             format!("see its steps with `regatta run show {run} --steps`"),
         )
         .with("node", node.as_str()),
@@ -190,7 +189,7 @@ pub(super) fn no_such_task(run: &Run, item: &str) -> Failure {
 pub(super) fn not_on_board(run: &Run, item: &str) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,
-        format!("run {} cannot put `{item}` up for approval", run.id),
+        format!("run {} cannot submit `{item}` for approval", run.id),
         "no task on the board has that key",
         format!("fix `submit` in the workflow, or the keys of its board, then {}", fork_with(run)),
     ))
@@ -200,7 +199,7 @@ pub(super) fn not_on_board(run: &Run, item: &str) -> Failure {
 pub(super) fn no_way_back(run: &Run, edge: &EdgeId) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,
-        format!("run {} cannot go on", run.id),
+        format!("run {} cannot continue", run.id),
         format!("its task was sent back, and edge `{edge}` has no `rejected` route"),
         format!("give the edge a route, then {}; or finish the task by hand", fork_with(run)),
     ))
@@ -215,7 +214,7 @@ fn fork_with(run: &Run) -> String {
     match (&run.within[..], &run.parent) {
         ([], _) => fork(&run.id),
         ([_], Some(parent)) => fork(&parent.run_id),
-        (_, Some(_)) => format!("{}, for the run that a person began,", fork(&"RUN")),
+        (_, Some(_)) => format!("{}, for the run that a person started,", fork(&"RUN")),
         (_, None) => "`regatta run WORKFLOW`".to_owned(),
     }
 }

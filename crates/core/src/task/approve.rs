@@ -143,7 +143,7 @@ mod tests {
                   next: let a person approve
                 > approve 1 by engine
                 error[APPROVER_NOT_ALLOWED]: task #1 was not approved
-                  why:  the engine carries out decisions and does not make them
+                  why:  the engine carries out decisions and cannot approve
                   next: let a person approve
             "#]],
         );
@@ -212,8 +212,8 @@ mod tests {
             expect![[r#"
                 > approve 1 head 9999999
                 error[APPROVAL_STALE]: task #1 was not merged
-                  why:  the diff for review leads to 0000001000, but what you approve is 9999999
-                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
+                  why:  the diff under review ends at 0000001000, but what you approve is 9999999
+                  next: submit the current work with `regatta task submit 1`, review it with `regatta task diff 1`, then approve it
                 > approve 1 head 0000001
                 [approval:approved] -> merge_branch
                 #1 waiting_approval/merging, alpha paused
@@ -229,16 +229,16 @@ mod tests {
             expect![[r#"
                 > approve 1 moved
                 error[APPROVAL_STALE]: task #1 was not merged
-                  why:  the diff for review leads to 0000001000, but what you approve is 0000999000
-                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
+                  why:  the diff under review ends at 0000001000, but what you approve is 0000999000
+                  next: submit the current work with `regatta task submit 1`, review it with `regatta task diff 1`, then approve it
                 > approve 1 gone
                 error[APPROVAL_STALE]: task #1 was not merged
-                  why:  the diff for review leads to 0000001000, but what you approve is gone
-                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
+                  why:  the diff under review ends at 0000001000, but what you approve is gone
+                  next: submit the current work with `regatta task submit 1`, review it with `regatta task diff 1`, then approve it
                 > approve 1 baseless
                 error[APPROVAL_STALE]: task #1 was not merged
                   why:  main was reset: it no longer holds 0000000000, where the diff starts, so more would be merged than the diff shows
-                  next: `regatta task submit 1` puts up all that would be merged now; or restore main, or `regatta task cancel 1` (the work is kept as a salvage)
+                  next: `regatta task submit 1` submits everything that would be merged now; or restore main, or `regatta task cancel 1` (the work is kept as a salvage)
             "#]],
         );
     }
@@ -252,11 +252,11 @@ mod tests {
                 > approve 1 dirty a.txt
                 error[WORKTREE_DIRTY]: task #1 was not merged
                   why:  1 file in its worktree is not committed: a.txt
-                  next: `regatta task submit 1` commits them and puts up the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent, and `regatta task cancel 1` keeps them as a salvage
+                  next: `regatta task submit 1` commits them and submits the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent; `regatta task cancel 1` keeps them as a salvage
                 > approve 1 dirty a,b,c,d,e,f
                 error[WORKTREE_DIRTY]: task #1 was not merged
                   why:  6 files in its worktree are not committed: a, b, c, d, e, …
-                  next: `regatta task submit 1` commits them and puts up the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent, and `regatta task cancel 1` keeps them as a salvage
+                  next: `regatta task submit 1` commits them and submits the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent; `regatta task cancel 1` keeps them as a salvage
             "#]],
         );
     }

@@ -180,7 +180,7 @@ mod tests {
             expect![[r#"
             > assign 9 alpha
             error[TASK_NOT_FOUND]: there is no task #9
-              why:  no task of that number was created in this project
+              why:  no task with that number was created in this project
               next: see the tasks with `regatta task list`
         "#]],
         );
@@ -249,9 +249,9 @@ mod tests {
             "assign 1 default; default beta; assign 1 default",
             expect![[r#"
             > assign 1 default
-            error[VALIDATION_ERROR]: the command was not understood
+            error[VALIDATION_ERROR]: the command is invalid
               why:  `agentId` must be given with `--agent`: alpha, beta or any; or name one as `agent` in `[project]` of the config
-              next: change what is named and try again; nothing was done
+              next: correct the fields named above and try again; nothing was done
             > default beta
             > assign 1 default
             [task:assigned] -> create_worktree
@@ -272,13 +272,13 @@ mod tests {
             "assign 1 default; assign 1 any",
             expect![[r#"
             > assign 1 default
-            error[VALIDATION_ERROR]: the command was not understood
+            error[VALIDATION_ERROR]: the command is invalid
               why:  `agentId` is missing, and the config has no agent; add an `[agents.NAME]` entry
-              next: change what is named and try again; nothing was done
+              next: correct the fields named above and try again; nothing was done
             > assign 1 any
-            error[VALIDATION_ERROR]: the command was not understood
+            error[VALIDATION_ERROR]: the command is invalid
               why:  `agentId` is missing, and the config has no agent; add an `[agents.NAME]` entry
-              next: change what is named and try again; nothing was done
+              next: correct the fields named above and try again; nothing was done
         "#]],
         );
     }
@@ -329,7 +329,7 @@ mod tests {
             expect![[r#"
             > assign 2 any noqueue
             error[CONCURRENCY_LIMIT_EXCEEDED]: task #2 was not assigned
-              why:  1 of 1 places for agents are taken
+              why:  1 of 1 agents are running
               next: assign it without `--no-queue`, or raise `max_concurrent_agents` in .regatta/config.toml
             > assign 2 any
             queued: CONCURRENCY_LIMIT_EXCEEDED, 1 of 1

@@ -24,24 +24,24 @@ fn find_doing(stage: &Stage, command: CommandKind) -> Option<&'static str> {
                 Some("its agent could not be started, and its worktree is being removed")
             }
             (WorkPhase::Stopping { .. } | WorkPhase::Removing { .. }, Cancel) => {
-                Some("it is being cancelled already")
+                Some("it is already being cancelled")
             }
             (WorkPhase::Stopping { .. } | WorkPhase::Removing { .. }, _) => Some("it is being cancelled"),
             // A session, and what leads to it, can be cancelled at any time.
             (_, Cancel) => None,
-            (WorkPhase::Preparing, _) => Some("its worktree is being made"),
+            (WorkPhase::Preparing, _) => Some("its worktree is being created"),
             (WorkPhase::Starting { .. }, _) => Some("its agent is being started"),
             (WorkPhase::Driven { session: Some(_), .. }, _) | (WorkPhase::Driven { .. }, Assign) => {
                 Some("a run works on it")
             }
-            (WorkPhase::Running { .. }, Assign) => Some("its session is under way"),
+            (WorkPhase::Running { .. }, Assign) => Some("its session is running"),
             (WorkPhase::Driven { .. } | WorkPhase::Running { .. }, _) => None,
         },
         Stage::WaitingApproval(review) => match (&review.phase, command) {
             (ReviewPhase::Ready, _) => None,
             (ReviewPhase::Merging { .. }, _) => Some("it is approved and being merged"),
             (ReviewPhase::Stopping { .. } | ReviewPhase::Removing { .. }, Cancel) => {
-                Some("it is being cancelled already")
+                Some("it is already being cancelled")
             }
             (ReviewPhase::Stopping { .. } | ReviewPhase::Removing { .. }, _) => Some("it is being cancelled"),
             (ReviewPhase::Resubmitting { .. }, Cancel) => Some("its new diff is being recorded"),

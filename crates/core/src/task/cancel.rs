@@ -214,14 +214,14 @@ mod tests {
             expect![[r#"
             > cancel 1
             error[TASK_BUSY]: task #1 is busy
-              why:  it is being cancelled already
+              why:  it is already being cancelled
               next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
             > ok 1
             [agent:stopped] -> remove_worktree
             #1 in_progress/removing, alpha error
             > cancel 1
             error[TASK_BUSY]: task #1 is busy
-              why:  it is being cancelled already
+              why:  it is already being cancelled
               next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
         "#]],
         );
@@ -231,14 +231,14 @@ mod tests {
             expect![[r#"
             > cancel 1
             error[TASK_BUSY]: task #1 is busy
-              why:  it is being cancelled already
+              why:  it is already being cancelled
               next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
             > ok 1
             [agent:stopped] -> remove_worktree
             #1 waiting_approval/removing, alpha paused
             > cancel 1
             error[TASK_BUSY]: task #1 is busy
-              why:  it is being cancelled already
+              why:  it is already being cancelled
               next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
         "#]],
         );

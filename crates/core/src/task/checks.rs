@@ -53,7 +53,7 @@ mod tests {
                 > approve 1
                 error[CHECKS_FAILED]: task #1 was not approved
                   why:  these checks failed: broken
-                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it anyway, `regatta task reject 1 --reason "…"` sends it back
             "#]],
         );
     }
@@ -82,7 +82,7 @@ mod tests {
                 > approve 1
                 error[CHECKS_FAILED]: task #1 was not approved
                   why:  these checks failed: broken
-                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it anyway, `regatta task reject 1 --reason "…"` sends it back
             "#]],
         );
     }
@@ -99,7 +99,7 @@ mod tests {
                 > approve 1
                 error[CHECKS_FAILED]: task #1 was not approved
                   why:  these checks did not run at this commit: test
-                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it anyway, `regatta task reject 1 --reason "…"` sends it back
             "#]],
         );
     }

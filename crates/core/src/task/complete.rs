@@ -78,7 +78,7 @@ mod tests {
             expect![[r#"
             > complete 1
             error[TASK_BUSY]: task #1 is busy
-              why:  its worktree is being made
+              why:  its worktree is being created
               next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
             > ok 1
             [worktree:created] -> run_session

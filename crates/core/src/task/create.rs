@@ -65,9 +65,9 @@ mod tests {
             "add on 1,4,5",
             expect![[r#"
             > add on 1,4,5
-            error[VALIDATION_ERROR]: the command was not understood
+            error[VALIDATION_ERROR]: the command is invalid
               why:  `dependencies` name task #4, which does not exist; `dependencies` name task #5, which does not exist
-              next: change what is named and try again; nothing was done
+              next: correct the fields named above and try again; nothing was done
         "#]],
         );
     }

@@ -61,16 +61,16 @@ mod tests {
             #3 backlog
             > assign 2 alpha
             error[TASK_NOT_FOUND]: there is no task #2
-              why:  no task of that number was created in this project
+              why:  no task with that number was created in this project
               next: see the tasks with `regatta task list`
             > delete 2
             error[TASK_NOT_FOUND]: there is no task #2
-              why:  no task of that number was created in this project
+              why:  no task with that number was created in this project
               next: see the tasks with `regatta task list`
             > add on 2
-            error[VALIDATION_ERROR]: the command was not understood
+            error[VALIDATION_ERROR]: the command is invalid
               why:  `dependencies` name task #2, which does not exist
-              next: change what is named and try again; nothing was done
+              next: correct the fields named above and try again; nothing was done
         "#]],
         );
     }

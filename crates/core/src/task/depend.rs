@@ -94,9 +94,9 @@ mod tests {
             "depend 1 +7 +8",
             expect![[r#"
             > depend 1 +7 +8
-            error[VALIDATION_ERROR]: the command was not understood
+            error[VALIDATION_ERROR]: the command is invalid
               why:  `dependencies` name task #7, which does not exist; `dependencies` name task #8, which does not exist
-              next: change what is named and try again; nothing was done
+              next: correct the fields named above and try again; nothing was done
         "#]],
         );
     }
@@ -108,9 +108,9 @@ mod tests {
             "depend 1 +2",
             expect![[r#"
             > depend 1 +2
-            error[VALIDATION_ERROR]: the command was not understood
+            error[VALIDATION_ERROR]: the command is invalid
               why:  `dependencies` can change only in backlog; task #1 is in in_progress
-              next: change what is named and try again; nothing was done
+              next: correct the fields named above and try again; nothing was done
         "#]],
         );
     }

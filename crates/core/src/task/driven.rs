@@ -231,7 +231,7 @@ mod tests {
             expect![[r#"
                 > assign 2 beta run
                 error[CONCURRENCY_LIMIT_EXCEEDED]: task #2 was not assigned
-                  why:  1 of 1 places for agents are taken
+                  why:  1 of 1 agents are running
                   next: assign it without `--no-queue`, or raise `max_concurrent_agents` in .regatta/config.toml
                 > queue
                 next: none

@@ -174,7 +174,8 @@ fn stopped(task: TaskId, session: u32) -> Failure {
         format!("session {session} of task #{task} did not finish"),
         "it was stopped, but the task was neither cancelled nor completed",
         format!(
-            "`regatta task complete {task}` puts up what is there, `regatta task cancel {task}` gives it up"
+            "submit what is there with `regatta task complete {task}`, or give it up with `regatta task \
+             cancel {task}`"
         ),
     ))
 }

@@ -240,28 +240,28 @@ mod tests {
             expect![[r#"
                 > resume 1
                 error[TASK_INVALID_TRANSITION]: task #1 was not resumed
-                  why:  it is in backlog, and only work that is in progress can continue
+                  why:  it is in backlog, and only tasks in progress can be resumed
                   next: see `regatta task show 1`
                 > assign 1 alpha
                 [task:assigned] -> create_worktree
                 #1 in_progress/preparing, alpha starting
                 > resume 1
                 error[TASK_BUSY]: task #1 is busy
-                  why:  its worktree is being made
+                  why:  its worktree is being created
                   next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
                 > settle 1
                 [worktree:created, agent:assigned] -> run_session
                 #1 in_progress/running, alpha running
                 > resume 1
                 error[TASK_BUSY]: task #1 is busy
-                  why:  its session is under way
+                  why:  its session is running
                   next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
                 > ready 1
                 [task:completed, approval:requested, agent:paused] -> record_diff, pause_agent
                 #1 waiting_approval/ready, alpha paused
                 > resume 1
                 error[TASK_INVALID_TRANSITION]: task #1 was not resumed
-                  why:  it is in waiting_approval, and only work that is in progress can continue
+                  why:  it is in waiting_approval, and only tasks in progress can be resumed
                   next: see `regatta task show 1`
             "#]],
         );

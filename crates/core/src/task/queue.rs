@@ -59,12 +59,12 @@ mod tests {
             "dequeue 1; dequeue 9; dequeue 2; queue; dequeue 2",
             expect![[r#"
                 > dequeue 1
-                error[TASK_INVALID_TRANSITION]: task #1 was not taken out of the queue
-                  why:  it is in in_progress and does not wait in the queue
+                error[TASK_INVALID_TRANSITION]: task #1 was not removed from the queue
+                  why:  it is in in_progress and not in the queue
                   next: see `regatta task show 1`; `regatta task list` shows what is queued
                 > dequeue 9
                 error[TASK_NOT_FOUND]: there is no task #9
-                  why:  no task of that number was created in this project
+                  why:  no task with that number was created in this project
                   next: see the tasks with `regatta task list`
                 > dequeue 2
                 [task:dequeued]
@@ -72,8 +72,8 @@ mod tests {
                 > queue
                 next: none
                 > dequeue 2
-                error[TASK_INVALID_TRANSITION]: task #2 was not taken out of the queue
-                  why:  it is in backlog and does not wait in the queue
+                error[TASK_INVALID_TRANSITION]: task #2 was not removed from the queue
+                  why:  it is in backlog and not in the queue
                   next: see `regatta task show 2`; `regatta task list` shows what is queued
             "#]],
         );

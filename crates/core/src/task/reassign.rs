@@ -219,7 +219,7 @@ mod tests {
             expect![[r#"
                 > reassign 1 beta
                 error[TASK_BUSY]: task #1 is busy
-                  why:  its session is under way
+                  why:  its session is running
                   next: wait for it, or stop it first: `regatta task reassign 1 --stop …`
                 > reassign 1 beta stop
                 [agent:stopping] -> stop_agent
@@ -350,7 +350,7 @@ mod tests {
             expect![[r#"
             > reassign 1 beta stop
             error[TASK_BUSY]: task #1 is busy
-              why:  its worktree is being made
+              why:  its worktree is being created
               next: wait for it (`regatta events --follow`, `regatta task show 1`), then try again
         "#]],
         );

@@ -38,8 +38,8 @@ fn not_submitted(task: TaskId, run: RunId, is_sent_back: bool) -> Failure {
         format!("run {run} has left task #{task}"),
         why,
         format!(
-            "look at `regatta task diff {task}`, then `regatta task submit {task}` puts it up for approval, `regatta task \
-             resume {task}` lets its agent continue, or `regatta task cancel {task}` gives it up"
+            "look at `regatta task diff {task}`, then submit it with `regatta task submit {task}`, let its \
+             agent continue with `regatta task resume {task}`, or give it up with `regatta task cancel {task}`"
         ),
     ))
 }

@@ -114,8 +114,8 @@ mod tests {
                 #1 waiting_approval/ready, alpha paused
                 > approve 1 head 0000001
                 error[APPROVAL_STALE]: task #1 was not merged
-                  why:  the diff for review leads to 0000002000, but what you approve is 0000001
-                  next: `regatta task submit 1` puts up what is there now; then see it with `regatta task diff 1` and approve that
+                  why:  the diff under review ends at 0000002000, but what you approve is 0000001
+                  next: submit the current work with `regatta task submit 1`, review it with `regatta task diff 1`, then approve it
                 > approve 1
                 [approval:approved] -> merge_branch
                 #1 waiting_approval/merging, alpha paused

@@ -53,7 +53,8 @@ impl Lacks {
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         if !self.obeyed_files.is_empty() {
-            sentences.push(format!("it changes what Regatta itself obeys: {}", list(&self.obeyed_files)));
+            sentences
+                .push(format!("it changes files that Regatta itself obeys: {}", list(&self.obeyed_files)));
         }
         if !self.failed_checks.is_empty() {
             sentences.push(format!("these checks failed: {}", list(&self.failed_checks)));
@@ -121,8 +122,8 @@ impl Task {
 pub(crate) fn explain(task: TaskId, lacks: &Lacks, by_policy: bool) -> Problem {
     let what = if by_policy { "was not approved by the policy" } else { "was not approved" };
     let next = format!(
-        "look at `regatta task diff {task}`; `regatta task approve {task} --anyway` approves it all the same, `regatta \
-         task reject {task} --reason \"…\"` sends it back"
+        "look at `regatta task diff {task}`; `regatta task approve {task} --anyway` approves it anyway, \
+         `regatta task reject {task} --reason \"…\"` sends it back"
     );
     Problem::new(lacks.code(), format!("task #{task} {what}"), lacks.sentences().join("; "), next)
         .with("taskId", task.number())
@@ -158,7 +159,7 @@ mod tests {
                 > approve 1
                 error[TASK_NOT_WHOLE]: task #1 was not approved
                   why:  2 criteria are open: Criterion 2 holds; Criterion 3 holds
-                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it anyway, `regatta task reject 1 --reason "…"` sends it back
                 > tick 1 2
                 [criterion:checked]
                 #1 waiting_approval/ready, alpha paused, error TASK_NOT_WHOLE
@@ -192,8 +193,8 @@ mod tests {
                 #1 waiting_approval/ready, alpha paused, error TASK_NOT_WHOLE
                 > approve 1
                 error[TASK_NOT_WHOLE]: task #1 was not approved
-                  why:  it changes what Regatta itself obeys: .regatta/config.toml, .gitattributes
-                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+                  why:  it changes files that Regatta itself obeys: .regatta/config.toml, .gitattributes
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it anyway, `regatta task reject 1 --reason "…"` sends it back
                 > approve 1 anyway
                 [approval:approved] -> merge_branch
                 #1 waiting_approval/merging, alpha paused
@@ -210,7 +211,7 @@ mod tests {
                 > approve 1
                 error[CHECKS_FAILED]: task #1 was not approved
                   why:  these checks failed: broken; 2 criteria are open: Criterion 1 holds; Criterion 2 holds
-                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it anyway, `regatta task reject 1 --reason "…"` sends it back
                 > approve 1 by agent:alpha anyway
                 error[APPROVER_NOT_ALLOWED]: task #1 was not approved
                   why:  `alpha` is an agent, and an agent never approves
@@ -218,7 +219,7 @@ mod tests {
                 > approve 1 dirty a.txt anyway
                 error[WORKTREE_DIRTY]: task #1 was not merged
                   why:  1 file in its worktree is not committed: a.txt
-                  next: `regatta task submit 1` commits them and puts up the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent, and `regatta task cancel 1` keeps them as a salvage
+                  next: `regatta task submit 1` commits them and submits the new diff; `regatta task reject 1 --reason "…"` leaves them to the agent; `regatta task cancel 1` keeps them as a salvage
                 > approve 1 anyway
                 [approval:approved] -> merge_branch
                 #1 waiting_approval/merging, alpha paused
@@ -241,7 +242,7 @@ mod tests {
                 > approve 1
                 error[CHECKS_FAILED]: task #1 was not approved
                   why:  these checks did not run at this commit: test, new
-                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it all the same, `regatta task reject 1 --reason "…"` sends it back
+                  next: look at `regatta task diff 1`; `regatta task approve 1 --anyway` approves it anyway, `regatta task reject 1 --reason "…"` sends it back
             "#]],
         );
     }

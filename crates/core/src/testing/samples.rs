@@ -146,7 +146,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             owner: None,
             from: Some(agent_id.clone()),
             session: Some(session),
-            feedback: Some("Go on".into()),
+            feedback: Some("Continue".into()),
         },
         Event::WorktreeCreated { task_id, branch: branch.clone(), path: "trees/task-7".into() },
         Event::WorktreeCreateFailed { task_id, error: error.clone() },
@@ -212,7 +212,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             until: Timestamp::from_second(1_767_225_600).unwrap(),
             error: error.clone(),
         },
-        Event::AgentWoken { task_id, agent_id: agent_id.clone(), session, feedback: Some("Go on".into()) },
+        Event::AgentWoken { task_id, agent_id: agent_id.clone(), session, feedback: Some("Continue".into()) },
         Event::AgentContinued { task_id, agent_id: agent_id.clone(), session, open: 1, limit: 8 },
         Event::AgentStopping {
             task_id,

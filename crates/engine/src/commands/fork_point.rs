@@ -47,7 +47,7 @@ impl ForkPoint {
         let problem = if !within.is_empty() {
             Some("a child is forked as it is".to_owned())
         } else if found.is_none() {
-            Some(format!("the workflow has no node `{node}` to begin with"))
+            Some(format!("the workflow has no node `{node}` to start with"))
         } else if let Some(misfit) = found.and_then(|found| find_misfit(&find_first(&self.run), found)) {
             Some(misfit)
         } else if !definition.levels.contains_key(level) {

@@ -249,7 +249,7 @@ async fn load_inbox(project: &Project, of: &Party) -> Result<Folded<Inbox>, Erro
 pub async fn get(project: &Project, message: MessageId) -> Result<MessageView, Error> {
     let found = list(project).await?.into_iter().find(|view| view.message_id == message);
     found.ok_or_else(|| {
-        let problem = format!("must be the number of a message; there is no message {message} at hand");
+        let problem = format!("must be the number of a message; there is no message {message}");
         orders::invalid(vec![crate::core::FieldFault { field: "message", problem }])
     })
 }

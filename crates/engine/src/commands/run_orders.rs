@@ -138,9 +138,8 @@ pub async fn fork(
 ) -> Result<RunId, Error> {
     let mut point = find_fork_point(&load_facts(project, run).await?, run, step)?;
     if let Some(Taping::Replay(_)) = point.run.tape {
-        let problem = format!(
-            "{run} is a replay: what it merged is on its replay branch alone; fork the run that was recorded"
-        );
+        let problem =
+            format!("{run} is a replay: what it merged is only on its replay branch; fork the recorded run");
         return Err(invalid(vec![FieldFault { field: "run", problem }]));
     }
     let definition = match workflow {

@@ -466,7 +466,7 @@ mod tests {
         assert!(project.store().build_list(BOARD, head, rows).await.unwrap());
         let mut findings = doctor::examine(&project).await.unwrap();
         findings.retain(|finding| finding.kind == Kind::StrangeList);
-        let what = "the kept list of tasks is not what the log adds up to: #2, #3";
+        let what = "the stored list of tasks differs from the log: #2, #3";
         assert_eq!(findings.iter().map(|finding| finding.what.as_str()).collect::<Vec<_>>(), [what]);
         doctor::mend(&project, &mut findings).await.unwrap();
         assert_eq!(titles(&project).await, ["one", "two"]);

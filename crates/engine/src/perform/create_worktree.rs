@@ -109,13 +109,13 @@ async fn set_up(work: &Work, task: TaskId, place: &Path, control: &Control) -> R
     let why = match report {
         Ok(report) if report.exit == Some(0) && !report.timed_out => return Ok(()),
         Ok(report) if report.timed_out => {
-            format!("the set-up command `{shown}` took more than {} s:\n{}", wall.as_secs(), report.tail)
+            format!("the setup command `{shown}` took more than {} s:\n{}", wall.as_secs(), report.tail)
         }
         Ok(report) => {
             let exit = report.exit.map_or_else(|| "a signal".to_owned(), |exit| format!("exit {exit}"));
-            format!("the set-up command `{shown}` ended with {exit}:\n{}", report.tail)
+            format!("the setup command `{shown}` exited with {exit}:\n{}", report.tail)
         }
-        Err(error) => format!("the set-up command `{shown}`: {}", chain(&error).join(": ")),
+        Err(error) => format!("the setup command `{shown}`: {}", chain(&error).join(": ")),
     };
     Err(problem(task, place, vec![why]))
 }
@@ -127,9 +127,12 @@ fn failed(task: TaskId, place: &Path, error: &regatta_git::Error) -> Unmade {
 fn problem(task: TaskId, place: &Path, why: Vec<String>) -> Unmade {
     let mut problem = Problem::new(
         Code::WorktreeCreationFailed,
-        format!("the worktree of task #{task} was not made"),
+        format!("the worktree of task #{task} was not created"),
         "",
-        format!("mend the cause and `regatta task assign {task} --agent NAME` again; `regatta doctor` finds leftovers"),
+        format!(
+            "fix the cause, then `regatta task assign {task} --agent NAME` again; `regatta doctor` finds \
+                 leftovers"
+        ),
     )
     .with("path", place.display().to_string());
     problem.why = why;

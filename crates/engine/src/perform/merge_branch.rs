@@ -140,7 +140,7 @@ fn conflict(task: TaskId, target: &str, files: &[String]) -> Problem {
 }
 
 fn failed(task: TaskId, error: &regatta_git::Error) -> Failure {
-    let next = format!("fix the cause and `regatta task approve {task}` again");
+    let next = format!("fix the cause, then `regatta task approve {task}` again");
     let problem = Problem::new(Code::GitFailed, format!("task #{task} was not merged"), "", next);
     Failure::from(Problem { why: chain(error), ..problem })
 }

@@ -40,7 +40,7 @@ async fn pin(work: &Work, task: TaskId, head: &CommitId, number: u32) -> Result<
 }
 
 fn explain(task: TaskId, error: &regatta_git::Error) -> Failure {
-    let next = format!("mend the cause and `regatta task complete {task}` again");
+    let next = format!("fix the cause, then `regatta task complete {task}` again");
     let problem =
         Problem::new(Code::GitFailed, format!("the diff of task #{task} was not recorded"), "", next);
     Failure::from(Problem { why: chain(error), ..problem })

@@ -76,7 +76,7 @@ async fn keep_reviewed(project: &Project, task: TaskId, removal: &Removal) -> Re
 }
 
 fn explain(task: TaskId, error: &regatta_git::Error) -> Failure {
-    let next = "mend the cause, then `regatta doctor --fix`; nothing in it was lost".to_owned();
+    let next = "fix the cause, then run `regatta doctor --fix`; nothing was lost".to_owned();
     let what = format!("the worktree of task #{task} was not removed");
     let problem = Problem::new(Code::WorktreeRemovalFailed, what, "", next);
     Failure::from(Problem { why: chain(error), ..problem })

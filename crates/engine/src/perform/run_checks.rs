@@ -76,7 +76,7 @@ async fn run(work: &Work, task: TaskId, (place, branch): (&Path, &BranchName), n
     let failed =
         |tail: String| Evidence { name: name.to_owned(), passed: false, exit: None, milliseconds: 0, tail };
     let Some(command) = work.project.config().checks.get(name) else {
-        return failed("the config has no such check any more".to_owned());
+        return failed("the config no longer has this check".to_owned());
     };
     // Marked, so that a check that outlived a killed engine does not run beside this one.
     let mark = work.project.check_mark(task);
@@ -105,7 +105,7 @@ async fn run(work: &Work, task: TaskId, (place, branch): (&Path, &BranchName), n
             milliseconds: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
             tail: match planted {
                 Some(what) => {
-                    format!("{}\n[regatta: the check was refused {what}]\n", report.tail.trim_end())
+                    format!("{}\n[regatta: the check was denied {what}]\n", report.tail.trim_end())
                 }
                 None => report.tail,
             },
@@ -131,7 +131,7 @@ async fn enclose(
 
 fn not_run(task: TaskId, why: Vec<String>) -> Outcome {
     let next = format!(
-        "approve task #{task} without them, or `regatta task reject {task} --reason \"…\"` to have it put up again"
+        "approve task #{task} without them, or send it back with `regatta task reject {task} --reason \"…\"`"
     );
     let what = format!("the checks of task #{task} were not run");
     let problem = Problem { why, ..Problem::new(Code::ChecksFailed, what, "", next) };

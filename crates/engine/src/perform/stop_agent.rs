@@ -45,7 +45,7 @@ pub(crate) async fn end(
 }
 
 fn explain(task: TaskId, error: &regatta_agents::StillAlive) -> Failure {
-    let next = format!("end those processes by hand, then `regatta task cancel {task}` again");
+    let next = format!("stop those processes yourself, then `regatta task cancel {task}` again");
     let problem =
         Problem::new(Code::AgentStopFailed, format!("the agent of task #{task} was not stopped"), "", next);
     Failure::from(Problem { why: chain(error), ..problem })

@@ -94,10 +94,10 @@ fn main_branch() -> Result<BranchName, Error> {
 /// Adds the three tasks: the second depends on the first, and the third is meant to be rejected once.
 pub async fn add_sample_tasks(project: &Project, giver: &Giver) -> Result<[SampleTask; 3], Error> {
     let greet =
-        add(project, giver, "Greet by name", "greet.sh shall take a name.", &[], Priority::High).await?;
+        add(project, giver, "Greet by name", "Make greet.sh take a name.", &[], Priority::High).await?;
     let text = "A farewell.sh that takes what greet.sh takes.";
     let farewell = add(project, giver, "Say goodbye too", text, &[greet], Priority::Medium).await?;
-    let text = "USAGE.md shall say what greet.sh takes, with an example.";
+    let text = "Describe in USAGE.md what greet.sh takes, with an example.";
     let notes = add(project, giver, "Write usage notes", text, &[], Priority::Medium).await?;
     let of = |task, agent: &str| SampleTask {
         task,

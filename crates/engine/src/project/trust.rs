@@ -66,7 +66,7 @@ pub(crate) fn explain(config: &Path, starts: &[Starts]) -> Problem {
     Problem::new(
         Code::ProjectNotTrusted,
         "the project was not opened",
-        format!("{} came with this clone, and nobody here has agreed to what it starts", config.display()),
+        format!("{} came with this clone, and nobody here has allowed what it starts", config.display()),
         "run `regatta trust`: it shows the programs of the config and asks once",
     )
     .with("starts", lines)

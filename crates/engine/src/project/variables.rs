@@ -30,7 +30,7 @@ pub(crate) struct Resolved {
 
 /// Why the value of a variable could not be obtained.
 #[derive(Debug, thiserror::Error)]
-#[error("the variable {name} could not be had: {why}")]
+#[error("no value for the variable {name}: {why}")]
 pub(crate) struct Missing {
     name: String,
     why: String,
@@ -87,7 +87,7 @@ async fn ask(command: &[String], root: &Path) -> Result<String, String> {
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
         let first =
-            complaint.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it said nothing");
+            complaint.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it printed nothing");
         let first: String = first.chars().take(COMPLAINT_BYTES_MAX).collect();
         return Err(format!("`{shown}` failed ({}): {first}", output.status));
     }
@@ -145,7 +145,7 @@ mod tests {
             (r#"{ K = { file = "empty" } }"#, "is empty"),
         ] {
             let said = resolve_in(folder.path(), env).await.unwrap_err().to_string();
-            assert!(said.starts_with("the variable K could not be had: ") && said.contains(why), "{said}");
+            assert!(said.starts_with("no value for the variable K: ") && said.contains(why), "{said}");
         }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) async fn find_misfit(
     Ok(match fit {
         Fit::Fits => None,
         Fit::Done if is_begun => None,
-        Fit::Done => Some(misfit(run, tape, "what it would change stands there already".to_owned())),
+        Fit::Done => Some(misfit(run, tape, "its changes are already there".to_owned())),
         Fit::Differs(names) => Some(misfit(run, tape, format!("{} not as recorded", told(&names)))),
     })
 }
@@ -102,17 +102,17 @@ fn told(names: &[String]) -> String {
 fn misfit(run: &Run, tape: &Tape, why: String) -> Failure {
     let (base, next) = match tape.base() {
         Some(base) => (
-            format!("the tape was recorded at commit {base}, which this repository does not have"),
-            "fetch that commit (`git fetch --unshallow`, or a clone with the whole history) and replay again; or record the \
-             tape again"
+            format!("it was recorded at commit {base}, which this repository does not have"),
+            "fetch that commit (`git fetch --unshallow`, or a clone with the whole history) and replay again; \
+             or record it again"
                 .to_owned(),
         ),
         None => (
-            "the tape does not say at which commit it was recorded".to_owned(),
-            "record the tape again".to_owned(),
+            "the recording does not say at which commit it was made".to_owned(),
+            "record it again".to_owned(),
         ),
     };
-    let what = format!("the tape does not fit at step {} of run {}", run.step, run.id);
+    let what = format!("the recording does not fit at step {} of run {}", run.step, run.id);
     let problem = Problem { why: vec![why, base], ..Problem::new(Code::TapeBaseDiffers, what, "", next) };
     let problem = problem.with("runId", run.id.number());
     Failure::from(match tape.base() {

@@ -191,7 +191,7 @@ pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
 pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
     let is_recorded = matches!(run.tape, Some(Taping::Record(_)));
     let is_at_rest = match run.phase() {
-        // Whoever waits for a child goes on, and closes it in the end.
+        // The run that waits for a child continues, and closes it in the end.
         None => run.parent.is_none(),
         Some(Phase::Asking { .. }) => true,
         Some(_) => run.hold().is_some(),
@@ -285,6 +285,6 @@ mod tests {
         tape.play(&take, &to).unwrap();
         assert_eq!(std::fs::read_to_string(to.join("b.txt")).unwrap(), "text");
         let refused = Tape::create(&place.path().join("tape")).unwrap_err().explain();
-        assert_eq!(refused.next, "name a folder that is new or empty", "a tape is not recorded over");
+        assert_eq!(refused.next, "give a new or empty folder", "a tape is not recorded over");
     }
 }

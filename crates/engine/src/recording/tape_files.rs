@@ -75,7 +75,7 @@ impl TapeFiles {
     /// Returns the path in a worktree that a name stands for.
     pub(crate) fn path_of(&self, name: &str) -> Result<PathBuf, Error> {
         let path = if self.escaped.contains(name) { unescape(name) } else { Some(PathBuf::from(name)) };
-        let path = path.ok_or_else(|| refused("use", PathBuf::from(name), "it is no name of a path"))?;
+        let path = path.ok_or_else(|| refused("use", PathBuf::from(name), "it is not a path name"))?;
         checked(&path)?;
         Ok(path)
     }
@@ -114,7 +114,7 @@ fn copy((from, path): (&Path, &Path), (to, name): (&Path, &Path), mode: u32) -> 
     let source = from.join(path);
     let found = source.symlink_metadata().map_err(Error::io("copy", &source))?;
     if !found.is_file() {
-        return Err(refused("copy", source, "it is no file"));
+        return Err(refused("copy", source, "it is not a regular file"));
     }
     let place = prepare(to, name)?;
     fs::copy(&source, &place).map_err(Error::io("copy", &source))?;
@@ -152,7 +152,7 @@ fn remove_empty_folders(root: &Path, path: &Path) {
 fn read_link(place: &Path) -> Result<String, Error> {
     let target = fs::read_link(place).map_err(Error::io("read", place))?;
     let text = target.into_os_string().into_string();
-    text.map_err(|_| refused("record", place.to_owned(), "the link leads to a name that is no text"))
+    text.map_err(|_| refused("record", place.to_owned(), "the link leads to a name that is not text"))
 }
 
 /// Refuses a path with a link among its folders, which would lead elsewhere; the last part may be a link.

@@ -64,7 +64,7 @@ pub enum BookError {
         known: Vec<String>,
     },
     /// Its files have errors.
-    #[error("the workflow `{name}` has {} faults", faults.len())]
+    #[error("the workflow `{name}` has {} errors", faults.len())]
     Faulty {
         /// The name.
         name: String,
@@ -81,11 +81,11 @@ impl BookError {
                 let next = match nearest {
                     Some(nearest) => format!("did you mean `{nearest}`? See `regatta workflow list`"),
                     None => format!(
-                        "choose one of: {}; or make one with `regatta workflow new`",
+                        "choose one of: {}; or create one with `regatta workflow new`",
                         known.join(", ")
                     ),
                 };
-                let why = "neither .regatta/workflows nor the program has one of that name";
+                let why = "neither .regatta/workflows nor Regatta itself has one with that name";
                 Problem::new(Code::WorkflowNotFound, self.to_string(), why, next)
             }
             BookError::Faulty { name, faults } => {
@@ -93,7 +93,7 @@ impl BookError {
                     Code::WorkflowInvalid,
                     format!("the workflow `{name}` cannot be used"),
                     "",
-                    format!("see all of it with `regatta workflow check {name}`"),
+                    format!("see all errors with `regatta workflow check {name}`"),
                 );
                 problem.why =
                     faults.iter().filter(|fault| fault.is_error()).map(ToString::to_string).collect();

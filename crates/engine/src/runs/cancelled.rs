@@ -52,8 +52,8 @@ pub(crate) fn explain_work(run: RunId, task: TaskId) -> Failure {
         task,
         format!("run {run} worked on task #{task}, which was cancelled before this step"),
         format!(
-            "`regatta run fork {run}` goes on from the commit that the work had come to; `regatta run --resume {run}` \
-             performs the step in a new worktree without it; or `regatta run stop {run}`"
+            "`regatta run fork {run}` continues from the commit that the work had reached; `regatta run \
+             --resume {run}` performs the step in a new worktree without it; or `regatta run stop {run}`"
         ),
     )
 }
@@ -64,13 +64,13 @@ pub(crate) fn explain_work(run: RunId, task: TaskId) -> Failure {
 /// lets it continue.
 pub(crate) fn explain_landing(run: RunId, task: TaskId, parent: Option<RunId>) -> Failure {
     let next = match parent {
-        Some(parent) => format!("`regatta run stop {run}`: run {parent} goes on, with this item as failed"),
+        Some(parent) => format!("`regatta run stop {run}`: run {parent} continues with this item as failed"),
         None => format!("`regatta run stop {run}`, or `regatta run fork {run}` to do it again"),
     };
     explain(task, format!("run {run} waits for task #{task}, which was cancelled"), next)
 }
 
 fn explain(task: TaskId, what: String, next: String) -> Failure {
-    let problem = Problem::new(Code::TaskCancelled, what, "a person gave its work up", next);
+    let problem = Problem::new(Code::TaskCancelled, what, "a person cancelled its work", next);
     Failure::from(problem.with("taskId", task.number()))
 }

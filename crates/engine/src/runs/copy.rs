@@ -18,12 +18,12 @@ pub fn copy_workflow(project: &Project, from: &Listed, name: &str) -> Result<Pat
         return Err(no_workflow(from, "it has no workflow.toml"));
     };
     let Some(definition) = renamed(definition, name) else {
-        return Err(no_workflow(from, "its workflow.toml is no TOML"));
+        return Err(no_workflow(from, "its workflow.toml is not TOML"));
     };
     let home = project.place(HOME);
     let folder = home.join(name);
     if folder.symlink_metadata().is_ok() {
-        return Err(bad_name(format!("{} is there already; choose another name", folder.display())));
+        return Err(bad_name(format!("{} already exists; choose another name", folder.display())));
     }
     std::fs::create_dir_all(&home).map_err(Error::io("create", &home))?;
     // Made beside its place and then moved, so that nobody sees half of it.

@@ -212,7 +212,7 @@ fn nobody(run: RunId, task: TaskId) -> Failure {
     Failure::from(
         Problem::new(
             Code::AgentNotFound,
-            format!("run {run} cannot take task #{task} up"),
+            format!("run {run} cannot take over task #{task}"),
             "the config has no agent that it could be assigned to",
             format!("add an entry `[agents.NAME]` to the config, then `regatta run resume {run}`"),
         )
@@ -226,7 +226,7 @@ fn taken(run: &Run, task: &Task) -> Failure {
     let (why, next) = match &task.stage {
         Stage::Verified(_) => ("it is merged, and this run did not do it".to_owned(), go_round(run)),
         _ => (
-            format!("it is in {}, and not in the hands of this run", task.column()),
+            format!("it is in {}, and this run does not own it", task.column()),
             format!(
                 "`regatta task cancel {task_id}` gives that work up (it is kept as a salvage), then `regatta run --resume \
                  {id}` does it; or {}",
@@ -244,7 +244,7 @@ fn go_round(run: &Run) -> String {
     let id = run.id;
     match &run.parent {
         Some(parent) => {
-            format!("`regatta run stop {id}`: run {} goes on, with this item as failed", parent.run_id)
+            format!("`regatta run stop {id}`: run {} continues with this item as failed", parent.run_id)
         }
         None if matches!(run.tape, Some(Taping::Replay(_))) => format!("`regatta run stop {id}`"),
         None => format!(

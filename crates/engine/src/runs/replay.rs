@@ -193,7 +193,7 @@ fn word(next: &Next) -> String {
         Next::Ask { question, .. } => format!("ask: {question}"),
         Next::Map { node, items, .. } if items.len() == 1 => format!("run 1 child at `{node}`"),
         Next::Map { node, items, .. } => format!("run {} children at `{node}`", items.len()),
-        Next::Land { item, .. } => format!("put {item} up for approval"),
+        Next::Land { item, .. } => format!("submit {item} for approval"),
         Next::End { node } => format!("end at `{node}`"),
     }
 }

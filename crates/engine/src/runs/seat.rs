@@ -122,7 +122,7 @@ impl Seat {
         Ok(())
     }
 
-    /// Decides at a moment, which must be that of the facts: whoever decides again has only these to go by.
+    /// Decides at a moment, which must be that of the facts: a repeated decision has only these to go by.
     fn decide(&self, at: Timestamp, command: &Command) -> Result<Vec<Event>, Error> {
         let inputs = Inputs { workflow: self.workflow(), now_millis: at.as_millisecond() };
         run::decide(inputs, self.run(), command).map_err(Error::Refused)

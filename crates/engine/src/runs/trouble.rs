@@ -31,8 +31,8 @@ pub(crate) fn explain(run: &Run, error: &Error) -> Failure {
     let next = match error {
         // The definition is the one that the log keeps: no file of the project can fix it.
         Error::Workflow(_) => format!(
-            "`regatta run fork {id} --with WORKFLOW` goes on with a definition that this version accepts; or `regatta run \
-             stop {id}`"
+            "`regatta run fork {id} --with WORKFLOW` continues with a definition that this version accepts; \
+             or `regatta run stop {id}`"
         ),
         _ => format!("{}; `regatta run --resume {id}` performs the step again", problem.next),
     };
@@ -45,10 +45,9 @@ pub(crate) fn of_recording(run: &Run, error: Error) -> Result<Failure, Error> {
         return of_run(run, error);
     };
     let id = run.id;
-    let mut next =
-        format!("see that {folder} is a folder that can be written, then `regatta run --resume {id}`");
+    let mut next = format!("check that {folder} is a writable folder, then `regatta run --resume {id}`");
     if run.parent.is_none() {
-        next.push_str(&format!("; or `regatta run fork {id}` goes on without a tape"));
+        next.push_str(&format!("; or `regatta run fork {id}` continues without recording"));
     }
     let what = format!("step {} of run {id} cannot be recorded", run.step);
     let problem = Problem { why: chain(&error), ..Problem::new(Code::IoFailed, what, "", next) };

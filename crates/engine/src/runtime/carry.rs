@@ -350,7 +350,7 @@ impl Helm {
         let is_served = self.is_served();
         let say = |id: &TaskId| match wait.crew.find_queued(*id) {
             Some(queued) if matches!(wait.tasks[id].stage, Stage::Backlog) => format!(
-                "task #{id} is still queued for {}; {}`regatta task dequeue {id}` takes it out",
+                "task #{id} is still queued for {}; {}`regatta task dequeue {id}` removes it",
                 queued.agent,
                 if is_served { "" } else { "`regatta up` assigns it, " }
             ),

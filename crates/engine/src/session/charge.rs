@@ -297,7 +297,7 @@ tokens = 1000
         let close_first = async { open_first().await.abandon(&work).await.unwrap() };
         let both =
             async { tokio::join!(open(&work, subject("second", second), false, &control), close_first) };
-        let (opened, ()) = tokio::time::timeout(LIMIT, both).await.expect("both go on");
+        let (opened, ()) = tokio::time::timeout(LIMIT, both).await.expect("both continue");
         assert!(matches!(opened, Ok(Opening::Open(_))), "it has its turn");
     }
 

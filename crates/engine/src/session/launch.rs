@@ -72,7 +72,7 @@ impl Launch<'_> {
             return Err(self.failed(vec![why], find_worktree_again(self.plan.subject.task)));
         }
         let ended = leftovers::end(&self.plan.mark, self.entry.limits.grace).await;
-        let next = || "end those processes by hand, then try again".to_owned();
+        let next = || "stop those processes yourself, then try again".to_owned();
         ended.map_err(|error| self.failed(chain(&error), next()))
     }
 
@@ -92,7 +92,7 @@ impl Launch<'_> {
             leaving: work.leaving.clone(),
         })
         .map_err(|error| {
-            self.failed(chain(&error), "see that the folder of sessions can be written".to_owned())
+            self.failed(chain(&error), "check that the sessions folder is writable".to_owned())
         })?;
         let command = command_of(&program);
         let (enclosure, refs) = match command {
@@ -102,7 +102,7 @@ impl Launch<'_> {
         let (sandbox, home) = enclosure.map(|enclosure| (enclosure.sandbox, enclosure.home)).unzip();
         let hearing = Hearing::new(work, charge);
         let variables = variables::resolve(entry, project.root()).await;
-        let variables = variables.map_err(|error| self.failed(chain(&error), self.mend()))?;
+        let variables = variables.map_err(|error| self.failed(chain(&error), self.fix()))?;
         let resumes = charge.opened.resumes.as_ref();
         let start = Start {
             session,
@@ -153,7 +153,7 @@ impl Launch<'_> {
             Program::Acp { command } => regatta_agents::Program::Acp(command.clone()),
             Program::Scripted { script } => {
                 let script = Script::load(&self.work.project.place(script));
-                let script = script.map_err(|error| self.failed(chain(&error), self.mend()))?;
+                let script = script.map_err(|error| self.failed(chain(&error), self.fix()))?;
                 regatta_agents::Program::Scripted(script)
             }
         })
@@ -167,11 +167,10 @@ impl Launch<'_> {
     ) -> Result<(Option<Enclosure>, Option<Refs>), NotStarted> {
         let project = &self.work.project;
         let enclosure = self.enclose(command, desk).await.map_err(|error| {
-            let next =
-                if let NotEnclosed::Refused { next, .. } = &error { next.clone() } else { self.mend() };
+            let next = if let NotEnclosed::Refused { next, .. } = &error { next.clone() } else { self.fix() };
             self.failed(chain(&error), next)
         })?;
-        let see = || "look at its worktree: no git settings may lie there that nobody can read".to_owned();
+        let see = || "look at its worktree: it has git settings that cannot be read".to_owned();
         let left = planted::prepare(project, &self.folder).await;
         if let Some(what) = left.map_err(|error| self.failed(chain(&error), see()))? {
             desk.note_refused(what).await;
@@ -207,7 +206,7 @@ impl Launch<'_> {
             StartError::ProgramHidden { needs, .. } => {
                 format!("add {needs:?} to `[sandbox] readable` in .regatta/config.toml, then try again")
             }
-            _ => self.mend(),
+            _ => self.fix(),
         };
         self.failed(chain(error), next)
     }
@@ -216,8 +215,8 @@ impl Launch<'_> {
         Box::new(Problem { why, ..Problem::new(Code::AgentStartFailed, what(self.plan), "", next) })
     }
 
-    fn mend(&self) -> String {
-        format!("mend `[agents.{}]` in .regatta/config.toml, then try again", self.plan.subject.agent)
+    fn fix(&self) -> String {
+        format!("fix `[agents.{}]` in .regatta/config.toml, then try again", self.plan.subject.agent)
     }
 }
 
@@ -239,9 +238,11 @@ fn no_entry(plan: &Plan<'_>) -> NotStarted {
     let why = format!("the config has no `[agents.{}]` entry any more", plan.subject.agent);
     let next = match plan.subject.task {
         Some(task) => {
-            format!("give it to another: `regatta task reassign {task} --agent NAME`, or add the entry again")
+            format!(
+                "give the task to another agent with `regatta task reassign {task} --agent NAME`, or add the entry again"
+            )
         }
-        None => "choose another with `regatta agent list`, or add the entry again".to_owned(),
+        None => "choose another agent (`regatta agent list`), or add the entry again".to_owned(),
     };
     Box::new(Problem::new(Code::AgentNotFound, what(plan), why, next))
 }

@@ -131,7 +131,7 @@ fn explain_to_task(
 ) -> Problem {
     let next = match failure.class {
         FailureClass::RateLimit => {
-            format!("it continues by itself; `regatta task resume {task}` tries at once")
+            format!("it resumes automatically; `regatta task resume {task}` tries now")
         }
         FailureClass::Budget => {
             format!("raise the limit in .regatta/config.toml, then `regatta task resume {task}`")
@@ -141,7 +141,7 @@ fn explain_to_task(
              is good, or `regatta task cancel {task}` (the work is kept as a salvage)"
         ),
     };
-    let what = format!("session {session} of task #{task} ended badly");
+    let what = format!("session {session} of task #{task} failed");
     let mut problem =
         Problem::new(code_of(failure), what, failure.to_string(), next).with("session", session);
     if let Some(exit) = failure.exit {

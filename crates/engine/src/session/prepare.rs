@@ -1,4 +1,4 @@
-//! Makes everything ready for a session: the task file, the commit that it starts from, and what it is told.
+//! Makes everything ready for a session: the task file, the commit that it starts from, and its prompt.
 //!
 //! The task is read after the place was free, which may take long: people edit tasks that wait.
 

@@ -29,7 +29,8 @@ pub(crate) fn render(
         "\n## How to work\n\n\
          This is session {session}. You are in a git worktree of your own, on the branch `task/{}`. Change files only \
          below the current folder. Commit as you go if you like: what you leave uncommitted is committed for you when \
-         you end. When no session follows, the whole change is put up for review. Do not push, switch branches or merge into another branch.\n",
+         you end. When no session follows, the whole change is submitted for review. Do not push, switch \
+         branches or merge into another branch.\n",
         task.id
     );
     text.push_str(&render_protocol(task, file, share));

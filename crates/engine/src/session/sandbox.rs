@@ -71,7 +71,7 @@ pub(crate) async fn find_standing(project: &Project) -> Standing {
     match (probe().await.clone(), settings.mode) {
         (Sandboxing::Works { closes_network: false, .. }, _) if !settings.has_network => Standing::Refused {
             why: "`[sandbox] network` is false, and the network cannot be closed here".to_owned(),
-            next: "allow network namespaces on this machine or in this container, or let `network` be true"
+            next: "allow network namespaces on this machine or in this container, or set `network = true`"
                 .to_owned(),
         },
         (Sandboxing::Works { version, .. }, _) => Standing::Inside { version },

@@ -162,7 +162,7 @@ fn render(
         SessionEnd::Broken(Breakdown { failure, .. }) | SessionEnd::Failed(failure) => {
             let why = format!("- {}: {}", failure.code, on_one_line(&failure.message));
             let next = failure.hint.split_whitespace().collect::<Vec<_>>().join(" ");
-            ("ended badly", not_run(), (why, next))
+            ("failed", not_run(), (why, next))
         }
         SessionEnd::Stopped => {
             let why = "- The session was stopped before it finished".to_owned();
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_session_that_ended_badly_says_why() {
-        let problem = Problem::new(Code::AgentSessionFailed, "session 1 ended badly", "crash", "read it");
+        let problem = Problem::new(Code::AgentSessionFailed, "session 1 failed", "crash", "read it");
         let end = SessionEnd::Failed(Failure::from(problem));
         let entry = render(
             1,
@@ -387,16 +387,12 @@ mod tests {
         assert_eq!(
             entry.did,
             "\
-             - Session 1 ended badly: nothing committed, at 1a2b3c4d5e\n\
+             - Session 1 failed: nothing committed, at 1a2b3c4d5e\n\
              - Not committed: `half.txt`\n\
              - Exit: stopped: paused\n\
              - Checks: not run"
         );
-        assert!(
-            entry.issues.starts_with("- AGENT_SESSION_FAILED: session 1 ended badly"),
-            "{}",
-            entry.issues
-        );
+        assert!(entry.issues.starts_with("- AGENT_SESSION_FAILED: session 1 failed"), "{}", entry.issues);
         assert_eq!(entry.next, "read it");
         let checked = with_checks(&log_of(&entry), &ran(&[("lint", Some(1))]));
         assert!(

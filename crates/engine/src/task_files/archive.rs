@@ -74,7 +74,7 @@ pub(crate) fn read(project: &Project, task: TaskId) -> Result<Option<String>, Er
         Itself::Missing => Ok(None),
         Itself::File(bytes, _) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Itself::Odd => {
-            let why = "it is no file, or larger than 16 MiB; links are not followed".to_owned();
+            let why = "it is not a regular file, or larger than 16 MiB; links are not followed".to_owned();
             Err(Error::StateCorrupt { path, why })
         }
     }

@@ -416,7 +416,7 @@ impl Aside {
                 let target = std::fs::read_link(path).unwrap_or_default();
                 return format!("it was a link to {}, which was not followed", target.display());
             }
-            Aside::NoFile => "it was no file, or larger than 16 MiB",
+            Aside::NoFile => "it was not a regular file, or larger than 16 MiB",
             Aside::NoText => "it is not valid UTF-8 text",
             Aside::Damaged(Damage::Empty) => "it was emptied",
             Aside::Damaged(Damage::Cut) => "its last sections are missing",

@@ -74,12 +74,12 @@ impl<R: Read> Reader<R> {
         }
         let wrong = |what: &str| Fault::Wrong(format!("it is not an export of Regatta: {what}"));
         let end = block[..NAME_BYTES_MAX].iter().position(|byte| *byte == 0).unwrap_or(NAME_BYTES_MAX);
-        let name = std::str::from_utf8(&block[..end]).map_err(|_| wrong("a name in it is no text"))?;
+        let name = std::str::from_utf8(&block[..end]).map_err(|_| wrong("a name in it is not text"))?;
         let bytes = parse_octal(&block[124..135]).ok_or_else(|| wrong("a size in it cannot be read"))?;
         // The rest of a header is constant, so a header that does not compare equal is not ours: a link, a
         // folder, a device.
         if header(name, bytes).ok() != Some(block) {
-            return Err(wrong(&format!("`{}` in it is no plain file", name.escape_debug())));
+            return Err(wrong(&format!("`{}` in it is not a plain file", name.escape_debug())));
         }
         Ok(Some((name.to_owned(), bytes)))
     }

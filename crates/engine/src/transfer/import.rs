@@ -120,7 +120,7 @@ fn unpack(source: impl Read, folder: &Path) -> Result<Manifest, Fault> {
             return Err(Fault::Wrong("it is larger than any export".to_owned()));
         }
         let Some((room, _)) = Room::of(&name) else {
-            return Err(Fault::Wrong(format!("`{}` is no file of an export", name.escape_debug())));
+            return Err(Fault::Wrong(format!("`{}` is not a file of an export", name.escape_debug())));
         };
         if room == Room::Top && [manifest::MANIFEST, manifest::MANIFEST_DIGEST].contains(&name.as_str()) {
             if bytes > manifest::MANIFEST_BYTES_MAX {

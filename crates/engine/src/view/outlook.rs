@@ -178,18 +178,16 @@ fn describe_work(run: &Run) -> String {
         (_, Some(Hold::Stopping { .. })) => "it is being stopped".to_owned(),
         (Some(Phase::Mapping(_)), Some(_)) => {
             let id = run.id;
-            format!(
-                "it pauses when the steps of its children are over; regatta run resume {id} takes that back"
-            )
+            format!("it pauses after its children's current steps; regatta run resume {id} undoes that")
         }
         (_, Some(_)) => {
             let id = run.id;
-            format!("it pauses when this step of `{node}` is over; regatta run resume {id} takes that back")
+            format!("it pauses after this step of `{node}`; regatta run resume {id} undoes that")
         }
         (_, None) if run.is_parent_paused() => {
-            format!("it pauses when this step of `{node}` is over, since a run that waits for it is paused")
+            format!("it pauses after this step of `{node}`, since a run that waits for it is paused")
         }
-        (Some(Phase::Publishing { .. }), None) => "its items go on the board".to_owned(),
+        (Some(Phase::Publishing { .. }), None) => "its items are added to the board".to_owned(),
         (Some(Phase::Performing { .. }), None) => match &run.item {
             Some(item) => format!("`{node}` works on {item}"),
             None => format!("`{node}` is performed"),
@@ -212,7 +210,7 @@ async fn wait_for_task(project: &Project, run: &Run, task: TaskId) -> Result<(Mo
     // A tape that cannot be read decides nothing.
     Ok(match taped_task::find_decision(project, run).await {
         Ok(Some(decision)) if !decision.approved => {
-            (Move::Engine(format!("#{} is sent back, as the tape says", task.id)), None)
+            (Move::Engine(format!("#{} is sent back, as recorded", task.id)), None)
         }
         Ok(_) | Err(_) => found,
     })
@@ -235,13 +233,13 @@ fn wait_for(task: &Task) -> (Move, Option<Failure>) {
         };
     }
     let work = match &task.stage {
-        Stage::Verified(_) => format!("it goes on, since #{id} is merged"),
+        Stage::Verified(_) => format!("it continues, since #{id} is merged"),
         Stage::Backlog => format!("it learns that #{id} was cancelled"),
         Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready => {
             format!("the policy approves #{id}")
         }
         Stage::WaitingApproval(_) => format!("the engine {next} of #{id}"),
-        Stage::InProgress(_) => format!("#{id} is put up for approval"),
+        Stage::InProgress(_) => format!("#{id} is submitted for approval"),
     };
     (Move::Engine(work), None)
 }

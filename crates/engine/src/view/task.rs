@@ -227,7 +227,7 @@ pub async fn list_agents(project: &Project) -> Result<Vec<AgentView>, Error> {
         let state = berths.iter().map(|(_, berth)| berth.state).min_by_key(|state| rank(*state));
         let (kind, note, command, script) = match &entry.program {
             Program::Scripted { script } => {
-                ("scripted", Some("plays a script, asks no model"), None, Some(script.display().to_string()))
+                ("scripted", Some("plays a script, no model"), None, Some(script.display().to_string()))
             }
             Program::Command { command } => ("command", None, Some(command.clone()), None),
             Program::Headless { kind, command } => (kind.name(), None, Some(command.clone()), None),
@@ -460,10 +460,10 @@ pub(crate) fn outlook(task: &Task, queued: Option<(&Queued, u32)>) -> (&'static 
         },
         Stage::InProgress(work) => match &work.phase {
             WorkPhase::Preparing => {
-                ("preparing", engine(), "makes the worktree, then starts the agent".to_owned())
+                ("preparing", engine(), "creates the worktree, then starts the agent".to_owned())
             }
             WorkPhase::Starting { .. } => {
-                ("starting", engine(), "starts the agent when a place is free".to_owned())
+                ("starting", engine(), "starts the agent when the limit allows".to_owned())
             }
             WorkPhase::Running { .. } => {
                 ("running", agent_of(task), "ends its session; the engine then takes the diff".to_owned())
@@ -477,7 +477,7 @@ pub(crate) fn outlook(task: &Task, queued: Option<(&Queued, u32)>) -> (&'static 
             WorkPhase::Parked { park, .. } => (
                 "parked",
                 engine(),
-                format!("continues by itself at {:.0} (or at once: regatta task resume {id})", park.until),
+                format!("resumes automatically at {:.0} (or now: regatta task resume {id})", park.until),
             ),
             WorkPhase::Halted => (
                 "halted",

@@ -131,7 +131,7 @@ pub(crate) async fn find_what_is_left(
         return Ok("its branch is kept as a salvage");
     }
     Ok(match find_reviewed(project, task, &named(&worktree.target)?).await? {
-        Some(_) => "its branch is gone too, and what was last put up for review is kept as a salvage",
+        Some(_) => "its branch is gone too; what was last submitted for review is kept as a salvage",
         None => "its branch is gone too, so there is nothing to keep",
     })
 }

@@ -43,7 +43,7 @@ async fn a_person_merges_or_sends_back() {
     assert_eq!(*found.sheet.feedback(), said);
     assert_eq!(found.sheet.state()["currentAttempts"], 3, "the coder worked once more");
     let prompt = std::fs::read_to_string(world.project.transcript(task, 4)).unwrap();
-    assert!(prompt.contains("about T001"), "the coder is told: {prompt}");
+    assert!(prompt.contains("about T001"), "the coder sees it: {prompt}");
     orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();

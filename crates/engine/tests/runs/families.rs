@@ -221,7 +221,7 @@ async fn a_child_whose_task_was_cancelled_is_stopped_and_its_parent_goes_on() {
     world.rest(run).await;
     let child = show(&world, number(2)).await;
     assert_eq!(child.error.unwrap().code, Code::TaskCancelled);
-    assert_eq!(child.next, "`regatta run stop 2`: run 1 goes on, with this item as failed");
+    assert_eq!(child.next, "`regatta run stop 2`: run 1 continues with this item as failed");
     runs::stop(&world.project, &giver(), number(2), None).await.unwrap();
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");

@@ -109,7 +109,7 @@ async fn a_run_without_an_engine_is_unattended() {
     engine.roles.has_begun.cancelled().await;
     runs::pause(&world.project, &giver(), run).await.unwrap();
     let paused = show(&world, run).await;
-    let pauses = "it pauses when this step of `spec` is over; regatta run resume 1 takes that back";
+    let pauses = "it pauses after this step of `spec`; regatta run resume 1 undoes that";
     assert_eq!((paused.status, outlook(&paused)), (Status::Running, ("performing", "engine", pauses)));
     engine.leave().await;
     let before = ("unattended", "you", "it is paused before this step: regatta run --resume 1");

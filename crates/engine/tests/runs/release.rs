@@ -10,7 +10,7 @@ use regatta_engine::runs::{self, NewRun};
 use regatta_testkit::wait::until_async;
 use serde_json::json;
 
-/// Has one task worked on, and asks what to do with it; nothing is put up for approval.
+/// Works on one task, and asks what to do with it; nothing is submitted.
 const WORKFLOW: &str = r#"
 name = "plain"
 start = "work"
@@ -53,7 +53,7 @@ async fn begin(world: &World) -> RunId {
 }
 
 async fn answer(world: &World, run: &Run, approved: bool) -> (Run, Task) {
-    world.answer(run.id, approved, "Go on.").await;
+    world.answer(run.id, approved, "Continue.").await;
     let run = world.rest(run.id).await;
     (run, orders::get_task(&world.project, first_task()).await.unwrap())
 }

@@ -87,10 +87,9 @@ async fn a_tape_that_does_not_fit_says_so() {
     let world = World::new("auto", &["T001"], CODER, REVIEWER).await;
     let folder = recorded(&world).await;
     let base = Tape::open(Path::new(&folder)).unwrap().head().unwrap().base.unwrap();
-    for (text, why) in [
-        ("work of others\n", "`T001.txt` is not as recorded"),
-        ("draft\n", "what it would change stands there already"),
-    ] {
+    for (text, why) in
+        [("work of others\n", "`T001.txt` is not as recorded"), ("draft\n", "its changes are already there")]
+    {
         let other = nobody().await;
         other.repo.write("T001.txt", text);
         other.repo.commit("another history");
@@ -98,8 +97,8 @@ async fn a_tape_that_does_not_fit_says_so() {
         let found = other.rest(run).await;
         let Some(Hold::Error { error }) = found.hold() else { panic!("{found:?}") };
         assert_eq!(error.code, Code::TapeBaseDiffers, "{error:?}");
-        let what = format!("the tape does not fit at step 2 of run {run}");
-        let base = format!("the tape was recorded at commit {base}, which this repository does not have");
+        let what = format!("the recording does not fit at step 2 of run {run}");
+        let base = format!("it was recorded at commit {base}, which this repository does not have");
         assert_eq!(error.message, format!("{what}: {why}: {base}"));
         assert!(error.hint.contains("git fetch --unshallow"), "{error:?}");
         assert_eq!(other.shown("T001.txt"), text.trim_end());

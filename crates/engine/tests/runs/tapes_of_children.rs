@@ -185,11 +185,11 @@ async fn every_answer_of_a_family_is_kept_and_what_children_decide_is_compared()
     assert_eq!(takes.count(), 8, "two rounds of two items with two parts");
 
     let other = LEAF.replace("to = \"done\"", "to = \"other\"");
-    let mended = nested(&other);
+    let fixed = nested(&other);
     let replayed = runs::replay(&first.project, run, None).await.unwrap();
     assert_eq!(replayed.len(), 14, "eight leaves, four children and two rounds: {replayed:?}");
     assert!(replayed.iter().all(|step| step.differs.is_none()), "{replayed:?}");
-    for (name, text) in &mended {
+    for (name, text) in &fixed {
         first.repo.write(&format!(".regatta/workflows/fan/{name}"), text);
     }
     let listed = runs::find_workflow(Some(&first.project), "fan").unwrap();
@@ -205,7 +205,7 @@ async fn every_answer_of_a_family_is_kept_and_what_children_decide_is_compared()
     assert_eq!(*played.sheet.state(), *recorded.sheet.state());
     assert_eq!(compared(&second, &folder, run, &roles).await, [""; 0]);
 
-    let third = world(&mended).await;
+    let third = world(&fixed).await;
     let run = begin(&third, Taping::Replay(folder.clone()), items).await;
     let roles = Arc::new(AgentRoles::default());
     third.rest_with(run, Arc::clone(&roles) as Arc<_>).await;

@@ -16,7 +16,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let may_not_hold = |route: &Route| route.when.as_ref().is_some_and(|when| when.is_known());
         if edge.exhausted.is_empty() {
             let times = if most == 1 { "once".to_owned() } else { format!("{most} times") };
-            let message = format!("there is no way out after `{}` was taken {times}", edge.id);
+            let message = format!("nothing follows after `{}` was taken {times}", edge.id);
             let hint = "add an `[[edges.exhausted]]` route, for example to an end";
             report.add(Fault::error("cap-without-way-out", &edge.at, message).with_hint(hint));
         } else if edge.exhausted.iter().all(may_not_hold) {

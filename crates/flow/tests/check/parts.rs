@@ -82,7 +82,7 @@ fn a_cap_has_a_way_out() {
 "#
         ),
         expect![[r#"
-            3:17 error[cap-without-way-out]: there is no way out after `a` was taken 3 times
+            3:17 error[cap-without-way-out]: nothing follows after `a` was taken 3 times
                 add an `[[edges.exhausted]]` route, for example to an end
         "#]],
     );

@@ -68,7 +68,7 @@ impl Repository {
 pub(super) fn find_operation(location: &Location) -> Option<Obstacle> {
     let obstacle = |reason, why: &str| Obstacle::new(&location.path, reason, Vec::new(), why);
     if location.git_dir.join("index.lock").exists() {
-        let why = "another git is at work there, or died and left its index.lock";
+        let why = "another git is running there, or died and left its index.lock";
         return Some(obstacle(Reason::Locked, why));
     }
     let under_way = OPERATIONS.iter().find(|(name, _)| location.git_dir.join(name).exists());

@@ -60,7 +60,7 @@ impl Repository {
             return match find_git_dir(&place) {
                 Some(git_dir) => self.judge_filled(serial, location, path, git_dir, (old, new)).await,
                 None if place.symlink_metadata().is_ok_and(|found| !found.is_dir()) => {
-                    refuse(Reason::Edited, "a file stands where it has a submodule".to_owned())
+                    refuse(Reason::Edited, "a file is where it has a submodule".to_owned())
                 }
                 None => Ok(Verdict::default()),
             };
@@ -111,7 +111,7 @@ impl Repository {
         match own.head().await? {
             Some(head) if head == *new => return Ok(Verdict::default()),
             Some(head) if head == *old => {}
-            _ => return refuse(format!("it stands on another commit than {old}")),
+            _ => return refuse(format!("it is at another commit than {old}")),
         }
         let known = own.git().args(["cat-file", "-e", &format!("{new}^{{commit}}")]).run().await?;
         if known.code != Some(0) {

@@ -190,7 +190,7 @@ async fn the_next_session_sees_what_has_moved_and_still_has_its_stash() {
     write_below(&inside.worktree, "README.md", "stashed\n");
     inside.git(&["stash", "--quiet"]);
     inside.git(&["branch", "left-over"]);
-    inside.world.disk.commit("the user goes on");
+    inside.world.disk.commit("the user continues");
     let main = inside.world.main_head().await;
     open(&inside.world, &inside.worktree).await;
     assert_eq!(inside.git(&["rev-parse", "main"]), main.as_str());

@@ -170,5 +170,5 @@ impl Desk for SampleDesk {
 
 fn fault(code: &str, message: &str) -> Fault {
     let (code, message) = (code.to_owned(), message.to_owned());
-    Fault { code, message, hint: "go on without it".to_owned(), details: Map::new() }
+    Fault { code, message, hint: "continue without it".to_owned(), details: Map::new() }
 }

@@ -62,7 +62,7 @@ impl<'c> AppendSql<'c> {
         self.known.waiting().last()
     }
 
-    /// Has leases be looked up again: one is about to change.
+    /// Makes leases be looked up again: one is about to change.
     pub(super) fn forget_lease(&mut self) {
         self.known.forget_token();
     }

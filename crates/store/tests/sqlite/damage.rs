@@ -100,7 +100,7 @@ async fn the_walk_names_the_first_thing_that_does_not_add_up() {
         let (_folder, path) = place();
         damaged(&path, damage).await;
         let found = refusal(open(&path).verify().await);
-        let expected = format!("the log does not add up: {finding}");
+        let expected = format!("the log is inconsistent: {finding}");
         assert!(found.starts_with(&expected), "after {damage}:\n  found    {found}\n  expected {expected}");
     }
 }
@@ -125,7 +125,7 @@ async fn the_walk_finds_what_is_wrong_with_events_that_wait() {
         let (_folder, path) = place();
         damaged_after(&path, "", damage).await;
         let found = refusal(open(&path).verify().await);
-        let expected = format!("the log does not add up: {finding}");
+        let expected = format!("the log is inconsistent: {finding}");
         assert!(found.starts_with(&expected), "after {damage}:\n  found    {found}\n  expected {expected}");
     }
 }
@@ -134,7 +134,7 @@ async fn the_walk_finds_what_is_wrong_with_events_that_wait() {
 async fn a_load_reports_an_event_that_is_missing_among_those_that_wait() {
     let (_folder, path) = place();
     damaged_after(&path, "", "DELETE FROM events WHERE seq = 2").await;
-    let missing = "the log does not add up: event 2 is missing";
+    let missing = "the log is inconsistent: event 2 is missing";
     assert_eq!(refusal(open(&path).load(&name("a"), 1).await), missing);
 }
 
@@ -143,12 +143,12 @@ async fn a_read_reports_what_is_missing() {
     let (_folder, path) = place();
     damaged(&path, "DELETE FROM events WHERE seq IN (2, 4)").await;
     let subject = open(&path);
-    assert_eq!(refusal(subject.read(Seq(0), 10).await), "the log does not add up: event 2 is missing");
-    let missing = "the log does not add up: stream `a` is kept at version 3 but has 2 events";
+    assert_eq!(refusal(subject.read(Seq(0), 10).await), "the log is inconsistent: event 2 is missing");
+    let missing = "the log is inconsistent: stream `a` is kept at version 3 but has 2 events";
     assert_eq!(refusal(subject.load(&name("a"), 1).await), missing);
-    let missing = "the log does not add up: stream `b` is kept at version 2 but has 1 events";
+    let missing = "the log is inconsistent: stream `b` is kept at version 2 but has 1 events";
     assert_eq!(refusal(subject.load_prefix("b", 1).await), missing);
-    let orphan = "the log does not add up: intent 2.1 belongs to an event that the log does not have";
+    let orphan = "the log is inconsistent: intent 2.1 belongs to an event that the log does not have";
     assert_eq!(refusal(subject.open_intents().await), orphan);
 }
 
@@ -174,5 +174,5 @@ async fn damaged_pages_are_reported() {
         Ok(subject) => refusal(regatta_store::Store::verify(&subject).await),
         Err(error) => refusal::<()>(Err(error)),
     };
-    assert!(found.starts_with("the log does not add up: the database file is damaged"), "{found}");
+    assert!(found.starts_with("the log is inconsistent: the database file is damaged"), "{found}");
 }

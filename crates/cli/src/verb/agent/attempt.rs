@@ -12,15 +12,15 @@ use regatta_engine::{Error, Helm, Project, begin_trial, create_trial, find_reach
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Has an agent do a one-line task in a scratch repository, and shows what came back.
+/// Run an agent on a one-line task in a scratch repository and show the result
 ///
-/// The scratch repository has your config, and is kept, so that you can look at it.
+/// The scratch repository uses your config and is kept, so that you can inspect it.
 #[derive(Args)]
 pub(crate) struct Try {
-    /// The agent's name in the config.
+    /// Agent name in the config.
     #[arg(value_name = "ID")]
     agent: AgentId,
-    /// Where to make the repository, instead of a new folder for temporary files.
+    /// Folder for the repository [default: a new temporary folder].
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -38,7 +38,7 @@ impl Try {
         }
         let task = play(place, &scratch, self.agent).await?;
         let transcript = transcript_of(&scratch, task);
-        place.screen.say(&format!("{DIM}what it said is in {}{DIM:#}", transcript.display()));
+        place.screen.say(&format!("{DIM}its output is in {}{DIM:#}", transcript.display()));
         show::print(place, &scratch, task).await
     }
 
@@ -48,8 +48,8 @@ impl Try {
         }
         let made = tempfile::Builder::new().prefix("regatta-try-").tempdir();
         made.map(tempfile::TempDir::keep).map_err(|error| {
-            let next = "choose a folder yourself with `--dir DIR`";
-            Problem::new(Code::IoFailed, "no folder was made", error.to_string(), next)
+            let next = "choose a folder with `--dir DIR`";
+            Problem::new(Code::IoFailed, "no folder was created", error.to_string(), next)
         })
     }
 }
@@ -78,8 +78,8 @@ async fn play(place: &Place, scratch: &Arc<Project>, agent: AgentId) -> Result<T
 
 /// What is to be done about a task that failed is here said of the agent: the task is nobody's.
 fn advise(agent: &AgentId, transcript: &Path) -> String {
-    let mend = format!("mend `[agents.{agent}]` in .regatta/config.toml, then `regatta agent try {agent}`");
-    if transcript.exists() { format!("read {}; {mend}", transcript.display()) } else { mend }
+    let fix = format!("fix `[agents.{agent}]` in .regatta/config.toml, then `regatta agent try {agent}`");
+    if transcript.exists() { format!("read {}; {fix}", transcript.display()) } else { fix }
 }
 
 fn transcript_of(scratch: &Project, task: TaskId) -> PathBuf {

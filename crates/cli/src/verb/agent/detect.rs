@@ -1,17 +1,17 @@
 //! `regatta agent detect`.
 
 use crate::arguments::Place;
+use crate::columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, GREEN, clean};
 use clap::Args;
-use comfy_table::{Table, presets};
 use regatta_engine::core::Problem;
 use regatta_engine::{InstalledView, add_to_config, find_installed, known_agents};
 
-/// Finds the agents that are installed, and adds those that are missing to the config.
+/// Find installed agents and add those that are missing to the config.
 #[derive(Args)]
 pub(crate) struct Detect {
-    /// Only shows them.
+    /// Show them without changing the config.
     #[arg(long)]
     dry_run: bool,
 }
@@ -33,18 +33,16 @@ fn render(found: &[InstalledView], dry_run: bool) -> String {
     if found.is_empty() {
         return format!("{DIM}none of {} is on your PATH{DIM:#}\n", known_agents().join(", "));
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["AGENT", "KIND", "VERSION", "CONFIG", "PROGRAM"]);
-    for agent in found {
+    let row = |agent: &InstalledView| {
         let state = match (agent.is_known, dry_run) {
-            (true, _) => "there already",
+            (true, _) => "configured",
             (false, true) => "not yet",
             (false, false) => "added",
         };
         let version = agent.version.as_deref().unwrap_or("unknown");
-        table.add_row([&agent.id, agent.kind, &clean(version), state, &clean(&agent.program)]);
-    }
+        [agent.id.clone(), agent.kind.to_owned(), clean(version), state.to_owned(), clean(&agent.program)]
+    };
+    let table = columns::table(["AGENT", "KIND", "VERSION", "CONFIG", "PROGRAM"], found.iter().map(row));
     let next = found.first().map_or("", |agent| agent.id.as_str());
-    format!("{}\n\n{GREEN}try one{GREEN:#}: regatta agent try {next}\n", table.trim_fmt())
+    format!("{table}\n{GREEN}try one{GREEN:#}: regatta agent try {next}\n")
 }

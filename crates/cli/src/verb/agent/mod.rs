@@ -5,17 +5,17 @@ mod detect;
 mod questions;
 
 use crate::arguments::Place;
+use crate::columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, YELLOW, clean};
 use clap::Subcommand;
-use comfy_table::{Table, presets};
 use regatta_engine::core::Problem;
 use regatta_engine::{AgentView, list_agents};
 
 /// The verbs of agents.
 #[derive(Subcommand)]
 pub(crate) enum Agent {
-    /// List the agents of the config, what they are doing and what they still need
+    /// List the configured agents, what they are doing and what they still need
     List,
     Detect(detect::Detect),
     Try(attempt::Try),
@@ -46,21 +46,19 @@ fn render(agents: &[AgentView]) -> String {
     if agents.is_empty() {
         return format!("{DIM}no agents yet; `regatta agent detect` finds those that are installed{DIM:#}\n");
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["AGENT", "KIND", "STATE", "INSTANCES", "TASKS", "NOTE"]);
-    for agent in agents {
+    let row = |agent: &AgentView| {
         let tasks: Vec<String> = agent.tasks.iter().map(|task| format!("#{task}")).collect();
-        table.add_row([
+        [
             agent.id.clone(),
             agent.kind.to_owned(),
             format!("{:?}", agent.state).to_lowercase(),
             agent.instances.to_string(),
             if tasks.is_empty() { "-".to_owned() } else { tasks.join(", ") },
             agent.note.unwrap_or_default().to_owned(),
-        ]);
-    }
-    let mut text = format!("{}\n", table.trim_fmt());
+        ]
+    };
+    let mut text =
+        columns::table(["AGENT", "KIND", "STATE", "INSTANCES", "TASKS", "NOTE"], agents.iter().map(row));
     for agent in agents.iter().filter(|agent| !agent.missing.is_empty()) {
         text.push_str(&format!("\n{YELLOW}{} is not ready{YELLOW:#}\n", agent.id));
         for missing in &agent.missing {

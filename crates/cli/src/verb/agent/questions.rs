@@ -1,35 +1,35 @@
 //! `regatta agent questions` and `regatta agent answer`.
 
 use crate::arguments::Place;
+use crate::columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, GREEN, clean};
 use clap::{Args, ValueEnum};
-use comfy_table::{Table, presets};
 use regatta_engine::core::Problem;
 use regatta_engine::core::session::{Asked, Leave};
 use regatta_engine::{answer_question, list_questions};
 use serde::Serialize;
 
-/// Lists what agents wait for a person to allow.
+/// List what agents are waiting for you to allow.
 #[derive(Args)]
 pub(crate) struct Questions {}
 
-/// Allows or denies what an agent asks.
+/// Allow or deny an agent's request.
 #[derive(Args)]
 pub(crate) struct Answer {
-    /// The question, as `regatta agent questions` names it.
+    /// Question ID from `regatta agent questions`.
     #[arg(value_name = "QUESTION")]
     question: String,
-    /// What the agent is told.
+    /// Answer.
     #[arg(value_enum)]
     answer: Choice,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Choice {
-    /// It may.
+    /// Allow the request.
     Allow,
-    /// It may not.
+    /// Deny the request.
     Deny,
 }
 
@@ -86,13 +86,11 @@ fn render(views: &[QuestionView]) -> String {
     if views.is_empty() {
         return format!("{DIM}no agent waits for an answer{DIM:#}\n");
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["QUESTION", "AGENT", "TASK", "WANTS TO"]);
-    for view in views {
+    let row = |view: &QuestionView| {
         let task = view.task_id.map_or_else(|| "-".to_owned(), |task| format!("#{task}"));
-        table.add_row([&view.id, &view.agent_id, &task, &clean(&view.what)]);
-    }
+        [view.id.clone(), view.agent_id.clone(), task, clean(&view.what)]
+    };
+    let table = columns::table(["QUESTION", "AGENT", "TASK", "WANTS TO"], views.iter().map(row));
     let next = format!("regatta agent answer {} allow", views[0].id);
-    format!("{}\n\n{DIM}answer with{DIM:#} {next}\n", table.trim_fmt())
+    format!("{table}\n{DIM}answer with{DIM:#} {next}\n")
 }

@@ -9,18 +9,18 @@ use regatta_engine::core::{PrdSlug, Problem};
 use regatta_engine::{documents, orders};
 use uuid::Uuid;
 
-/// Adds an epic; `regatta task add --epic ID` files tasks under it.
+/// Add an epic; add tasks to it with `regatta task add --epic ID`.
 #[derive(Args)]
 pub(crate) struct Add {
-    /// What the epic is called.
+    /// Title.
     title: String,
-    /// What it is about.
+    /// Description.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     description: String,
-    /// The PRD that it is made for; its tasks get it too.
+    /// PRD of the epic and of its tasks.
     #[arg(long, value_name = "SLUG", value_parser = prd_slug)]
     prd: Option<PrdSlug>,
-    /// Gives the command an id: given twice, one epic is added.
+    /// Command ID; repeating the command with the same ID adds no second epic.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

@@ -10,28 +10,28 @@ use regatta_engine::core::{EpicId, PrdSlug, Problem};
 use regatta_engine::{documents, orders};
 use uuid::Uuid;
 
-/// Changes an epic; what is not given stays.
+/// Change an epic's title, description or PRD
 ///
-/// Its tasks keep the PRD that they were made for.
+/// Its tasks keep their PRD.
 #[derive(Args)]
 #[command(group = ArgGroup::new("change").required(true).multiple(true))]
 pub(crate) struct Edit {
-    /// The epic's number.
+    /// Epic number.
     #[arg(value_name = "ID", value_parser = epic_id)]
     epic: EpicId,
-    /// What it shall be called.
+    /// New title.
     #[arg(long, group = "change")]
     title: Option<String>,
-    /// What it is about.
+    /// New description.
     #[arg(long, value_name = "TEXT", group = "change")]
     description: Option<String>,
-    /// The PRD that it is made for.
+    /// New PRD.
     #[arg(long, value_name = "SLUG", value_parser = prd_slug, group = "change")]
     prd: Option<PrdSlug>,
-    /// Takes its PRD away.
+    /// Remove its PRD.
     #[arg(long, conflicts_with = "prd", group = "change")]
     no_prd: bool,
-    /// Gives the command an id: given twice, it is carried out once.
+    /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

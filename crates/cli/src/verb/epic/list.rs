@@ -1,14 +1,14 @@
 //! `regatta epic list`.
 
 use crate::arguments::Place;
+use crate::columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, clean};
 use clap::Args;
-use comfy_table::{Cell, Table, presets};
 use regatta_engine::core::{PrdSlug, Problem};
 use regatta_engine::{EpicView, list_epics};
 
-/// Lists the epics.
+/// List epics.
 #[derive(Args)]
 pub(crate) struct List {}
 
@@ -25,16 +25,10 @@ fn render(epics: &[EpicView]) -> String {
     if epics.is_empty() {
         return format!("{DIM}no epics yet; add one with `regatta epic add \"…\"`{DIM:#}\n");
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["ID", "DONE", "PRD", "TITLE"]);
-    for epic in epics {
-        table.add_row([
-            Cell::new(epic.id),
-            Cell::new(format!("{}/{}", epic.count_done(), epic.tasks.len())),
-            Cell::new(epic.prd.as_ref().map_or("-", PrdSlug::as_str)),
-            Cell::new(clean(&epic.title)),
-        ]);
-    }
-    format!("{}\n", table.trim_fmt())
+    let row = |epic: &EpicView| {
+        let done = format!("{}/{}", epic.count_done(), epic.tasks.len());
+        let prd = epic.prd.as_ref().map_or("-", PrdSlug::as_str).to_owned();
+        [epic.id.to_string(), done, prd, clean(&epic.title)]
+    };
+    columns::table(["ID", "DONE", "PRD", "TITLE"], epics.iter().map(row))
 }

@@ -5,28 +5,13 @@ mod edit;
 mod list;
 mod show;
 
-use crate::arguments::Place;
 use crate::exit::Exit;
-use clap::Subcommand;
 use regatta_engine::core::{EpicId, Id, Problem};
 
-/// The verbs of an epic; the help of each is that of its type.
-#[derive(Subcommand)]
-pub(crate) enum Epic {
-    Add(add::Add),
-    List(list::List),
-    Show(show::Show),
-    Edit(edit::Edit),
-}
-
-impl Epic {
-    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        match self {
-            Epic::Add(verb) => verb.run(place).await,
-            Epic::List(verb) => verb.run(place).await,
-            Epic::Show(verb) => verb.run(place).await,
-            Epic::Edit(verb) => verb.run(place).await,
-        }
+group! {
+    /// The verbs of an epic; the help of each is that of its type.
+    Epic {
+        Add in add, List in list, Show in show, Edit in edit,
     }
 }
 

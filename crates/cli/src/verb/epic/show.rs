@@ -2,18 +2,18 @@
 
 use super::epic_id;
 use crate::arguments::Place;
+use crate::columns::Fields;
 use crate::exit::Exit;
-use crate::screen::{BOLD, CYAN, DIM, clean};
+use crate::screen::{BOLD, CYAN, clean};
 use clap::Args;
 use regatta_engine::core::{EpicId, Problem};
 use regatta_engine::{EpicView, Project, show_epic};
 use serde_json::json;
-use std::fmt::Write;
 
-/// Shows one epic with its tasks.
+/// Show one epic with its tasks.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The epic's number.
+    /// Epic number.
     #[arg(value_name = "ID", value_parser = epic_id)]
     epic: EpicId,
 }
@@ -41,19 +41,12 @@ pub(super) async fn print(place: &Place, project: &Project, epic: EpicId) -> Res
 }
 
 fn render(epic: &EpicView) -> String {
-    let mut text = format!("{CYAN}epic {}{CYAN:#} {BOLD}{}{BOLD:#}\n", epic.id, clean(&epic.title));
-    let mut field = |name: &str, value: &str| {
-        let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(value).replace('\n', "\n             "));
-    };
-    if let Some(prd) = &epic.prd {
-        field("PRD", prd.as_str());
-    }
-    if !epic.description.is_empty() {
-        field("details", &epic.description);
-    }
-    field("done", &format!("{} of {}", epic.count_done(), epic.tasks.len()));
-    for task in &epic.tasks {
-        field("task", &format!("#{} {} ({})", task.id, task.title, task.column));
-    }
-    text
+    let heading = format!("{CYAN}epic {}{CYAN:#} {BOLD}{}{BOLD:#}\n", epic.id, clean(&epic.title));
+    let mut fields = Fields::below(heading);
+    fields.each("PRD", &epic.prd);
+    fields.each("details", Some(&epic.description).filter(|text| !text.is_empty()));
+    fields.add("done", format!("{} of {}", epic.count_done(), epic.tasks.len()));
+    fields
+        .each("task", epic.tasks.iter().map(|task| format!("#{} {} ({})", task.id, task.title, task.column)));
+    fields.text
 }

@@ -12,19 +12,19 @@ use regatta_engine::core::{Id, Problem, TaskId};
 use regatta_engine::messages::{self, MessageView};
 use regatta_engine::{Error, Project};
 
-/// Shows the messages between agents, roles, tasks and people, oldest first.
+/// Show messages between agents, roles, tasks and people, oldest first.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Messages {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Only those for: `me`, `agent:NAME`, `role:NAME`, `task:NUMBER`, `person:NAME`, or a bare name.
+    /// Show only messages to `me`, `agent:NAME`, `role:NAME`, `task:NUMBER`, `person:NAME` or a bare name.
     #[arg(long, value_name = "WHOM")]
     to: Option<String>,
-    /// Only those about this task, or for it.
+    /// Show only messages about or to this task.
     #[arg(long, value_name = "ID", value_parser = task_id)]
     task: Option<TaskId>,
-    /// Only those that nobody has read.
+    /// Show only unread messages.
     #[arg(long)]
     unread: bool,
 }
@@ -58,7 +58,7 @@ impl Messages {
     }
 }
 
-/// Finds whom a text means; `me` is whoever gives the command.
+/// Finds whom a text means; `me` is the caller.
 fn find_party(project: &Project, text: &str) -> Result<Party, Error> {
     if text == "me" {
         return Ok(messages::party_of(&crate::identity::giver(None).actor));

@@ -8,10 +8,10 @@ use clap::Args;
 use regatta_engine::core::{MessageId, Problem};
 use regatta_engine::{Error, messages};
 
-/// Shows messages, and marks them as read.
+/// Show messages and mark them as read.
 #[derive(Args)]
 pub(crate) struct Read {
-    /// Their numbers.
+    /// Message numbers.
     #[arg(value_name = "NUMBER", required = true, value_parser = message_id)]
     messages: Vec<MessageId>,
 }

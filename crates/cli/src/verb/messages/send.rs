@@ -11,28 +11,28 @@ use regatta_engine::{Error, messages, orders};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
-/// Sends a message.
+/// Send a message.
 #[derive(Args)]
 pub(crate) struct Send {
-    /// What it says.
+    /// Text of the message.
     #[arg(value_name = "TEXT")]
     body: String,
-    /// Whom it is for: `agent:NAME`, `role:NAME`, `task:NUMBER`, `person:NAME`, or a bare name.
+    /// Recipient: `agent:NAME`, `role:NAME`, `task:NUMBER`, `person:NAME` or a bare name.
     #[arg(long, value_name = "WHOM")]
     to: String,
-    /// What it is, in a word that its reader knows.
+    /// Kind, a word that the recipient knows.
     #[arg(long, value_name = "WORD", default_value = "note")]
     kind: String,
-    /// What it is about, in one line.
+    /// Subject, one line.
     #[arg(long, value_name = "TEXT")]
     subject: Option<String>,
-    /// The task that it is about.
+    /// Task that it is about.
     #[arg(long, value_name = "ID", value_parser = task_id)]
     task: Option<TaskId>,
-    /// The message that it answers.
+    /// Message that it answers.
     #[arg(long, value_name = "NUMBER", value_parser = message_id)]
     reply_to: Option<MessageId>,
-    /// Gives the command an id: given twice, it is carried out once.
+    /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

@@ -9,19 +9,19 @@ use regatta_engine::core::document::{AddPrd, find_title, slug_from};
 use regatta_engine::{documents, orders};
 use uuid::Uuid;
 
-/// Adds a PRD, a requirements document in Markdown.
+/// Add a PRD, a requirements document in Markdown.
 #[derive(Args)]
 pub(crate) struct Add {
-    /// The file with the text, or `-` for standard input.
+    /// Markdown file, or `-` for stdin.
     #[arg(value_name = "FILE")]
     file: TextFile,
-    /// Its name in links and commands; without this, the name of the file.
+    /// Name in links and commands [default: the file name].
     #[arg(long)]
     slug: Option<String>,
-    /// What it is called; without this, its first heading.
+    /// Title [default: the first heading].
     #[arg(long)]
     title: Option<String>,
-    /// Gives the command an id: given twice, it is carried out once.
+    /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

@@ -10,20 +10,20 @@ use regatta_engine::core::{PrdSlug, Problem};
 use regatta_engine::{documents, orders};
 use uuid::Uuid;
 
-/// Changes a PRD; what is not given stays.
+/// Change a PRD's title or text.
 #[derive(Args)]
 #[command(group = ArgGroup::new("change").required(true).multiple(true))]
 pub(crate) struct Edit {
-    /// The PRD's slug.
+    /// PRD slug.
     #[arg(value_name = "SLUG", value_parser = prd_slug)]
     prd: PrdSlug,
-    /// What it shall be called.
+    /// New title.
     #[arg(long, group = "change")]
     title: Option<String>,
-    /// The file with its new text, or `-` for standard input.
+    /// File with the new text, or `-` for stdin.
     #[arg(long, value_name = "FILE", group = "change")]
     text: Option<TextFile>,
-    /// Gives the command an id: given twice, it is carried out once.
+    /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

@@ -1,14 +1,14 @@
 //! `regatta prd list`.
 
 use crate::arguments::Place;
+use crate::columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, clean};
 use clap::Args;
-use comfy_table::{Cell, Table, presets};
 use regatta_engine::core::Problem;
 use regatta_engine::{PrdView, list_prds};
 
-/// Lists the PRDs, without their texts.
+/// List PRDs, without their text.
 #[derive(Args)]
 pub(crate) struct List {}
 
@@ -25,11 +25,6 @@ fn render(prds: &[PrdView]) -> String {
     if prds.is_empty() {
         return format!("{DIM}no PRDs yet; add one with `regatta prd add FILE`{DIM:#}\n");
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["SLUG", "BYTES", "TITLE"]);
-    for prd in prds {
-        table.add_row([Cell::new(&prd.slug), Cell::new(prd.bytes), Cell::new(clean(&prd.title))]);
-    }
-    format!("{}\n", table.trim_fmt())
+    let row = |prd: &PrdView| [prd.slug.to_string(), prd.bytes.to_string(), clean(&prd.title)];
+    columns::table(["SLUG", "BYTES", "TITLE"], prds.iter().map(row))
 }

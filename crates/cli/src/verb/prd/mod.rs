@@ -5,28 +5,13 @@ mod edit;
 mod list;
 mod show;
 
-use crate::arguments::Place;
 use crate::exit::Exit;
-use clap::Subcommand;
 use regatta_engine::core::{Id, PrdSlug, Problem};
 
-/// The verbs of a PRD; the help of each is that of its type.
-#[derive(Subcommand)]
-pub(crate) enum Prd {
-    Add(add::Add),
-    List(list::List),
-    Show(show::Show),
-    Edit(edit::Edit),
-}
-
-impl Prd {
-    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        match self {
-            Prd::Add(verb) => verb.run(place).await,
-            Prd::List(verb) => verb.run(place).await,
-            Prd::Show(verb) => verb.run(place).await,
-            Prd::Edit(verb) => verb.run(place).await,
-        }
+group! {
+    /// The verbs of a PRD; the help of each is that of its type.
+    Prd {
+        Add in add, List in list, Show in show, Edit in edit,
     }
 }
 

@@ -9,10 +9,10 @@ use regatta_engine::core::{PrdSlug, Problem};
 use regatta_engine::{Project, reading, show_prd};
 use serde_json::json;
 
-/// Prints the text of a PRD as it is.
+/// Print the text of a PRD.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The PRD's slug.
+    /// PRD slug.
     #[arg(value_name = "SLUG", value_parser = prd_slug)]
     prd: PrdSlug,
 }

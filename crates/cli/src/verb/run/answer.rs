@@ -9,16 +9,16 @@ use regatta_engine::core::{Problem, RunId};
 use regatta_engine::runs;
 use std::sync::Arc;
 
-/// Answers what a run asks, and follows it.
+/// Answer a run's question and follow it.
 #[derive(Args)]
 pub(crate) struct Answer {
-    /// The run's number.
+    /// Run number.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
-    /// The answer.
+    /// Answer.
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     text: String,
-    /// Refuses what is asked; without this it is agreed to.
+    /// Decline [default: approve].
     #[arg(long)]
     no: bool,
     #[command(flatten)]
@@ -30,7 +30,7 @@ impl Answer {
         let project = Arc::new(place.open().await?);
         // Before it waits for anything: somebody else may answer meanwhile, and the run ask another question.
         let step = runs::get_run(&project, self.run).await.map_err(|error| error.explain())?.step;
-        let title = format!("run {} goes on", self.run);
+        let title = format!("run {} continues", self.run);
         let order = async |project: &_, giver: &_| {
             let asked = (self.run, step);
             runs::answer(project, giver, asked, !self.no, self.text).await.map(|()| self.run)

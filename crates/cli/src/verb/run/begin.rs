@@ -17,18 +17,18 @@ use std::sync::Arc;
 /// What follows `regatta run` when it is none of its verbs.
 #[derive(Args)]
 pub(super) struct Begin {
-    /// The workflow: its name, or its folder.
+    /// Workflow name or folder.
     #[arg(required_unless_present = "resume", value_name = "WORKFLOW")]
     workflow: Option<String>,
     #[command(flatten)]
     input: Input,
-    /// How much of the workflow is used; without this, what it says itself.
+    /// Level of the workflow [default: the workflow's own].
     #[arg(long, value_name = "N")]
     level: Option<u32>,
-    /// Leaves the board alone: no tasks, no worktrees of theirs, no approvals.
+    /// Do not use the board: no tasks, no worktrees, no approvals.
     #[arg(long)]
     no_board: bool,
-    /// Goes on with a run: the one of this number, or the newest that has not ended.
+    /// Resume a run [default: the newest that has not ended].
     #[arg(long, value_name = "ID", num_args = 0..=1, value_parser = run_id, conflicts_with_all = ["workflow", "prd",
         "title", "input", "set", "level", "no_board", "record", "replay"])]
     resume: Option<Option<RunId>>,
@@ -76,7 +76,7 @@ fn warn(screen: Screen, listed: &Listed) {
     if errors > 0 {
         let faults = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
         screen.say(&format!(
-            "{YELLOW}warning{YELLOW:#}: the workflow `{}` has {faults}: the run goes wrong if it comes to one \
+            "{YELLOW}warning{YELLOW:#}: the workflow `{}` has {faults}: the run fails if it reaches one \
              {DIM}(see `regatta workflow check {}`){DIM:#}",
             listed.name,
             listed.address()

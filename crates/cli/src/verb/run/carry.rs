@@ -11,10 +11,10 @@ use regatta_engine::orders::Giver;
 use regatta_engine::{Error, Project};
 use std::sync::Arc;
 
-/// The options that all orders share after which a run goes on.
+/// The options of all commands after which a run continues.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Manner {
-    /// Returns once it is in the log, and leaves the rest to an engine.
+    /// Return once the command is in the log; an engine does the rest.
     #[arg(long)]
     no_wait: bool,
 }

@@ -10,10 +10,10 @@ use regatta_engine::core::{Problem, RunId};
 use regatta_engine::runs;
 use std::sync::Arc;
 
-/// Has a run and its children begin nothing more until it is resumed; what is under way ends.
+/// Pause a run and its children after the current step.
 #[derive(Args)]
 pub(crate) struct Pause {
-    /// The run's number.
+    /// Run number.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
 }
@@ -27,13 +27,13 @@ impl Pause {
     }
 }
 
-/// Ends a run; a session that is under way is stopped, and its work is kept.
+/// Stop a run and its running sessions; their work is kept.
 #[derive(Args)]
 pub(crate) struct Stop {
-    /// The run's number.
+    /// Run number.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
-    /// Why.
+    /// Reason.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]

@@ -104,7 +104,7 @@ impl Foreground {
         Ok(Foreground { project, helm, progress, giver, person, decides, family, recorded: None })
     }
 
-    /// Has people do in the run what they did when it was recorded.
+    /// Repeats in the run what people did when it was recorded.
     pub(crate) fn answered_by(self, recorded: Option<TapeHead>) -> Self {
         Foreground { recorded, ..self }
     }
@@ -221,12 +221,12 @@ impl Foreground {
         self.judge(&asked, given).await
     }
 
-    /// Goes on after an order, also if somebody else gave one in the moment before.
+    /// Continues after an order, also if somebody else gave one just before.
     async fn judge(&self, asked: &Asked, given: Result<(), Error>) -> Result<bool, Problem> {
         match given {
             Ok(()) => Ok(true),
             Err(Error::Refused(_)) if asked.is_past(&self.progress, &self.project).await? => Ok(true),
-            // What stood in the way is the task's to tell, and the person's to mend.
+            // The task shows what was in the way, and the person fixes it.
             Err(error) => Err(error.explain()),
         }
     }
@@ -237,13 +237,14 @@ fn is_between_steps(entry: &regatta_engine::Entry) -> bool {
     matches!(entry.event, Happening::Task(Event::AgentPaused { .. }))
 }
 
-/// Says how a run goes on that was not waited for to its end.
+/// Says how a run continues that was not waited for to its end.
 fn explain(run: RunId, error: Error) -> Problem {
     let problem = error.explain();
     match problem.code {
         Code::WaitTimedOut => {
-            let next =
-                format!("`regatta run --resume {run}` goes on with it; `regatta run stop {run}` gives it up");
+            let next = format!(
+                "resume it with `regatta run --resume {run}`; give it up with `regatta run stop {run}`"
+            );
             Problem { next, ..problem }.with("runId", run.number())
         }
         _ => problem,

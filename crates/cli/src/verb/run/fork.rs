@@ -10,21 +10,21 @@ use regatta_engine::core::{Problem, RunId};
 use regatta_engine::runs;
 use std::sync::Arc;
 
-/// Begins a new run where another stood before a step, and follows it.
+/// Start a new run from a step of an earlier one, and follow it
 ///
-/// Items that were merged by then stay merged; the others become new tasks. One that had been begun starts from the commit
-/// that the step saw; where that is not known, it starts anew, and the answer says so. A replay
-/// cannot be forked: what it merged is on its replay branch alone.
+/// Items merged by then stay merged; the others become new tasks. An item in progress starts from the commit that it had at
+/// that step or, if that is not known, from the target branch, and the answer says so. A replay cannot be forked: what it
+/// merged is only on its replay branch.
 #[derive(Args)]
 pub(crate) struct Fork {
-    /// The number of the run to begin from.
+    /// Number of the earlier run.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
-    /// The step to begin with; without this, the last one that the run came to.
+    /// First step of the new run [default: the last step that the earlier run reached].
     #[arg(long, value_name = "STEP")]
     at: Option<u64>,
-    /// Goes on with another workflow, or with the same one as it is now; without this, with the definition that the run
-    /// began with.
+    /// Workflow to continue with, also the current version of the same one [default: the definition that the earlier
+    /// run started with].
     #[arg(long, value_name = "WORKFLOW")]
     with: Option<String>,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(crate) struct Fork {
 impl Fork {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = Arc::new(place.open().await?);
-        let title = format!("a fork of run {} begins", self.run);
+        let title = format!("a fork of run {} starts", self.run);
         let with = match &self.with {
             Some(name) => Some(find_workflow(place, Some(&project), name)?),
             None => None,

@@ -18,16 +18,16 @@ const MISSING: &str = " is a required property";
 /// The options that make up the input of a run.
 #[derive(Args)]
 pub(super) struct Input {
-    /// The requirements document: a file, `-` for standard input, or the slug of a PRD.
+    /// Requirements document: a file, `-` for stdin, or the slug of a PRD.
     #[arg(long, value_name = "FILE|-|SLUG")]
     prd: Option<String>,
-    /// What it is called; without this, its first heading or the name of the file.
+    /// Title of the document [default: its first heading or the file name].
     #[arg(long)]
     title: Option<String>,
-    /// What the run is given as a JSON object, or `@FILE` to read it from a file.
+    /// Input of the run: a JSON object, or `@FILE` to read it from a file.
     #[arg(long, value_name = "JSON|@FILE", value_parser = parse_given)]
     input: Option<Given>,
-    /// One field of what it is given; the value is JSON if it can be read as such, and text otherwise.
+    /// Set one field of the input; the value is read as JSON if possible, else as text.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     set: Vec<(String, Value)>,
 }
@@ -54,7 +54,7 @@ impl Input {
         let next = match missing.as_slice() {
             [] => return problem,
             missing if missing.contains(&"\"prd\"") => {
-                "give the document with `--prd FILE`, whose heading is the title; nothing was done"
+                "give the document with `--prd FILE`; its heading is the title; nothing was done"
             }
             _ => "give what is missing with `--set KEY=VALUE` or `--input JSON`; nothing was done",
         };
@@ -164,7 +164,7 @@ fn set(fields: &mut Map<String, Value>, key: &str, value: Value) -> Result<(), P
     };
     match fields.entry(name).or_insert_with(|| json!({})) {
         Value::Object(inner) => set(inner, rest, value),
-        _ => Err(bad("set", format!("`{name}` is no object, so it has no field `{rest}`"))),
+        _ => Err(bad("set", format!("`{name}` is not an object, so it has no field `{rest}`"))),
     }
 }
 

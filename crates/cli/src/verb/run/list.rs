@@ -1,11 +1,11 @@
 //! `regatta run list`.
 
 use crate::arguments::Place;
+use crate::columns;
 use crate::describe_run::shorten;
 use crate::exit::Exit;
 use crate::screen::{DIM, clean};
 use clap::Args;
-use comfy_table::{Cell, Table, presets};
 use regatta_engine::core::Problem;
 use regatta_engine::core::run::Status;
 use regatta_engine::runs::{RunView, list_runs};
@@ -14,10 +14,10 @@ use serde_json::Value;
 /// The longest note; `regatta run show` has the rest.
 const NOTE_CHARACTERS_MAX: usize = 72;
 
-/// Lists the runs, newest first, without their states.
+/// List runs, newest first, without their state.
 #[derive(Args)]
 pub(crate) struct List {
-    /// How many at most.
+    /// Maximum number of runs.
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
 }
@@ -45,23 +45,14 @@ fn without_state(run: &RunView) -> Value {
 
 fn render(runs: &[RunView]) -> String {
     if runs.is_empty() {
-        return format!("{DIM}no runs yet; begin one with `regatta run WORKFLOW`{DIM:#}\n");
+        return format!("{DIM}no runs yet; start one with `regatta run WORKFLOW`{DIM:#}\n");
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["ID", "WORKFLOW", "STATUS", "STEP", "NODE", "ITEM", "NOTE"]);
-    for run in runs {
-        table.add_row([
-            Cell::new(run.id),
-            Cell::new(&run.workflow),
-            Cell::new(run.status),
-            Cell::new(run.step),
-            Cell::new(&run.node),
-            Cell::new(clean(run.item.as_deref().unwrap_or("-"))),
-            Cell::new(note(run)),
-        ]);
-    }
-    format!("{}\n", table.trim_fmt())
+    let row = |run: &RunView| {
+        let item = clean(run.item.as_deref().unwrap_or("-"));
+        let (workflow, node) = (run.workflow.clone(), run.node.clone());
+        [run.id.to_string(), workflow, run.status.to_string(), run.step.to_string(), node, item, note(run)]
+    };
+    columns::table(["ID", "WORKFLOW", "STATUS", "STEP", "NODE", "ITEM", "NOTE"], runs.iter().map(row))
 }
 
 fn note(run: &RunView) -> String {

@@ -10,13 +10,13 @@ use regatta_engine::core::session::Scope;
 use regatta_engine::core::{Problem, RunId, WaitsFor};
 use regatta_engine::runs::show_run;
 
-/// Show what the agents of a run and of its children said and did
+/// Show what the agents of a run and its children said and did
 ///
-/// The sessions of all roles are printed one after the other, in the order in which they began. With `--follow` it prints
-/// while they run, and ends when the run has ended or waits for you.
+/// The sessions of all roles are printed in the order in which they started. With `--follow` it prints while they run, and
+/// ends when the run has ended or waits for you.
 #[derive(Args)]
 pub(crate) struct Log {
-    /// The run's number
+    /// Run number
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
     #[command(flatten)]

@@ -21,13 +21,13 @@ use crate::exit::Exit;
 use clap::{Args, Subcommand};
 use regatta_engine::core::{Id, Problem, RunId};
 
-/// Runs a workflow, and looks after runs.
+/// Run a workflow, and manage runs
 ///
-/// A run works in the foreground until it has ended, or until it waits for a person. On a terminal it asks.
+/// A run works in the foreground until it ends or waits for a person. In a terminal it asks you.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(
-    after_help = "A workflow that is called like one of the commands is run by its folder: .regatta/workflows/list."
+    after_help = "To run a workflow that has the name of a command, give its folder: .regatta/workflows/list."
 )]
 pub(crate) struct Run {
     #[command(subcommand)]
@@ -36,33 +36,19 @@ pub(crate) struct Run {
     begin: begin::Begin,
 }
 
-/// The verbs of a run; the help of each is that of its type.
-#[derive(Subcommand)]
-enum Verb {
-    List(list::List),
-    Show(show::Show),
-    Log(log::Log),
-    Pause(control::Pause),
-    Resume(resume::Resume),
-    Stop(control::Stop),
-    Answer(answer::Answer),
-    Fork(fork::Fork),
-    Replay(replay::Replay),
+group! {
+    /// The verbs of a run; the help of each is that of its type.
+    Verb {
+        List in list, Show in show, Log in log, Pause in control, Resume in resume, Stop in control,
+        Answer in answer, Fork in fork, Replay in replay,
+    }
 }
 
 impl Run {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         match self.verb {
             None => self.begin.run(place).await,
-            Some(Verb::List(verb)) => verb.run(place).await,
-            Some(Verb::Show(verb)) => verb.run(place).await,
-            Some(Verb::Log(verb)) => verb.run(place).await,
-            Some(Verb::Pause(verb)) => verb.run(place).await,
-            Some(Verb::Resume(verb)) => verb.run(place).await,
-            Some(Verb::Stop(verb)) => verb.run(place).await,
-            Some(Verb::Answer(verb)) => verb.run(place).await,
-            Some(Verb::Fork(verb)) => verb.run(place).await,
-            Some(Verb::Replay(verb)) => verb.run(place).await,
+            Some(verb) => verb.run(place).await,
         }
     }
 }

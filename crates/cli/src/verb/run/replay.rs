@@ -11,15 +11,15 @@ use regatta_engine::core::{Problem, RunId};
 use regatta_engine::runs::{self, Replayed};
 use std::fmt::Write;
 
-/// Plays a run again from the log, with no agent, and says where it would go otherwise.
+/// Replay a run from the log without agents and report differences
 ///
-/// What the roles returned is taken from the log, and each step is decided anew. Ends with 1 when something differs.
+/// What the roles returned is read from the log, and each step is decided again. Exits with 1 if something differs.
 #[derive(Args)]
 pub(crate) struct Replay {
-    /// The run's number.
+    /// Run number.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
-    /// Decides by another workflow, or by the same one as it is now; without this, by the one that the run began with.
+    /// Workflow to decide by, also the current version of the same one [default: the definition that the run started with].
     #[arg(long, value_name = "WORKFLOW")]
     with: Option<String>,
 }

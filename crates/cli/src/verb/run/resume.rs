@@ -11,13 +11,13 @@ use regatta_engine::core::{Code, Problem, RunId};
 use regatta_engine::runs::{self, RunView, list_runs};
 use std::sync::Arc;
 
-/// As many of the newest runs are looked at to find one that goes on.
+/// As many of the newest runs are searched for one that can be resumed.
 const LOOKED_AT_MAX: usize = 1_000;
 
-/// Has a paused run go on, and one that was held by an error try again; follows it.
+/// Resume a run that is paused or held by an error, and follow it.
 #[derive(Args)]
 pub(crate) struct Resume {
-    /// The run's number.
+    /// Run number.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
     #[command(flatten)]
@@ -31,7 +31,7 @@ impl Resume {
     }
 }
 
-/// Goes on with a run, or with the newest that has not ended; one that has ended meanwhile is shown.
+/// Resumes a run, or the newest that has not ended; one that has ended meanwhile is shown.
 pub(super) async fn go_on(place: &Place, run: Option<RunId>, manner: Manner) -> Result<Exit, Problem> {
     let Some(run) = run else {
         let project = place.open().await?;
@@ -51,12 +51,12 @@ pub(super) async fn go_on(place: &Place, run: Option<RunId>, manner: Manner) -> 
 }
 
 async fn resume(place: &Place, project: Project, run: RunId, manner: Manner) -> Result<Exit, Problem> {
-    let title = format!("run {run} goes on");
+    let title = format!("run {run} continues");
     let order = async |project: &_, giver: &_| runs::resume(project, giver, run).await.map(|()| run);
     manner.carry_out(place, Arc::new(project), Some(run), &title, order).await
 }
 
-/// Finds the newest run that goes on: one of the person's own, or else a replay.
+/// Finds the newest run that can be resumed: one of the person's own, or else a replay.
 async fn find_open(project: &Project) -> Result<RunId, Problem> {
     let is_open =
         |run: &&RunView| !matches!(run.status, Status::Completed | Status::Failed) && run.parent.is_none();
@@ -72,7 +72,8 @@ async fn find_open(project: &Project) -> Result<RunId, Problem> {
     replay.ok_or_else(|| {
         let why = if all.is_empty() { "no run was started in this project" } else { "every run has ended" };
         let next =
-            "begin one with `regatta run WORKFLOW`; `regatta run fork ID` goes on from a step of an ended one";
-        Problem::new(Code::RunNotFound, "there is no run to go on with", why, next)
+            "start one with `regatta run WORKFLOW`, or continue from a step of an ended one with `regatta run \
+             fork ID`";
+        Problem::new(Code::RunNotFound, "there is no run to resume", why, next)
     })
 }

@@ -2,13 +2,13 @@
 
 use super::run_id;
 use crate::arguments::Place;
+use crate::columns::{self, Fields};
 use crate::describe_run::{list_seen, shorten};
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
 use crate::verb::carry::problem_of;
 use anstyle::Style;
 use clap::Args;
-use comfy_table::{Cell, Table, presets};
 use regatta_engine::Project;
 use regatta_engine::core::run::Status;
 use regatta_engine::core::{Problem, RunId};
@@ -20,13 +20,13 @@ use std::fmt::Write;
 /// The longest value of the state that is shown whole; `--json` has the rest.
 const VALUE_CHARACTERS_MAX: usize = 90;
 
-/// Shows one run.
+/// Show one run.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The run's number.
+    /// Run number.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
-    /// Lists its steps too, with what each edge saw that was looked at.
+    /// List its steps too, with what each edge that was tried saw.
     #[arg(long)]
     steps: bool,
 }
@@ -86,48 +86,44 @@ pub(super) async fn print_brief(place: &Place, project: &Project, run: RunId) ->
 
 fn render(run: &RunView) -> String {
     let style = style_of(run.status);
-    let mut text = format!(
+    let mut fields = Fields::below(format!(
         "{CYAN}run {}{CYAN:#} {BOLD}{}{BOLD:#} {DIM}(level {}){DIM:#} {style}{}{style:#}\n",
         run.id, run.workflow, run.level, run.status
-    );
-    let mut field = |name: &str, value: String| {
-        let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value).replace('\n', "\n             "));
-    };
+    ));
     let item = run.item.as_ref().map_or_else(String::new, |item| format!(" for {item}"));
-    field("at", format!("step {}, {}{item} ({})", run.step, run.node, run.phase));
+    fields.add("at", format!("step {}, {}{item} ({})", run.step, run.node, run.phase));
     if let Some(parent) = run.parent {
         let item = run.parent_item.as_deref().unwrap_or_default();
-        field("child of", format!("run {parent}, for {item}"));
+        fields.add("child of", format!("run {parent}, for {item}"));
     }
-    if let Some(fork) = run.forked_from {
-        field("fork of", format!("run {fork}"));
-    }
+    fields.each("fork of", run.forked_from.map(|fork| format!("run {fork}")));
     if !run.anew.is_empty() {
         let items = run.anew.join(", ");
-        field("anew", format!("{items}, from the target branch: the commit that it stood at is not known"));
+        fields.add(
+            "restarted",
+            format!("{items}, from the target branch: the commit at that step is not known"),
+        );
     }
     if !run.tasks.is_empty() {
         let tasks: Vec<String> = run.tasks.iter().map(|(key, task)| format!("{key} is #{task}")).collect();
-        field("tasks", tasks.join(", "));
+        fields.add("tasks", tasks.join(", "));
     }
     for child in &run.children {
         let number = child.run.map_or_else(|| "not started".to_owned(), |run| format!("run {run}"));
-        field("child", format!("{}: {number}{}", child.key, if child.ended { ", ended" } else { "" }));
+        fields.add("child", format!("{}: {number}{}", child.key, if child.ended { ", ended" } else { "" }));
     }
     if let Some(park) = &run.parked {
-        field("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
+        fields.add("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
     }
-    if let Some(question) = &run.question {
-        field("question", question.clone());
-    }
+    fields.each("question", &run.question);
     if run.error.is_none() {
         if let Some(deadline) = run.deadline {
             let mark = if run.overdue { " (overdue)" } else { "" };
-            field("deadline", format!("{deadline}{mark}"));
+            fields.add("deadline", format!("{deadline}{mark}"));
         }
-        field("next", next_of(run));
+        fields.add("next", next_of(run));
     }
-    text
+    fields.text
 }
 
 fn render_error(run: &RunView) -> String {
@@ -141,7 +137,7 @@ fn render_error(run: &RunView) -> String {
     )
 }
 
-/// After an approval the run goes on with whichever engine is there; without one it waits to be resumed.
+/// After an approval any engine continues the run; without one it waits to be resumed.
 fn next_of(run: &RunView) -> String {
     match run.phase {
         "landing" => format!("{}; then regatta run --resume {}", run.next, run.id),
@@ -160,22 +156,14 @@ fn render_state(run: &RunView) -> String {
 }
 
 fn render_steps(steps: &[StepView]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["STEP", "NODE", "ITEM", "EDGE", "TO", "AT"]);
-    for step in steps {
-        let used_up = if step.exhausted { " (used up)" } else { "" };
-        table.add_row([
-            Cell::new(step.step),
-            Cell::new(&step.node),
-            Cell::new(clean(step.item.as_deref().unwrap_or("-"))),
-            Cell::new(format!("{}{used_up}", step.edge)),
-            Cell::new(&step.to),
-            Cell::new(format!("{:.3}", step.at)),
-        ]);
-    }
+    let row = |step: &StepView| {
+        let item = clean(step.item.as_deref().unwrap_or("-"));
+        let edge = format!("{}{}", step.edge, if step.exhausted { " (used up)" } else { "" });
+        [step.step.to_string(), step.node.clone(), item, edge, step.to.clone(), format!("{:.3}", step.at)]
+    };
+    let table = columns::table(["STEP", "NODE", "ITEM", "EDGE", "TO", "AT"], steps.iter().map(row));
     let tried: Vec<String> = steps.iter().map(render_tried).collect();
-    format!("\n{}\n\n{}", table.trim_fmt(), tried.concat())
+    format!("\n{table}\n{}", tried.concat())
 }
 
 /// Says of each edge that was looked at whether it held, and what it saw.

@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// The options that say whether a run is recorded, or played from a record.
 #[derive(Args)]
 pub(super) struct TapeOptions {
-    /// Keeps what each role is told, returns and edits in a new folder.
+    /// Record what each role is given, returns and edits, in a new folder.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["replay", "no_wait"])]
     record: Option<PathBuf>,
-    /// Plays a recorded run with no agent, and ends with 1 if it goes otherwise than it was recorded.
+    /// Replay a recorded run without agents; exit with 1 if it differs from the recording.
     #[arg(long, value_name = "DIR", conflicts_with = "no_wait")]
     replay: Option<PathBuf>,
 }
@@ -31,7 +31,7 @@ pub(super) enum Reel {
     Replay(Taping, Box<Played>),
 }
 
-/// A recorded run that is played, and who notices what its roles are told now.
+/// A recorded run that is replayed, and the collector of the prompts that its roles get now.
 pub(super) struct Played {
     tape: Tape,
     head: TapeHead,
@@ -131,7 +131,7 @@ impl Played {
         }
     }
 
-    /// Takes hold of the project, to go on with the replay.
+    /// Takes hold of the project, to continue the replay.
     pub(super) async fn take(
         &self,
         place: &Place,
@@ -159,9 +159,9 @@ fn name_of(path: &Path) -> Result<String, Problem> {
     whole.as_deref().and_then(Path::to_str).map(str::to_owned).ok_or_else(|| {
         Problem::new(
             Code::ValidationError,
-            format!("{} cannot be a tape", path.display()),
-            "the name of its folder is not text",
-            "use a folder whose name is UTF-8",
+            format!("cannot record to {}", path.display()),
+            "the folder's name is not UTF-8",
+            "use a folder whose name is valid UTF-8",
         )
     })
 }

@@ -10,30 +10,30 @@ use regatta_engine::core::{Create, EpicId, PrdSlug, Problem, TaskId};
 use regatta_engine::orders;
 use uuid::Uuid;
 
-/// Adds a task to the backlog.
+/// Add a task to the backlog.
 #[derive(Args)]
 pub(crate) struct Add {
-    /// What the task is called.
+    /// Title.
     title: String,
-    /// What is to be done.
+    /// What to do.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     description: String,
-    /// When it counts as done; may be given several times.
+    /// Acceptance criterion; repeatable.
     #[arg(long = "criterion", value_name = "TEXT")]
     criteria: Vec<String>,
-    /// A task that must be verified first; may be given several times.
+    /// Task that must be verified first; repeatable.
     #[arg(long = "depends", value_name = "ID", value_parser = task_id)]
     dependencies: Vec<TaskId>,
-    /// How urgent it is: high, medium or low.
+    /// Priority: high, medium or low.
     #[arg(long, default_value = "medium")]
     priority: String,
-    /// The epic that it belongs to.
+    /// Epic.
     #[arg(long, value_name = "ID", value_parser = epic_id)]
     epic: Option<EpicId>,
-    /// The PRD that it is made for; without this, that of its epic.
+    /// PRD [default: that of the epic].
     #[arg(long, value_name = "SLUG", value_parser = prd_slug)]
     prd: Option<PrdSlug>,
-    /// Gives the command an id: given twice, one task is added.
+    /// Command ID; repeating the command with the same ID adds no second task.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

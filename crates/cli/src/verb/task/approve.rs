@@ -11,22 +11,22 @@ use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders::{self, Approving};
 use regatta_engine::show_task;
 
-/// Approve the diff of a task and merge it.
+/// Approve a task's diff and merge it
 ///
-/// A diff that is not whole needs `--anyway`, or your consent at a terminal: a criterion is open, a configured check
-/// failed or did not run at this commit, or files that Regatta itself obeys are changed (`.regatta`, `.gitattributes` …).
+/// If a criterion is open, a configured check failed or did not run at this commit, or the diff changes files that Regatta
+/// itself obeys (`.regatta`, `.gitattributes` …), it needs `--anyway` or your consent in a terminal.
 #[derive(Args)]
 pub(crate) struct Approve {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// What the approver has to say, at most 1000 characters.
+    /// Comment, at most 1000 characters.
     #[arg(long, value_name = "TEXT")]
     feedback: Option<String>,
-    /// The commit that was looked at; refused when the diff leads to another.
+    /// Commit that you reviewed; refuse if the diff ends at another.
     #[arg(long, value_name = "SHA")]
     head: Option<String>,
-    /// Approve although criteria are open, a check failed or did not run, or files that Regatta obeys are changed.
+    /// Approve despite open criteria, checks that failed or did not run, or changes to files that Regatta obeys.
     #[arg(long)]
     anyway: bool,
     #[command(flatten)]

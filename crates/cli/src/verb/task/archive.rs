@@ -9,15 +9,15 @@ use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::{memory, reading};
 use serde_json::json;
 
-/// Moves all but the last five entries of a task's progress log to its archive.
+/// Move all but the last five entries of a task's progress log to its archive
 ///
-/// It happens automatically when the file is over 75 KB. No byte is lost: the archive has them, and the file a summary.
+/// This happens automatically when the file exceeds 75 KB. The archive keeps every byte, and the file keeps a summary.
 #[derive(Args)]
 pub(crate) struct Archive {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Print what was archived, and move nothing.
+    /// Print the archive and move nothing.
     #[arg(long)]
     show: bool,
 }
@@ -53,7 +53,7 @@ impl Archive {
         let shown = serde_json::json!({ "taskId": self.task, "first": first, "last": last });
         place.screen.data(&shown, |_| match moved {
             Some((first, last)) => format!("{GREEN}archived{GREEN:#} sessions {first} to {last}\n"),
-            None => format!("{DIM}there are no more sessions than stay{DIM:#}\n"),
+            None => format!("{DIM}all sessions stay in the file{DIM:#}\n"),
         });
         Ok(Exit::Done)
     }

@@ -11,25 +11,25 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Assign tasks to an agent and wait until its sessions have ended, or take them yourself with `--me`.
+/// Assign tasks to an agent and wait for its sessions to end, or take them yourself with `--me`
 ///
-/// While the agent is busy, or as many agents run as may, a task is queued: by priority, then by age. It is assigned as
-/// soon as there is room, and this command waits for it too. With `regatta up` running, this command only watches.
+/// If the agent is busy or the limit of running agents is reached, a task is queued by priority, then by age. It is
+/// assigned as soon as there is room, and this command waits for that too. While `regatta up` runs, it only watches.
 #[derive(Args)]
 pub(crate) struct Assign {
-    /// The tasks' numbers.
+    /// Task numbers.
     #[arg(value_name = "ID", value_parser = task_id, required = true)]
     tasks: Vec<TaskId>,
-    /// The agent, or `any` for the first that is free; by default the only agent, or `agent` of `[project]`.
+    /// Agent, or `any` for the first that is free [default: the only agent, or `agent` in `[project]`].
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Do them yourself: make their worktrees and start no agent.
+    /// Take them yourself: create their worktrees and start no agent.
     #[arg(long, conflicts_with_all = ["agent", "no_queue"])]
     me: bool,
-    /// A new priority: high, medium or low.
+    /// New priority: high, medium or low.
     #[arg(long)]
     priority: Option<String>,
-    /// Refuse instead of queueing when the agent is busy or every place is taken.
+    /// Refuse instead of queueing if the agent is busy or the limit is reached.
     #[arg(long)]
     no_queue: bool,
     #[command(flatten)]
@@ -73,8 +73,8 @@ impl Assign {
 fn describe(to: &Assignee) -> String {
     match to {
         Assignee::Agent(agent) => agent.to_string(),
-        Assignee::Any => "whoever is free".to_owned(),
-        Assignee::Default => "the agent of the project".to_owned(),
+        Assignee::Any => "the first free agent".to_owned(),
+        Assignee::Default => "the project's agent".to_owned(),
     }
 }
 

@@ -8,13 +8,13 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
 
-/// Gives up the work on a task, and keeps it as a salvage.
+/// Cancel work on a task and keep it as a salvage.
 #[derive(Args)]
 pub(crate) struct Cancel {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Why, at most 500 characters.
+    /// Reason, at most 500 characters.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]

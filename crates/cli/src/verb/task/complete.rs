@@ -8,12 +8,12 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
 
-/// Puts the work of a task up for approval.
+/// Submit a task's work for approval
 ///
-/// What is not committed in its worktree is committed first.
+/// Uncommitted changes in its worktree are committed first.
 #[derive(Args)]
 pub(crate) struct Complete {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
     #[command(flatten)]

@@ -8,18 +8,18 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::{CriterionView, memory, show_task};
 
-/// Shows the acceptance criteria of a task, and ticks or unticks them.
+/// Show a task's acceptance criteria, and tick or untick them
 ///
-/// A tick is a claim. It counts as verified when the check that the criterion names has passed.
+/// A tick is a claim. It counts as verified once the check that the criterion names has passed.
 #[derive(Args)]
 pub(crate) struct Criteria {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Ticks the criterion of this number, from 1; may be given several times.
+    /// Tick criterion N, counted from 1; repeatable.
     #[arg(long, value_name = "N")]
     check: Vec<usize>,
-    /// Unticks the criterion of this number, from 1; may be given several times.
+    /// Untick criterion N, counted from 1; repeatable.
     #[arg(long, value_name = "N")]
     uncheck: Vec<usize>,
 }

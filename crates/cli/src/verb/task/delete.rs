@@ -9,15 +9,15 @@ use regatta_engine::orders;
 use serde_json::json;
 use uuid::Uuid;
 
-/// Delete a task of the backlog that was never assigned and that no other depends on.
+/// Delete a backlog task that was never assigned and that no other task depends on
 ///
-/// Its file goes too, and its number is not used again.
+/// Its file is deleted too. Its number is not reused.
 #[derive(Args)]
 pub(crate) struct Delete {
     /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Command ID: given twice, the command is carried out once and answered the same.
+    /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

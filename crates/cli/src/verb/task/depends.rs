@@ -8,22 +8,22 @@ use regatta_engine::core::{Depend, Problem, TaskId};
 use regatta_engine::orders;
 use uuid::Uuid;
 
-/// Shows or changes what a task depends on.
+/// Show or change what a task depends on.
 #[derive(Args)]
 pub(crate) struct Depends {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Tasks that must be verified before it.
+    /// Tasks that must be verified first.
     #[arg(value_name = "ON", value_parser = task_id)]
     on: Vec<TaskId>,
-    /// A task that must be verified before it; may be given several times.
+    /// Task that must be verified first; repeatable.
     #[arg(long = "on", value_name = "ID", value_parser = task_id)]
     also_on: Vec<TaskId>,
-    /// A task that it shall no longer depend on; may be given several times.
+    /// Dependency to remove; repeatable.
     #[arg(long, value_name = "ID", value_parser = task_id)]
     remove: Vec<TaskId>,
-    /// Gives the command an id: given twice, it is carried out once.
+    /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

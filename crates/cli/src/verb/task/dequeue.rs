@@ -8,13 +8,13 @@ use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
 use uuid::Uuid;
 
-/// Take a task out of the queue; it stays in the backlog.
+/// Remove a task from the queue; it stays in the backlog.
 #[derive(Args)]
 pub(crate) struct Dequeue {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Give the command an ID: given twice, it is carried out once.
+    /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

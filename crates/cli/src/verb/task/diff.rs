@@ -8,13 +8,13 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::{DiffView, FileView, show_diff};
 
-/// Show the diff of a task: the one for review or the work so far, and what is not committed yet
+/// Show a task's diff: the one under review or the work so far, and uncommitted changes
 #[derive(Args)]
 pub(crate) struct Diff {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Show only the files and how many lines changed
+    /// Show only the files and the number of changed lines
     #[arg(long)]
     stat: bool,
 }
@@ -41,7 +41,7 @@ fn render(view: &DiffView) -> String {
     }
     if !view.obeyed_files.is_empty() {
         text.push_str(&format!(
-            "{DIM}these files change what Regatta itself does; read them first{DIM:#}\n\n"
+            "{DIM}these files change how Regatta itself works; read them first{DIM:#}\n\n"
         ));
     }
     render_files(&mut text, &view.files);

@@ -10,9 +10,9 @@ use regatta_engine::core::{EpicId, PrdSlug, Problem, Revise, TaskId};
 use regatta_engine::orders;
 use uuid::Uuid;
 
-/// Change the title, the description, the criteria, the priority, the epic or the PRD of a task.
+/// Change a task's title, description, criteria, priority, epic or PRD
 ///
-/// The task's file changes with it. What is not named stays; `regatta task depends` changes dependencies.
+/// The task's file is updated too. Use `regatta task depends` to change dependencies.
 #[derive(Args)]
 pub(crate) struct Edit {
     /// Task number.
@@ -24,7 +24,7 @@ pub(crate) struct Edit {
     /// New description.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
-    /// Criterion of the new list; may be given several times. Those that are there already keep their ticks.
+    /// Criterion of the new list; repeatable. Existing criteria keep their ticks.
     #[arg(long = "criterion", value_name = "TEXT", allow_hyphen_values = true)]
     criteria: Vec<String>,
     /// Remove all criteria.
@@ -33,19 +33,19 @@ pub(crate) struct Edit {
     /// New priority: high, medium or low.
     #[arg(long)]
     priority: Option<String>,
-    /// Epic that it belongs to.
+    /// New epic.
     #[arg(long, value_name = "ID", value_parser = epic_id)]
     epic: Option<EpicId>,
-    /// Take it out of its epic.
+    /// Remove it from its epic.
     #[arg(long, conflicts_with = "epic")]
     no_epic: bool,
-    /// PRD that it is made for.
+    /// New PRD.
     #[arg(long, value_name = "SLUG", value_parser = prd_slug)]
     prd: Option<PrdSlug>,
-    /// Take it off its PRD.
+    /// Remove its PRD.
     #[arg(long, conflicts_with = "prd")]
     no_prd: bool,
-    /// Command ID: given twice, the command is carried out once and answered the same.
+    /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

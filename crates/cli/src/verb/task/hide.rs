@@ -8,16 +8,16 @@ use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::{orders, show_task};
 use uuid::Uuid;
 
-/// Take verified tasks out of the list; `task list --all` still shows them.
+/// Hide verified tasks from the list; `task list --all` still shows them.
 #[derive(Args)]
 pub(crate) struct Hide {
     /// Task numbers.
     #[arg(value_name = "ID", value_parser = task_id, required = true)]
     tasks: Vec<TaskId>,
-    /// Put them back in the list.
+    /// Show them in the list again.
     #[arg(long)]
     undo: bool,
-    /// Command ID, for one task: given twice, the command is carried out once and answered the same.
+    /// Command ID, for one task; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
     command_id: Option<Uuid>,
 }

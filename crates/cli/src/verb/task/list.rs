@@ -15,22 +15,22 @@ use regatta_engine::{Error, Filter, Row, TaskRow, TaskView, list_rows, list_task
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// List the tasks.
+/// List tasks.
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only tasks in this column: backlog, in_progress, waiting_approval or verified.
+    /// Show only tasks in this column: backlog, in_progress, waiting_approval or verified.
     #[arg(long, value_name = "NAME", value_parser = column)]
     column: Option<Column>,
-    /// Only tasks of this agent.
+    /// Show only tasks of this agent.
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Only tasks of this epic.
+    /// Show only tasks of this epic.
     #[arg(long, value_name = "ID", value_parser = epic_id)]
     epic: Option<EpicId>,
-    /// Only tasks with these words in the title or the description.
+    /// Show only tasks with these words in the title or description.
     #[arg(long, value_name = "WORDS")]
     text: Option<String>,
-    /// Hidden tasks too.
+    /// Show hidden tasks too.
     #[arg(long)]
     all: bool,
 }
@@ -105,7 +105,7 @@ fn short_row_of(task: &TaskRow) -> Row<'_> {
 
 pub(super) fn render(asked: &[&TaskRow], tasks: &[TaskRow]) -> String {
     let lines: Vec<[Cow<'_, str>; 6]> = asked.iter().map(|task| line(task, tasks)).collect();
-    columns::render(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], &lines)
+    columns::render(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], &lines, 6)
 }
 
 fn line<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> [Cow<'a, str>; 6] {

@@ -9,13 +9,13 @@ use regatta_engine::core::session::Scope;
 use regatta_engine::core::{Problem, TaskId, WaitsFor};
 use regatta_engine::{Project, show_task};
 
-/// Show what the agents of a task said and did
+/// Show what a task's agents said and did
 ///
 /// Each tool call is one line, and each edit a small diff. With `--follow` it prints while the session runs, and ends when
 /// the task no longer waits for an agent. With `--json` it prints one array of items, or with `--follow` one item per line.
 #[derive(Args)]
 pub(crate) struct Log {
-    /// The task's number
+    /// Task number
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
     #[command(flatten)]

@@ -25,69 +25,18 @@ mod salvage;
 pub(crate) mod show;
 mod submit;
 
-use crate::arguments::Place;
 use crate::exit::Exit;
-use clap::Subcommand;
 use regatta_engine::core::{AgentId, Priority, Problem, TaskId};
 use regatta_engine::orders;
 
-/// The verbs of a task; the help of each is that of its type.
-#[derive(Subcommand)]
-pub(crate) enum Task {
-    Add(add::Add),
-    List(list::List),
-    Show(show::Show),
-    Log(log::Log),
-    Assign(assign::Assign),
-    Reassign(reassign::Reassign),
-    Submit(submit::Submit),
-    Dequeue(dequeue::Dequeue),
-    Complete(complete::Complete),
-    Approve(approve::Approve),
-    Reject(reject::Reject),
-    Resume(resume::Resume),
-    Cancel(cancel::Cancel),
-    Edit(edit::Edit),
-    Delete(delete::Delete),
-    Hide(hide::Hide),
-    Open(open::Open),
-    Depends(depends::Depends),
-    Salvage(salvage::Salvage),
-    Diff(diff::Diff),
-    Criteria(criteria::Criteria),
-    Progress(progress::Progress),
-    Output(output::Output),
-    Archive(archive::Archive),
-}
-
-impl Task {
-    pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        match self {
-            Task::Add(verb) => verb.run(place).await,
-            Task::List(verb) => verb.run(place).await,
-            Task::Show(verb) => verb.run(place).await,
-            Task::Log(verb) => verb.run(place).await,
-            Task::Assign(verb) => verb.run(place).await,
-            Task::Reassign(verb) => verb.run(place).await,
-            Task::Submit(verb) => verb.run(place).await,
-            Task::Dequeue(verb) => verb.run(place).await,
-            Task::Complete(verb) => verb.run(place).await,
-            Task::Approve(verb) => verb.run(place).await,
-            Task::Reject(verb) => verb.run(place).await,
-            Task::Resume(verb) => verb.run(place).await,
-            Task::Cancel(verb) => verb.run(place).await,
-            Task::Edit(verb) => verb.run(place).await,
-            Task::Delete(verb) => verb.run(place).await,
-            Task::Hide(verb) => verb.run(place).await,
-            Task::Open(verb) => verb.run(place).await,
-            Task::Depends(verb) => verb.run(place).await,
-            Task::Salvage(verb) => verb.run(place).await,
-            Task::Diff(verb) => verb.run(place).await,
-            Task::Criteria(verb) => verb.run(place).await,
-            Task::Progress(verb) => verb.run(place).await,
-            Task::Output(verb) => verb.run(place).await,
-            Task::Archive(verb) => verb.run(place).await,
-        }
+group! {
+    /// The verbs of a task; the help of each is that of its type.
+    Task {
+        Add in add, List in list, Show in show, Log in log, Assign in assign, Reassign in reassign,
+        Submit in submit, Dequeue in dequeue, Complete in complete, Approve in approve, Reject in reject,
+        Resume in resume, Cancel in cancel, Edit in edit, Delete in delete, Hide in hide, Open in open,
+        Depends in depends, Salvage in salvage, Diff in diff, Criteria in criteria, Progress in progress,
+        Output in output, Archive in archive,
     }
 }
 

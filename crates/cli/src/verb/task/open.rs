@@ -11,15 +11,15 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// Open the worktree of a task in your editor, or in a shell.
+/// Open a task's worktree in your editor or in a shell
 ///
-/// Uses `$VISUAL`, then `$EDITOR`, then a shell (`$SHELL`). With `--json` or `--print` it only says where the worktree is.
+/// Uses `$VISUAL`, then `$EDITOR`, then a shell (`$SHELL`). With `--json` or `--print` it only prints the path.
 #[derive(Args)]
 pub(crate) struct Open {
     /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Print the path and open nothing.
+    /// Print the path without opening it.
     #[arg(long)]
     print: bool,
 }
@@ -39,7 +39,7 @@ impl Open {
         let editor = ["VISUAL", "EDITOR"].iter().find_map(named);
         let program = editor.clone().or_else(|| named(&"SHELL")).unwrap_or_else(|| "sh".to_owned());
         place.screen.say(&format!(
-            "{BOLD}{}{BOLD:#} {DIM}opened with {program}; `regatta task submit {}` puts the work up{DIM:#}",
+            "{BOLD}{}{BOLD:#} {DIM}opened with {program}; submit the work with `regatta task submit {}`{DIM:#}",
             folder.display(),
             self.task
         ));
@@ -69,7 +69,7 @@ fn find_worktree(task: &TaskView) -> Result<PathBuf, Problem> {
         let next = if task.column.is_final() {
             format!("its work is merged; see `regatta task diff {id}`")
         } else {
-            format!("`regatta task assign {id} --me` makes one for you, `--agent NAME` one for an agent")
+            format!("`regatta task assign {id} --me` creates one for you, `--agent NAME` one for an agent")
         };
         return Err(Problem::new(Code::TaskInvalidTransition, what, why, next).with("taskId", id.number()));
     };

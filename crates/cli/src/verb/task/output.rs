@@ -9,10 +9,10 @@ use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::reading;
 use serde_json::json;
 
-/// Shows what a task has to say to the tasks that depend on it.
+/// Show a task's output for the tasks that depend on it.
 #[derive(Args)]
 pub(crate) struct Output {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
 }

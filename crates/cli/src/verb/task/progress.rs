@@ -7,16 +7,16 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::memory::{self, Progress as Entry};
 
-/// Appends an entry to the progress log of a task.
+/// Add an entry to a task's progress log.
 #[derive(Args)]
 pub(crate) struct Progress {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
     /// What was done.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     did: String,
-    /// What stood in the way.
+    /// Issues met.
     #[arg(long, value_name = "TEXT", default_value = "None", allow_hyphen_values = true)]
     issues: String,
     /// What comes next.

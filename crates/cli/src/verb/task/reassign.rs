@@ -8,25 +8,25 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
 
-/// Give a task to another agent, or take it yourself, and wait for the session to end.
+/// Give a task to another agent and wait for its session to end, or take it yourself with `--me`
 ///
-/// The work continues in the same worktree. A task that waits for approval only changes hands, and a queued one waits for
-/// the new agent instead.
+/// The work continues in the same worktree. If the task waits for approval, only its agent changes; if it is queued, it
+/// waits for the new agent instead.
 #[derive(Args)]
 pub(crate) struct Reassign {
     /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// The agent; `regatta agent list` shows them.
+    /// Agent; `regatta agent list` shows them.
     #[arg(long, value_name = "NAME", required_unless_present = "me")]
     agent: Option<String>,
-    /// Do the rest yourself: start no agent.
+    /// Take it yourself: start no agent.
     #[arg(long, conflicts_with = "agent")]
     me: bool,
-    /// Stop the session under way first.
+    /// Stop the running session first.
     #[arg(long)]
     stop: bool,
-    /// What to tell the agent, at most 5000 characters.
+    /// Instructions for the agent, at most 5000 characters.
     #[arg(long, value_name = "TEXT", conflicts_with = "me")]
     feedback: Option<String>,
     #[command(flatten)]

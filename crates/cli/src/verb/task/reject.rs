@@ -8,19 +8,19 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
 
-/// Send the work of a task back to its agent, or to another, and wait for its session to end.
+/// Send a task's work back to its agent or to another, and wait for the session to end.
 #[derive(Args)]
 pub(crate) struct Reject {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Why, in 1 to 1000 characters.
+    /// Reason, 1 to 1000 characters.
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// What the agent shall do about it, at most 5000 characters.
+    /// Instructions for the agent, at most 5000 characters.
     #[arg(long, value_name = "TEXT")]
     feedback: Option<String>,
-    /// Send it to this agent and not to the one that did the work.
+    /// Send it to this agent [default: the one that did the work].
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     #[command(flatten)]

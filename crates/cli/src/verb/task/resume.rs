@@ -9,15 +9,15 @@ use regatta_engine::core::{Answer, Problem, TaskId};
 use regatta_engine::is_left_alone;
 use regatta_engine::orders::{self, Given};
 
-/// Continue a task whose session broke off, waits, or was left by an interrupted command; wait for its session to end
+/// Resume a task whose session failed, waits or was interrupted, and wait for its session to end
 ///
-/// The agent continues in the same worktree, in its own session again if it can.
+/// The agent continues in the same worktree, and in the same session of its own if it can.
 #[derive(Args)]
 pub(crate) struct Resume {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// What the agent is told besides, at most 5000 characters.
+    /// More instructions for the agent, at most 5000 characters.
     #[arg(long, value_name = "TEXT")]
     feedback: Option<String>,
     #[command(flatten)]

@@ -8,22 +8,21 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::{BranchName, Listed, bring_back, list_salvages};
 
-/// Brings back work that was set aside.
+/// Restore salvaged work to a branch
 ///
-/// Before a worktree is removed, what is not merged is kept under refs/regatta/salvage. This puts it on a branch;
-/// the kept copy stays.
+/// Before a worktree is removed, unmerged work is saved under refs/regatta/salvage. The saved copy stays.
 #[derive(Args)]
 pub(crate) struct Salvage {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
-    /// Which salvage, if not the newest.
+    /// Salvage number [default: the newest].
     #[arg(long, value_name = "N")]
     number: Option<u32>,
-    /// The branch to make; salvage/task-ID-N if not given.
+    /// Branch to create [default: salvage/task-ID-N].
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
-    /// Only shows what there is.
+    /// List the salvages and restore nothing.
     #[arg(long, conflicts_with_all = ["number", "branch"])]
     list: bool,
 }
@@ -35,7 +34,7 @@ impl Salvage {
             let salvages = list_salvages(&project, self.task).await.map_err(|error| error.explain())?;
             place.screen.data(&salvages, |salvages| {
                 if salvages.is_empty() {
-                    return format!("{DIM}nothing was set aside for task #{}{DIM:#}\n", self.task);
+                    return format!("{DIM}task #{} has no salvage{DIM:#}\n", self.task);
                 }
                 salvages.iter().map(render_listed).collect()
             });
@@ -51,7 +50,7 @@ impl Salvage {
                 format!("its work in the submodule {path}: `git -C {path} fetch {root} {}`\n", kept.commit)
             });
             format!(
-                "{GREEN}brought back{GREEN:#} {} as branch {BOLD}{}{BOLD:#}\n\
+                "{GREEN}restored{GREEN:#} {} as branch {BOLD}{}{BOLD:#}\n\
                  see it with `git log -p {}`, take it with `git merge {}`\n{}",
                 brought.name,
                 brought.branch,

@@ -2,8 +2,9 @@
 
 use super::task_id;
 use crate::arguments::Place;
+use crate::columns::Fields;
 use crate::exit::Exit;
-use crate::screen::{BOLD, CYAN, DIM, RED, clean};
+use crate::screen::{BOLD, CYAN, RED, clean};
 use crate::session_text::grouped;
 use crate::state_words::{describe_park, word_of};
 use crate::verb::cost::{render_cost, render_time};
@@ -18,10 +19,10 @@ use regatta_engine::{
 };
 use std::fmt::Write;
 
-/// Shows one task.
+/// Show one task.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The task's number.
+    /// Task number.
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
 }
@@ -49,101 +50,78 @@ pub(crate) async fn print(place: &Place, project: &Project, task: TaskId) -> Res
 }
 
 fn render(task: &TaskView, file: &[(&str, String)]) -> String {
-    let mut text = format!("{CYAN}#{}{CYAN:#} {BOLD}{}{BOLD:#}\n", task.id, clean(&task.title));
-    let mut field = |name: &str, value: String| {
-        let _ = writeln!(text, "  {DIM}{name:<10}{DIM:#} {}", clean(&value).replace('\n', "\n             "));
-    };
-    field("column", format!("{} ({})", task.column, word_of(task.phase)));
-    field("priority", format!("{:?}", task.priority).to_lowercase());
-    if let Some(epic) = task.epic_id {
-        field("epic", epic.to_string());
-    }
-    if let Some(prd) = &task.prd {
-        field("PRD", prd.to_string());
-    }
-    if let Some(agent) = &task.agent_id {
-        field("agent", format!("{agent} ({})", format!("{:?}", task.agent_state).to_lowercase()));
-    } else if task.phase == "by_hand" {
-        field("owner", task.owner.clone());
-    }
-    if let (Some(queued), Some(place)) = (&task.queued, task.queue_position) {
-        field("queued", format!("number {place}, for {} ({})", queued.agent_id, queued.code));
-    }
-    if !task.dependencies.is_empty() {
-        let names: Vec<String> = task.dependencies.iter().map(|id| format!("#{id}")).collect();
-        field("depends on", names.join(", "));
-    }
-    if let Some(worktree) = &task.worktree {
-        field("worktree", worktree.clone());
-    }
-    if let Some(diff) = &task.diff {
-        let head = &diff.head.short();
-        let files = if diff.files_changed == 1 { "file" } else { "files" };
-        field(
-            "diff",
-            format!(
-                "{} {files}, +{} -{} at {head}",
-                diff.files_changed, diff.lines_added, diff.lines_removed
-            ),
-        );
-    }
-    for sentence in task.lacks.iter().flat_map(Lacks::sentences) {
-        field("not whole", sentence);
-    }
-    if let Some(summary) = &task.summary {
-        field("summary", summary.clone());
-    }
-    if task.rejection_count > 0 {
-        let times = if task.rejection_count == 1 {
-            "once".to_owned()
-        } else {
-            format!("{} times", task.rejection_count)
-        };
-        field("rejected", times);
-    }
-    if let Some(commit) = &task.merge_commit {
-        let approver = task.approver.as_deref().unwrap_or("nobody");
-        field("merged", format!("{} (approved by {approver})", &commit[..10]));
-    }
-    for salvage in &task.salvages {
-        field("salvage", salvage.name.clone());
-    }
-    if !task.description.is_empty() {
-        field("details", task.description.clone());
-    }
-    for criterion in &task.criteria {
-        field("criterion", show_criterion(criterion));
-    }
-    for evidence in &task.checks {
-        field("check", show_evidence(evidence));
-    }
+    let heading = format!("{CYAN}#{}{CYAN:#} {BOLD}{}{BOLD:#}\n", task.id, clean(&task.title));
+    let mut fields = Fields::below(heading);
+    add_standing(&mut fields, task);
+    add_work(&mut fields, task);
+    fields.each("details", Some(&task.description).filter(|text| !text.is_empty()));
+    fields.each("criterion", task.criteria.iter().map(show_criterion));
+    fields.each("check", task.checks.iter().map(show_evidence));
     for (name, value) in file {
-        field(name, value.clone());
+        fields.add(name, value);
     }
-    for warning in &task.warnings {
-        field("warning", warning.clone());
-    }
+    fields.each("warning", &task.warnings);
     for (name, value) in task.activity.iter().flat_map(|activity| show_activity(activity, Timestamp::now())) {
-        field(name, value);
+        fields.add(name, value);
     }
-    if let Some(spent) = &task.spent {
-        field("used", show_spent(spent));
-    }
+    fields.each("used", task.spent.as_ref().map(show_spent));
     if let Some(park) = &task.parked {
         let has_engine = task.waits_for != WaitsFor::You;
         let why = describe_park(park, has_engine, Timestamp::now(), &TimeZone::system());
-        field("parked", format!("{why} (try {})", park.attempt));
+        fields.add("parked", format!("{why} (try {})", park.attempt));
     }
     if let Some(deadline) = task.deadline {
-        let mark = if task.overdue { " (overdue)" } else { "" };
-        field("deadline", format!("{deadline}{mark}"));
+        fields.add("deadline", format!("{deadline}{}", if task.overdue { " (overdue)" } else { "" }));
     }
-    field("next", format!("{}: {}", task.owner, task.next));
+    fields.add("next", format!("{}: {}", task.owner, task.next));
+    let mut text = fields.text;
     if let Some(error) = &task.error {
         let _ = writeln!(text, "  {RED}error[{}]{RED:#}: {}", error.code, clean(&error.message).trim_end());
         let _ = writeln!(text, "  next: {}", clean(&error.hint));
     }
     text
+}
+
+/// Says where the task is on the board, and whose it is.
+fn add_standing(fields: &mut Fields, task: &TaskView) {
+    fields.add("column", format!("{} ({})", task.column, word_of(task.phase)));
+    fields.add("priority", format!("{:?}", task.priority).to_lowercase());
+    fields.each("epic", task.epic_id);
+    fields.each("PRD", &task.prd);
+    if let Some(agent) = &task.agent_id {
+        fields.add("agent", format!("{agent} ({})", format!("{:?}", task.agent_state).to_lowercase()));
+    } else if task.phase == "by_hand" {
+        fields.add("owner", &task.owner);
+    }
+    if let (Some(queued), Some(place)) = (&task.queued, task.queue_position) {
+        fields.add("queued", format!("number {place}, for {} ({})", queued.agent_id, queued.code));
+    }
+    if !task.dependencies.is_empty() {
+        let names: Vec<String> = task.dependencies.iter().map(|id| format!("#{id}")).collect();
+        fields.add("depends on", names.join(", "));
+    }
+}
+
+/// Says what was made of it so far.
+fn add_work(fields: &mut Fields, task: &TaskView) {
+    fields.each("worktree", &task.worktree);
+    if let Some(diff) = &task.diff {
+        let files = if diff.files_changed == 1 { "file" } else { "files" };
+        let lines = format!("+{} -{}", diff.lines_added, diff.lines_removed);
+        fields.add("diff", format!("{} {files}, {lines} at {}", diff.files_changed, diff.head.short()));
+    }
+    fields.each("not whole", task.lacks.iter().flat_map(Lacks::sentences));
+    fields.each("summary", &task.summary);
+    match task.rejection_count {
+        0 => {}
+        1 => fields.add("rejected", "once"),
+        count => fields.add("rejected", format!("{count} times")),
+    }
+    if let Some(commit) = &task.merge_commit {
+        let approver = task.approver.as_deref().unwrap_or("nobody");
+        fields.add("merged", format!("{} (approved by {approver})", &commit[..10]));
+    }
+    fields.each("salvage", task.salvages.iter().map(|salvage| &salvage.name));
 }
 
 /// Says where the task's file is, what its sections cost to read, and what to do about its size.
@@ -152,7 +130,7 @@ fn show_file(task: &TaskView) -> Vec<(&'static str, String)> {
     fields.extend(task.sandbox.iter().map(|sandbox| ("sandbox", sandbox.clone())));
     fields.push(("file", task.state_file.clone()));
     let Some(size) = &task.state_file_size else {
-        let why = "not known: the file is missing or no text, and the next step makes it anew";
+        let why = "not known: the file is missing or not text; the next step recreates it";
         fields.push(("size", why.to_owned()));
         return fields;
     };

@@ -8,10 +8,10 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
 
-/// Put up what is in a task's worktree for approval, whoever made it.
+/// Submit the contents of a task's worktree for approval, no matter who made them
 ///
-/// What is not committed there is committed first, and a merge that was begun is concluded. If a diff waits for approval
-/// already, the new one takes its place and the checks run again; the old one can no longer be approved.
+/// Uncommitted changes are committed first, and a merge in progress is concluded. If a diff is already waiting for
+/// approval, the new one replaces it and the checks run again.
 #[derive(Args)]
 pub(crate) struct Submit {
     /// Task number.

@@ -11,12 +11,12 @@ use regatta_engine::runs::{Listed, list_workflows};
 use regatta_flow::{Fault, Workflow, check_folder, render_faults};
 use serde_json::Value;
 
-/// Finds what is wrong with a workflow before it runs, all of it at once.
+/// Report all errors in a workflow before it runs
 ///
-/// Ends with 1 when something keeps it from running, or goes wrong in a run that comes to it; warnings alone end with 0.
+/// Exits with 1 if the workflow cannot run, or if a run would fail at some step; exits with 0 if there are only warnings.
 #[derive(Args)]
 pub(crate) struct Check {
-    /// A workflow's name, or its folder; without one, all that can be run here.
+    /// Workflow name or folder [default: all that can be run here].
     #[arg(value_name = "NAME|FOLDER")]
     workflow: Option<String>,
 }
@@ -64,13 +64,13 @@ fn refuse(checked: &[Checked], faults: Vec<Value>) -> Result<Exit, Problem> {
         bad.into_iter().partition(|checked| Workflow::load(&checked.listed.folder).is_ok());
     let mut why: Vec<String> = Vec::new();
     why.extend(tell(&refused, "a run is refused"));
-    why.extend(tell(&loaded, "a run is not refused, and goes wrong if it comes to one"));
+    why.extend(tell(&loaded, "a run is not refused, and fails if it reaches one"));
     let what = match (refused.is_empty(), loaded.is_empty()) {
         (true, true) => return Ok(Exit::Done),
         (false, _) => format!("the workflow {} cannot be used", names(&refused)),
         (true, false) => format!("the workflow {} has errors", names(&loaded)),
     };
-    let next = "mend the places that are shown, and check again";
+    let next = "fix the errors shown above, then check again";
     let problem = Problem { why, ..Problem::new(Code::WorkflowInvalid, what, "", next) };
     Err(problem.with("faults", faults))
 }
@@ -95,7 +95,7 @@ fn render(checked: &Checked, project: Option<&Project>) -> String {
     let origin = show_origin(&listed.origin, project);
     let heading = format!("{BOLD}{}{BOLD:#} {DIM}({}){DIM:#}", listed.name, clean(&origin));
     if faults.is_empty() {
-        return format!("{heading}: {GREEN}no faults{GREEN:#}\n");
+        return format!("{heading}: {GREEN}no errors{GREEN:#}\n");
     }
     format!("{heading}\n\n{}\n", colour(&clean(&render_faults(faults, &listed.folder))))
 }

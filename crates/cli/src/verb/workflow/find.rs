@@ -21,8 +21,8 @@ pub(crate) fn find_workflow(place: &Place, project: Option<&Project>, name: &str
     let is_path = name.contains('/') || name == "." || name == "..";
     if is_path && !path.is_dir() {
         let what = format!("there is no workflow at {name}");
-        let next = "check the path, or name one of `regatta workflow list`";
-        return Err(Problem::new(Code::WorkflowNotFound, what, "there is no folder of that name", next));
+        let next = "check the path, or use a name from `regatta workflow list`";
+        return Err(Problem::new(Code::WorkflowNotFound, what, "there is no folder with that name", next));
     }
     let wanted = if is_path { by_path(&path) } else { name.to_owned() };
     let found = runs::find_workflow(project, &wanted);

@@ -9,16 +9,16 @@ use regatta_engine::orders;
 use regatta_flow::{Workflow, render_dot, render_mermaid, render_svg};
 use serde_json::json;
 
-/// Draws a workflow.
+/// Draw a workflow.
 #[derive(Args)]
 pub(crate) struct Graph {
-    /// A workflow's name, or its folder.
+    /// Workflow name or folder.
     #[arg(value_name = "NAME|FOLDER")]
     workflow: String,
-    /// As what.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
-    /// At which level; without this, at the workflow's own.
+    /// Level to draw [default: the workflow's own].
     #[arg(long, value_name = "N")]
     level: Option<u32>,
 }
@@ -27,9 +27,9 @@ pub(crate) struct Graph {
 pub(crate) enum Format {
     /// A Mermaid flowchart.
     Mermaid,
-    /// A drawing.
+    /// An SVG drawing.
     Svg,
-    /// Text for Graphviz.
+    /// Graphviz DOT.
     Dot,
 }
 

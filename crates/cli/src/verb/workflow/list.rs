@@ -2,17 +2,17 @@
 
 use super::find::{open_if_any, show_origin};
 use crate::arguments::Place;
+use crate::columns;
 use crate::exit::Exit;
 use crate::screen::clean;
 use clap::Args;
-use comfy_table::{Cell, Table, presets};
 use regatta_engine::Project;
 use regatta_engine::core::Problem;
 use regatta_engine::runs::{Listed, Origin, list_workflows};
 use regatta_flow::Workflow;
 use serde::Serialize;
 
-/// Lists the workflows that can be run: the project's own, and those in the program.
+/// List the workflows that can be run: the project's own and the built-in ones.
 #[derive(Args)]
 pub(crate) struct List {}
 
@@ -54,19 +54,12 @@ fn row(listed: &Listed) -> Row {
 }
 
 fn render(rows: &[Row], listed: &[Listed], project: Option<&Project>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["NAME", "FROM", "TITLE"]);
-    for (row, listed) in rows.iter().zip(listed) {
+    let cells = |(row, listed): (&Row, &Listed)| {
         let title = match row.faults {
             0 => clean(&row.title),
             _ => format!("cannot be run; see `regatta workflow check {}`", row.name),
         };
-        table.add_row([
-            Cell::new(&row.name),
-            Cell::new(show_origin(&listed.origin, project)),
-            Cell::new(title),
-        ]);
-    }
-    format!("{}\n", table.trim_fmt())
+        [row.name.clone(), show_origin(&listed.origin, project), title]
+    };
+    columns::table(["NAME", "FROM", "TITLE"], rows.iter().zip(listed).map(cells))
 }

@@ -10,12 +10,12 @@ use regatta_engine::core::Problem;
 use regatta_engine::runs::copy_workflow;
 use serde_json::json;
 
-/// Copies a workflow into the project under a new name, to be changed there.
+/// Copy a workflow into the project under a new name, as a start for your own.
 #[derive(Args)]
 pub(crate) struct New {
-    /// What the copy is called: letters, digits, `-` and `_`.
+    /// Name of the copy: letters, digits, `-` and `_`.
     name: String,
-    /// The workflow to copy: a name, or a folder.
+    /// Workflow to copy: a name or a folder.
     #[arg(long, value_name = "NAME|FOLDER", default_value = "speckit")]
     from: String,
 }
@@ -30,7 +30,7 @@ impl New {
         let made = json!({ "name": self.name, "path": path, "from": from.name });
         place.screen.data(&made, |_| {
             format!(
-                "{GREEN}made{GREEN:#} {path}, a copy of {}\n  \
+                "{GREEN}created{GREEN:#} {path}, a copy of {}\n  \
                  {DIM}change{DIM:#}  {path}/workflow.toml\n  \
                  {DIM}then{DIM:#}    regatta workflow check {name}\n          \
                  regatta workflow graph {name}\n          \

@@ -12,10 +12,10 @@ use regatta_flow::{Edge, Level, Node, NodeKind, Route, Workflow};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Shows a workflow: its nodes, its edges, its levels, and who plays its roles here.
+/// Show a workflow's nodes, edges and levels, and the agents of its roles.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// A workflow's name, or its folder.
+    /// Workflow name or folder.
     #[arg(value_name = "NAME|FOLDER")]
     workflow: String,
 }
@@ -199,10 +199,7 @@ fn render_edge(edge: &EdgeView) -> String {
         field("then", &edge.exhausted.join(", or "));
     }
     if edge.submits {
-        field(
-            "approval",
-            edge.rejected.as_ref().map_or("asked for", |_| "asked for, and sent back if refused"),
-        );
+        field("approval", edge.rejected.as_ref().map_or("required", |_| "required; sent back if refused"));
     }
     if let Some(levels) = &edge.levels {
         let levels: Vec<String> = levels.iter().map(u32::to_string).collect();

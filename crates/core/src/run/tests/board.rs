@@ -313,7 +313,7 @@ fn an_edge_without_a_way_back_fails_the_run() {
         "back no",
         expect![[r#"
         > back no
-          run:failed RUN_FAILED: run 1 cannot go on: its task was sent back, and edge `out` has no `rejected` route
+          run:failed RUN_FAILED: run 1 cannot continue: its task was sent back, and edge `out` has no `rejected` route
           ! release_task #1 RUN_FAILED
           = failed RUN_FAILED
     "#]],
@@ -329,7 +329,7 @@ fn a_task_that_is_given_up_is_released_and_the_run_ends() {
         expect![[r#"
             > coder fail
               run:stepped 5 coder -[coder-retry T001, used up, route 1, fail T001]-> end failed
-              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` was taken as often as it may be for T001: the work on Title T001 was not good enough
+              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` reached its iteration limit for T001: the work on Title T001 was not good enough
               ! release_task #1 MAX_ITERATIONS_EXCEEDED
               = failed MAX_ITERATIONS_EXCEEDED
         "#]],
@@ -385,7 +385,7 @@ fn what_is_not_on_the_board_cannot_be_put_up_for_approval() {
         "give 1",
         expect![[r#"
         > give 1
-          run:failed RUN_FAILED: run 1 cannot put `other` up for approval: no task on the board has that key
+          run:failed RUN_FAILED: run 1 cannot submit `other` for approval: no task on the board has that key
           ! release_task #4 RUN_FAILED
           = failed RUN_FAILED
     "#]],
@@ -443,7 +443,7 @@ fn a_node_whose_task_is_not_on_the_board_fails_the_run() {
           ! perform_node step 1
           = running, step 1 work: performing
         > give 1
-          run:failed RUN_FAILED: run 1 cannot put `T` up for approval: no task on the board has that key
+          run:failed RUN_FAILED: run 1 cannot submit `T` for approval: no task on the board has that key
           = failed RUN_FAILED
     "#]],
     );
@@ -493,7 +493,7 @@ fn items_that_cannot_be_tasks_are_an_output_that_does_not_fit() {
         &format!("begin board level=1 title={long}; begin level=1 title={long}"),
         expect![[r#"
             > begin board level=1 title=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: item `PRD`: `title` must have 1 to 200 characters, not 201
+              refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: item `PRD`: `title` must have 1 to 200 characters, not 201
             > begin level=1 title=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
               run:created level 1, step 1: perform coder PRD
               ! perform_node step 1

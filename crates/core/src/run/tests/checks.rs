@@ -19,7 +19,7 @@ kind = "check"
 task = "'T'"
 set = { note = "output.results[0].name" }
 
-[nodes.mend]
+[nodes.repair]
 kind = "agent"
 role = "worker"
 task = "'T'"
@@ -36,12 +36,12 @@ when = "output.passed"
 [[edges]]
 id = "bad"
 from = "test"
-to = "mend"
+to = "repair"
 maxIterations = 1
 
 [[edges]]
 id = "again"
-from = "mend"
+from = "repair"
 to = "test"
 "#,
         &plain_state(),
@@ -51,7 +51,7 @@ to = "test"
         &example,
         "",
         r#"begin board; publish T=3; give {"passed": false, "results": [{"name": "lint"}]}; state note
-           fail CHECKS_FAILED; resume; give "mended"; give {"passed": true}"#,
+           fail CHECKS_FAILED; resume; give "repaired"; give {"passed": true}"#,
         expect![[r#"
             > begin board
               run:created level 1, step 1: perform test T
@@ -62,20 +62,20 @@ to = "test"
               ! perform_node step 1 for #3
               = running, step 1 test T: performing
             > give {"passed": false, "results": [{"name": "lint"}]}
-              run:stepped 1 test -[bad]-> perform mend T
+              run:stepped 1 test -[bad]-> perform repair T
               ! perform_node step 2 for #3
-              = running, step 2 mend T: performing
+              = running, step 2 repair T: performing
             > state note
               note = "lint"
             > fail CHECKS_FAILED
               run:held 2 CHECKS_FAILED
-              = paused, step 2 mend T: performing, not asked, held by an error
+              = paused, step 2 repair T: performing, not asked, held by an error
             > resume
               run:resumed
               ! perform_node step 2 for #3
-              = running, step 2 mend T: performing
-            > give "mended"
-              run:stepped 2 mend -[again]-> perform test T
+              = running, step 2 repair T: performing
+            > give "repaired"
+              run:stepped 2 repair -[again]-> perform test T
               ! perform_node step 3 for #3
               = running, step 3 test T: performing
             > give {"passed": true}
@@ -91,15 +91,15 @@ to = "test"
         r#"give {"passed": false}; give 1; give {"passed": "true"}"#,
         expect![[r#"
         > give {"passed": false}
-          run:stepped 1 test -[bad]-> perform mend T
+          run:stepped 1 test -[bad]-> perform repair T
           ! perform_node step 2
-          = running, step 2 mend T: performing
+          = running, step 2 repair T: performing
         > give 1
-          run:stepped 2 mend -[again]-> perform test T
+          run:stepped 2 repair -[again]-> perform test T
           ! perform_node step 3
           = running, step 3 test T: performing
         > give {"passed": "true"}
-          run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `bad` was taken as often as it may be
+          run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `bad` reached its iteration limit
           = failed MAX_ITERATIONS_EXCEEDED
     "#]],
     );

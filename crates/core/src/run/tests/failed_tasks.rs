@@ -13,7 +13,7 @@ fn a_task_that_used_up_its_retries_fails_and_ends_the_run() {
         expect![[r#"
             > coder fail
               run:stepped 5 coder -[coder-retry T001, used up, route 1, fail T001]-> end failed
-              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` was taken as often as it may be for T001: the work on Title T001 was not good enough
+              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` reached its iteration limit for T001: the work on Title T001 was not good enough
               = failed MAX_ITERATIONS_EXCEEDED
             > state tasks.0.status tasks.1.status metrics currentTaskIndex
               tasks.0.status = "failed"
@@ -36,7 +36,7 @@ fn a_task_that_used_up_its_reviews_fails_and_ends_the_run() {
         expect![[r#"
             > review no
               run:stepped 7 reviewer -[reviewer-reject T001, used up, route 1, fail T001]-> end failed
-              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `reviewer-reject` was taken as often as it may be for T001: the work on Title T001 was not good enough
+              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `reviewer-reject` reached its iteration limit for T001: the work on Title T001 was not good enough
               = failed MAX_ITERATIONS_EXCEEDED
             > state tasks.0.status tasks.1.status metrics currentTaskIndex
               tasks.0.status = "failed"
@@ -139,7 +139,7 @@ fn the_last_task_that_fails_ends_the_run_even_if_it_was_to_continue() {
         expect![[r#"
             > coder fail
               run:stepped 5 coder -[coder-retry T001, used up, route 1, fail T001]-> end failed
-              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` was taken as often as it may be for T001: the work on Title T001 was not good enough
+              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` reached its iteration limit for T001: the work on Title T001 was not good enough
               = failed MAX_ITERATIONS_EXCEEDED
         "#]],
     );

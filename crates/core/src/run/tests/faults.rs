@@ -199,7 +199,7 @@ fn no_edge_that_holds_stalls_the_run() {
         "give {}",
         expect![[r#"
             > give {}
-              run:failed RUN_STALLED: run 1 cannot go on from node `work`: none of its edges holds: `round` saw nothing; `out` saw nothing
+              run:failed RUN_STALLED: run 1 cannot continue from node `work`: none of its edges holds: `round` saw nothing; `out` saw nothing
               = failed RUN_STALLED
         "#]],
     );
@@ -209,7 +209,7 @@ fn no_edge_that_holds_stalls_the_run() {
         "give {\"again\": \"true\"}",
         expect![[r#"
             > give {"again": "true"}
-              run:failed RUN_STALLED: run 1 cannot go on from node `work`: none of its edges holds: `round` saw output.again = "true"; `out` saw nothing
+              run:failed RUN_STALLED: run 1 cannot continue from node `work`: none of its edges holds: `round` saw output.again = "true"; `out` saw nothing
               = failed RUN_STALLED
         "#]],
     );
@@ -224,7 +224,7 @@ fn no_edge_that_holds_stalls_the_run() {
         "give 1",
         expect![[r#"
         > give 1
-          run:failed RUN_STALLED: run 1 cannot go on from node `work`: no edge leaves it at this level, and it is not an end
+          run:failed RUN_STALLED: run 1 cannot continue from node `work`: no edge leaves it at this level, and it is not an end
           = failed RUN_STALLED
     "#]],
     );
@@ -234,7 +234,7 @@ fn no_edge_that_holds_stalls_the_run() {
         "give null",
         expect![[r#"
         > give null
-          run:failed RUN_STALLED: run 1 cannot go on from node `work`: no edge leaves it at this level, and it is not an end
+          run:failed RUN_STALLED: run 1 cannot continue from node `work`: no edge leaves it at this level, and it is not an end
           = failed RUN_STALLED
     "#]],
     );
@@ -265,7 +265,7 @@ fn an_edge_that_is_used_up_and_has_no_route_fails_the_scope() {
               taken {"round":{"a":2,"b":1}}
               visits {"work":{"":3}}
             > give {"again": true, "key": "a"}
-              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `round` was taken as often as it may be for a
+              run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `round` reached its iteration limit for a
               = failed MAX_ITERATIONS_EXCEEDED
             > counts
               taken {"round":{"a":2,"b":1}}
@@ -313,7 +313,7 @@ when = "output.hard"
         "give {\"again\": true}",
         expect![[r#"
         > give {"again": true}
-          run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `round` was taken as often as it may be
+          run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `round` reached its iteration limit
           = failed MAX_ITERATIONS_EXCEEDED
     "#]],
     );
@@ -335,11 +335,11 @@ fn a_run_can_be_over_when_it_begins() {
           run:completed null
           = completed
         > pause
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to pause: it is completed
+          refused RUN_INVALID_TRANSITION: run 1 cannot pause: it is completed
         > resume
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to resume: it is completed
+          refused RUN_INVALID_TRANSITION: run 1 cannot resume: it is completed
         > stop
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to stop: it is completed
+          refused RUN_INVALID_TRANSITION: run 1 cannot stop: it is completed
         > stopped
           = nothing; completed
     "#]],
@@ -385,7 +385,7 @@ fn a_run_can_be_over_when_it_begins() {
         "begin",
         expect![[r#"
             > begin
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `done`: `count + 'a'` could not be evaluated: The right side of the "+" operator must evaluate to a number
+              refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: node `done`: `count + 'a'` could not be evaluated: The right side of the "+" operator must evaluate to a number
         "#]],
     );
 }

@@ -102,7 +102,7 @@ fn a_task_that_the_answer_gives_up_is_released() {
               = paused, step 2 ask T: asking "Land it?", not asked
             > answer no never
               run:stepped 2 ask -[drop, fail T]-> end failed
-              run:failed RUN_FAILED: run 2 ended at node `failed`: that is an end that says it failed
+              run:failed RUN_FAILED: run 2 ended at node `failed`: the node's status is `failed`
               ! release_task #3 RUN_FAILED
               = failed RUN_FAILED
             > feedback

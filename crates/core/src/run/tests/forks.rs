@@ -49,7 +49,7 @@ fn a_fork_goes_on_with_the_counters_of_the_other() {
               = running, step 5 coder T001: performing
             > coder fail
               run:stepped 5 coder -[coder-retry T001, used up, route 1, fail T001]-> end failed
-              run:failed MAX_ITERATIONS_EXCEEDED: run 2 gave up: edge `coder-retry` was taken as often as it may be for T001: the work on Title T001 was not good enough
+              run:failed MAX_ITERATIONS_EXCEEDED: run 2 gave up: edge `coder-retry` reached its iteration limit for T001: the work on Title T001 was not good enough
               = failed MAX_ITERATIONS_EXCEEDED
             > counts
               taken {"coder-retry":{"T001":3},"spec-to-coder":{"":1}}

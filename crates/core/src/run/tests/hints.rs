@@ -53,7 +53,7 @@ fn a_child_names_the_run_to_fork() {
     assert_eq!(hint(&["part"], Some(7)), "`regatta run fork 7 --with WORKFLOW`");
     assert_eq!(
         hint(&["part", "piece"], Some(7)),
-        "`regatta run fork RUN --with WORKFLOW`, for the run that a person began,"
+        "`regatta run fork RUN --with WORKFLOW`, for the run that a person started,"
     );
     assert_eq!(hint(&["part"], None), "`regatta run WORKFLOW`", "a fork of a child");
 }
@@ -61,7 +61,7 @@ fn a_child_names_the_run_to_fork() {
 #[test]
 fn an_edge_that_is_used_up_can_be_given_another_cap() {
     let next = expect![[r#"
-        look at the work with `regatta run show 1`; `regatta run fork 1 --at STEP` tries again, and by a changed workflow with `--with WORKFLOW`"#]];
+        look at the work with `regatta run show 1`; `regatta run fork 1 --at STEP` tries again, with a changed workflow if you add `--with WORKFLOW`"#]];
     check_hint(&speckit(), "begin; spec T001; coder fail; coder fail; coder fail; coder fail", next);
 }
 

@@ -293,7 +293,7 @@ fn a_run_that_ends_while_it_is_paused_has_ended() {
           run:completed null
           = completed
         > resume
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to resume: it is completed
+          refused RUN_INVALID_TRANSITION: run 1 cannot resume: it is completed
     "#]],
     );
 }
@@ -313,7 +313,7 @@ fn stopping_waits_for_what_is_under_way() {
         > pause
           = nothing; running, step 2 coder T001: performing, stopping
         > resume
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to resume: it is running
+          refused RUN_INVALID_TRANSITION: run 1 cannot resume: it is running
         > stopped
           run:failed RUN_STOPPED: run 1 was stopped: enough
           = failed RUN_STOPPED
@@ -466,13 +466,13 @@ fn a_run_that_is_over_is_told_so() {
         "pause; resume; stop; answer yes x; coder pass; stopped; fail IO_FAILED",
         expect![[r#"
         > pause
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to pause: it is completed
+          refused RUN_INVALID_TRANSITION: run 1 cannot pause: it is completed
         > resume
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to resume: it is completed
+          refused RUN_INVALID_TRANSITION: run 1 cannot resume: it is completed
         > stop
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to stop: it is completed
+          refused RUN_INVALID_TRANSITION: run 1 cannot stop: it is completed
         > answer yes x
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to take an answer: it is completed
+          refused RUN_INVALID_TRANSITION: run 1 cannot take an answer: it is completed
         > coder pass
           = nothing; completed
         > stopped

@@ -134,7 +134,7 @@ fn level_3_gives_up_after_three_retries() {
           = running, step 4 coder PRD: performing
         > coder fail
           run:stepped 4 coder -[coder-retry, used up, route 1, fail PRD]-> end failed
-          run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` was taken as often as it may be: the work on Login was not good enough
+          run:failed MAX_ITERATIONS_EXCEEDED: run 1 gave up: edge `coder-retry` reached its iteration limit: the work on Login was not good enough
           = failed MAX_ITERATIONS_EXCEEDED
         > state tasks.0.status tasks.1.status currentTaskIndex taskAttempts currentAttempts coderOutput reviewerOutput metrics
           tasks.0.status = null
@@ -381,13 +381,13 @@ fn a_run_begins_only_with_a_level_and_an_input_that_there_are() {
         "begin level=8; begin prd=7; begin onTaskFailed=maybe; begin colour=red",
         expect![[r#"
         > begin level=8
-          refused VALIDATION_ERROR: the command was not understood: `level` 8 is none of 1, 2, 3, 4, 5, 6, 7
+          refused VALIDATION_ERROR: the command is invalid: `level` 8 is none of 1, 2, 3, 4, 5, 6, 7
         > begin prd=7
-          refused VALIDATION_ERROR: the command was not understood: `input` prd: 7 is not of type "string"
+          refused VALIDATION_ERROR: the command is invalid: `input` prd: 7 is not of type "string"
         > begin onTaskFailed=maybe
-          refused VALIDATION_ERROR: the command was not understood: `input` onTaskFailed: "maybe" is not one of ["end","continue"]
+          refused VALIDATION_ERROR: the command is invalid: `input` onTaskFailed: "maybe" is not one of ["end","continue"]
         > begin colour=red
-          refused VALIDATION_ERROR: the command was not understood: `input` Additional properties are not allowed ('colour' was unexpected)
+          refused VALIDATION_ERROR: the command is invalid: `input` Additional properties are not allowed ('colour' was unexpected)
     "#]],
     );
 }

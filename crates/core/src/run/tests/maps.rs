@@ -179,7 +179,7 @@ fn a_map_of_nothing_goes_on_at_once() {
           run:completed null
           = completed
         > resume
-          refused RUN_INVALID_TRANSITION: run 1 cannot be told to resume: it is completed
+          refused RUN_INVALID_TRANSITION: run 1 cannot resume: it is completed
     "#]],
     );
 }
@@ -270,7 +270,7 @@ fn an_item_that_its_child_does_not_take_is_refused() {
         "begin",
         expect![[r#"
         > begin
-          refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: item `b` is not an input of `part`: size: "large" is not of type "number"
+          refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: node `all`: item `b` is not an input of `part`: size: "large" is not of type "number"
     "#]],
     );
     check(
@@ -310,7 +310,7 @@ fn items_that_can_never_start_are_refused() {
         "begin",
         expect![[r#"
             > begin
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: items depend on each other: a → b → a
+              refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: node `all`: items depend on each other: a → b → a
         "#]],
     );
     check(
@@ -319,7 +319,7 @@ fn items_that_can_never_start_are_refused() {
         "begin",
         expect![[r#"
             > begin
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: items depend on each other: b → c → d → b
+              refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: node `all`: items depend on each other: b → c → d → b
         "#]],
     );
     check(
@@ -328,7 +328,7 @@ fn items_that_can_never_start_are_refused() {
         "begin",
         expect![[r#"
             > begin
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: items depend on each other: a → a
+              refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: node `all`: items depend on each other: a → a
         "#]],
     );
     let many: Vec<Value> = (0..500).map(|n| item(&format!("k{n}"), &format!("k{}", (n + 1) % 500))).collect();
@@ -338,7 +338,7 @@ fn items_that_can_never_start_are_refused() {
         "begin",
         expect![[r#"
             > begin
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: items depend on each other: k0 → k1 → k2 → k3 → k4 → k5 → k6 → k7 → k8 → … → k0
+              refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: node `all`: items depend on each other: k0 → k1 → k2 → k3 → k4 → k5 → k6 → k7 → k8 → … → k0
         "#]],
     );
     check(
@@ -347,7 +347,7 @@ fn items_that_can_never_start_are_refused() {
         "begin",
         expect![[r#"
             > begin
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: item `a` depends on `zz`, and no item has that key
+              refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: node `all`: item `a` depends on `zz`, and no item has that key
         "#]],
     );
     check(
@@ -356,7 +356,7 @@ fn items_that_can_never_start_are_refused() {
         "begin",
         expect![[r#"
             > begin
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: node `all`: `key` gives "a" where a key that no other item has is needed
+              refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: node `all`: `key` gives "a" where a key that no other item has is needed
         "#]],
     );
     let lost = MAP.replace("\"part\"", "\"gone\"");
@@ -366,7 +366,7 @@ fn items_that_can_never_start_are_refused() {
         "begin",
         expect![[r#"
             > begin
-              refused VALIDATION_ERROR: the command was not understood: `workflow` cannot begin: the workflow has no child `gone`
+              refused VALIDATION_ERROR: the command is invalid: `workflow` cannot begin: the workflow has no child `gone`
         "#]],
     );
 }
@@ -417,7 +417,7 @@ when = "$count(output[status = 'completed']) = $count(list)"
         expect![[r#"
             > child a fail
               run:child_ended 2 a failed RUN_FAILED
-              run:failed RUN_STALLED: run 1 cannot go on from node `all`: none of its edges holds: `well` saw list = 1 item, output = 1 item
+              run:failed RUN_STALLED: run 1 cannot continue from node `all`: none of its edges holds: `well` saw list = 1 item, output = 1 item
               = failed RUN_STALLED
         "#]],
     );

@@ -120,7 +120,7 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
     }
     let step = run.step;
     match run.phase() {
-        Some(Phase::Asking { .. }) => Command::Answer { step, approved: true, text: "go on".to_owned() },
+        Some(Phase::Asking { .. }) => Command::Answer { step, approved: true, text: "continue".to_owned() },
         Some(Phase::Landing { .. }) if number.is_some_and(|number| number % 4 == 0) => {
             Command::SentBack { step, feedback: "no".to_owned() }
         }

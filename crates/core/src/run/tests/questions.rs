@@ -80,8 +80,8 @@ fn a_coder_that_does_not_say_why_it_is_blocked_still_asks_something() {
         ask("", r#"["Which one?","And when?"]"#),
     ];
     expect![[r#"
-        The coder is blocked on Title T001 and does not say why. Look at its work, and tell it how to go on.
-        The coder is blocked on Title T001 and does not say why. Look at its work, and tell it how to go on.
+        The coder is blocked on Title T001 and does not say why. Look at its work, and tell it how to continue.
+        The coder is blocked on Title T001 and does not say why. Look at its work, and tell it how to continue.
         The coder is blocked on Title T001 and names no issue. It returned: The key is missing.
         The coder is blocked on Title T001: Which one?; And when?"#]]
     .assert_eq(&told.join("\n"));
@@ -96,7 +96,7 @@ fn only_a_question_can_be_answered() {
         "answer yes x; coder blocked; answer yes y; again; coder pass; review yes; answer yes z",
         expect![[r#"
             > answer yes x
-              refused RUN_INVALID_TRANSITION: run 1 cannot be told to take an answer: it is running
+              refused RUN_INVALID_TRANSITION: run 1 cannot take an answer: it is running
             > coder blocked
               run:stepped 2 coder -[coder-blocked]-> ask question "The coder is blocked on Title T001: Which one?"
               = paused, step 3 question T001: asking "The coder is blocked on Title T001: Which one?", not asked
@@ -105,7 +105,7 @@ fn only_a_question_can_be_answered() {
               ! perform_node step 4
               = running, step 4 coder T001: performing
             > again
-              refused RUN_INVALID_TRANSITION: run 1 cannot be told to take an answer: it is running
+              refused RUN_INVALID_TRANSITION: run 1 cannot take an answer: it is running
             > coder pass
               run:stepped 4 coder -[coder-to-reviewer]-> perform reviewer T001
               ! perform_node step 5
@@ -115,7 +115,7 @@ fn only_a_question_can_be_answered() {
               run:completed null
               = completed
             > answer yes z
-              refused RUN_INVALID_TRANSITION: run 1 cannot be told to take an answer: it is completed
+              refused RUN_INVALID_TRANSITION: run 1 cannot take an answer: it is completed
         "#]],
     );
 }

@@ -50,7 +50,7 @@ async fn hold(work: &Work, seat: &mut Seat, step: u64, item: &Item, error: Error
     let mut problem = error.explain();
     problem.what = format!("run {run} cannot start the child for item `{}`", item.key);
     let command = mend::find_command(work, seat.run()).await?;
-    problem.next = format!("mend the workflow (`regatta workflow check`), then {command} goes on with it");
+    problem.next = format!("fix the workflow (`regatta workflow check`), then {command} continues with it");
     let command = Command::NotPerformed { step, failure: Failure::from(problem) };
     seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
 }

@@ -180,15 +180,15 @@ async fn check(
     let names = names.clone().unwrap_or_else(|| all.clone());
     let unknown: Vec<&str> = names.iter().filter(|name| !all.contains(name)).map(String::as_str).collect();
     if !unknown.is_empty() {
-        let mend = mend::find_command(work, run).await?;
-        return Ok(Played::Failed(unknown_checks(run.id, &unknown, &all, &mend)));
+        let command = mend::find_command(work, run).await?;
+        return Ok(Played::Failed(unknown_checks(run.id, &unknown, &all, &command)));
     }
     let (Some(item), Some(task)) = (&run.item, run.find_task()) else {
-        let mend = mend::find_command(work, run).await?;
+        let command = mend::find_command(work, run).await?;
         return Ok(Played::Failed(if run.wants_board() {
-            no_task(run.id, &mend)
+            no_task(run.id, &command)
         } else {
-            no_board(run.id, &mend)
+            no_board(run.id, &command)
         }));
     };
     let agent = match drive::find_agent(work, (run, seat.workflow()), (item, task)) {
@@ -230,30 +230,30 @@ fn evidence(task: TaskId, results: &[Evidence]) -> Value {
     json!({ "taskId": task.number(), "passed": passed, "results": results })
 }
 
-fn gone(run: RunId, mend: &str) -> Failure {
+fn gone(run: RunId, command: &str) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,
         format!("run {run} has no such node to perform"),
-        "its definition does not have the node that it is at",
-        format!("see `regatta run show {run}`; {mend} goes on with a definition that has it"),
+        "its definition does not have the node that it has reached",
+        format!("see `regatta run show {run}`; {command} continues with a definition that has it"),
     ))
 }
 
-fn no_task(run: RunId, mend: &str) -> Failure {
+fn no_task(run: RunId, command: &str) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,
         format!("run {run} cannot run the checks"),
         "the node names no task that is on the board",
-        format!("give the node a `task` that is on the board, then {mend}"),
+        format!("give the node a `task` that is on the board, then {command}"),
     ))
 }
 
-fn no_board(run: RunId, mend: &str) -> Failure {
+fn no_board(run: RunId, command: &str) -> Failure {
     Failure::from(Problem::new(
         Code::RunFailed,
         format!("run {run} cannot run the checks"),
-        "the run leaves the board alone, and checks run in the worktree of a task",
-        format!("begin anew without `--no-board`; or take the node out of the workflow, then {mend}"),
+        "the run does not use the board, and checks run in the worktree of a task",
+        format!("start again without `--no-board`; or remove the node from the workflow, then {command}"),
     ))
 }
 
@@ -265,8 +265,8 @@ fn no_worktree(run: RunId, task: &Task) -> Failure {
             format!("run {run} cannot run the checks of task #{}", task.id),
             format!("its worktree {path} is gone"),
             format!(
-                "`regatta run fork {run}` goes on in a new one from the last commit; or `regatta task cancel {}`, then \
-                 `regatta run resume {run}`",
+                "`regatta run fork {run}` continues in a new one from the last commit; or `regatta task \
+                 cancel {}`, then `regatta run resume {run}`",
                 task.id
             ),
         )
@@ -275,7 +275,7 @@ fn no_worktree(run: RunId, task: &Task) -> Failure {
 }
 
 /// A check that nobody has defined has not failed; a run that continued would treat it as failed.
-fn unknown_checks(run: RunId, unknown: &[&str], known: &[String], mend: &str) -> Failure {
+fn unknown_checks(run: RunId, unknown: &[&str], known: &[String], command: &str) -> Failure {
     let known_names = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     Failure::from(
         Problem::new(
@@ -283,8 +283,8 @@ fn unknown_checks(run: RunId, unknown: &[&str], known: &[String], mend: &str) ->
             format!("run {run} cannot run the checks"),
             format!("the config has no check `{}`; it has: {known_names}", unknown.join("`, `")),
             format!(
-                "add it to `[checks]` of the config, then `regatta run resume {run}`; or mend `checks` of the node, then \
-                 {mend}"
+                "add it to `[checks]` in the config, then `regatta run resume {run}`; or fix `checks` of the \
+                 node, then {command}"
             ),
         )
         .with("unknown", unknown.to_vec())

@@ -25,7 +25,7 @@ pub struct AgentEntry {
     pub instances: u32,
     /// The variables that it gets besides those that every program gets.
     pub environment: Vec<Variable>,
-    /// What it is answered when it asks for leave.
+    /// The answer when it asks for permission.
     pub permissions: Permissions,
     /// When its sessions are ended.
     pub limits: Limits,

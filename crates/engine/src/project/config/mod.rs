@@ -33,7 +33,7 @@ const SESSIONS_MAX: u32 = 100;
 /// A week, so that a holiday or two does not make everything overdue.
 const REVIEW_DEFAULT: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// What fails so often in a row does not mend itself.
+/// What fails so often in a row does not recover by itself.
 const RETRIES_MAX: u32 = 100;
 
 /// What the project's config says, checked.
@@ -327,7 +327,7 @@ impl RawPaths {
         Err(fault(
             "sessions",
             format!(
-                "`paths.sessions` is no longer a setting: transcripts are kept in the git folder, in `.git/regatta/sessions`; \
+                "`paths.sessions` is no longer a setting: transcripts are kept in `.git/regatta/sessions`; \
                  remove the line, and move there what you want to keep of {given}"
             ),
         ))
@@ -371,7 +371,7 @@ impl Raw {
         for (name, raw) in &self.agents {
             let id: AgentId = name.parse().map_err(|error| fault(name, format!("{error}")))?;
             if id.is_any() {
-                let message = "an agent cannot be called `any`: that stands for whichever is free first";
+                let message = "an agent cannot be called `any`, which means the first that is free";
                 return Err(fault(name, message));
             }
             agents.insert(id, raw.check(name, &general)?);

@@ -36,8 +36,8 @@ pub(crate) fn refusal_of(subject: &Subject, refused: &Refused) -> Problem {
         Refused::Task { tool, task } => Problem::new(
             Code::Forbidden,
             format!("`{tool}` was not called for task {task}"),
-            format!("this session may speak for its own task alone ({own})"),
-            "leave `taskId` out; write to whoever works on another task with `send_message`",
+            format!("this session may only change its own task ({own})"),
+            "omit `taskId`; use `send_message` to write to the agent of another task",
         )
         .with("tool", *tool)
         .with("taskId", task.as_str()),
@@ -54,7 +54,7 @@ pub(crate) fn refusal_of(subject: &Subject, refused: &Refused) -> Problem {
                 Code::ValidationError,
                 format!("`{tool}` was not called"),
                 sentences.join("; "),
-                "change what is named and call it again; nothing was done",
+                "correct the fields named above and call it again; nothing was done",
             )
             .with("fields", fields)
         }

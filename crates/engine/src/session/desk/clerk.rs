@@ -109,8 +109,8 @@ impl Clerk {
             fault_from(&Problem::new(
                 Code::TaskNotFound,
                 "this session has no task",
-                "it performs a step of a run that is for no task of its own",
-                "what you need is in your prompt; hand your answer in with `submit_result`",
+                "it performs a step of a run that has no task",
+                "what you need is in your prompt; submit your answer with `submit_result`",
             ))
         })
     }
@@ -299,20 +299,20 @@ fn filed_under_none(what: &str) -> Fault {
 }
 
 fn too_many(what: &str, max: u32) -> Fault {
-    let why = format!("this session has sent {max}, and more are a loop rather than work");
-    let next = "go on with the work; what is still to be said belongs in the progress log";
+    let why = format!("this session has already sent {max}, which is the limit");
+    let next = "continue with the work; write what is left to say to the progress log";
     fault_from(&Problem::new(Code::Forbidden, format!("no {what} was sent"), why, next))
 }
 
 fn result_too_large(bytes: usize, max: usize) -> Fault {
-    let why = format!("it has {bytes} bytes as JSON, and {max} are allowed");
-    let next = "leave out what can be read in the worktree, and submit it again";
-    fault_from(&Problem::new(Code::ValidationError, "the result was not taken", why, next))
+    let why = format!("it has {bytes} bytes as JSON; the limit is {max}");
+    let next = "omit what can be read in the worktree, and submit it again";
+    fault_from(&Problem::new(Code::ValidationError, "the result was not accepted", why, next))
 }
 
 fn result_faulty(faults: Vec<String>) -> Fault {
-    let next = "mend what is named and submit it again; the session goes on";
-    let what = "the result was not taken";
+    let next = "fix what is named above and submit it again; the session continues";
+    let what = "the result was not accepted";
     fault_from(&Problem::new(Code::ValidationError, what, faults.join("; "), next).with("faults", faults))
 }
 

@@ -62,9 +62,9 @@ async fn talk(stream: UnixStream, token: Arc<Token>, clerk: Arc<Clerk>) {
 async fn turn_away(mut stream: UnixStream) {
     let problem = Problem::new(
         Code::Forbidden,
-        "the tools were not opened once more",
-        format!("the session has {CONNECTIONS_MAX} connections to them already"),
-        "end one of the programs that use them, then try again",
+        "no further connection to the tools was opened",
+        format!("the session already has {CONNECTIONS_MAX} connections to them"),
+        "stop one of the programs that use them, then try again",
     );
     let _ = say(&mut stream, &problem.to_json()).await;
 }
@@ -84,8 +84,8 @@ fn wrong_token() -> Value {
     Problem::new(
         Code::Forbidden,
         "the tools of the session were not opened",
-        "what was shown is not the token of this session",
-        "start `regatta mcp` inside of the session, as its agent does",
+        "the token is not that of this session",
+        "start `regatta mcp` inside the session, as its agent does",
     )
     .to_json()
 }

@@ -39,7 +39,7 @@ pub(crate) async fn is_called_off(project: &Project, subject: &Subject) -> Resul
 
 fn of_hold(hold: Option<&Hold>, has_gone_on: bool) -> (Signal, Option<String>) {
     match hold {
-        _ if has_gone_on => (Signal::Stop, Some("the run went on without it".to_owned())),
+        _ if has_gone_on => (Signal::Stop, Some("the run continued without it".to_owned())),
         Some(Hold::Paused) => (Signal::Pause, Some("the run was paused".to_owned())),
         Some(Hold::Stopping { reason }) => (Signal::Stop, reason.clone()),
         Some(Hold::Error { .. }) | None => (Signal::None, None),
@@ -59,7 +59,7 @@ fn of_stage(stage: &Stage, session: u32) -> (Signal, Option<String>) {
         }
         WorkPhase::Unwinding => (Signal::Cancelled, None),
         WorkPhase::Running { session: now } | WorkPhase::Starting { session: now, .. } if *now != session => {
-            (Signal::Stop, Some(format!("session {now} took its place")))
+            (Signal::Stop, Some(format!("session {now} replaced it")))
         }
         _ => (Signal::None, None),
     }
@@ -97,7 +97,7 @@ mod tests {
             assert_eq!(in_phase(phase.clone()), (Signal::None, None), "{phase:?}");
         }
         let replaced = in_phase(WorkPhase::Running { session: SESSION + 1 });
-        assert_eq!(replaced, (Signal::Stop, why("session 3 took its place")));
+        assert_eq!(replaced, (Signal::Stop, why("session 3 replaced it")));
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(of_hold(Some(&stopping), false), (Signal::Stop, why("too dear")));
         let stopping = Hold::Stopping { reason: None };
         assert_eq!(of_hold(Some(&stopping), false), (Signal::Stop, None));
-        let gone_on = (Signal::Stop, why("the run went on without it"));
+        let gone_on = (Signal::Stop, why("the run continued without it"));
         assert_eq!(of_hold(None, true), gone_on);
         assert_eq!(of_hold(Some(&Hold::Paused), true), gone_on);
         let error = Failure::from(Problem::new(Code::AgentStartFailed, "what", "why", "next"));

@@ -32,7 +32,7 @@ impl AgentRoles {
         let take =
             tape.find(&way, ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run, asks)))?.clone();
         if take.prompt_digest != digest_of(&ask.prompt) {
-            let text = format!("`{}` would be told something else", ask.run.node);
+            let text = format!("`{}` would get another prompt", ask.run.node);
             let difference = Difference::at(&way, ask.run.step, text);
             self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(difference);
         }
@@ -127,7 +127,7 @@ fn not_recorded(run: &Run, asks: u32) -> Failure {
         Code::RunFailed,
         format!("step {} of run {} cannot be replayed", run.step, run.id),
         missing(run.node.as_str(), run.item.as_deref(), run.count_visits() + 1, asks),
-        "the workflow decides otherwise than when it was recorded; record it again if that is meant",
+        "the workflow decides differently from when it was recorded; record it again if that is intended",
     ))
 }
 
@@ -135,10 +135,12 @@ fn not_recorded(run: &Run, asks: u32) -> Failure {
 fn missing(node: &str, item: Option<&str>, visit: u32, asks: u32) -> String {
     let item = item.map_or_else(String::new, |item| format!(" for {item}"));
     match asks {
-        0 => format!("the tape has no answer {visit} of `{node}`{item}"),
-        1 => format!("the tape has answer {visit} of `{node}`{item}, but none for when it is asked again"),
+        0 => format!("the recording has no answer {visit} of `{node}`{item}"),
+        1 => {
+            format!("the recording has answer {visit} of `{node}`{item}, but none for when it is asked again")
+        }
         _ => format!(
-            "the tape has answer {visit} of `{node}`{item}, but none for when it is asked again {asks} times"
+            "the recording has answer {visit} of `{node}`{item}, but none for when it is asked again {asks} times"
         ),
     }
 }
@@ -149,10 +151,10 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_there_is_not_called_missing() {
-        assert_eq!(missing("coder", Some("T001"), 2, 0), "the tape has no answer 2 of `coder` for T001");
+        assert_eq!(missing("coder", Some("T001"), 2, 0), "the recording has no answer 2 of `coder` for T001");
         assert_eq!(
             missing("coder", None, 1, 1),
-            "the tape has answer 1 of `coder`, but none for when it is asked again"
+            "the recording has answer 1 of `coder`, but none for when it is asked again"
         );
     }
 }
