@@ -4,7 +4,7 @@ use crate::core::{AgentId, Code, Problem, Task, TaskId};
 use crate::error::chain;
 use crate::perform::Work;
 use crate::project::Project;
-use crate::project::config::Program;
+use crate::project::config::{AgentEntry, Program};
 use crate::project::variables;
 use crate::runtime::control::Control;
 use crate::session::charge::{self, Charge};
@@ -16,7 +16,7 @@ use crate::session::planted;
 use crate::session::sandbox::{self, Enclosure, NotEnclosed};
 use crate::task_files;
 use regatta_agents::{
-    Ended, HeadlessKind, Limits, OpenHome, Output, ResultIs, Script, Session, SessionId, Start, StartError,
+    Ended, Limits, OpenHome, Output, ResultIs, Script, Session, SessionId, Start, StartError,
 };
 use regatta_git::BranchName;
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
     };
     let enclosure = match command {
         Some(command) => {
-            enclose(project, &request, desk.private(), (command, entry.login)).await.map_err(|error| {
+            enclose(project, &request, desk.private(), (command, entry)).await.map_err(|error| {
                 let next = if let NotEnclosed::Refused { next, .. } = &error { next.clone() } else { mend() };
                 failed(chain(&error), next)
             })?
@@ -137,7 +137,10 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
             desk.note_refused(what).await;
         }
     }
-    let (sandbox, home) = enclosure.map(|enclosure| (enclosure.sandbox, enclosure.home)).unzip();
+    let (sandbox, home) = match enclosure {
+        Some(Enclosure { sandbox, home }) => (sandbox, Some(home)),
+        None => (None, None),
+    };
     let refs = match (request.speaks_for.task, &sandbox, command) {
         (Some(task), None, Some(_)) => {
             moved_refs::look(project, (task, agent, request.number), &request.branch).await
@@ -167,6 +170,7 @@ pub(crate) async fn begin(work: &Work, request: Request<'_>) -> Result<Option<Li
         secrets: variables.secrets,
         tokens: home.as_ref().map(OpenHome::tokens).unwrap_or_default(),
         sandbox,
+        home: home.as_ref().map(|home| home.folder().to_owned()),
         private: desk.private().to_owned(),
         transcript: request.transcript,
         limits,
@@ -217,18 +221,24 @@ async fn enclose(
     project: &Project,
     request: &Request<'_>,
     private: &Path,
-    (command, login): (&[String], Option<HeadlessKind>),
+    (command, entry): (&[String], &AgentEntry),
 ) -> Result<Option<Enclosure>, NotEnclosed> {
     let (folder, branch) = (request.folder.as_path(), &request.branch);
     let desk::Subject { task, run, .. } = &request.speaks_for;
     let role = run.as_ref().map(|run| run.role.as_str());
     let home = sandbox::name_home(request.agent, role, *task, run.as_ref().map(|run| run.id));
-    let (home, writes) = (Some(home), request.writes);
-    sandbox::enclose(
-        project,
-        &sandbox::Place { folder, branch, private, task: *task, command, home, login, writes },
-    )
-    .await
+    let place = sandbox::Place {
+        folder,
+        branch,
+        private,
+        task: *task,
+        command,
+        home: Some(home),
+        login: entry.login,
+        writes: request.writes,
+        is_home_private: entry.program.is_always_private(),
+    };
+    sandbox::enclose(project, &place).await
 }
 
 fn open_desk(
