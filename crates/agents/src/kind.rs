@@ -114,6 +114,11 @@ impl HeadlessKind {
         &self.0.home
     }
 
+    /// Tells whether its sessions have a home of their own even without a sandbox.
+    pub fn is_always_private(self) -> bool {
+        self.0.home.is_always_private
+    }
+
     /// Returns what starts it and reads its output.
     pub(crate) fn adapter(self) -> Box<dyn Adapter> {
         (self.0.adapter)()

@@ -113,6 +113,8 @@ pub struct Start {
     pub tokens: Vec<(String, String)>,
     /// What the agent sees of the machine; without it, all that the user sees.
     pub sandbox: Option<Sandbox>,
+    /// The folder of its private home, if it has one; a sandbox shows it where the user's home is.
+    pub home: Option<PathBuf>,
     /// A folder that only this session uses, for what its agent must be given as a file; it exists.
     pub private: PathBuf,
     /// The file to append the transcript to.

@@ -35,6 +35,7 @@ pub(crate) fn start_for(folder: &Path) -> Start {
         secrets: Vec::new(),
         tokens: Vec::new(),
         sandbox: None,
+        home: None,
         private: Path::new("/private").to_owned(),
         transcript: Path::new("/private/transcript.jsonl").to_owned(),
         limits: Limits::default(),

@@ -523,10 +523,9 @@ async fn check_sandbox(project: &Project) -> Option<Finding> {
 /// Advises against logins that rotate while a copy of them is in use.
 async fn check_logins(project: &Project) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if !matches!(sandbox::find_standing(project).await, Standing::Inside { .. }) {
-        return findings;
-    }
-    for (id, entry) in &project.config().agents {
+    let is_inside = matches!(sandbox::find_standing(project).await, Standing::Inside { .. });
+    let is_copied = |entry: &AgentEntry| is_inside || entry.program.is_always_private();
+    for (id, entry) in project.config().agents.iter().filter(|(_, entry)| is_copied(entry)) {
         let Some(login) = reach::look_at_login(entry).filter(|login| login.is_rotating) else { continue };
         findings.push(Finding {
             kind: Kind::RotatingLogin,

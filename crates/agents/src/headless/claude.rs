@@ -76,6 +76,7 @@ const HOME: Home = Home {
     ],
     places: &[("CLAUDE_CONFIG_DIR", ".claude")],
     variables: &[],
+    is_always_private: false,
     long_lived: "`claude setup-token` prints one; give it with `env = [\"CLAUDE_CODE_OAUTH_TOKEN\"]`",
 };
 

@@ -64,6 +64,7 @@ const HOME: Home = Home {
     kept: &[".codex/sessions", ".codex/*.sqlite*", ".codex/session_index.jsonl", ".codex/installation_id"],
     places: &[("CODEX_HOME", ".codex")],
     variables: &[],
+    is_always_private: false,
     long_lived: "an API key does not rotate; give it with `env = [\"CODEX_API_KEY\"]`",
 };
 

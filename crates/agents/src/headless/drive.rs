@@ -7,6 +7,7 @@ use super::plan::{Plan, save_files};
 use super::reader::Reader;
 use crate::agent_output::{AgentOutput, Totals};
 use crate::failure::Failure;
+use crate::home::add_settings;
 use crate::judge::judge;
 use crate::kind::HeadlessKind;
 use crate::limits::Limits;
@@ -26,15 +27,26 @@ pub(crate) fn spawn(
         return Err(StartError::EmptyCommand);
     }
     let mut adapter = kind.adapter();
-    let Plan { command, environment, files, input } = adapter.plan(start, command);
+    let Plan { command, environment, files, home_settings, input } = adapter.plan(start, command);
     save_files(&start.private, &files)?;
+    let mut environment = add_missing(&start.environment, environment);
+    if let Some(home) = &start.home {
+        if let Some((path, fields)) = home_settings {
+            let failed = |source| StartError::PrivateFile { path: home.join(path), source };
+            add_settings(home, path, &fields).map_err(failed)?;
+        }
+        // The sandbox says the same of where the home is seen inside.
+        if start.sandbox.is_none() {
+            environment.extend(kind.home().environment(home));
+        }
+    }
     let running = Running::start(&Launch {
         session: &start.session,
         sandbox: start.sandbox.as_ref(),
         grace: start.limits.grace,
         command: &command,
         folder: &start.folder,
-        environment: &add_missing(&start.environment, environment),
+        environment: &environment,
         input: Some(&input),
     })?;
     let output = AgentOutput::new(&start.folder, &start.limits, start.resumed_usage, Zoned::now());

@@ -3,18 +3,21 @@
 //! Its events are `init`, `message`, `tool_use`, `tool_result`, `error` and `result`; the exit code is the HTTP status cut
 //! to a byte and says nothing. It tries again for minutes by itself and says so on standard error only. Tokens are those of
 //! the run; there is no cost.
+//!
+//! No option names a server of tools. The variables that name system settings will not do: it reads such a file only if root
+//! owns it and every folder above, and nobody else may write there. So the server stands in the settings of a home that is
+//! ours, which `GEMINI_CLI_HOME` names.
 
 use serde_json::{Value, json};
 
 use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, text};
 use super::open_edits::OpenEdits;
-use super::plan::{Plan, server_entry};
+use super::plan::{Plan, approval_mode, server_entry};
 use crate::agent_output::AgentOutput;
 use crate::classify::classify;
 use crate::failure::FailureClass;
 use crate::home::{Format, Given, Home, Rotation};
-use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
 
@@ -24,7 +27,7 @@ pub(super) const AGENT: HeadlessAgent =
 
 /// What it keeps in a home.
 const HOME: Home = Home {
-    moved_by: &[],
+    moved_by: &[("GEMINI_CLI_HOME", "")],
     files: &[
         Given {
             path: ".gemini/oauth_creds.json",
@@ -54,7 +57,7 @@ const HOME: Home = Home {
             ],
         ),
         Given::settings(
-            ".gemini/settings.json",
+            SETTINGS,
             Format::Json,
             &[
                 "security/auth/selectedType",
@@ -71,10 +74,13 @@ const HOME: Home = Home {
         Given::text(".gemini/GEMINI.md"),
     ],
     kept: &[".gemini/tmp", ".gemini/history", ".gemini/projects.json", ".gemini/installation_id"],
-    places: &[],
+    places: &[("GEMINI_CLI_HOME", "")],
     variables: &[],
+    is_always_private: true,
     long_lived: "an API key does not rotate; give it with `env = [\"GEMINI_API_KEY\"]`",
 };
+
+const SETTINGS: &str = ".gemini/settings.json";
 
 /// Tools that change the file which they are given.
 const WRITING_TOOLS: [&str; 2] = ["write_file", "replace"];
@@ -90,20 +96,14 @@ struct Gemini {
 impl Adapter for Gemini {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
-        let approval = match start.permissions {
-            // It cannot ask here, so it runs no command.
-            Permissions::Ask if start.asks_about_commands() => "auto_edit",
-            Permissions::Worktree | Permissions::Ask => "yolo",
-            Permissions::Deny => "default",
-        };
+        let approval = approval_mode(start, "auto_edit");
         plan.arguments(["--output-format", "stream-json", "--skip-trust", "--approval-mode", approval]);
         if let Some(server) = &start.tools {
             let mut entry = server_entry(server);
             entry["trust"] = json!(true);
             let mut servers = serde_json::Map::new();
             servers.insert(server.name.clone(), entry);
-            let path = plan.file(start, "gemini-settings.json", &json!({ "mcpServers": servers }));
-            plan.variable("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", path);
+            plan.home_settings = Some((SETTINGS, json!({ "mcpServers": servers })));
         }
         if let Some(model) = &start.model {
             plan.arguments(["--model", model]);
@@ -201,12 +201,10 @@ mod tests {
             &AGENT,
             expect![[r#"
                 agent --mine --output-format stream-json --skip-trust --approval-mode yolo --model model-1
-                  GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
-                  gemini-settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
+                  ~/.gemini/settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
 
                 agent --mine --output-format stream-json --skip-trust --approval-mode yolo --resume agent-session
-                  GEMINI_CLI_SYSTEM_DEFAULTS_PATH=/private/gemini-settings.json
-                  gemini-settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
+                  ~/.gemini/settings.json: {"mcpServers":{"regatta":{"command":"regatta","args":["mcp","--session","/private folder"],"trust":true}}}
 
                 agent --mine --output-format stream-json --skip-trust --approval-mode default
             "#]],

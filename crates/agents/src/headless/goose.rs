@@ -64,6 +64,7 @@ const HOME: Home = Home {
     kept: &[".local/share/goose/sessions"],
     places: &[],
     variables: &[("GOOSE_DISABLE_KEYRING", "1")],
+    is_always_private: false,
     long_lived: "a key of the provider does not rotate; give it with `env = [\"OPENAI_API_KEY\"]` or the like",
 };
 

@@ -52,6 +52,7 @@ const HOME: Home = Home {
     ],
     places: &[],
     variables: &[],
+    is_always_private: false,
     long_lived: "an API key of the provider does not rotate; add it with `opencode auth login`",
 };
 

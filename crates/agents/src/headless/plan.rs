@@ -11,6 +11,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
+use crate::permission::Permissions;
 use crate::start::{Start, StartError, ToolServer};
 
 /// How a program is to be started.
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) environment: Vec<(String, String)>,
     /// Files of the private folder: their names and texts.
     pub(crate) files: Vec<(&'static str, String)>,
+    /// A file of settings in the session's home, and the fields that are added to it.
+    pub(crate) home_settings: Option<(&'static str, Value)>,
     /// What it gets on standard input.
     pub(crate) input: String,
 }
@@ -28,8 +31,13 @@ pub(crate) struct Plan {
 impl Plan {
     /// Begins with the user's own words. Subcommand and options are added after them.
     pub(crate) fn new(command: &[String], prompt: &str) -> Plan {
-        let (environment, files) = (Vec::new(), Vec::new());
-        Plan { command: command.to_vec(), environment, files, input: prompt.to_owned() }
+        Plan {
+            command: command.to_vec(),
+            environment: Vec::new(),
+            files: Vec::new(),
+            home_settings: None,
+            input: prompt.to_owned(),
+        }
     }
 
     /// Adds words to the command line.
@@ -60,6 +68,17 @@ impl Plan {
 pub(crate) fn server_entry(server: &ToolServer) -> Value {
     let (program, arguments) = server.command.split_first().map_or(("", &[][..]), |(one, rest)| (one, rest));
     json!({ "command": program, "args": arguments })
+}
+
+/// Returns the approval mode of agents that cannot ask without a terminal; `edits` is their word for the mode that
+/// allows edits and no commands.
+pub(crate) fn approval_mode(start: &Start, edits: &'static str) -> &'static str {
+    match start.permissions {
+        // A person would have to be asked about each command, so it runs none.
+        Permissions::Ask if start.asks_about_commands() => edits,
+        Permissions::Worktree | Permissions::Ask => "yolo",
+        Permissions::Deny => "default",
+    }
 }
 
 /// Writes the files of a plan, for their owner only.

@@ -46,5 +46,8 @@ fn show(agent: &HeadlessAgent, start: &Start) -> String {
         let value: Value = serde_json::from_str(&text).unwrap();
         shown += &format!("  {name}: {value}\n");
     }
+    if let Some((path, fields)) = plan.home_settings {
+        shown += &format!("  ~/{path}: {fields}\n");
+    }
     shown
 }

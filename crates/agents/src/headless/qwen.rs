@@ -10,13 +10,12 @@ use serde_json::{Value, json};
 use super::agent::{Adapter, HeadlessAgent};
 use super::event::{count, flat_text, is_set, list, text};
 use super::open_edits::OpenEdits;
-use super::plan::{Plan, server_entry};
+use super::plan::{Plan, approval_mode, server_entry};
 use crate::agent_output::AgentOutput;
 use crate::classify::classify;
 use crate::failure::FailureClass;
 use crate::home::{Format, Given, Home, Rotation};
 use crate::output::PermissionAnswer;
-use crate::permission::Permissions;
 use crate::start::Start;
 use crate::usage::Usage;
 
@@ -66,6 +65,7 @@ const HOME: Home = Home {
     kept: &[".qwen/projects", ".qwen/installation_id"],
     places: &[("QWEN_HOME", ".qwen")],
     variables: &[],
+    is_always_private: false,
     long_lived: "an API key does not rotate; give it with `env = [\"OPENAI_API_KEY\"]` or the like",
 };
 
@@ -87,12 +87,7 @@ struct Qwen {
 impl Adapter for Qwen {
     fn plan(&mut self, start: &Start, command: &[String]) -> Plan {
         let mut plan = Plan::new(command, &start.prompt);
-        let approval = match start.permissions {
-            // It cannot ask here, so it runs no command.
-            Permissions::Ask if start.asks_about_commands() => "auto-edit",
-            Permissions::Worktree | Permissions::Ask => "yolo",
-            Permissions::Deny => "default",
-        };
+        let approval = approval_mode(start, "auto-edit");
         plan.arguments(["--output-format", "stream-json", "--approval-mode", approval]);
         if let Some(server) = &start.tools {
             let mut entry = server_entry(server);

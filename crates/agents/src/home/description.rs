@@ -2,21 +2,38 @@
 //!
 //! Whatever is not described here does not exist in the home of a session, and never comes back from it.
 
+use std::path::Path;
+
 /// The description of one agent's part of a home folder. Paths are below the home.
 #[derive(Debug, Clone, Copy)]
 pub struct Home {
-    /// Variables that move a part of the home somewhere else, and the part.
+    /// Variables that move a part of the home somewhere else, and the part; an empty one is the whole home.
     pub(crate) moved_by: &'static [(&'static str, &'static str)],
     /// The files that are copied into the home of a session.
     pub(crate) files: &'static [Given],
     /// What a later session needs in order to resume this one; `*` in a name stands for any characters.
     pub(crate) kept: &'static [&'static str],
-    /// Variables of the session that name a part of its home.
+    /// Variables of the session that name a part of its home; an empty part is the home itself.
     pub(crate) places: &'static [(&'static str, &'static str)],
     /// Variables of the session with their values.
     pub(crate) variables: &'static [(&'static str, &'static str)],
+    /// Whether a session gets a home of its own even without a sandbox, because the agent takes what it must be given from
+    /// nowhere else.
+    pub(crate) is_always_private: bool,
     /// How to get a login that does not rotate, for advice.
     pub(crate) long_lived: &'static str,
+}
+
+impl Home {
+    /// Returns the variables of the agent, given where its home is seen.
+    pub(crate) fn environment(&self, seen_at: &Path) -> Vec<(String, String)> {
+        let place = |(name, path): &(&str, &str)| {
+            let place = if path.is_empty() { seen_at.to_owned() } else { seen_at.join(path) };
+            ((*name).to_owned(), place.display().to_string())
+        };
+        let variable = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        self.places.iter().map(place).chain(self.variables.iter().map(variable)).collect()
+    }
 }
 
 /// A file that is copied into the home of a session, as far as it is known.

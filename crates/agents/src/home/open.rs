@@ -119,11 +119,7 @@ impl OpenHome {
 
     /// Returns the variables of its agent, given where the home is seen.
     pub(crate) fn environment(&self, seen_at: &Path) -> Vec<(String, String)> {
-        let Some(home) = self.home else { return Vec::new() };
-        let place =
-            |(name, path): &(&str, &str)| ((*name).to_owned(), seen_at.join(path).display().to_string());
-        let variable = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        home.places.iter().map(place).chain(home.variables.iter().map(variable)).collect()
+        self.home.map(|home| home.environment(seen_at)).unwrap_or_default()
     }
 
     /// Keeps the logins in step from now on; called from within a runtime.

@@ -61,6 +61,7 @@ impl Place {
             secrets: Vec::new(),
             tokens: Vec::new(),
             sandbox: None,
+            home: None,
             private: self.root().to_owned(),
             transcript: self.root().join("sessions/transcript.jsonl"),
             limits: Limits { grace: Duration::from_millis(200), ..Limits::default() },

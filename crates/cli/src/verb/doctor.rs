@@ -19,6 +19,9 @@ pub(crate) struct Doctor {
     /// Show only how much disk space Regatta uses
     #[arg(long, conflicts_with = "fix")]
     disk: bool,
+    /// Show only what each agent can and cannot access
+    #[arg(long, conflicts_with_all = ["fix", "disk"])]
+    reach: bool,
 }
 
 impl Doctor {
@@ -27,6 +30,11 @@ impl Doctor {
         if self.disk {
             let weights = weigh(&project).await.map_err(|error| error.explain())?;
             place.screen.data(&weights, |weights| render_weights(weights));
+            return Ok(Exit::Done);
+        }
+        if self.reach {
+            let reaches = list_reaches(&project).await;
+            place.screen.data(&reaches, |reaches| render_reaches(reaches));
             return Ok(Exit::Done);
         }
         let mut findings = examine(&project).await.map_err(|error| error.explain())?;
@@ -67,11 +75,14 @@ fn render(findings: &[Finding], reaches: &[Reach]) -> String {
         format!("{style}{mark}{style:#}  {}{next}\n", clean(&finding.what))
     };
     shown.extend(findings.iter().map(line));
-    let reach = |reach: &Reach| {
+    shown + &render_reaches(reaches)
+}
+
+fn render_reaches(reaches: &[Reach]) -> String {
+    let line = |reach: &Reach| {
         format!("{DIM}agent `{}`: {}{DIM:#}\n", clean(&reach.agent), clean(&reach.describe()))
     };
-    shown.extend(reaches.iter().map(reach));
-    shown
+    reaches.iter().map(line).collect()
 }
 
 /// Renders what Regatta keeps in the git folder.

@@ -6,6 +6,10 @@ use serde_json::json;
 
 fn works(agent: Agent) {
     let Some(world) = World::new(agent, "") else { return };
+    works_in(&world, agent);
+}
+
+fn works_in(world: &World, agent: Agent) {
     let shown = world.play(&json!([
         {"write": {"path": "greeting.txt", "content": "ahoy\n"}},
         {"tool": {"name": "tick_criterion", "args": {"criterion": 1}}},
@@ -84,6 +88,10 @@ fn goose_over_acp() {
 /// Shows that a rejection continues the agent's own session, which its private home keeps.
 fn resumes(agent: Agent) {
     let Some(world) = World::new(agent, "") else { return };
+    resumes_in(&world, agent);
+}
+
+fn resumes_in(world: &World, agent: Agent) {
     let said = "The first part is there.";
     let first = world.play(&json!([{"write": {"path": "greeting.txt", "content": "ahoy\n"}}, {"say": said}]));
     let name = agent.name();
@@ -133,4 +141,37 @@ resuming! {
     claude_over_acp: ClaudeAcp,
     gemini_over_acp: GeminiAcp,
     goose_over_acp: GooseAcp,
+}
+
+/// Without a sandbox too, its tools and its own session are there, and the user's home is what it was.
+mod without_a_sandbox {
+    use super::*;
+
+    #[test]
+    fn gemini() {
+        let Some(world) = World::with_sandbox(Agent::Gemini, "", "off") else { return };
+        let before = world.fingerprint_home();
+        works_in(&world, Agent::Gemini);
+        assert_eq!(world.fingerprint_home(), before);
+    }
+
+    #[test]
+    fn gemini_is_resumed() {
+        let Some(world) = World::with_sandbox(Agent::Gemini, "", "off") else { return };
+        let before = world.fingerprint_home();
+        resumes_in(&world, Agent::Gemini);
+        assert_eq!(world.fingerprint_home(), before);
+    }
+
+    #[test]
+    fn qwen() {
+        let Some(world) = World::with_sandbox(Agent::Qwen, "", "off") else { return };
+        works_in(&world, Agent::Qwen);
+    }
+
+    #[test]
+    fn claude() {
+        let Some(world) = World::with_sandbox(Agent::Claude, "", "off") else { return };
+        works_in(&world, Agent::Claude);
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::support::{Attack, Walls, has_sandbox, walls};
 use regatta_testkit::repo::{fingerprint, write_program};
+use serde_json::Value;
 
 #[test]
 fn nothing_outside_of_the_worktree_can_be_written() {
@@ -230,6 +231,26 @@ fn a_sandbox_that_is_missing_is_said_with_each_assignment() {
     );
     let doctor = attack.project.run(&["doctor"]);
     assert!(doctor.stdout.contains("agent `hostile`: no sandbox (bubblewrap"), "{doctor:?}");
+    let reach = attack.project.json(&["doctor", "--reach"]);
+    assert_eq!((&reach[0]["agent"], &reach[0]["sandbox"]), (&"hostile".into(), &Value::Null), "{reach}");
+    assert_eq!(reach[0]["why"], "bubblewrap (`bwrap`) was not found on PATH");
+}
+
+#[test]
+fn what_is_shut_and_what_is_open_is_said_for_each_agent() {
+    if !has_sandbox() {
+        return;
+    }
+    let attack = Attack::new(Walls::Sandbox, "true", "");
+    let reach = attack.project.json(&["doctor", "--reach"]);
+    let agents: Vec<&Value> = reach.as_array().expect("a list").iter().map(|reach| &reach["agent"]).collect();
+    assert_eq!(agents, ["hostile", "idle"]);
+    assert!(reach[0]["sandbox"].as_str().is_some_and(|name| name.starts_with("bubblewrap ")), "{reach}");
+    let [why, login, writable] = ["why", "login", "writable"].map(|name| &reach[0][name]);
+    assert_eq!((why, login, writable), (&Value::Null, &Value::Null, &serde_json::json!([])), "{reach}");
+    let typed = attack.project.run(&["doctor", "--reach"]);
+    let says = "agent `idle`: bubblewrap";
+    assert!(typed.code == Some(0) && typed.stdout.contains(says), "{typed:?}");
 }
 
 #[test]

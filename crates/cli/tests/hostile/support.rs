@@ -26,7 +26,7 @@ impl Attack {
         let mode = if walls == Walls::Sandbox { "required" } else { "off" };
         let config = format!(
             "[sandbox]\nmode = \"{mode}\"\n[agents.hostile]\nkind = \"command\"\nlimits = {{ {limits} }}\n\
-             command = ['sh', '-c', '''{script}''']\n"
+             command = ['sh', '-c', '''{script}''']\n[agents.idle]\nkind = \"command\"\ncommand = ['sh', '-c', 'true']\n"
         );
         Self::on(TestProject::new(PROGRAM, &config))
     }

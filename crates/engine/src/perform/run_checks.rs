@@ -94,7 +94,7 @@ async fn run(work: &Work, task: TaskId, (place, branch): (&Path, &BranchName), n
     }
     let environment = [(MARKER.to_owned(), id)];
     let wall = work.project.config().check_wall;
-    let sandbox = enclosure.as_ref().map(|enclosure| &enclosure.sandbox);
+    let sandbox = enclosure.as_ref().and_then(|enclosure| enclosure.sandbox.as_ref());
     let ran = run_to_end(command, place, &environment, sandbox, wall, TAIL_BYTES_MAX).await;
     let planted = planted::remove(&work.project, place).await;
     match ran {
@@ -121,10 +121,10 @@ async fn enclose(
     command: &[String],
 ) -> Result<Option<Enclosure>, NotEnclosed> {
     let private = &sandbox::make_private(&work.project, id, id)?;
-    let (task, home, login, writes) = (None, None, None, true);
+    let (task, home, login, writes, is_home_private) = (None, None, None, true, false);
     sandbox::enclose(
         &work.project,
-        &sandbox::Place { folder, branch, private, task, command, home, login, writes },
+        &sandbox::Place { folder, branch, private, task, command, home, login, writes, is_home_private },
     )
     .await
 }

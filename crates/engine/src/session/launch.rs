@@ -99,7 +99,10 @@ impl Launch<'_> {
             Some(command) => self.guard(command, &desk).await?,
             None => (None, None),
         };
-        let (sandbox, home) = enclosure.map(|enclosure| (enclosure.sandbox, enclosure.home)).unzip();
+        let (sandbox, home) = match enclosure {
+            Some(Enclosure { sandbox, home }) => (sandbox, Some(home)),
+            None => (None, None),
+        };
         let hearing = Hearing::new(work, charge);
         let variables = variables::resolve(entry, project.root()).await;
         let variables = variables.map_err(|error| self.failed(chain(&error), self.fix()))?;
@@ -128,6 +131,7 @@ impl Launch<'_> {
             secrets: variables.secrets,
             tokens: home.as_ref().map(OpenHome::tokens).unwrap_or_default(),
             sandbox,
+            home: home.as_ref().map(|home| home.folder().to_owned()),
             private: desk.private().to_owned(),
             transcript: plan.transcript.clone(),
             limits,
@@ -176,7 +180,8 @@ impl Launch<'_> {
             desk.note_refused(what).await;
         }
         let subject = &self.plan.subject;
-        let refs = match subject.task.filter(|_| enclosure.is_none()) {
+        let is_enclosed = enclosure.as_ref().is_some_and(|enclosure| enclosure.sandbox.is_some());
+        let refs = match subject.task.filter(|_| !is_enclosed) {
             Some(task) => {
                 moved_refs::look(project, (task, &subject.agent, subject.session), &self.branch).await
             }
@@ -197,6 +202,7 @@ impl Launch<'_> {
             home: Some(sandbox::name_home(agent, role, *task, run.as_ref().map(|run| run.id))),
             login: self.entry.login,
             writes: self.plan.writes,
+            is_home_private: self.entry.program.is_always_private(),
         };
         sandbox::enclose(&self.work.project, &place).await
     }
@@ -235,7 +241,7 @@ fn what(plan: &Plan<'_>) -> String {
 }
 
 fn no_entry(plan: &Plan<'_>) -> NotStarted {
-    let why = format!("the config has no `[agents.{}]` entry any more", plan.subject.agent);
+    let why = format!("the config no longer has an `[agents.{}]` entry", plan.subject.agent);
     let next = match plan.subject.task {
         Some(task) => {
             format!(

@@ -43,11 +43,13 @@ pub(crate) struct Place<'a> {
     pub(crate) home: Option<String>,
     /// Whose login it gets.
     pub(crate) login: Option<HeadlessKind>,
+    /// Whether it gets a home of its own even without a sandbox.
+    pub(crate) is_home_private: bool,
 }
 
-/// The sandbox of a program, and its home for as long as this is kept.
+/// The sandbox of a program, if it has one, and its home for as long as this is kept.
 pub(crate) struct Enclosure {
-    pub(crate) sandbox: Sandbox,
+    pub(crate) sandbox: Option<Sandbox>,
     pub(crate) home: OpenHome,
 }
 
@@ -107,10 +109,14 @@ pub(crate) enum NotEnclosed {
     Failed(#[from] Error),
 }
 
-/// Builds the sandbox of a program; nothing where it runs without one.
+/// Builds the sandbox and the home of a program; nothing where it runs without both.
 pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Option<Enclosure>, NotEnclosed> {
     match find_standing(project).await {
         Standing::Inside { .. } => {}
+        Standing::Without { .. } if place.is_home_private => {
+            let home = open_home(project, place, user_home().as_deref()).await?;
+            return Ok(Some(Enclosure { sandbox: None, home }));
+        }
         Standing::Without { .. } => return Ok(None),
         Standing::Refused { why, next } => return Err(NotEnclosed::Refused { why, next }),
     }
@@ -167,7 +173,7 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
         command: place.command,
         has_network: config.sandbox.has_network,
     });
-    Ok(Some(Enclosure { sandbox, home }))
+    Ok(Some(Enclosure { sandbox: Some(sandbox), home }))
 }
 
 /// Returns the user's home folder.

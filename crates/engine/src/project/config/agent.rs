@@ -82,6 +82,13 @@ pub enum Program {
     },
 }
 
+impl Program {
+    /// Tells whether its sessions have a home of their own even without a sandbox.
+    pub(crate) fn is_always_private(&self) -> bool {
+        matches!(self, Program::Headless { kind, .. } if kind.is_always_private())
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawAgent {
