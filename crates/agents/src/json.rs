@@ -31,6 +31,14 @@ pub(crate) fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(text)
 }
 
+/// Reads a text of JSON from anybody: without the mark, not too deep, and not made of too many values.
+pub fn parse_guarded(text: &[u8]) -> Result<Value, serde_json::Error> {
+    if is_heavy(text) {
+        return Err(serde_json::Error::custom(format!("it is made of more than {VALUES_MAX} values")));
+    }
+    parse(text)
+}
+
 /// Tells whether the mark stands between quotes anywhere, however it is written.
 pub(crate) fn is_deceptive(text: &[u8]) -> bool {
     Scanner::default().find(text)

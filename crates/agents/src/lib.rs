@@ -53,7 +53,7 @@ pub use failure::{Failure, FailureClass};
 pub use follower::{Activity, Follower};
 pub use home::{Home, HomePlan, LoginState, OpenHome, open_caches, recover_logins, remove_folder};
 pub use item::{Item, TimedItem};
-pub use json::GuardedReader;
+pub use json::{GuardedReader, parse_guarded};
 pub use kind::{HeadlessKind, Kind};
 pub use limits::Limits;
 pub use outcome::{Ended, Outcome, ResultFrom};

@@ -37,6 +37,8 @@ enum Verb {
     Init(verb::init::Init),
     Trust(verb::trust::Trust),
     Up(verb::up::Up),
+    Url(verb::url::Url),
+    Token(verb::token::Token),
     Run(verb::run::Run),
     /// Add tasks and move them across the board.
     #[command(subcommand)]
@@ -85,6 +87,8 @@ impl Arguments {
             Verb::Init(init) => init.run(&place).await,
             Verb::Trust(trust) => trust.run(&place).await,
             Verb::Up(up) => up.run(&place).await,
+            Verb::Url(url) => url.run(&place).await,
+            Verb::Token(token) => token.run(&place).await,
             Verb::Run(run) => run.run(&place).await,
             Verb::Workflow(workflow) => workflow.run(&place).await,
             Verb::Eval(eval) => eval.run(&place).await,

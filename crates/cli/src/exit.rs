@@ -81,15 +81,21 @@ pub(crate) fn no_runtime(screen: &Screen, error: &std::io::Error) -> ExitCode {
 }
 
 /// Reports that an invariant broke, and ends the process: what is on disk is complete, and the next start continues.
+///
+/// In the handler of a request of the server it ends that request alone.
 pub(crate) fn report_bug(panic: &PanicHookInfo<'_>) {
+    let request = regatta_server::find_request();
     let place = panic.location().map_or_else(String::new, |location| format!(" at {location}"));
     let payload = panic.payload();
     let text = payload.downcast_ref::<&str>().copied();
     let what = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-    anstream::eprintln!("error[INTERNAL]: this is a bug in Regatta{place}");
+    let within = request.map_or_else(String::new, |id| format!(" in request {id}"));
+    anstream::eprintln!("error[INTERNAL]: this is a bug in Regatta{place}{within}");
     anstream::eprintln!("  why:  {what}");
     anstream::eprintln!(
         "  next: please report this text; everything acknowledged is on disk, and a restart continues from there"
     );
-    std::process::exit(Exit::Bug.number().into());
+    if request.is_none() {
+        std::process::exit(Exit::Bug.number().into());
+    }
 }

@@ -30,6 +30,7 @@ pub use crash::POINTS as CRASH_POINTS;
 pub use disk_use::{Kept, Pruned, Weight, parse_age, prune, weigh};
 pub use doctor::{Finding, examine, find_foreign_files, mend};
 pub use error::Error;
+pub use log::event_filter::EventFilter;
 pub use log::filter::{Filter, Row};
 pub use log::journal::{Entry, Journal};
 pub use log::list::{TaskRow, find_rows, list_rows};
@@ -43,14 +44,14 @@ pub use project::sample::{SampleTask, add_sample_tasks, create_sample, create_sp
 pub use project::trial::{begin_trial, create_trial};
 pub use project::trust::{Starts, find_untrusted, trust};
 pub use project::{Project, find_root};
-pub use regatta_agents::list_environments_above;
 pub use regatta_agents::{Change, Follower, Item, PermissionAnswer, PlanState, TimedItem};
+pub use regatta_agents::{list_environments_above, parse_guarded};
 #[cfg(target_os = "linux")]
 pub use regatta_agents::{set_supervisor, supervise};
 pub use regatta_core as core;
 pub use regatta_git::BranchName;
 pub use runtime::carry::{Carried, Heard, Helm, Progress};
-pub use runtime::engine::{Engine, Stop};
+pub use runtime::engine::{Engine, Stop, find_running};
 pub use runtime::holder::Holder;
 pub use runtime::scope::Own;
 pub use session::desk;
@@ -61,10 +62,13 @@ pub use transfer::{Exported, export_state};
 pub use transfer::{Imported, MissingWork, import_state};
 pub use view::diff::{DiffView, FileView, UncommittedView, show_diff};
 pub use view::document_view::{EpicView, MemberView, PrdView, list_epics, list_prds, show_epic, show_prd};
-pub use view::session_log::{ActivityView, SessionEnd, SessionLog, list_session_logs};
+pub use view::question::QuestionView;
+pub use view::session_log::{ActivityView, SessionEnd, SessionLog, find_session_log, list_session_logs};
 pub use view::task::{
     AgentView, CriterionView, QueuedView, TaskView, is_left_alone, list_agents, list_tasks, show_task,
     show_task_with_file,
 };
+pub use view::task_page::list_task_page;
+pub use view::version::{Versioned, find_version};
 pub use view::{cost, reading};
 pub use worktree::salvage::{Brought, KeptSubmodule, Listed, bring_back, list_salvages};

@@ -13,7 +13,8 @@ use crate::tree::Tree;
 
 /// Each room with the rooms it may use. Nothing points back.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("cli", &["engine", "core", "flow", "expr"]),
+    ("cli", &["server", "engine", "core", "flow", "expr"]),
+    ("server", &["engine"]),
     ("bench", &["engine", "store", "core", "flow"]),
     ("engine", &["store", "files", "git", "agents", "mcp", "core", "flow"]),
     ("store", &["core"]),

@@ -6,8 +6,8 @@ use crate::arguments::Place;
 use crate::describe::log_line;
 use crate::exit::Exit;
 use clap::Args;
-use regatta_engine::core::{FieldFault, Happening, Problem, TaskId, find_nearest};
-use regatta_engine::{Entry, Journal, orders};
+use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::{Entry, EventFilter, Journal};
 use std::time::Duration;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -33,67 +33,47 @@ pub(crate) struct Events {
 
 impl Events {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        check_kind(self.kind.as_deref())?;
+        let filter = EventFilter { task: self.task, run: None, kind: self.kind.clone() };
+        let filter = filter.checked().map_err(|error| error.explain())?;
         let project = place.open().await?;
         let mut journal = Journal::after(&project, self.from.saturating_sub(1));
         if place.screen.is_json() && !self.follow {
             let mut all = Vec::new();
             while let Some(page) = next_page(&mut journal).await? {
-                all.extend(page.iter().filter(|entry| self.admits(entry)).map(Entry::to_json));
+                all.extend(page.iter().filter(|entry| filter.admits(entry)).map(Entry::to_json));
             }
             place.screen.data(&all, |_| String::new());
             return Ok(Exit::Done);
         }
         while let Some(page) = next_page(&mut journal).await? {
-            if !self.print(place, &page) {
+            if !print(place, &filter, &page) {
                 return Ok(Exit::Done);
             }
         }
         if self.follow {
-            self.follow(place, &mut journal).await?;
+            follow(place, &filter, &mut journal).await?;
         }
         Ok(Exit::Done)
     }
+}
 
-    async fn follow(&self, place: &Place, journal: &mut Journal<'_>) -> Result<(), Problem> {
-        let interrupt = interruption();
-        loop {
-            let page = tokio::select! {
-                () = interrupt.cancelled() => return Ok(()),
-                page = journal.wait(LOOK_EVERY) => page.map_err(|error| error.explain())?,
-            };
-            if !self.print(place, &page) {
-                return Ok(());
-            }
-        }
-    }
-
-    fn admits(&self, entry: &Entry) -> bool {
-        let is_kind = |kind: &String| {
-            let own = entry.event.kind();
-            own == kind || (kind.ends_with(':') && own.starts_with(kind.as_str()))
+async fn follow(place: &Place, filter: &EventFilter, journal: &mut Journal<'_>) -> Result<(), Problem> {
+    let interrupt = interruption();
+    loop {
+        let page = tokio::select! {
+            () = interrupt.cancelled() => return Ok(()),
+            page = journal.wait(LOOK_EVERY) => page.map_err(|error| error.explain())?,
         };
-        self.task.is_none_or(|task| entry.task() == Some(task)) && self.kind.as_ref().is_none_or(is_kind)
-    }
-
-    /// Prints the events that are asked for; `false` when nobody reads any more.
-    fn print(&self, place: &Place, entries: &[Entry]) -> bool {
-        let mut asked = entries.iter().filter(|entry| self.admits(entry));
-        asked.all(|entry| place.screen.line(&entry.to_json(), |_| log_line(entry)))
+        if !print(place, filter, &page) {
+            return Ok(());
+        }
     }
 }
 
-/// A type that no event has would show nothing, and nobody would know why.
-fn check_kind(kind: Option<&str>) -> Result<(), Problem> {
-    let Some(kind) = kind else { return Ok(()) };
-    let is_known = |known: &str| known == kind || (kind.ends_with(':') && known.starts_with(kind));
-    if Happening::kinds().any(is_known) {
-        return Ok(());
-    }
-    let guess = find_nearest(kind, Happening::kinds());
-    let guess = guess.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
-    let problem = format!("names `{kind}`, which no event is{guess}");
-    Err(orders::invalid(vec![FieldFault { field: "type", problem }]).explain())
+/// Prints the events that are asked for; `false` when nobody reads any more.
+fn print(place: &Place, filter: &EventFilter, entries: &[Entry]) -> bool {
+    let mut asked = entries.iter().filter(|entry| filter.admits(entry));
+    asked.all(|entry| place.screen.line(&entry.to_json(), |_| log_line(entry)))
 }
 
 async fn next_page(journal: &mut Journal<'_>) -> Result<Option<Vec<Entry>>, Problem> {

@@ -21,6 +21,7 @@ macro_rules! group {
 
 pub(crate) mod agent;
 mod asked;
+mod browser;
 mod carry;
 pub(crate) mod completions;
 pub(crate) mod cost;
@@ -43,6 +44,8 @@ mod state_file;
 pub(crate) mod state_prune;
 pub(crate) mod task;
 mod text_file;
+pub(crate) mod token;
 pub(crate) mod trust;
 pub(crate) mod up;
+pub(crate) mod url;
 pub(crate) mod workflow;

@@ -9,8 +9,8 @@ use clap::Args;
 use jiff::tz::TimeZone;
 use regatta_engine::core::session::Scope;
 use regatta_engine::core::{Code, Problem};
-use regatta_engine::{Follower, Journal, Project, SessionLog, TimedItem, list_session_logs};
-use serde_json::{Value, json};
+use regatta_engine::{Follower, Journal, Project, SessionLog, list_session_logs};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -180,7 +180,7 @@ impl Printer<'_> {
         let (items, is_more) = follower.read().map_err(failed)?;
         for timed in &items {
             if self.screen.is_json() {
-                let item = item_of(timed, log);
+                let item = log.show_item(timed);
                 if !self.manner.follow {
                     self.items.push(item);
                 } else if !self.screen.line(&item, |_| String::new()) {
@@ -210,23 +210,4 @@ impl Printer<'_> {
             None => write(),
         }
     }
-}
-
-/// Returns an item with the session it belongs to.
-fn item_of(timed: &TimedItem, log: &SessionLog) -> Value {
-    let mut item = json!({ "session": log.number, "agentId": log.agent_id });
-    let Value::Object(fields) = &mut item else { return item };
-    if let Some(task) = log.task_id {
-        fields.insert("taskId".to_owned(), json!(task));
-    }
-    if let Some(run) = log.run_id {
-        fields.insert("runId".to_owned(), json!(run));
-    }
-    if let Some(role) = &log.role {
-        fields.insert("role".to_owned(), json!(role));
-    }
-    if let Ok(Value::Object(own)) = serde_json::to_value(timed) {
-        fields.extend(own);
-    }
-    item
 }

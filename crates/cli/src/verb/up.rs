@@ -1,5 +1,6 @@
-//! `regatta up`: runs the engine in the foreground.
+//! `regatta up`: runs the engine and the server in the foreground.
 
+use super::browser;
 use super::carry::interruption;
 use crate::arguments::Place;
 use crate::exit::Exit;
@@ -7,8 +8,10 @@ use crate::progress::Progress;
 use crate::screen::{BOLD, CYAN, DIM, YELLOW, clean};
 use crate::walls::Walls;
 use clap::Args;
-use regatta_engine::core::{Problem, TaskId, WaitsFor};
+use regatta_engine::core::{Code, Problem, TaskId, WaitsFor};
 use regatta_engine::{Engine, Error, Journal, Project, Stop, find_foreign_files, list_tasks};
+use regatta_server::{Keys, Limits, Server, Settings};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -20,16 +23,22 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often it looks whether the engine of a command has ended: more often than the commands that wait do.
 const TURN_EVERY: Duration = Duration::from_millis(50);
 
-/// Run the project's engine until interrupted
+/// Run the project's engine and its server until interrupted
 ///
-/// The engine carries out commands, starts queued tasks when there is room, and finishes what a crash left undone. While it
-/// runs, other commands only watch. If a command is already carrying out its own task, the engine waits for it. It prints
-/// a line for each change of a task or run.
+/// It prints an address to open in a browser; `regatta url` prints another. The engine carries out commands, starts queued
+/// tasks when there is room, and finishes what a crash left undone. While it runs, other commands only watch. If a command is
+/// already carrying out its own task, the engine waits for it. It prints a line for each change of a task or run.
 #[derive(Args)]
 pub(crate) struct Up {
     /// Print errors only
     #[arg(long, short)]
     quiet: bool,
+    /// Listen on this port [default: the port of the last start, or the next that is free]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Open the address in your browser
+    #[arg(long)]
+    open: bool,
 }
 
 impl Up {
@@ -42,6 +51,13 @@ impl Up {
         let root = project.root().display();
         let screen = if self.quiet { place.screen.quiet() } else { place.screen };
         screen.say(&format!("{BOLD}engine up{BOLD:#} for {root} {DIM}(stop with Ctrl-C){DIM:#}"));
+        let server = match self.serve(place, &project).await {
+            Ok(server) => server,
+            Err(problem) => {
+                engine.stop(Stop::Now).await.map_err(explain)?;
+                return Err(problem);
+            }
+        };
         for path in find_foreign_files(&project).await.map_err(explain)? {
             let shown = path.display();
             screen.say(&format!("{YELLOW}left alone{YELLOW:#}: {shown} belongs to no task of this project"));
@@ -62,8 +78,23 @@ impl Up {
         }
         progress.print("stopping; unfinished work continues with the next start");
         drop(progress);
-        engine.stop(Stop::Now).await.map_err(explain)?;
+        let (stopped, ()) = tokio::join!(engine.stop(Stop::Now), server.stop());
+        stopped.map_err(explain)?;
         Ok(Exit::Done)
+    }
+
+    /// Starts the server, and says where it is.
+    async fn serve(&self, place: &Place, project: &Arc<Project>) -> Result<Server, Problem> {
+        let actor = crate::identity::giver(None).actor;
+        let settings = Settings { port: self.port, actor, limits: Limits::default() };
+        let server = Server::start(Arc::clone(project), settings).await.map_err(|error| error.explain())?;
+        let url = server.keys().issue_url(server.port()).map_err(|error| error.explain())?;
+        let shown = json!({ "url": url, "port": server.port() });
+        place.screen.data(&shown, |_| format!("{url}\n"));
+        if self.open {
+            browser::open(place.screen, &url);
+        }
+        Ok(server)
     }
 }
 
@@ -118,7 +149,7 @@ async fn start(
         let holder = match Engine::start(Arc::clone(project)).await {
             Ok(engine) => return Ok(Some(engine)),
             Err(Error::EngineAlreadyRunning(holder)) if holder.own.is_some() => holder,
-            Err(error) => return Err(error.explain()),
+            Err(error) => return Err(with_address(project, error.explain())),
         };
         if let (Some(own), true) = (&holder.own, told_of != Some(holder.pid)) {
             place.screen.say(&format!(
@@ -133,4 +164,15 @@ async fn start(
             () = tokio::time::sleep(TURN_EVERY) => {}
         }
     }
+}
+
+/// Says where the engine that runs already can be opened.
+fn with_address(project: &Project, problem: Problem) -> Problem {
+    let keys = Keys::ensure(project).ok().filter(|_| problem.code == Code::EngineAlreadyRunning);
+    let Some((keys, port)) = keys.and_then(|keys| keys.find_port().map(|port| (keys, port))) else {
+        return problem;
+    };
+    let address = keys.address(port);
+    let next = format!("open {address} with `regatta url --open`; {}", problem.next);
+    Problem { next, ..problem }.with("address", address)
 }

@@ -3,6 +3,7 @@
 use crate::support::{CREW, PROGRAM, Transcript, add, crewed, until_in};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::repo::write_program;
+use regatta_testkit::wait::until;
 use std::path::Path;
 
 /// SQLite keeps `user_version` in these bytes of the file's header.
@@ -120,6 +121,7 @@ fn a_second_engine_is_told_who_the_first_is() {
     // A task that is done shows that the engine is up.
     project.run(&["task", "assign", "1", "--agent", "worker", "--no-wait"]);
     until_in(&project, "1", "waiting_approval");
+    until("the server is up", || project.home().join("server/port").exists());
     let refused = project.run(&["up"]);
     let pid = first.pid().to_string();
     assert!(refused.stderr.contains(&format!("process {pid} on ")), "{}", refused.stderr);

@@ -146,7 +146,7 @@ fn an_interrupted_wait_says_how_it_goes_on() {
     until_in(&project, "1", "waiting_approval");
     interrupt(&engine);
     let outcome = engine.wait();
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
+    assert!(outcome.code == Some(0) && outcome.stdout.starts_with("http://"), "{outcome:?}");
     for words in ["engine up for", "completed: 2 files", "stopping"] {
         assert!(outcome.stderr.contains(words), "{outcome:?}");
     }

@@ -37,6 +37,7 @@ mod runs_on_the_board;
 mod runs_refused;
 mod runs_taped;
 mod runs_told;
+mod server;
 mod session_log;
 mod sessions_gone;
 mod sessions_in_a_row;

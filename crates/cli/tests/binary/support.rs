@@ -191,6 +191,7 @@ pub(crate) fn check(project: &TestProject, name: &str, text: &str) {
         (r"(?m)^(  (?:log|transcripts|homes|caches|review refs|salvages|total)) +\d+.*$", "$1 <weight>"),
         (r"process \d+ on \S+", "process <pid> on <host>"),
         (r"`kill \d+`", "`kill <pid>`"),
+        (r"http://[-a-z0-9]+\.localhost:\d+/", "<address>"),
         (r"regatta \d+\.\d+\.\d+", "regatta <version>"),
     ] {
         settings.add_filter(pattern, replacement);

@@ -14,6 +14,7 @@ use crate::clock;
 use crate::core::machine::Column;
 use crate::core::{Code, EpicId, Lacks, Park, Priority, Stage, Task, TaskId};
 use crate::error::Error;
+use crate::log::filter;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::task_files::file_size;
@@ -116,6 +117,18 @@ impl TaskRow {
         }
     }
 
+    /// Returns what a filter looks at; the description is not in the short row.
+    pub fn as_row(&self) -> filter::Row<'_> {
+        filter::Row {
+            column: self.column,
+            agent: self.agent_id.as_deref(),
+            epic: self.epic_id,
+            title: &self.title,
+            description: "",
+            hidden: self.hidden,
+        }
+    }
+
     /// Adds what depends on the config.
     fn judge(&mut self, checks: &[String]) {
         let lacks = self.lacks.take().map(|lacks| lacks.with_checks(checks, &self.results));
@@ -203,6 +216,11 @@ pub async fn find_rows(project: &Project, tasks: &[TaskId]) -> Result<Vec<TaskRo
     let mut rows = list_rows(project).await?;
     rows.retain(|row| tasks.contains(&row.id));
     Ok(rows)
+}
+
+/// Returns the short rows as they are stored.
+pub(crate) async fn load_rows(project: &Project) -> Result<Vec<TaskRow>, Error> {
+    read(project, BOARD).await
 }
 
 /// Returns all tasks, by number.

@@ -2,6 +2,7 @@
 //!
 //! Does not decide anything. Start reading at `stream`; `journal` reads the log in order.
 
+pub(crate) mod event_filter;
 pub(crate) mod filter;
 pub(crate) mod journal;
 pub(crate) mod list;

@@ -30,8 +30,13 @@ pub(crate) use crate::recording::taped_task::find_taped_settings;
 pub use crate::session::role::{Ask, Played, Playing, Roles};
 pub use crate::session::roles::AgentRoles;
 pub(crate) use crate::view::outlook::{awaits_person, find_paused, find_paused_above, find_way_on, rests};
-pub use crate::view::run::{RunView, describe_next, list_runs, show_run};
+pub use crate::view::run::{
+    RunView, describe_next, list_runs, list_runs_before, show_run, show_run_only, show_state_at,
+};
 pub use crate::view::steps::{StepView, TriedView};
+pub use crate::view::workflow::{
+    EdgeView, WorkflowRow, WorkflowView, list_faults, show_fault, show_origin, show_workflow,
+};
 pub use book::{BookError, Listed, Origin, find_workflow, list_workflows};
 pub use copy::copy_workflow;
 pub(crate) use family::find_above;

@@ -182,7 +182,7 @@ async fn announce(project: &Project, token: LeaseToken, own: Option<Own>) -> Res
 
 /// Finds the process that runs the project's engine; a process that is certainly dead or whose lease has
 /// expired does not count.
-pub(crate) async fn find_running(project: &Project) -> Result<Option<Holder>, Error> {
+pub async fn find_running(project: &Project) -> Result<Option<Holder>, Error> {
     let held = project.store().find_lease(LEASE).await?;
     let Some(held) = held.filter(|held| held.expires > clock::now()) else { return Ok(None) };
     Ok(Some(read_holder(&held)?).filter(|holder| !holder.is_dead()))

@@ -1,6 +1,7 @@
 //! Runs as people and programs see them.
 
 use crate::clock;
+use crate::commands::fork_point::find_fork_point;
 use crate::commands::run_orders::{get_run, load_facts, load_index};
 use crate::core::run::{Child, Next, Phase, Run, Status};
 use crate::core::{Failure, Park, RunId, TaskId, WaitsFor};
@@ -13,7 +14,7 @@ use crate::view::outlook::{Outlook, look};
 use crate::view::steps::{StepView, find_steps};
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Everything that is shown of a run.
@@ -81,6 +82,19 @@ pub struct RunView {
     pub updated_at: Timestamp,
 }
 
+impl RunView {
+    /// Returns it as a line of the list: a state may be of any size, and there may be many.
+    pub fn to_row(&self) -> Value {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        if let Value::Object(fields) = &mut value {
+            for field in ["state", "input", "taken"] {
+                fields.shift_remove(field);
+            }
+        }
+        value
+    }
+}
+
 /// A child as it is shown.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -93,8 +107,23 @@ pub struct ChildView {
     pub ended: bool,
 }
 
-/// Shows a run.
+/// Shows a run with its steps, which replays its events.
 pub async fn show_run(project: &Project, run: RunId) -> Result<(RunView, Vec<StepView>), Error> {
+    let view = show_run_only(project, run).await?;
+    Ok((view, find_steps(&load_facts(project, run).await?)))
+}
+
+/// Returns a run as it stood when it came to a step.
+pub async fn show_state_at(project: &Project, run: RunId, step: u64) -> Result<Value, Error> {
+    let found = find_fork_point(&load_facts(project, run).await?, run, Some(step))?.run;
+    let state: Value = found.sheet.state().clone();
+    Ok(
+        json!({ "runId": run, "step": step, "node": found.node.to_string(), "item": found.item, "state": state }),
+    )
+}
+
+/// Shows a run without its steps.
+pub async fn show_run_only(project: &Project, run: RunId) -> Result<RunView, Error> {
     let run_now = get_run(project, run).await?;
     let has_engine = is_attended(project, engine::find_running(project).await?.as_ref(), run).await?;
     let mut view = view_of(&run_now, look(project, &run_now, has_engine).await?);
@@ -102,15 +131,25 @@ pub async fn show_run(project: &Project, run: RunId) -> Result<(RunView, Vec<Ste
     if let Some(park) = view.parked.as_ref().filter(|_| has_engine) {
         view.next = format!("`{}` is tried again at {}", run_now.node, park.until);
     }
-    Ok((view, find_steps(&load_facts(project, run).await?)))
+    Ok(view)
 }
 
 /// Lists the newest runs, newest first.
 pub async fn list_runs(project: &Project, count_max: usize) -> Result<Vec<RunView>, Error> {
-    let Some(last) = load_index(project).await?.state.last() else { return Ok(Vec::new()) };
+    list_runs_before(project, None, count_max).await
+}
+
+/// Lists the newest runs before one, newest first.
+pub async fn list_runs_before(
+    project: &Project,
+    before: Option<RunId>,
+    count_max: usize,
+) -> Result<Vec<RunView>, Error> {
+    let Some(newest) = load_index(project).await?.state.last() else { return Ok(Vec::new()) };
+    let last = before.map_or(newest.number(), |before| newest.number().min(before.number() - 1));
     let engine = engine::find_running(project).await?;
     let mut views = Vec::new();
-    let numbers = (1..=last.number()).rev().take(count_max);
+    let numbers = (1..=last).rev().take(count_max);
     for id in numbers.filter_map(|number| RunId::new(number).ok()) {
         let run = get_run(project, id).await?;
         let has_engine = is_attended(project, engine.as_ref(), id).await?;

@@ -10,8 +10,9 @@ use crate::core::{AgentId, FailureClass, RunId, TaskId};
 use crate::error::Error;
 use crate::project::Project;
 use jiff::Timestamp;
-use regatta_agents::Activity;
+use regatta_agents::{Activity, TimedItem};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// One session, including all of its tries.
@@ -106,6 +107,25 @@ impl SessionLog {
         self.end.is_none()
     }
 
+    /// Returns an item of its transcript with the session it belongs to.
+    pub fn show_item(&self, timed: &TimedItem) -> Value {
+        let mut item = json!({ "session": self.number, "agentId": self.agent_id });
+        let Value::Object(fields) = &mut item else { return item };
+        if let Some(task) = self.task_id {
+            fields.insert("taskId".to_owned(), json!(task));
+        }
+        if let Some(run) = self.run_id {
+            fields.insert("runId".to_owned(), json!(run));
+        }
+        if let Some(role) = &self.role {
+            fields.insert("role".to_owned(), json!(role));
+        }
+        if let Ok(Value::Object(own)) = serde_json::to_value(timed) {
+            fields.extend(own);
+        }
+        item
+    }
+
     /// Returns what it has used so far according to its transcript, and the time since it was opened.
     fn usage_so_far(&self) -> Usage {
         let used = Activity::load(&self.transcript).unwrap_or_default().usage.unwrap_or_default();
@@ -136,6 +156,19 @@ pub async fn list_session_logs(project: &Project, scope: Scope) -> Result<Vec<Se
         }
     }
     Ok(logs)
+}
+
+/// Finds a session by its name, which says whose it is: `MARK-task-NUMBER-SESSION` or `MARK-run-NUMBER-STEP`.
+pub async fn find_session_log(project: &Project, name: &str) -> Result<Option<SessionLog>, Error> {
+    let mut parts = name.rsplit('-').skip(1);
+    let (number, kind) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let scope = match kind {
+        "task" => number.parse().ok().map(Scope::Task),
+        "run" => number.parse().ok().map(Scope::Run),
+        _ => None,
+    };
+    let Some(scope) = scope else { return Ok(None) };
+    Ok(list_session_logs(project, scope).await?.into_iter().find(|log| log.session == name))
 }
 
 /// Returns what the running sessions of a scope have used so far; none of it is in an account yet.

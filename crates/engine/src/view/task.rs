@@ -151,7 +151,11 @@ pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Erro
 }
 
 /// Shows a task; if nobody works on it because a run is paused, at any distance above, names that run.
-async fn view_with_run(project: &Project, task: &Task, around: &Around) -> Result<TaskView, Error> {
+pub(crate) async fn view_with_run(
+    project: &Project,
+    task: &Task,
+    around: &Around,
+) -> Result<TaskView, Error> {
     let mut shown = view(project, task, around).await?;
     if let (UNATTENDED, Some(run)) = (shown.phase, task.run)
         && let Some(paused) = runs::find_paused(project, run).await?
@@ -266,7 +270,7 @@ pub(crate) struct Around {
     questions: Vec<(String, Asked)>,
     engine: Option<Holder>,
     /// Tasks that are not verified, as far as others depend on them.
-    unverified: BTreeSet<TaskId>,
+    pub(crate) unverified: BTreeSet<TaskId>,
 }
 
 /// What the current state of the project means for a task, beyond what the log says.

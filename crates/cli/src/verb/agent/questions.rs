@@ -6,9 +6,8 @@ use crate::exit::Exit;
 use crate::screen::{DIM, GREEN, clean};
 use clap::{Args, ValueEnum};
 use regatta_engine::core::Problem;
-use regatta_engine::core::session::{Asked, Leave};
-use regatta_engine::{answer_question, list_questions};
-use serde::Serialize;
+use regatta_engine::core::session::Leave;
+use regatta_engine::{QuestionView, answer_question, list_questions};
 
 /// List what agents are waiting for you to allow.
 #[derive(Args)]
@@ -33,22 +32,12 @@ enum Choice {
     Deny,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct QuestionView {
-    id: String,
-    agent_id: String,
-    task_id: Option<u32>,
-    run_id: Option<u32>,
-    what: String,
-    paths: Vec<String>,
-}
-
 impl Questions {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let found = list_questions(&project).await.map_err(|error| error.explain())?;
-        let views: Vec<QuestionView> = found.into_iter().map(view).collect();
+        let views: Vec<QuestionView> =
+            found.into_iter().map(|(id, asked)| QuestionView::of(id, asked)).collect();
         place.screen.data(&views, |views| render(views));
         Ok(Exit::Done)
     }
@@ -64,21 +53,10 @@ impl Answer {
         let giver = crate::identity::giver(None);
         let asked = answer_question(&project, &giver, &self.question, leave).await;
         let asked = asked.map_err(|error| error.explain())?;
-        place.screen.data(&view((self.question, asked)), |view| {
+        place.screen.data(&QuestionView::of(self.question, asked), |view| {
             format!("{GREEN}answered{GREEN:#} {}: {}\n", view.agent_id, clean(&view.what))
         });
         Ok(Exit::Done)
-    }
-}
-
-fn view((id, asked): (String, Asked)) -> QuestionView {
-    QuestionView {
-        id,
-        agent_id: asked.subject.agent_id.to_string(),
-        task_id: asked.subject.task_id.map(|task| task.number()),
-        run_id: asked.subject.run_id.map(|run| run.number()),
-        what: asked.what,
-        paths: asked.paths,
     }
 }
 

@@ -26,21 +26,10 @@ impl List {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let runs = list_runs(&project, self.limit).await.map_err(|error| error.explain())?;
-        let rows: Vec<Value> = runs.iter().map(without_state).collect();
+        let rows: Vec<Value> = runs.iter().map(RunView::to_row).collect();
         place.screen.data(&rows, |_| render(&runs));
         Ok(Exit::Done)
     }
-}
-
-/// A state may be of any size, and there may be many.
-fn without_state(run: &RunView) -> Value {
-    let mut value = serde_json::to_value(run).unwrap_or_default();
-    if let Value::Object(fields) = &mut value {
-        for field in ["state", "input", "taken"] {
-            fields.shift_remove(field);
-        }
-    }
-    value
 }
 
 fn render(runs: &[RunView]) -> String {

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::{EpicId, Lacks, Priority, Problem, TaskId};
-use regatta_engine::{Error, Filter, Row, TaskRow, TaskView, list_rows, list_tasks};
+use regatta_engine::{Error, Filter, TaskRow, TaskView, list_rows, list_tasks};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ impl List {
         let filter = Filter { column, agent, epic, text, all };
         if place.screen.is_json() {
             let tasks = list_tasks(&project).await.map_err(explain)?;
-            let asked: Vec<&TaskView> = tasks.iter().filter(|task| filter.admits(row_of(task))).collect();
+            let asked: Vec<&TaskView> = tasks.iter().filter(|task| filter.admits(task.as_row())).collect();
             place.screen.data(&asked, |_| String::new());
             return Ok(Exit::Done);
         }
@@ -52,13 +52,13 @@ impl List {
             None => None,
             Some(_) => {
                 let tasks = list_tasks(&project).await.map_err(explain)?;
-                Some(tasks.iter().filter(|task| filter.admits(row_of(task))).map(|task| task.id).collect())
+                Some(tasks.iter().filter(|task| filter.admits(task.as_row())).map(|task| task.id).collect())
             }
         };
         let rows = list_rows(&project).await.map_err(explain)?;
         let is_asked = |row: &&TaskRow| match &found {
             Some(found) => found.contains(&row.id),
-            None => filter.admits(short_row_of(row)),
+            None => filter.admits(row.as_row()),
         };
         let asked: Vec<&TaskRow> = rows.iter().filter(is_asked).collect();
         let hint = if rows.is_empty() {
@@ -79,28 +79,6 @@ fn column(text: &str) -> Result<Column, String> {
     let found = Column::ALL.into_iter().find(|column| column.as_str() == text);
     let names = || Column::ALL.map(Column::as_str).join(", ");
     found.ok_or_else(|| format!("there is no column `{text}`; choose one of: {}", names()))
-}
-
-fn row_of(task: &TaskView) -> Row<'_> {
-    Row {
-        column: task.column,
-        agent: task.agent_id.as_deref(),
-        epic: task.epic_id,
-        title: &task.title,
-        description: &task.description,
-        hidden: task.hidden,
-    }
-}
-
-fn short_row_of(task: &TaskRow) -> Row<'_> {
-    Row {
-        column: task.column,
-        agent: task.agent_id.as_deref(),
-        epic: task.epic_id,
-        title: &task.title,
-        description: "",
-        hidden: task.hidden,
-    }
 }
 
 pub(super) fn render(asked: &[&TaskRow], tasks: &[TaskRow]) -> String {

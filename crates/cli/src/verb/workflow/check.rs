@@ -1,13 +1,13 @@
 //! `regatta workflow check`.
 
-use super::find::{find_workflow, open_if_any, show_origin};
+use super::find::{find_workflow, open_if_any};
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, DIM, GREEN, RED, YELLOW, clean};
 use clap::Args;
 use regatta_engine::Project;
 use regatta_engine::core::{Code, Problem};
-use regatta_engine::runs::{Listed, list_workflows};
+use regatta_engine::runs::{Listed, list_workflows, show_fault, show_origin};
 use regatta_flow::{Fault, Workflow, check_folder, render_faults};
 use serde_json::Value;
 
@@ -48,12 +48,7 @@ fn check_one(listed: Listed) -> Checked {
 }
 
 fn to_json(checked: &Checked) -> Vec<Value> {
-    let value = |fault: &Fault| {
-        let mut value = serde_json::to_value(fault).unwrap_or_default();
-        value["workflow"] = checked.listed.name.clone().into();
-        value
-    };
-    checked.faults.iter().map(value).collect()
+    checked.faults.iter().map(|fault| show_fault(&checked.listed, fault)).collect()
 }
 
 fn refuse(checked: &[Checked], faults: Vec<Value>) -> Result<Exit, Problem> {

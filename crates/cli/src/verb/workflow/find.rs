@@ -2,7 +2,7 @@
 
 use crate::arguments::Place;
 use regatta_engine::core::{Code, Problem};
-use regatta_engine::runs::{self, Listed, Origin};
+use regatta_engine::runs::{self, Listed};
 use regatta_engine::{Error, Project};
 use regatta_flow::Workflow;
 
@@ -40,20 +40,6 @@ pub(crate) fn find_workflow(place: &Place, project: Option<&Project>, name: &str
 pub(super) fn compile(listed: &Listed) -> Result<Workflow, Problem> {
     let faulty = |faults| runs::BookError::Faulty { name: listed.address(), faults };
     Workflow::load(&listed.folder).map_err(|faults| Error::from(faulty(faults)).explain())
-}
-
-/// Says where a workflow comes from; a folder of the project from its root.
-pub(super) fn show_origin(origin: &Origin, project: Option<&Project>) -> String {
-    match origin {
-        Origin::Binary => "shipped".to_owned(),
-        Origin::Project(path) => {
-            let within = project.and_then(|project| path.strip_prefix(project.root()).ok());
-            match within {
-                Some(root) if root.as_os_str().is_empty() => ".".to_owned(),
-                within => within.unwrap_or(path).display().to_string(),
-            }
-        }
-    }
 }
 
 /// Returns a path that cannot be taken for a name.

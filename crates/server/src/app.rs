@@ -1,0 +1,70 @@
+//! What all requests share, and the path of one: guard, access, route, answer.
+
+use crate::access::{self, Access};
+use crate::answer;
+use crate::answer::Body;
+use crate::guard::{self, Hosts};
+use crate::hub::Hub;
+use crate::keys::Keys;
+use crate::limits::Limits;
+use crate::page;
+use crate::panics;
+use crate::route::Routes;
+use http::{HeaderMap, Request, Response};
+use hyper::body::Incoming;
+use regatta_engine::Project;
+use regatta_engine::core::{Actor, Code, Problem};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) project: Arc<Project>,
+    pub(crate) keys: Keys,
+    pub(crate) hosts: Hosts,
+    pub(crate) limits: Limits,
+    /// Who runs the server; whoever has the cookie or the token acts for them.
+    pub(crate) actor: Actor,
+    /// Cancelled when the server stops.
+    pub(crate) stop: CancellationToken,
+    pub(crate) routes: Routes,
+    pub(crate) hub: Arc<Hub>,
+}
+
+/// What a route asks of whoever calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Nothing.
+    Nothing,
+    /// A cookie; without one there is a page that says how to get it.
+    Page,
+    /// A cookie or a token.
+    Access,
+}
+
+/// Answers a request.
+pub(crate) async fn handle(app: Arc<App>, request: Request<Incoming>) -> Response<Body> {
+    let mut response = match respond(app, request).await {
+        Ok(response) => response,
+        Err(problem) => answer::of_problem(&problem),
+    };
+    answer::harden(&mut response);
+    response
+}
+
+async fn respond(app: Arc<App>, request: Request<Incoming>) -> Result<Response<Body>, Problem> {
+    let (parts, body) = request.into_parts();
+    guard::check(&app.hosts, &parts)?;
+    let found = app.routes.find(&parts.method, parts.uri.path());
+    let needs = found.as_ref().map_or(Needs::Access, |(route, _)| route.needs);
+    match (needs, access::find(&app.keys, &parts)) {
+        (Needs::Nothing, _) | (_, Ok(Access::Cookie | Access::Token)) => {}
+        (Needs::Page, Err(problem)) if problem.code == Code::Unauthorized => {
+            return Ok(page::without_cookie(&parts).into_response(false, &HeaderMap::new()));
+        }
+        (_, Err(problem)) => return Err(problem),
+    }
+    let (route, path) = found?;
+    let handled = panics::contain(crate::call::run(app, route, path, parts, body));
+    handled.await.unwrap_or_else(|id| Err(answer::bug(id)))
+}

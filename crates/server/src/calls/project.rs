@@ -1,0 +1,80 @@
+//! Calls about the project as a whole: its engine, agents, questions, cost and health.
+
+use super::explain;
+use regatta_engine::accounts::get_account;
+use regatta_engine::core::machine::Column;
+use regatta_engine::core::session::{Leave, Scope, Spent};
+use regatta_engine::core::{Problem, RunId, TaskId};
+use regatta_engine::cost::{CostQuery, CostView, find_cost};
+use regatta_engine::orders::Giver;
+use regatta_engine::{
+    AgentView, Finding, Holder, Project, QuestionView, TaskRow, answer_question, examine, list_agents,
+    list_questions, list_rows, mend,
+};
+
+/// Finds the process that runs the engine.
+pub(crate) async fn find_engine(project: &Project) -> Result<Option<Holder>, Problem> {
+    regatta_engine::find_running(project).await.map_err(explain)
+}
+
+pub(crate) async fn agents(project: &Project) -> Result<Vec<AgentView>, Problem> {
+    list_agents(project).await.map_err(explain)
+}
+
+pub(crate) async fn questions(project: &Project) -> Result<Vec<QuestionView>, Problem> {
+    let found = list_questions(project).await.map_err(explain)?;
+    Ok(found.into_iter().map(|(id, asked)| QuestionView::of(id, asked)).collect())
+}
+
+pub(crate) async fn answer(
+    project: &Project,
+    giver: &Giver,
+    question: String,
+    is_allowed: bool,
+) -> Result<QuestionView, Problem> {
+    let leave = if is_allowed { Leave::Allowed } else { Leave::Denied };
+    let asked = answer_question(project, giver, &question, leave).await.map_err(explain)?;
+    Ok(QuestionView::of(question, asked))
+}
+
+pub(crate) async fn cost(
+    project: &Project,
+    by: CostQuery,
+    task: Option<TaskId>,
+    run: Option<RunId>,
+) -> Result<CostView, Problem> {
+    find_cost(project, by, task, run).await.map_err(explain)
+}
+
+/// Looks for what does not add up, and repairs what can be repaired if that is asked for.
+pub(crate) async fn examine_all(project: &Project, is_fix: bool) -> Result<Vec<Finding>, Problem> {
+    let mut findings = examine(project).await.map_err(explain)?;
+    if is_fix && findings.iter().any(|finding| finding.can_fix) {
+        mend(project, &mut findings).await.map_err(explain)?;
+    }
+    Ok(findings)
+}
+
+/// What is counted for Prometheus.
+pub(crate) struct Figures {
+    pub(crate) by_column: Vec<(&'static str, u64)>,
+    pub(crate) queued: u64,
+    pub(crate) for_you: u64,
+    pub(crate) questions: u64,
+    pub(crate) running: u64,
+    pub(crate) spent: Spent,
+}
+
+pub(crate) async fn figures(project: &Project) -> Result<Figures, Problem> {
+    let rows = list_rows(project).await.map_err(explain)?;
+    let account = get_account(project, Scope::Project).await.map_err(explain)?;
+    let count = |is_meant: &dyn Fn(&TaskRow) -> bool| rows.iter().filter(|row| is_meant(row)).count() as u64;
+    Ok(Figures {
+        by_column: Column::ALL.map(|column| (column.as_str(), count(&|row| row.column == column))).into(),
+        queued: count(&|row| row.queue_position.is_some()),
+        for_you: count(&|row| row.owner == "you"),
+        questions: account.questions.len() as u64,
+        running: account.held.len() as u64,
+        spent: account.spent,
+    })
+}

@@ -1,0 +1,36 @@
+//! Calls about sessions and their output.
+
+use super::explain;
+use regatta_engine::core::{Code, Problem};
+use regatta_engine::{Follower, Project, SessionLog, find_session_log};
+use serde_json::Value;
+
+pub(crate) async fn find(project: &Project, name: &str) -> Result<SessionLog, Problem> {
+    let found = find_session_log(project, name).await.map_err(explain)?;
+    found.ok_or_else(|| {
+        Problem::new(
+            Code::SessionNotFound,
+            format!("there is no session `{name}`"),
+            "no session of that name was ever started",
+            "see `GET /api/tasks/{id}/sessions` or `GET /api/runs/{id}/sessions`",
+        )
+    })
+}
+
+/// Reads the next items of a session's output, possibly none.
+pub(crate) fn read(log: &SessionLog, follower: &mut Follower) -> Result<Vec<Value>, Problem> {
+    let mut shown = Vec::new();
+    loop {
+        let (items, is_more) = follower.read().map_err(|error| failed(log, &error))?;
+        shown.extend(items.iter().map(|timed| log.show_item(timed)));
+        if !is_more {
+            return Ok(shown);
+        }
+    }
+}
+
+fn failed(log: &SessionLog, error: &std::io::Error) -> Problem {
+    let what = format!("the output of session {} was not shown", log.number);
+    let why = format!("{} cannot be read: {error}", log.transcript.display());
+    Problem::new(Code::IoFailed, what, why, "see that the file can be read, then ask again")
+}

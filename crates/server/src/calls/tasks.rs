@@ -1,0 +1,252 @@
+//! Calls about tasks.
+
+use super::{explain, faulty};
+use regatta_engine::core::{
+    AgentId, Assignee, Create, Depend, EpicId, PrdSlug, Priority, Problem, Revise, TaskId, WaitsFor,
+};
+use regatta_engine::memory::Progress;
+use regatta_engine::orders::{self, Approving, Giver};
+use regatta_engine::{
+    BranchName, Brought, DiffView, Filter, Listed, Project, SessionLog, TaskView, bring_back, list_salvages,
+    list_session_logs, list_task_page, memory, reading, show_diff, show_task, show_task_with_file,
+};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// What a new task is made of.
+pub(crate) struct NewTask {
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) criteria: Vec<String>,
+    pub(crate) dependencies: BTreeSet<TaskId>,
+    pub(crate) priority: Priority,
+    pub(crate) epic: Option<EpicId>,
+    pub(crate) prd: Option<PrdSlug>,
+}
+
+pub(crate) async fn list(
+    project: &Project,
+    filter: &Filter,
+    after: Option<TaskId>,
+    count_max: usize,
+) -> Result<(Vec<TaskView>, bool), Problem> {
+    list_task_page(project, filter, after, count_max).await.map_err(explain)
+}
+
+/// Returns a task as `task show` does, with what was just written in its file.
+pub(crate) async fn show_whole(project: &Project, task: TaskId) -> Result<TaskView, Problem> {
+    memory::look(project, task).await.map_err(explain)?;
+    show_task_with_file(project, task).await.map_err(explain)
+}
+
+/// Returns a task as a verb leaves it.
+pub(crate) async fn show(project: &Project, task: TaskId) -> Result<TaskView, Problem> {
+    show_task(project, task).await.map_err(explain)
+}
+
+/// Tells whether something still happens to a task without a person.
+pub(crate) fn is_under_way(task: &TaskView) -> bool {
+    is_moving(task.waits_for)
+}
+
+pub(super) fn is_moving(waits_for: WaitsFor) -> bool {
+    match waits_for {
+        WaitsFor::Agent | WaitsFor::Clock | WaitsFor::Engine | WaitsFor::Queue => true,
+        WaitsFor::You | WaitsFor::Task | WaitsFor::Nobody => false,
+    }
+}
+
+pub(crate) async fn file(project: &Project, giver: &Giver, task: TaskId) -> Result<String, Problem> {
+    memory::refresh(project, giver, task).await.map(|file| file.text().to_owned()).map_err(explain)
+}
+
+pub(crate) async fn diff(project: &Project, task: TaskId) -> Result<DiffView, Problem> {
+    show_diff(project, task).await.map_err(explain)
+}
+
+pub(crate) async fn salvages(project: &Project, task: TaskId) -> Result<Vec<Listed>, Problem> {
+    list_salvages(project, task).await.map_err(explain)
+}
+
+pub(crate) async fn output(project: &Project, giver: &Giver, task: TaskId) -> Result<Value, Problem> {
+    reading::output(project, giver, task).await.map_err(explain)
+}
+
+pub(crate) async fn archived(project: &Project, task: TaskId) -> Result<Value, Problem> {
+    reading::check_task(project, task).await.map_err(explain)?;
+    reading::archive(project, task).map_err(explain)
+}
+
+pub(crate) async fn sessions(project: &Project, task: TaskId) -> Result<Vec<SessionLog>, Problem> {
+    reading::check_task(project, task).await.map_err(explain)?;
+    list_session_logs(project, regatta_engine::core::session::Scope::Task(task)).await.map_err(explain)
+}
+
+pub(crate) async fn create(project: &Project, giver: &Giver, new: NewTask) -> Result<TaskId, Problem> {
+    let create = Create::new(new.title, new.description, new.criteria, new.dependencies, new.priority);
+    let create = create.map_err(faulty)?.filed_under(new.epic, new.prd);
+    orders::create(project, giver, create).await.map_err(explain)
+}
+
+pub(crate) async fn edit(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    revise: Revise,
+) -> Result<(), Problem> {
+    orders::edit(project, giver, task, revise).await.map_err(explain)
+}
+
+pub(crate) async fn delete(project: &Project, giver: &Giver, task: TaskId) -> Result<(), Problem> {
+    orders::delete(project, giver, task).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn depend(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    add: BTreeSet<TaskId>,
+    remove: BTreeSet<TaskId>,
+) -> Result<(), Problem> {
+    orders::depend(project, giver, task, Depend { add, remove }).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn assign(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    agent: Option<AgentId>,
+    priority: Option<Priority>,
+    may_queue: bool,
+) -> Result<(), Problem> {
+    let to = agent.map_or(Assignee::Default, Assignee::from);
+    orders::assign(project, giver, task, to, priority, may_queue).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn take(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    priority: Option<Priority>,
+) -> Result<(), Problem> {
+    orders::take(project, giver, task, priority).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn reassign(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    agent: Option<AgentId>,
+    stop: bool,
+    feedback: Option<String>,
+) -> Result<(), Problem> {
+    orders::reassign(project, giver, task, agent, stop, feedback).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<(), Problem> {
+    orders::submit(project, giver, task).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn dequeue(project: &Project, giver: &Giver, task: TaskId) -> Result<(), Problem> {
+    orders::dequeue(project, giver, task).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn complete(project: &Project, giver: &Giver, task: TaskId) -> Result<(), Problem> {
+    orders::complete(project, giver, task).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn approve(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    approving: Approving,
+) -> Result<(), Problem> {
+    orders::approve(project, giver, task, approving).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn reject(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    reason: String,
+    feedback: Option<String>,
+    agent: Option<AgentId>,
+) -> Result<(), Problem> {
+    orders::reject_to(project, giver, task, reason, feedback, agent).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn resume(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    feedback: Option<String>,
+) -> Result<(), Problem> {
+    orders::resume(project, giver, task, feedback).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn cancel(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    reason: Option<String>,
+) -> Result<(), Problem> {
+    orders::cancel(project, giver, task, reason).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn hide(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    hidden: bool,
+) -> Result<(), Problem> {
+    orders::hide(project, giver, task, hidden).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn tick(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    numbers: &[(usize, bool)],
+) -> Result<(), Problem> {
+    memory::tick(project, giver, task, numbers).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn log_progress(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    (did, issues, next): (String, String, String),
+) -> Result<(), Problem> {
+    memory::log_progress(project, giver, task, &Progress { did, issues, next })
+        .await
+        .map(drop)
+        .map_err(explain)
+}
+
+pub(crate) async fn write_output(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+    text: &str,
+) -> Result<(), Problem> {
+    memory::write_output(project, giver, task, text).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn archive(
+    project: &Project,
+    giver: &Giver,
+    task: TaskId,
+) -> Result<Option<(u32, u32)>, Problem> {
+    memory::archive(project, giver, task).await.map_err(explain)
+}
+
+pub(crate) async fn bring_back_salvage(
+    project: &Project,
+    task: TaskId,
+    number: Option<u32>,
+    branch: Option<&str>,
+) -> Result<Brought, Problem> {
+    let branch = branch.map(BranchName::parse).transpose();
+    let branch = branch.map_err(|error| crate::answer::invalid("branch", format!("is wrong: {error}")))?;
+    bring_back(project, task, number, branch).await.map_err(explain)
+}

@@ -1,0 +1,100 @@
+//! Following the output of a session while its agent writes.
+
+use crate::app::App;
+use crate::calls;
+use bytes::Bytes;
+use regatta_engine::{Follower, SessionLog};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How often a transcript is looked at for more; a look is one system call while nothing was added.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// After how many looks in vain a client hears from us.
+const LOOKS_PER_HEARTBEAT: u32 = 75;
+
+/// How items are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// On a connection of their own: the ID is the number of the item.
+    Own,
+    /// Beside the log, whose events have the IDs: each says which session it belongs to.
+    Shared,
+}
+
+/// One client that follows one session.
+pub(crate) struct Following {
+    app: Arc<App>,
+    log: SessionLog,
+    follower: Follower,
+    frames: Frames,
+    /// How many items were read.
+    number: usize,
+    /// How many of them the client knows.
+    known: usize,
+}
+
+/// The client is gone, the server stops, or the file cannot be read any more.
+struct Gone;
+
+impl Following {
+    pub(crate) fn new(app: &Arc<App>, log: SessionLog, known: usize, frames: Frames) -> Self {
+        let follower = Follower::new(&log.transcript);
+        Following { app: Arc::clone(app), log, follower, frames, number: 0, known }
+    }
+
+    /// Sends what there is and what comes, until the session has ended.
+    pub(crate) async fn run(mut self, sender: mpsc::Sender<Bytes>) {
+        let _ = self.follow(&sender).await;
+    }
+
+    async fn follow(&mut self, sender: &mpsc::Sender<Bytes>) -> Result<(), Gone> {
+        let mut looks = 0;
+        loop {
+            let items = calls::sessions::read(&self.log, &mut self.follower).map_err(|_| Gone)?;
+            for item in &items {
+                self.number += 1;
+                if self.number > self.known {
+                    self.send(sender, self.frame(item)).await?;
+                }
+            }
+            if !items.is_empty() {
+                continue;
+            }
+            if self.log.end.is_some() {
+                let end = json!({ "session": self.log.session, "end": self.log.end });
+                return self.send(sender, format!("event: end\ndata: {end}\n\n")).await;
+            }
+            looks += 1;
+            if looks % LOOKS_PER_HEARTBEAT == 0 && self.frames == Frames::Own {
+                self.send(sender, ": heartbeat\n\n".to_owned()).await?;
+            }
+            tokio::select! {
+                () = self.app.stop.cancelled() => return Err(Gone),
+                () = sender.closed() => return Err(Gone),
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+            // The log is asked before the file is read: what was written before the end is then read, too.
+            self.log = calls::sessions::find(&self.app.project, &self.log.session).await.map_err(|_| Gone)?;
+        }
+    }
+
+    fn frame(&self, item: &Value) -> String {
+        match self.frames {
+            Frames::Own => format!("id: {}\ndata: {item}\n\n", self.number),
+            Frames::Shared => {
+                let data = json!({ "session": self.log.session, "number": self.number, "item": item });
+                format!("event: output\ndata: {data}\n\n")
+            }
+        }
+    }
+
+    async fn send(&self, sender: &mpsc::Sender<Bytes>, text: String) -> Result<(), Gone> {
+        tokio::select! {
+            () = self.app.stop.cancelled() => Err(Gone),
+            sent = sender.send(Bytes::from(text)) => sent.map_err(|_| Gone),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! HTTP over the engine: translate in, call the engine, translate out.
+//!
+//! There are no rules here: what may happen is decided in `core`, and the objects that are sent are those of `--json`, made in
+//! the engine's `view`. No request replays a log. Everything that calls the engine is in `calls`, so that a change of its
+//! interface touches one module.
+//!
+//! Start reading at [`Server`], then `routes`.
+
+mod accept;
+mod access;
+mod answer;
+mod app;
+mod body;
+mod call;
+mod calls;
+mod connection;
+mod error;
+mod following;
+mod guard;
+mod hub;
+mod keys;
+mod limits;
+mod listen;
+mod openapi;
+mod page;
+mod page_of;
+mod panics;
+mod query;
+mod route;
+mod routes;
+mod server;
+mod status;
+mod stream_body;
+mod waiting;
+
+pub use error::Error;
+pub use keys::Keys;
+pub use limits::Limits;
+pub use panics::find_request;
+pub use server::{Server, Settings};
+pub use status::status_of;

@@ -1,0 +1,39 @@
+//! Whether the engine is alive, and what the API is.
+
+use crate::answer::Answer;
+use crate::app::Needs;
+use crate::call::Call;
+use crate::calls;
+use crate::openapi;
+use crate::route::Route;
+use http::StatusCode;
+use regatta_engine::core::Problem;
+use serde_json::json;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(
+            "/healthz",
+            "health",
+            "Tell whether the engine is alive, and where the log stands",
+            health,
+        )
+        .needs(Needs::Nothing),
+        Route::get("/api/openapi.json", "describe", "Describe the API, in OpenAPI 3.1", describe),
+    ]
+}
+
+async fn describe(call: Call) -> Result<Answer, Problem> {
+    Ok(Answer::json(openapi::describe(&call.app.routes.list)))
+}
+
+async fn health(call: Call) -> Result<Answer, Problem> {
+    let seq = calls::position(&call.app.project).await?;
+    let holder = calls::project::find_engine(&call.app.project).await?;
+    let lease = holder.as_ref().map(|holder| {
+        json!({ "pid": holder.pid, "host": holder.host, "command": holder.command, "since": holder.since })
+    });
+    let status = if holder.is_some() { "ok" } else { "no_engine" };
+    let answer = Answer::json(json!({ "status": status, "seq": seq, "lease": lease }));
+    Ok(if holder.is_some() { answer } else { answer.status(StatusCode::SERVICE_UNAVAILABLE) })
+}

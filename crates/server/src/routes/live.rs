@@ -1,0 +1,64 @@
+//! Events and followed outputs on one connection, because a browser has six per host.
+
+use super::events::{filter_of, start_of};
+use crate::answer::{Answer, invalid};
+use crate::call::Call;
+use crate::calls;
+use crate::following::{Following, Frames};
+use crate::route::{Kind, Route};
+use crate::stream_body;
+use regatta_engine::core::Problem;
+use std::sync::Arc;
+
+/// How many sessions one connection follows.
+const SESSIONS_MAX: usize = 16;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(
+            "/api/live",
+            "followAll",
+            "Follow the log and the output of sessions as server-sent events on one connection",
+            live,
+        )
+        .takes(
+            "after",
+            Kind::Number,
+            "The number of the last event that is known; `Last-Event-ID` comes first",
+        )
+        .takes("task", Kind::Number, "Only events of this task")
+        .takes("run", Kind::Number, "Only events of this run")
+        .takes(
+            "type",
+            Kind::Text,
+            "Only events of this type, or of all that begin so if it ends with a colon",
+        )
+        .takes(
+            "sessions",
+            Kind::Text,
+            "Names of sessions, with commas; `NAME:N` leaves out the first N items",
+        ),
+    ]
+}
+
+async fn live(call: Call) -> Result<Answer, Problem> {
+    let filter = filter_of(&call)?;
+    let (start, head) = start_of(&call).await?;
+    let names: Vec<&str> =
+        call.query.text("sessions").unwrap_or_default().split(',').filter(|name| !name.is_empty()).collect();
+    if names.len() > SESSIONS_MAX {
+        return Err(invalid("sessions", format!("has more than {SESSIONS_MAX} names")));
+    }
+    let (sender, body) = stream_body::channel();
+    for name in names {
+        let (name, known) = name.split_once(':').unwrap_or((name, "0"));
+        let known = known
+            .parse()
+            .map_err(|_| invalid("sessions", "must be names, each with a number after a colon or none"))?;
+        let log = calls::sessions::find(&call.app.project, name).await?;
+        tokio::spawn(Following::new(&call.app, log, known, Frames::Shared).run(sender.clone()));
+    }
+    let hub = Arc::clone(&call.app.hub);
+    tokio::spawn(hub.feed(start.unwrap_or(head), filter, sender, call.app.stop.clone()));
+    Ok(Answer::stream("text/event-stream", body).seq(head))
+}

@@ -1,0 +1,53 @@
+//! Figures for Prometheus.
+
+use crate::answer::Answer;
+use crate::app::Needs;
+use crate::call::Call;
+use crate::calls;
+use crate::route::Route;
+use regatta_engine::core::Problem;
+use std::fmt::Write as _;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![Route::get("/metrics", "measure", "Show figures for Prometheus", measure).needs(Needs::Nothing)]
+}
+
+async fn measure(call: Call) -> Result<Answer, Problem> {
+    let project = &call.app.project;
+    let figures = calls::project::figures(project).await?;
+    let mut text = String::new();
+    let mut family = |name: &str, kind: &str, about: &str, samples: &[(String, u64)]| {
+        let _ = writeln!(text, "# HELP {name} {about}\n# TYPE {name} {kind}");
+        for (labels, value) in samples {
+            let _ = writeln!(text, "{name}{labels} {value}");
+        }
+    };
+    let one = |value: u64| vec![(String::new(), value)];
+    let columns: Vec<(String, u64)> = figures
+        .by_column
+        .iter()
+        .map(|(column, count)| (format!("{{column=\"{column}\"}}"), *count))
+        .collect();
+    family("regatta_tasks", "gauge", "Tasks by column.", &columns);
+    family("regatta_tasks_queued", "gauge", "Tasks that wait in the queue.", &one(figures.queued));
+    family("regatta_tasks_for_you", "gauge", "Tasks that wait for a person.", &one(figures.for_you));
+    family("regatta_sessions_total", "counter", "Sessions that were started.", &one(figures.spent.sessions));
+    family("regatta_sessions_running", "gauge", "Sessions that run now.", &one(figures.running));
+    family("regatta_tokens_total", "counter", "Tokens that sessions used.", &one(figures.spent.tokens()));
+    family(
+        "regatta_cost_micros_total",
+        "counter",
+        "Cost in millionths of a US dollar.",
+        &one(figures.spent.cost_micros),
+    );
+    family(
+        "regatta_questions",
+        "gauge",
+        "Questions of agents that wait for a person.",
+        &one(figures.questions),
+    );
+    family("regatta_log_position", "counter", "Events in the log.", &one(calls::position(project).await?));
+    let readers = u64::try_from(call.app.hub.count_readers()).unwrap_or(u64::MAX);
+    family("regatta_stream_readers", "gauge", "Clients that follow the log.", &one(readers));
+    Ok(Answer::text("text/plain; version=0.0.4; charset=utf-8", text))
+}

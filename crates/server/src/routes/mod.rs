@@ -1,0 +1,70 @@
+//! The table of routes, one file per group.
+
+mod documents;
+mod events;
+mod health;
+mod live;
+mod messages;
+mod metrics;
+mod project;
+mod runs;
+mod sessions;
+mod task_changes;
+mod tasks;
+
+use crate::app::Needs;
+use crate::page;
+use crate::route::{Kind, Route};
+
+/// Returns every route.
+pub(crate) fn all() -> Vec<Route> {
+    let pages = vec![
+        Route::get("/", "home", "Say that the board comes", page::home).needs(Needs::Page),
+        Route::get("/open", "open", "Turn a one-time code into a cookie", page::open)
+            .needs(Needs::Nothing)
+            .takes("code", Kind::Text, "The one-time code"),
+    ];
+    let groups = [
+        pages,
+        health::routes(),
+        tasks::routes(),
+        task_changes::routes(),
+        runs::routes(),
+        documents::routes(),
+        messages::routes(),
+        project::routes(),
+        events::routes(),
+        live::routes(),
+        metrics::routes(),
+        sessions::routes(),
+    ];
+    groups.into_iter().flatten().collect()
+}
+
+/// The parameters of a list.
+trait Paged {
+    /// Adds them.
+    fn paged(self) -> Self;
+}
+
+impl Paged for Route {
+    fn paged(self) -> Self {
+        self.takes("limit", Kind::Number, "How many items at most, up to 1000; 100 by default").takes(
+            "after",
+            Kind::Text,
+            "Where the page begins: `next` of the page before",
+        )
+    }
+}
+
+/// The parameter of a change that sets something off.
+trait Awaited {
+    /// Adds it.
+    fn awaited(self) -> Self;
+}
+
+impl Awaited for Route {
+    fn awaited(self) -> Self {
+        self.takes("wait", Kind::Number, "How many seconds to wait for what the change sets off, up to 60")
+    }
+}

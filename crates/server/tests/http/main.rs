@@ -1,0 +1,8 @@
+//! The server through real sockets: access, limits, the objects and the changes.
+
+mod access;
+mod changes;
+mod client;
+mod limits;
+mod reads;
+mod streams;
