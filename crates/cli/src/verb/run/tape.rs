@@ -17,10 +17,10 @@ use std::sync::Arc;
 #[derive(Args)]
 pub(super) struct TapeOptions {
     /// Keeps what each role is told, returns and edits in a new folder.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["replay", "no_wait"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["replay", "no_wait", "command_id"])]
     record: Option<PathBuf>,
     /// Plays a recorded run with no agent, and ends with 1 if it goes otherwise than it was recorded.
-    #[arg(long, value_name = "DIR", conflicts_with = "no_wait")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["no_wait", "command_id"])]
     replay: Option<PathBuf>,
 }
 
