@@ -9,6 +9,7 @@ use crate::{
     MovedRefs, PrdSlug, Priority, RunId, Salvage, TaskId, plain_text,
 };
 use jiff::Timestamp;
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 const TITLE_CHARACTERS_MAX: usize = 200;
@@ -80,7 +81,8 @@ pub struct FieldFault {
 }
 
 /// Makes a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Create {
     pub(crate) title: String,
     pub(crate) description: String,
@@ -92,7 +94,8 @@ pub struct Create {
 }
 
 /// Changes what a task says of itself; what is not named stays.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Revise {
     /// A new title.
     pub title: Option<String>,
@@ -103,13 +106,16 @@ pub struct Revise {
     /// A new priority.
     pub priority: Option<Priority>,
     /// Another epic, or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub epic: Option<Option<EpicId>>,
     /// Another PRD, or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prd: Option<Option<PrdSlug>>,
 }
 
 /// Changes what a task depends on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Depend {
     /// The tasks it shall depend on besides.
     pub add: BTreeSet<TaskId>,
@@ -135,7 +141,8 @@ pub struct Assign {
 }
 
 /// Whom a task is given to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Assignee {
     /// The only agent of the project, or the one that the config names.
     Default,

@@ -1,9 +1,12 @@
-//! What the world must be asked to do after a fact.
+//! What the world must be asked to do: every kind of effect, and which ones a fact about a task asks for.
 //!
-//! Each fact leads to at most one effect, and the outcome of an effect leads to the fact that leads to the next:
-//! that keeps the order of the table, and a crash in between loses nothing.
+//! Each fact about a task leads to at most one effect, and the outcome of an effect leads to the fact that leads to the
+//! next: that keeps the order of the table, and a crash in between loses nothing. What a run asks for is decided in
+//! [`crate::run::effects`].
 
-use crate::{AgentId, Approval, CommitId, Event, ReviewPhase, Stage, Task, TaskId, WorkPhase, Worktree};
+use crate::{
+    AgentId, Approval, CommitId, Event, Failure, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase, Worktree,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +72,55 @@ pub enum Effect {
         base: CommitId,
         target: String,
     },
+    PublishItems {
+        run: RunId,
+        step: u64,
+    },
+    PerformNode {
+        run: RunId,
+        step: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        asks: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+    },
+    StartChildren {
+        run: RunId,
+        step: u64,
+    },
+    LandTask {
+        run: RunId,
+        step: u64,
+        task: TaskId,
+    },
+    StopRun {
+        run: RunId,
+    },
+    ReleaseTask {
+        run: RunId,
+        task: TaskId,
+        /// Why it is given up; nothing when the run has completed.
+        error: Option<Failure>,
+    },
+    TellParent {
+        run: RunId,
+        parent: RunId,
+        item: String,
+    },
+}
+
+/// Who asks for an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Asker {
+    /// A task.
+    Task(TaskId),
+    /// A run.
+    Run(RunId),
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// What the prompt of a resumed agent says.
@@ -100,11 +152,18 @@ impl Effect {
             Effect::MergeBranch { .. } => "merge_branch",
             Effect::StopAgent { .. } => "stop_agent",
             Effect::RemoveWorktree { .. } => "remove_worktree",
+            Effect::PublishItems { .. } => "publish_items",
+            Effect::PerformNode { .. } => "perform_node",
+            Effect::StartChildren { .. } => "start_children",
+            Effect::LandTask { .. } => "land_task",
+            Effect::StopRun { .. } => "stop_run",
+            Effect::ReleaseTask { .. } => "release_task",
+            Effect::TellParent { .. } => "tell_parent",
         }
     }
 
-    /// Returns the task it is for.
-    pub fn task(&self) -> TaskId {
+    /// Returns who asks for it.
+    pub fn asker(&self) -> Asker {
         match self {
             Effect::CreateWorktree { task, .. }
             | Effect::RunSession { task, .. }
@@ -115,7 +174,14 @@ impl Effect {
             | Effect::ApproveByPolicy { task, .. }
             | Effect::MergeBranch { task, .. }
             | Effect::StopAgent { task, .. }
-            | Effect::RemoveWorktree { task, .. } => *task,
+            | Effect::RemoveWorktree { task, .. } => Asker::Task(*task),
+            Effect::PublishItems { run, .. }
+            | Effect::PerformNode { run, .. }
+            | Effect::StartChildren { run, .. }
+            | Effect::LandTask { run, .. }
+            | Effect::StopRun { run }
+            | Effect::ReleaseTask { run, .. }
+            | Effect::TellParent { run, .. } => Asker::Run(*run),
         }
     }
 }

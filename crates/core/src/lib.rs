@@ -47,7 +47,7 @@ pub use command::{
 };
 pub use crew::{AgentState, Berth, Crew, Queued, Shortage};
 pub use decide::{Answer, Decision, Situation, decide};
-pub use effect::{Effect, Resume, effects};
+pub use effect::{Asker, Effect, Resume, effects};
 pub use event::{CheckoutNote, Event, Fact};
 pub use failure_class::FailureClass;
 pub use file::{

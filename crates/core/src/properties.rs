@@ -4,7 +4,7 @@
 //! add up; in the honest one outcomes answer effects, and then nothing may get stuck or leak.
 
 use crate::machine::{Column, TRANSITIONS};
-use crate::testing::{World, agent, breakdown, commit, complete, evidence, failure, id, user};
+use crate::testing::{World, agent, breakdown, commit, complete, evidence, failure, id, task_of, user};
 use crate::{
     Actor, Approval, Approve, Assign, Cancel, Code, Command, Create, Depend, Effect, Event, Fact,
     FailureClass, Feedback, Outcome, Priority, Reassign, Reject, Salvage, Seen, SessionEnd, Stage, Start,
@@ -122,7 +122,7 @@ fn play(world: &mut World, step: Move) -> bool {
                 (0..world.open.len()).filter(|open| world.open[*open].started).collect();
             if !sessions.is_empty() {
                 let open = world.open.remove(sessions[index.index(sessions.len())]);
-                let (task, session) = (open.effect.task(), world.tasks[&open.effect.task()].sessions);
+                let (task, session) = (task_of(&open.effect), world.tasks[&task_of(&open.effect)].sessions);
                 let end = SessionEnd::Broken(breakdown(class));
                 world.report(task, Outcome::SessionEnded { session, end });
             }
@@ -146,7 +146,7 @@ fn turn(world: &World, index: &prop::sample::Index) -> Option<usize> {
     if is_session(effect) {
         return Some(picked);
     }
-    world.open.iter().position(|open| open.effect.task() == effect.task() && !is_session(&open.effect))
+    world.open.iter().position(|open| task_of(&open.effect) == task_of(effect) && !is_session(&open.effect))
 }
 
 /// What is remembered of the world before a move.
@@ -245,7 +245,7 @@ fn check_honest(world: &World) -> Result<(), TestCaseError> {
         check_has_next(world, task)?;
         let is_session = |effect: &Effect| matches!(effect, Effect::RunSession { .. });
         let sessions =
-            world.open.iter().filter(|open| open.effect.task() == task.id && is_session(&open.effect));
+            world.open.iter().filter(|open| task_of(&open.effect) == task.id && is_session(&open.effect));
         prop_assert!(sessions.count() <= 1, "one session per task: {:?}", world.open);
         let berth = world.crew.berths.get(&task.id);
         let holds_place = berth.is_some_and(|berth| berth.state.is_working());
@@ -271,7 +271,7 @@ fn check_has_next(world: &World, task: &Task) -> Result<(), TestCaseError> {
         prop_assert_eq!(may_cancel, is_held, "a task at rest can be given up: {:?}", task);
         return Ok(());
     }
-    let mut open = world.open.iter().filter(|open| open.effect.task() == task.id);
+    let mut open = world.open.iter().filter(|open| task_of(&open.effect) == task.id);
     let waits = match &task.stage {
         Stage::InProgress(work) => match work.phase {
             WorkPhase::Running { session } => open.any(|open| {

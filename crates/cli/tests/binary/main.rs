@@ -35,6 +35,7 @@ mod runs_crashed;
 mod runs_of_many;
 mod runs_on_the_board;
 mod runs_refused;
+mod runs_repeated;
 mod runs_taped;
 mod runs_told;
 mod server;

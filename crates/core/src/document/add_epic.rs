@@ -3,9 +3,11 @@
 use super::{Catalogue, Event};
 use crate::command::Faults;
 use crate::{FieldFault, PrdSlug, Refusal};
+use serde::Serialize;
 
 /// Adds an epic.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct AddEpic {
     title: String,
     description: String,

@@ -4,9 +4,11 @@ use super::prd::check_text;
 use super::{Catalogue, Event};
 use crate::command::Faults;
 use crate::{FieldFault, PrdSlug, Refusal};
+use serde::Serialize;
 
 /// Adds a PRD.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct AddPrd {
     slug: PrdSlug,
     title: String,

@@ -3,14 +3,17 @@
 use super::{Event, Situation};
 use crate::command::Faults;
 use crate::{EpicId, FieldFault, PrdSlug, Refusal};
+use serde::Serialize;
 
 /// Changes an epic; what is not given stays.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ChangeEpic {
     epic: EpicId,
     title: Option<String>,
     description: Option<String>,
     /// Another PRD, or `Some(None)` for no PRD any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
     prd: Option<Option<PrdSlug>>,
 }
 

@@ -4,9 +4,11 @@ use super::prd::check_text;
 use super::{Event, Situation};
 use crate::command::Faults;
 use crate::{FieldFault, PrdSlug, Refusal};
+use serde::Serialize;
 
 /// Changes a PRD; what is not given stays.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ChangePrd {
     slug: PrdSlug,
     title: Option<String>,

@@ -3,9 +3,11 @@
 use super::{AddEpic, AddPrd, Catalogue, ChangeEpic, ChangePrd, Epic, Event, Prd};
 use super::{add_epic, add_prd, change_epic, change_prd};
 use crate::Refusal;
+use serde::Serialize;
 
 /// Something that is to be done to an epic or a PRD.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Command {
     /// Add a PRD.
     AddPrd(AddPrd),

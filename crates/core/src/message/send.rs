@@ -8,6 +8,7 @@ use super::inbox::UNREAD_MAX;
 use super::{Event, Inbox, Letter, Party, Post};
 use crate::command::Faults;
 use crate::{AgentId, FieldFault, MessageId, Plan, Refusal, RunId, TaskId, find_nearest};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -19,7 +20,8 @@ const BODY_CHARACTERS_MAX: usize = 20_000;
 const DATA_BYTES_MAX: usize = 64 * 1024;
 
 /// A message that is to be sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Draft {
     from: Party,
     to: Party,
@@ -32,7 +34,8 @@ pub struct Draft {
 }
 
 /// What a message belongs to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct About {
     task: Option<TaskId>,
     run: Option<RunId>,

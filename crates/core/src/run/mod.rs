@@ -26,7 +26,7 @@ mod turn;
 pub use begin::{Order, Taken, begin, find_first, fork};
 pub use board::{find_board_items, task_of};
 pub use decide::{Command, Inputs, decide, decide_again};
-pub use effect::{Effect, effects};
+pub use effect::effects;
 pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, Taping};
 pub use failure::explain_node;
 pub use index::Index;

@@ -19,4 +19,4 @@ pub(crate) use samples::{
 };
 pub(crate) use script::{check, render_refusal, run};
 pub(crate) use sessions::session_samples;
-pub(crate) use world::{Step, World};
+pub(crate) use world::{Step, World, task_of};

@@ -7,9 +7,9 @@ use super::{agent, commit, complete, evidence, failure};
 use crate::document::Catalogue;
 use crate::session::Budget;
 use crate::{
-    Actor, AgentSettings, Answer, Approval, Approve, Code, Command, Crew, Decision, Effect, Event, Fact,
-    Failure, Outcome, Plan, Refusal, Retries, Salvage, Seen, SessionEnd, Settings, Situation, Task, TaskId,
-    decide, effects,
+    Actor, AgentSettings, Answer, Approval, Approve, Asker, Code, Command, Crew, Decision, Effect, Event,
+    Fact, Failure, Outcome, Plan, Refusal, Retries, Salvage, Seen, SessionEnd, Settings, Situation, Task,
+    TaskId, decide, effects,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -117,18 +117,18 @@ impl World {
 
     /// Returns the place in `open` of the oldest effect of a task, other than a session under way.
     pub(crate) fn find_open(&self, id: TaskId) -> Option<usize> {
-        self.open.iter().position(|open| open.effect.task() == id && !open.started)
+        self.open.iter().position(|open| task_of(&open.effect) == id && !open.started)
     }
 
     /// Returns the place in `open` of a session under way.
     pub(crate) fn find_session(&self, id: TaskId) -> Option<usize> {
-        self.open.iter().position(|open| open.effect.task() == id && open.started)
+        self.open.iter().position(|open| task_of(&open.effect) == id && open.started)
     }
 
     /// Answers an open effect well or badly, and returns all resulting steps.
     pub(crate) fn answer(&mut self, index: usize, well: bool) -> Vec<Step> {
         let Open { effect, started } = self.open[index].clone();
-        let task = effect.task();
+        let task = task_of(&effect);
         let begins = matches!(effect, Effect::RunSession { .. }) && well && !started;
         if begins {
             self.open[index].started = true;
@@ -163,7 +163,7 @@ impl World {
 
     fn end_sessions(&mut self, id: TaskId) -> Vec<Step> {
         let is_session =
-            |open: &Open| open.effect.task() == id && matches!(open.effect, Effect::RunSession { .. });
+            |open: &Open| task_of(&open.effect) == id && matches!(open.effect, Effect::RunSession { .. });
         let sessions: Vec<Open> = self.open.iter().filter(|open| is_session(open)).cloned().collect();
         self.open.retain(|open| !is_session(open));
         let mut steps = Vec::new();
@@ -195,7 +195,7 @@ impl World {
     }
 
     fn success(&self, effect: &Effect, started: bool) -> Outcome {
-        let task = &self.tasks[&effect.task()];
+        let task = &self.tasks[&task_of(effect)];
         match effect {
             Effect::CreateWorktree { .. } => Outcome::WorktreeCreated,
             Effect::RunSession { session, .. } if started => {
@@ -222,7 +222,16 @@ impl World {
                 let salvage = Salvage { name, commit: commit(0xdef) };
                 Outcome::WorktreeRemoved { salvage: (!is_merged).then_some(salvage) }
             }
+            of_run => unreachable!("no task asks for {of_run:?}"),
         }
+    }
+}
+
+/// Returns the task that asks for an effect.
+pub(crate) fn task_of(effect: &Effect) -> TaskId {
+    match effect.asker() {
+        Asker::Task(task) => task,
+        Asker::Run(run) => unreachable!("run {run} asks for it"),
     }
 }
 
@@ -247,5 +256,6 @@ fn mishap(effect: &Effect, started: bool) -> Outcome {
         }
         Effect::StopAgent { .. } => Outcome::AgentNotStopped(failure(Code::AgentStopFailed)),
         Effect::RemoveWorktree { .. } => Outcome::WorktreeNotRemoved(failure(Code::WorktreeRemovalFailed)),
+        of_run => unreachable!("no task asks for {of_run:?}"),
     }
 }

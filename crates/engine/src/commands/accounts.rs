@@ -3,21 +3,22 @@
 //! One fact covers all accounts of a session, so that two sessions cannot both be promised the rest of a
 //! budget.
 
-use crate::clock;
-use crate::commands::round;
+use crate::commands::batch::{Batch, Reads};
+use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::session::{
-    self, Account, Allowance, Charged, Ending, Event, Leave, Resumable, Scope, Subject, Usage,
+    self, Account, Allowance, Budget, Charged, Ending, Event, Leave, Resumable, Scope, Subject, Usage,
 };
 use crate::core::{Actor, Fact, FailureClass, Park};
 use crate::error::Error;
 use crate::log;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
-use regatta_store::{Append, CommandKey, LeaseToken, StreamName};
+use regatta_store::LeaseToken;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a session gets when it is opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Opened {
     /// What it may use.
     pub(crate) allowed: Allowance,
@@ -60,7 +61,7 @@ pub(crate) async fn open(
     subject: &Subject,
     is_fresh: bool,
 ) -> Result<Opened, Error> {
-    round::take(project, &Turn { token, subject, deed: Deed::Open { is_fresh } }).await
+    record(project, token, subject, Entry::Open { is_fresh }).await
 }
 
 /// Counts what a session used, and gives back what was set aside for it.
@@ -70,7 +71,7 @@ pub(crate) async fn close(
     subject: &Subject,
     closing: Closing,
 ) -> Result<(), Error> {
-    round::take(project, &Turn { token, subject, deed: Deed::Close(closing) }).await.map(|_| ())
+    record(project, token, subject, Entry::Close(closing)).await.map(drop)
 }
 
 /// Records that a session which broke off, and belongs to no task, is retried later.
@@ -80,7 +81,7 @@ pub(crate) async fn park(
     subject: &Subject,
     park: Park,
 ) -> Result<(), Error> {
-    round::take(project, &Turn { token, subject, deed: Deed::Park(park) }).await.map(|_| ())
+    record(project, token, subject, Entry::Park(park)).await.map(drop)
 }
 
 /// Puts a question of an agent to a person.
@@ -90,9 +91,7 @@ pub(crate) async fn ask(
     subject: &Subject,
     (question, what, paths): (u64, String, Vec<String>),
 ) -> Result<(), Error> {
-    round::take(project, &Turn { token, subject, deed: Deed::Ask { question, what, paths } })
-        .await
-        .map(|_| ())
+    record(project, token, subject, Entry::Ask { question, what, paths }).await.map(drop)
 }
 
 /// Records an answer that an agent got without a person.
@@ -102,13 +101,12 @@ pub(crate) async fn note(
     subject: &Subject,
     (what, answer, by): (String, Leave, String),
 ) -> Result<(), Error> {
-    round::take(project, &Turn { token, subject, deed: Deed::Note { what, answer, by } }).await.map(|_| ())
+    record(project, token, subject, Entry::Note { what, answer, by }).await.map(drop)
 }
 
 /// Returns an account in its current state.
 pub async fn get_account(project: &Project, scope: Scope) -> Result<Account, Error> {
-    let loaded = project.store().load(&log::account_stream(scope), SNAPSHOT_FORMAT).await?;
-    Ok(Folded::<Account>::from_loaded(loaded)?.state)
+    Ok(Folded::<Account>::load(project, log::account_stream(scope)).await?.state)
 }
 
 /// Returns what happened to the sessions of an account, in order.
@@ -146,7 +144,8 @@ pub(crate) async fn list_open(project: &Project, scope: Scope) -> Result<Vec<Sub
     Ok(subjects.into_values().collect())
 }
 
-enum Deed {
+/// What is recorded of a session.
+enum Entry {
     Open { is_fresh: bool },
     Park(Park),
     Ask { question: u64, what: String, paths: Vec<String> },
@@ -154,71 +153,73 @@ enum Deed {
     Close(Closing),
 }
 
-/// A session on its round.
-struct Turn<'a> {
+async fn record(
+    project: &Project,
     token: LeaseToken,
-    subject: &'a Subject,
-    deed: Deed,
+    subject: &Subject,
+    entry: Entry,
+) -> Result<Opened, Error> {
+    let envelope = Envelope { fence: Some(token), ..Envelope::by(&Actor::Engine) };
+    let record = Record { subject, entry, budget: &project.config().settings.budget };
+    Ok(round::submit(project, &envelope, &record, None).await?.answer)
 }
 
-impl round::Turn for Turn<'_> {
-    type Given = Opened;
+/// An entry in all accounts of a session.
+struct Record<'a> {
+    subject: &'a Subject,
+    entry: Entry,
+    budget: &'a Budget,
+}
 
-    fn key(&self) -> Option<&CommandKey> {
-        None
+impl Round for Record<'_> {
+    type Reads = Vec<Folded<Account>>;
+    type Answer = Opened;
+
+    async fn load(&self, project: &Project) -> Result<Vec<Folded<Account>>, Error> {
+        load_accounts(project, self.subject).await
     }
 
-    fn parse(_: &str) -> Result<Opened, Error> {
-        Err(Error::LogUnsound { seq: 0, why: "a session is opened without a command's id".to_owned() })
-    }
-
-    async fn decide(&self, project: &Project) -> Result<(Opened, Append), Error> {
-        let scopes = self.subject.scopes();
-        let streams: Vec<StreamName> = scopes.iter().map(|scope| log::account_stream(*scope)).collect();
-        let loaded = project.store().load_many(&streams, SNAPSHOT_FORMAT).await?;
-        let mut folded: Vec<Folded<Account>> =
-            loaded.into_iter().map(Folded::from_loaded).collect::<Result<_, _>>()?;
-        let accounts: Vec<Charged<'_>> =
-            scopes.iter().zip(&folded).map(|(scope, folded)| (*scope, &folded.state)).collect();
-        let is_fresh = matches!(self.deed, Deed::Open { is_fresh: true });
-        let resumes = find_resumable(&accounts, self.subject).filter(|_| !is_fresh);
-        let events = match &self.deed {
-            Deed::Open { .. } => {
-                let budget = &project.config().settings.budget;
-                session::open(budget, &accounts, self.subject, resumes.as_ref().map(|own| own.name.as_str()))
-                    .map_err(Error::Refused)?
+    fn decide(&self, reads: &mut Vec<Folded<Account>>, batch: &mut Batch) -> Result<Verdict<Opened>, Error> {
+        let subject = self.subject;
+        let accounts = charged(subject, reads);
+        let is_fresh = matches!(self.entry, Entry::Open { is_fresh: true });
+        let resumes = find_resumable(&accounts, subject).filter(|_| !is_fresh);
+        let events = match &self.entry {
+            Entry::Open { .. } => {
+                let own = resumes.as_ref().map(|own| own.name.as_str());
+                session::open(self.budget, &accounts, subject, own).map_err(Error::Refused)?
             }
-            Deed::Park(Park { class, attempt, until }) => {
-                let (subject, class, attempt, until) = (self.subject.clone(), *class, *attempt, *until);
+            Entry::Park(Park { class, attempt, until }) => {
+                let (subject, class, attempt, until) = (subject.clone(), *class, *attempt, *until);
                 vec![Event::SessionParked { subject, class, attempt, until }]
             }
-            Deed::Ask { question, what, paths } => {
-                session::ask(&accounts, self.subject, *question, what, paths)
-            }
-            Deed::Note { what, answer, by } => vec![session::note(self.subject, what, *answer, by)],
-            Deed::Close(closing) => session::close(
+            Entry::Ask { question, what, paths } => session::ask(&accounts, subject, *question, what, paths),
+            Entry::Note { what, answer, by } => vec![session::note(subject, what, *answer, by)],
+            Entry::Close(closing) => session::close(
                 &accounts,
-                self.subject,
+                subject,
                 (closing.ending, closing.class),
                 (closing.usage, closing.turns),
                 (closing.agent_session.as_deref(), closing.agent_session_gone),
             ),
         };
-        let expect = folded.iter().map(|folded| (folded.stream.clone(), folded.version)).collect();
-        let mut append = Append { expect, fence: Some(self.token), ..Append::default() };
-        for fact in log::facts(events, &Actor::Engine, clock::now()) {
-            let row = log::row_of(&fact);
-            folded.iter_mut().for_each(|folded| folded.push(&fact, row.data.len()));
-            append.events.push(row);
-        }
-        if !append.events.is_empty() {
-            append.snapshots.extend(folded.iter().filter_map(Folded::snapshot_if_due));
-        }
-        let accounts: Vec<Charged<'_>> =
-            scopes.iter().zip(&folded).map(|(scope, folded)| (*scope, &folded.state)).collect();
-        let allowed = session::find_reserved(&accounts, self.subject).unwrap_or_default();
-        Ok((Opened { allowed, resumes }, append))
+        batch.add(&mut reads.streams(), events);
+        let allowed = session::find_reserved(&charged(subject, reads), subject).unwrap_or_default();
+        Ok(Verdict::Append(Opened { allowed, resumes }))
     }
+}
+
+/// Loads every account that a session is charged to.
+pub(super) async fn load_accounts(
+    project: &Project,
+    subject: &Subject,
+) -> Result<Vec<Folded<Account>>, Error> {
+    let streams: Vec<_> = subject.scopes().into_iter().map(log::account_stream).collect();
+    Folded::load_many(project, &streams).await
+}
+
+fn charged<'a>(subject: &Subject, accounts: &'a [Folded<Account>]) -> Vec<Charged<'a>> {
+    subject.scopes().into_iter().zip(accounts).map(|(scope, account)| (scope, &account.state)).collect()
 }
 
 /// The newest session of the same agent in the same role: of the task, or of the run when there is no task.

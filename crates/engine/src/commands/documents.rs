@@ -2,18 +2,17 @@
 //!
 //! They take the same round as the commands of tasks, and trigger nothing: there are no effects here.
 
-use crate::clock;
+use crate::commands::batch::{Batch, Reads, reads};
 use crate::commands::orders::Giver;
-use crate::commands::round;
+use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::document::{
     AddEpic, AddPrd, Catalogue, ChangeEpic, ChangePrd, Command, Epic, Event, Prd, Situation, decide,
 };
-use crate::core::{EpicId, Fact, PrdSlug, Refusal};
+use crate::core::{EpicId, PrdSlug, Refusal};
 use crate::error::Error;
 use crate::log;
-use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::log::Folded;
 use crate::project::Project;
-use regatta_store::{Append, CommandKey, StreamName, Version};
 use serde::{Deserialize, Serialize};
 
 /// Adds a PRD.
@@ -42,22 +41,21 @@ pub async fn change_epic(project: &Project, giver: &Giver, change: ChangeEpic) -
 
 /// Returns the epic, or the refusal that there is none.
 pub async fn get_epic(project: &Project, epic: EpicId) -> Result<Epic, Error> {
-    let loaded = project.store().load(&log::epic_stream(epic), SNAPSHOT_FORMAT).await?;
-    let state = Folded::<Option<Epic>>::from_loaded(loaded)?.state;
-    state.ok_or(Error::Refused(Refusal::EpicNotFound { epic }))
+    let found: Folded<Option<Epic>> = Folded::load(project, log::epic_stream(epic)).await?;
+    found.state.ok_or(Error::Refused(Refusal::EpicNotFound { epic }))
 }
 
 /// Returns the PRD, or the refusal that there is none.
 pub async fn get_prd(project: &Project, prd: &PrdSlug) -> Result<Prd, Error> {
-    let loaded = project.store().load(&log::prd_stream(prd), SNAPSHOT_FORMAT).await?;
-    match Folded::<Option<Prd>>::from_loaded(loaded)?.state {
+    let found: Folded<Option<Prd>> = Folded::load(project, log::prd_stream(prd)).await?;
+    match found.state {
         Some(found) => Ok(found),
         None => Err(Error::Refused(load_catalogue(project).await?.state.lacks_prd(prd))),
     }
 }
 
 pub(crate) async fn load_catalogue(project: &Project) -> Result<Folded<Catalogue>, Error> {
-    Folded::from_loaded(project.store().load(&log::catalogue_stream(), SNAPSHOT_FORMAT).await?)
+    Folded::load(project, log::catalogue_stream()).await
 }
 
 /// What is kept with a command's id, to answer a repetition with.
@@ -69,103 +67,56 @@ struct Answer {
 }
 
 async fn give(project: &Project, giver: &Giver, command: Command) -> Result<Answer, Error> {
-    let key = round::key(giver, &format!("{command:?}"));
-    round::take(project, &Turn { giver, key, command }).await
+    let envelope = Envelope::of(giver, &command);
+    Ok(round::submit(project, &envelope, &Change { command }, None).await?.answer)
 }
 
-/// A command of a document on its round.
-struct Turn<'a> {
-    giver: &'a Giver,
-    key: Option<CommandKey>,
+/// A command about an epic or a PRD.
+struct Change {
     command: Command,
 }
 
-impl round::Turn for Turn<'_> {
-    type Given = Answer;
-
-    fn key(&self) -> Option<&CommandKey> {
-        self.key.as_ref()
-    }
-
-    fn parse(answer: &str) -> Result<Answer, Error> {
-        serde_json::from_str(answer).map_err(|error| Error::LogUnsound { seq: 0, why: error.to_string() })
-    }
-
-    async fn decide(&self, project: &Project) -> Result<(Answer, Append), Error> {
-        let mut desk = Desk::load(project, &self.command).await?;
-        let (answer, append) = desk.decide(self.giver, &self.command).map_err(Error::Refused)?;
-        Ok((answer, Append { command: self.key.clone(), ..append }))
-    }
-}
-
-/// Everything that one decision reads, at one point of the log.
-struct Desk {
+/// Everything that one decision reads.
+struct Documents {
     catalogue: Folded<Catalogue>,
     epic: Option<Folded<Option<Epic>>>,
     prd: Option<Folded<Option<Prd>>>,
 }
 
-impl Desk {
-    async fn load(project: &Project, command: &Command) -> Result<Self, Error> {
+reads!(Documents: catalogue, epic, prd);
+
+impl Round for Change {
+    type Reads = Documents;
+    type Answer = Answer;
+
+    async fn load(&self, project: &Project) -> Result<Documents, Error> {
         let catalogue = load_catalogue(project).await?;
-        let mut desk = Desk { catalogue, epic: None, prd: None };
-        let load = |stream: StreamName| async move { project.store().load(&stream, SNAPSHOT_FORMAT).await };
-        let epic = match command {
-            Command::AddEpic(_) => Some(desk.catalogue.state.next_epic()),
-            Command::ChangeEpic(change) => Some(change.epic()),
-            Command::AddPrd(_) | Command::ChangePrd(_) => None,
+        let (epic, prd) = match &self.command {
+            Command::AddEpic(_) => (Some(catalogue.state.next_epic()), None),
+            Command::ChangeEpic(change) => (Some(change.epic()), None),
+            Command::AddPrd(add) => (None, Some(add.slug())),
+            Command::ChangePrd(change) => (None, Some(change.slug())),
         };
-        if let Some(epic) = epic {
-            desk.epic = Some(Folded::from_loaded(load(log::epic_stream(epic)).await?)?);
-        }
-        let prd = match command {
-            Command::AddPrd(add) => Some(add.slug()),
-            Command::ChangePrd(change) => Some(change.slug()),
-            Command::AddEpic(_) | Command::ChangeEpic(_) => None,
+        let epic = match epic {
+            Some(epic) => Some(Folded::load(project, log::epic_stream(epic)).await?),
+            None => None,
         };
-        if let Some(prd) = prd {
-            desk.prd = Some(Folded::from_loaded(load(log::prd_stream(prd)).await?)?);
-        }
-        Ok(desk)
+        let prd = match prd {
+            Some(prd) => Some(Folded::load(project, log::prd_stream(prd)).await?),
+            None => None,
+        };
+        Ok(Documents { catalogue, epic, prd })
     }
 
-    fn decide(&mut self, giver: &Giver, command: &Command) -> Result<(Answer, Append), Refusal> {
+    fn decide(&self, reads: &mut Documents, batch: &mut Batch) -> Result<Verdict<Answer>, Error> {
         let situation = Situation {
-            catalogue: &self.catalogue.state,
-            epic: self.epic.as_ref().and_then(|epic| epic.state.as_ref()),
-            prd: self.prd.as_ref().and_then(|prd| prd.state.as_ref()),
+            catalogue: &reads.catalogue.state,
+            epic: reads.epic.as_ref().and_then(|epic| epic.state.as_ref()),
+            prd: reads.prd.as_ref().and_then(|prd| prd.state.as_ref()),
         };
-        let events = decide(&situation, command)?;
+        let events = decide(&situation, &self.command).map_err(Error::Refused)?;
         let answer = Answer { epic_id: events.iter().find_map(Event::find_epic) };
-        let kept = serde_json::to_string(&answer).expect("an answer is plain data");
-        let mut append = Append { answer: kept, expect: self.versions(), ..Append::default() };
-        for fact in log::facts(events, &giver.actor, clock::now()) {
-            let row = log::row_of(&fact);
-            self.push(&fact, row.data.len());
-            append.events.push(row);
-        }
-        if !append.events.is_empty() {
-            append.snapshots.extend(self.catalogue.snapshot_if_due());
-            append.snapshots.extend(self.epic.as_ref().and_then(Folded::snapshot_if_due));
-            append.snapshots.extend(self.prd.as_ref().and_then(Folded::snapshot_if_due));
-        }
-        Ok((answer, append))
-    }
-
-    fn push(&mut self, fact: &Fact<Event>, bytes: usize) {
-        self.catalogue.push(fact, bytes);
-        if let Some(epic) = &mut self.epic {
-            epic.push(fact, bytes);
-        }
-        if let Some(prd) = &mut self.prd {
-            prd.push(fact, bytes);
-        }
-    }
-
-    fn versions(&self) -> Vec<(StreamName, Version)> {
-        let mut versions = vec![(self.catalogue.stream.clone(), self.catalogue.version)];
-        versions.extend(self.epic.as_ref().map(|epic| (epic.stream.clone(), epic.version)));
-        versions.extend(self.prd.as_ref().map(|prd| (prd.stream.clone(), prd.version)));
-        versions
+        batch.add(&mut reads.streams(), events);
+        Ok(Verdict::Append(answer))
     }
 }

@@ -3,17 +3,16 @@
 //! A message takes the same round as any command, and triggers nothing. The sender names the recipient; the
 //! rules decide whether the recipient exists and may be written to.
 
-use crate::clock;
+use crate::commands::batch::{Batch, Reads, reads};
 use crate::commands::orders::{self, Giver};
-use crate::commands::round;
-use crate::core::message::{self, Directory, Draft, Event, Inbox, Kept, Letter, Party, Post, Situation};
+use crate::commands::round::{self, Envelope, Round, Verdict};
+use crate::core::message::{self, Directory, Draft, Inbox, Kept, Letter, Party, Post, Situation};
 use crate::core::{Actor, AgentId, MessageId, Plan, Refusal, RunId, TaskId};
 use crate::error::Error;
 use crate::log;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use jiff::Timestamp;
-use regatta_store::{Append, CommandKey};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -46,8 +45,10 @@ pub async fn send(
     draft: Draft,
     roles: BTreeSet<String>,
 ) -> Result<MessageId, Error> {
-    let key = round::key(giver, &format!("{draft:?}"));
-    round::take(project, &Sending { giver, key, draft, directory: directory(project, roles) }).await
+    let envelope = Envelope::of(giver, &draft);
+    let is_by_agent = matches!(giver.actor, Actor::Agent(_));
+    let send = Send { draft, directory: directory(project, roles), is_by_agent };
+    Ok(round::submit(project, &envelope, &send, None).await?.answer)
 }
 
 /// Marks messages of an inbox as read; ignores those that are read already or do not exist.
@@ -61,7 +62,8 @@ pub async fn mark_read(
     if messages.is_empty() {
         return Ok(());
     }
-    round::take(project, &Reading { giver, of, messages, by }).await
+    let read = MarkRead { of, messages, by };
+    round::submit(project, &Envelope::by(&giver.actor), &read, None).await.map(drop)
 }
 
 /// Returns all messages that are kept, oldest first.
@@ -148,101 +150,69 @@ fn view(message_id: MessageId, kept: &Kept) -> MessageView {
     }
 }
 
-/// A message on its round.
-struct Sending<'a> {
-    giver: &'a Giver,
-    key: Option<CommandKey>,
+/// A message that is sent.
+struct Send {
     draft: Draft,
     directory: Directory,
+    is_by_agent: bool,
 }
 
-impl round::Turn for Sending<'_> {
-    type Given = MessageId;
+/// Everything that the decision about a message reads.
+struct Mail {
+    post: Folded<Post>,
+    inbox: Folded<Inbox>,
+    plan: Folded<Plan>,
+}
 
-    fn key(&self) -> Option<&CommandKey> {
-        self.key.as_ref()
+reads!(Mail: post, inbox, plan);
+
+impl Round for Send {
+    type Reads = Mail;
+    type Answer = MessageId;
+
+    async fn load(&self, project: &Project) -> Result<Mail, Error> {
+        Ok(Mail {
+            post: Folded::load(project, log::messages_stream()).await?,
+            inbox: Folded::load(project, log::inbox_stream(self.draft.to())).await?,
+            plan: Folded::load(project, log::plan_stream()).await?,
+        })
     }
 
-    fn parse(answer: &str) -> Result<MessageId, Error> {
-        serde_json::from_str(answer).map_err(|error| Error::LogUnsound { seq: 0, why: error.to_string() })
-    }
-
-    async fn decide(&self, project: &Project) -> Result<(MessageId, Append), Error> {
-        let store = project.store();
-        let mut post: Folded<Post> =
-            Folded::from_loaded(store.load(&log::messages_stream(), SNAPSHOT_FORMAT).await?)?;
-        let mut inbox = load_inbox(project, self.draft.to()).await?;
-        let plan: Folded<Plan> =
-            Folded::from_loaded(store.load(&log::plan_stream(), SNAPSHOT_FORMAT).await?)?;
+    fn decide(&self, reads: &mut Mail, batch: &mut Batch) -> Result<Verdict<MessageId>, Error> {
         let situation = Situation {
-            post: post.state,
-            inbox: &inbox.state,
+            post: reads.post.state,
+            inbox: &reads.inbox.state,
             directory: &self.directory,
-            plan: &plan.state,
-            is_by_agent: matches!(self.giver.actor, Actor::Agent(_)),
+            plan: &reads.plan.state,
+            is_by_agent: self.is_by_agent,
         };
         let event = message::send(&situation, &self.draft).map_err(Error::Refused)?;
         let id = event.message();
-        let mut append = Append {
-            command: self.key.clone(),
-            answer: serde_json::to_string(&id).expect("a number is plain data"),
-            expect: vec![
-                (post.stream.clone(), post.version),
-                (inbox.stream.clone(), inbox.version),
-                (plan.stream.clone(), plan.version),
-            ],
-            ..Append::default()
-        };
-        for fact in log::facts(vec![event], &self.giver.actor, clock::now()) {
-            let row = log::row_of(&fact);
-            post.push(&fact, row.data.len());
-            inbox.push(&fact, row.data.len());
-            append.events.push(row);
-        }
-        append.snapshots.extend(post.snapshot_if_due());
-        append.snapshots.extend(inbox.snapshot_if_due());
-        Ok((id, append))
+        batch.add(&mut reads.streams(), vec![event]);
+        Ok(Verdict::Append(id))
     }
 }
 
-/// Messages that are marked as read, on their round.
-struct Reading<'a> {
-    giver: &'a Giver,
+/// Messages that are marked as read.
+struct MarkRead<'a> {
     of: &'a Party,
     messages: &'a [MessageId],
     by: &'a Party,
 }
 
-impl round::Turn for Reading<'_> {
-    type Given = ();
+impl Round for MarkRead<'_> {
+    type Reads = Folded<Inbox>;
+    type Answer = ();
 
-    fn key(&self) -> Option<&CommandKey> {
-        None
+    async fn load(&self, project: &Project) -> Result<Folded<Inbox>, Error> {
+        Folded::load(project, log::inbox_stream(self.of)).await
     }
 
-    fn parse(_answer: &str) -> Result<(), Error> {
-        Ok(())
+    fn decide(&self, inbox: &mut Folded<Inbox>, batch: &mut Batch) -> Result<Verdict<()>, Error> {
+        let events = message::mark_read(&inbox.state, self.of, self.messages, self.by);
+        batch.add(&mut inbox.streams(), events);
+        Ok(Verdict::Append(()))
     }
-
-    async fn decide(&self, project: &Project) -> Result<((), Append), Error> {
-        let mut inbox = load_inbox(project, self.of).await?;
-        let events: Vec<Event> = message::mark_read(&inbox.state, self.of, self.messages, self.by);
-        let expect = vec![(inbox.stream.clone(), inbox.version)];
-        let mut append = Append { expect, ..Append::default() };
-        for fact in log::facts(events, &self.giver.actor, clock::now()) {
-            let row = log::row_of(&fact);
-            inbox.push(&fact, row.data.len());
-            append.events.push(row);
-        }
-        if !append.events.is_empty() {
-            append.snapshots.extend(inbox.snapshot_if_due());
-        }
-        Ok(((), append))
-    }
-}
-
-async fn load_inbox(project: &Project, of: &Party) -> Result<Folded<Inbox>, Error> {
-    Folded::from_loaded(project.store().load(&log::inbox_stream(of), SNAPSHOT_FORMAT).await?)
 }
 
 /// Returns a message with its inbox, or the refusal that there is none.

@@ -4,11 +4,15 @@
 //! does not print. Start reading at `round`, then `orders` (tasks) and `run_orders` (runs).
 
 pub mod accounts;
+pub(crate) mod batch;
 pub mod documents;
 pub(crate) mod fork_point;
 pub mod messages;
 pub mod orders;
 pub(crate) mod questions;
+#[cfg(test)]
+pub(crate) mod races;
+pub(crate) mod request;
 pub(crate) mod revision;
 pub(crate) mod round;
 pub(crate) mod run_orders;

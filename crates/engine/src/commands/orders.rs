@@ -3,10 +3,11 @@
 //! Any process may give a command at any time. When two commands race, the versions of the streams that each
 //! decision read determine which was first. The engine performs the effects of a command.
 
-use crate::clock;
+use crate::commands::batch::{Batch, Reads, reads};
 use crate::commands::documents;
+use crate::commands::request::Request;
 use crate::commands::revision;
-use crate::commands::round;
+use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::commands::seen::see_worktree;
 use crate::commands::submission;
 use crate::core::document::Catalogue;
@@ -14,7 +15,7 @@ use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Assignee, Cancel, Code, Command, Complete, Create, Crew, Depend,
     Feedback, FieldFault, FileText, News, Outcome, Plan, Priority, Reassign, Refusal, Reject, Revise,
-    Settings, Situation, Take, Task, TaskId, decide, effects,
+    Settings, Situation, Take, Task, TaskId, decide,
 };
 use crate::error::Error;
 use crate::log;
@@ -23,7 +24,7 @@ use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::task_files;
 use regatta_files::TaskFile;
-use regatta_store::{Append, CommandKey, IntentId, LeaseToken, NewRow, StreamName, Version};
+use regatta_store::{CommandKey, IntentId, LeaseToken, NewRow, StreamName, Version};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
@@ -54,7 +55,8 @@ pub struct Approving {
 }
 
 /// What a command did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "KeptAnswer", into = "KeptAnswer")]
 pub struct Given {
     /// The task.
     pub task: TaskId,
@@ -64,7 +66,7 @@ pub struct Given {
 
 /// Makes a task.
 pub async fn create(project: &Project, giver: &Giver, create: Create) -> Result<TaskId, Error> {
-    let key = key(giver, None, &format!("{create:?}"));
+    let key = round::key(giver, &Request::Create { create: &create });
     let order = Order { key, ..Order::new(None, &giver.actor) };
     let task = give(project, order, Command::Create(create)).await?.task;
     task_files::sync_or_report(project, task).await?;
@@ -73,8 +75,7 @@ pub async fn create(project: &Project, giver: &Giver, create: Create) -> Result<
 
 /// Changes what a task depends on.
 pub async fn depend(project: &Project, giver: &Giver, task: TaskId, depend: Depend) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("{depend:?}"));
-    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    let order = Order::of(giver, task, &Request::Depend { task, depend: &depend });
     let given = give(project, order, Command::Depend(depend)).await?;
     task_files::sync_or_report(project, task).await?;
     Ok(given)
@@ -89,28 +90,15 @@ pub async fn assign(
     priority: Option<Priority>,
     may_queue: bool,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &assign_payload(&to, priority, may_queue));
+    let order = Order::of(giver, task, &Request::Assign { task, to: &to, priority, may_queue });
     let start = see_start(project).await?;
-    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
     let assign = Assign { to, priority, start, run: None, is_taped: false, may_queue };
     give(project, order, Command::Assign(assign)).await
 }
 
-/// Writes an assignment as earlier versions did where they could: a repeated command is recognized by this.
-fn assign_payload(to: &Assignee, priority: Option<Priority>, may_queue: bool) -> String {
-    let agent = match to {
-        Assignee::Agent(agent) => agent.to_string(),
-        Assignee::Any => AgentId::ANY.to_owned(),
-        Assignee::Default => "by default".to_owned(),
-    };
-    let manner = if may_queue { "" } else { " without queueing" };
-    format!("assign {agent} {priority:?}{manner}")
-}
-
 /// Takes a task out of the queue.
 pub async fn dequeue(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
-    let key = key(giver, Some(task), "dequeue");
-    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Dequeue).await
+    give(project, Order::of(giver, task, &Request::Dequeue { task }), Command::Dequeue).await
 }
 
 /// Gives a task to the person who asks: a worktree is made, and no session is started.
@@ -120,16 +108,14 @@ pub async fn take(
     task: TaskId,
     priority: Option<Priority>,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("take {priority:?}"));
+    let order = Order::of(giver, task, &Request::Take { task, priority });
     let start = see_start(project).await?;
-    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
     give(project, order, Command::Take(Take { priority, start })).await
 }
 
 /// Puts the work of a task up for approval, with everything in its worktree committed.
 pub async fn complete(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
-    let key = key(giver, Some(task), "complete");
-    complete_as(project, Order { key, ..Order::new(Some(task), &giver.actor) }).await
+    complete_as(project, Order::of(giver, task, &Request::Complete { task })).await
 }
 
 pub(crate) async fn complete_as(project: &Project, order: Order<'_>) -> Result<Given, Error> {
@@ -141,8 +127,7 @@ pub(crate) async fn complete_as(project: &Project, order: Order<'_>) -> Result<G
 
 /// Submits what is in the worktree of a task, no matter who made it, with everything committed.
 pub async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
-    let key = key(giver, Some(task), "submit");
-    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    let order = Order::of(giver, task, &Request::Submit { task });
     let diff = submission::see(project, task, &giver.actor).await?;
     let submit = Complete::new(diff, 1, None).map_err(invalid)?;
     give(project, order, Command::Submit(submit)).await
@@ -157,14 +142,15 @@ pub async fn reassign(
     stop: bool,
     feedback: Option<String>,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("reassign {to:?} {stop} {feedback:?}"));
+    let request = Request::Reassign { task, to: to.as_ref(), stop, feedback: feedback.as_deref() };
+    let order = Order::of(giver, task, &request);
     let reassign = Reassign::new(to, stop, feedback, see_start(project).await?).map_err(invalid)?;
-    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reassign(reassign)).await
+    give(project, order, Command::Reassign(reassign)).await
 }
 
 /// Changes the description of a task, in the log and in its file at once.
 pub async fn edit(project: &Project, giver: &Giver, task: TaskId, revise: Revise) -> Result<(), Error> {
-    let key = key(giver, Some(task), &format!("{revise:?}"));
+    let key = round::key(giver, &Request::Edit { task, revise: &revise });
     let revise = revise.checked().map_err(invalid)?;
     let found = get_task(project, task).await?;
     let named = revision::name(project, &found, &revise).await?;
@@ -174,16 +160,15 @@ pub async fn edit(project: &Project, giver: &Giver, task: TaskId, revise: Revise
 
 /// Deletes a task that was never assigned, and its file.
 pub async fn delete(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
-    let key = key(giver, Some(task), "delete");
-    let given = give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Delete).await?;
+    let order = Order::of(giver, task, &Request::Delete { task });
+    let given = give(project, order, Command::Delete).await?;
     task_files::discard(project, task).await?;
     Ok(given)
 }
 
 /// Takes a verified task out of the list, or puts it back.
 pub async fn hide(project: &Project, giver: &Giver, task: TaskId, hidden: bool) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("hide {hidden}"));
-    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    let order = Order::of(giver, task, &Request::Hide { task, hidden });
     give(project, order, Command::Hide { hidden }).await
 }
 
@@ -194,10 +179,9 @@ pub async fn approve(
     task: TaskId,
     approval: Approving,
 ) -> Result<Given, Error> {
-    let Approving { feedback, head, anyway } = &approval;
-    let anyway = if *anyway { " anyway" } else { "" };
-    let key = key(giver, Some(task), &format!("approve {feedback:?} {head:?}{anyway}"));
-    let order = Order { key, ..Order::new(Some(task), &giver.actor) };
+    let (feedback, head) = (approval.feedback.as_deref(), approval.head.as_deref());
+    let request = Request::Approve { task, feedback, head, anyway: approval.anyway };
+    let order = Order::of(giver, task, &request);
     approve_as(project, order, approval).await
 }
 
@@ -221,9 +205,11 @@ pub async fn reject_to(
     feedback: Option<String>,
     agent: Option<AgentId>,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("reject {reason:?} {feedback:?} {agent:?}"));
+    let request =
+        Request::Reject { task, reason: &reason, feedback: feedback.as_deref(), agent: agent.as_ref() };
+    let order = Order::of(giver, task, &request);
     let reject = Reject::new(reason, feedback).map_err(invalid)?.handed_to(agent);
-    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Reject(reject)).await
+    give(project, order, Command::Reject(reject)).await
 }
 
 /// Continues a task whose session broke off.
@@ -233,9 +219,9 @@ pub async fn resume(
     task: TaskId,
     feedback: Option<String>,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("resume {feedback:?}"));
+    let order = Order::of(giver, task, &Request::Resume { task, feedback: feedback.as_deref() });
     let feedback = Feedback::new(feedback).map_err(invalid)?;
-    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Resume(feedback)).await
+    give(project, order, Command::Resume(feedback)).await
 }
 
 /// Abandons the work on a task.
@@ -245,22 +231,20 @@ pub async fn cancel(
     task: TaskId,
     reason: Option<String>,
 ) -> Result<Given, Error> {
-    let key = key(giver, Some(task), &format!("cancel {reason:?}"));
+    let order = Order::of(giver, task, &Request::Cancel { task, reason: reason.as_deref() });
     let cancel = Cancel::new(reason).map_err(invalid)?;
-    give(project, Order { key, ..Order::new(Some(task), &giver.actor) }, Command::Cancel(cancel)).await
+    give(project, order, Command::Cancel(cancel)).await
 }
 
 /// Returns the task, or the refusal that there is none.
 pub async fn get_task(project: &Project, task: TaskId) -> Result<Task, Error> {
-    let loaded = project.store().load(&log::task_stream(task), SNAPSHOT_FORMAT).await?;
-    let folded: Folded<Option<Task>> = Folded::from_loaded(loaded)?;
+    let folded: Folded<Option<Task>> = Folded::load(project, log::task_stream(task)).await?;
     folded.state.ok_or(Error::Refused(Refusal::TaskNotFound { task }))
 }
 
 /// Returns the task with the version of its stream.
 pub(crate) async fn get_task_at(project: &Project, task: TaskId) -> Result<(Task, Version), Error> {
-    let loaded = project.store().load(&log::task_stream(task), SNAPSHOT_FORMAT).await?;
-    let folded: Folded<Option<Task>> = Folded::from_loaded(loaded)?;
+    let folded: Folded<Option<Task>> = Folded::load(project, log::task_stream(task)).await?;
     let found = folded.state.ok_or(Error::Refused(Refusal::TaskNotFound { task }))?;
     Ok((found, folded.version))
 }
@@ -273,8 +257,7 @@ pub(crate) struct Beside {
 
 /// Tells whether a task with this number was deleted.
 pub(crate) async fn is_deleted(project: &Project, task: TaskId) -> Result<bool, Error> {
-    let loaded = project.store().load(&log::task_stream(task), SNAPSHOT_FORMAT).await?;
-    let folded: Folded<Option<Task>> = Folded::from_loaded(loaded)?;
+    let folded: Folded<Option<Task>> = Folded::load(project, log::task_stream(task)).await?;
     Ok(folded.version.0 > 0 && folded.state.is_none())
 }
 
@@ -303,6 +286,10 @@ impl<'a> Order<'a> {
     pub(crate) fn new(task: Option<TaskId>, actor: &'a Actor) -> Self {
         Order { task, actor, key: None, settle: Vec::new(), fence: None, settings: None, beside: None }
     }
+
+    fn of(giver: &'a Giver, task: TaskId, request: &Request<'_>) -> Self {
+        Order { key: round::key(giver, request), ..Order::new(Some(task), &giver.actor) }
+    }
 }
 
 pub(crate) async fn approve_as(
@@ -321,39 +308,25 @@ pub(crate) async fn approve_as(
 }
 
 pub(crate) async fn load_crew(project: &Project) -> Result<Crew, Error> {
-    let loaded = project.store().load(&log::crew_stream(), SNAPSHOT_FORMAT).await?;
-    Ok(Folded::<Crew>::from_loaded(loaded)?.state)
+    Ok(Folded::<Crew>::load(project, log::crew_stream()).await?.state)
 }
 
 /// Decides, appends, and decides again when another command came first.
 pub(crate) async fn give(project: &Project, order: Order<'_>, command: Command) -> Result<Given, Error> {
-    round::take(project, &Turn { order, command }).await
+    let Order { task, actor, key, settle: settles, fence, settings, beside } = order;
+    let envelope = Envelope { actor: actor.clone(), key, settles, fence };
+    let settings = settings.as_ref().unwrap_or(&project.config().settings);
+    let round = OnTask { task, actor, settings, beside, command };
+    Ok(round::submit(project, &envelope, &round, None).await?.answer)
 }
 
-/// A command of a task on its round.
-struct Turn<'a> {
-    order: Order<'a>,
+/// A command to a task, or to make one.
+struct OnTask<'a> {
+    task: Option<TaskId>,
+    actor: &'a Actor,
+    settings: &'a Settings,
+    beside: Option<Beside>,
     command: Command,
-}
-
-impl round::Turn for Turn<'_> {
-    type Given = Given;
-
-    fn key(&self) -> Option<&CommandKey> {
-        self.order.key.as_ref()
-    }
-
-    fn parse(answer: &str) -> Result<Given, Error> {
-        parse_answer(answer)
-    }
-
-    async fn decide(&self, project: &Project) -> Result<(Given, Append), Error> {
-        let mut desk = Desk::load(project, &self.order, &self.command).await?;
-        if desk.is_moved(&self.command) {
-            return Err(Error::FileMoved { task: desk.id });
-        }
-        desk.decide(project, &self.order, &self.command).map_err(Error::Refused)
-    }
 }
 
 /// Everything that one decision reads, at one point of the log.
@@ -367,12 +340,18 @@ struct Desk {
     upstream: BTreeMap<TaskId, Column>,
 }
 
-impl Desk {
-    async fn load(project: &Project, order: &Order<'_>, command: &Command) -> Result<Self, Error> {
+reads!(Desk: task, crew, plan, file, catalogue);
+
+impl Round for OnTask<'_> {
+    type Reads = Desk;
+    type Answer = Given;
+
+    async fn load(&self, project: &Project) -> Result<Desk, Error> {
+        let command = &self.command;
         let needs_plan = matches!(command, Command::Create(_) | Command::Depend(_) | Command::Delete);
         let plan = if needs_plan { Some(load_plan(project).await?) } else { None };
         let next_id = || plan.as_ref().map_or(TaskId::FIRST, |plan| plan.state.next_id());
-        let id = order.task.unwrap_or_else(next_id);
+        let id = self.task.unwrap_or_else(next_id);
         let streams = [log::task_stream(id), log::crew_stream()];
         let mut loaded = project.store().load_many(&streams, SNAPSHOT_FORMAT).await?.into_iter();
         let mut next = || loaded.next().ok_or_else(missing_stream);
@@ -397,80 +376,40 @@ impl Desk {
         Ok(Desk { id, task, crew, plan, file, catalogue, upstream })
     }
 
-    fn decide(
-        &mut self,
-        project: &Project,
-        order: &Order<'_>,
-        command: &Command,
-    ) -> Result<(Given, Append), Refusal> {
+    fn decide(&self, reads: &mut Desk, batch: &mut Batch) -> Result<Verdict<Given>, Error> {
+        if reads.is_moved(&self.command) {
+            return Err(Error::FileMoved { task: reads.id });
+        }
         let (no_plan, no_catalogue) = (Plan::default(), Catalogue::default());
         let situation = Situation {
-            task: self.task.state.as_ref(),
-            crew: &self.crew.state,
-            plan: self.plan.as_ref().map_or(&no_plan, |plan| &plan.state),
-            catalogue: self.catalogue.as_ref().map_or(&no_catalogue, |catalogue| &catalogue.state),
-            upstream: &self.upstream,
-            settings: order.settings.as_ref().unwrap_or(&project.config().settings),
+            task: reads.task.state.as_ref(),
+            crew: &reads.crew.state,
+            plan: reads.plan.as_ref().map_or(&no_plan, |plan| &plan.state),
+            catalogue: reads.catalogue.as_ref().map_or(&no_catalogue, |catalogue| &catalogue.state),
+            upstream: &reads.upstream,
+            settings: self.settings,
         };
-        let decision = decide(&situation, self.id, order.actor, command)?;
-        let given = Given { task: self.id, answer: decision.answer };
-        let mut append = Append {
-            command: order.key.clone(),
-            answer: render_answer(&given),
-            expect: self.versions(),
-            settle: order.settle.clone(),
-            fence: order.fence,
-            ..Append::default()
-        };
-        for (index, fact) in log::facts(decision.events, order.actor, clock::now()).into_iter().enumerate() {
-            let row = log::row_of(&fact);
-            self.task.push(&fact, row.data.len());
-            if fact.event.concerns_crew() {
-                self.crew.push(&fact, row.data.len());
-            }
-            if let Some(plan) = self.plan.as_mut().filter(|_| fact.event.concerns_plan()) {
-                plan.push(&fact, row.data.len());
-            }
-            if let Some(file) = self.file.as_mut().filter(|_| fact.event.concerns_file()) {
-                file.push(&fact, row.data.len());
-            }
-            let asked = self.task.state.as_ref().and_then(|task| effects(task, &fact.event));
-            append.intents.extend(asked.map(|effect| log::intent_of(&effect, index)));
-            append.events.push(row);
+        let decision = decide(&situation, reads.id, self.actor, &self.command).map_err(Error::Refused)?;
+        if !decision.events.is_empty() {
+            batch.add(&mut reads.streams(), decision.events);
+            batch.list(list::rows_of(reads.id, reads.task.state.as_ref()));
+            let beside = self.beside.as_ref().filter(|beside| beside.version == reads.task.version);
+            batch.list(beside.map(|beside| beside.row.clone()));
         }
-        if !append.events.is_empty() {
-            append.snapshots.extend(self.task.snapshot_if_due());
-            append.snapshots.extend(self.crew.snapshot_if_due());
-            append.snapshots.extend(self.plan.as_ref().and_then(Folded::snapshot_if_due));
-            append.snapshots.extend(self.file.as_ref().and_then(Folded::snapshot_if_due));
-            append.rows = list::rows_of(self.id, self.task.state.as_ref());
-            let beside = order.beside.as_ref().filter(|beside| beside.version == self.task.version);
-            append.rows.extend(beside.map(|beside| beside.row.clone()));
-        }
-        Ok((given, append))
+        Ok(Verdict::Append(Given { task: reads.id, answer: decision.answer }))
     }
+}
 
+impl Desk {
     /// Tells whether an edit is based on a version of the file that is no longer the newest.
     fn is_moved(&self, command: &Command) -> bool {
         let (Command::Edit(edit), Some(file)) = (command, &self.file) else { return false };
         file.state.newest.as_ref().map(|version| &version.digest) != edit.base.as_ref()
     }
-
-    fn versions(&self) -> Vec<(StreamName, Version)> {
-        let mut versions = vec![
-            (self.task.stream.clone(), self.task.version),
-            (self.crew.stream.clone(), self.crew.version),
-        ];
-        versions.extend(self.plan.as_ref().map(|plan| (plan.stream.clone(), plan.version)));
-        versions.extend(self.file.as_ref().map(|file| (file.stream.clone(), file.version)));
-        let catalogue = self.catalogue.as_ref();
-        versions.extend(catalogue.map(|catalogue| (catalogue.stream.clone(), catalogue.version)));
-        versions
-    }
 }
 
 pub(crate) async fn load_plan(project: &Project) -> Result<Folded<Plan>, Error> {
-    Folded::from_loaded(project.store().load(&log::plan_stream(), SNAPSHOT_FORMAT).await?)
+    Folded::load(project, log::plan_stream()).await
 }
 
 /// Returns the numbers of all tasks.
@@ -479,7 +418,7 @@ pub(crate) async fn list_ids(project: &Project) -> Result<Vec<TaskId>, Error> {
 }
 
 pub(crate) async fn load_file(project: &Project, task: TaskId) -> Result<Folded<FileText>, Error> {
-    Folded::from_loaded(project.store().load(&log::file_stream(task), SNAPSHOT_FORMAT).await?)
+    Folded::load(project, log::file_stream(task)).await
 }
 
 /// Returns the tasks that depend on this one.
@@ -497,8 +436,8 @@ pub(crate) async fn load_unverified(project: &Project, task: &Task) -> Result<BT
 async fn load_upstream(project: &Project, task: &Task) -> Result<BTreeMap<TaskId, Column>, Error> {
     let streams: Vec<StreamName> = task.dependencies.iter().map(|on| log::task_stream(*on)).collect();
     let mut columns = BTreeMap::new();
-    for loaded in project.store().load_many(&streams, SNAPSHOT_FORMAT).await? {
-        if let Some(task) = Folded::<Option<Task>>::from_loaded(loaded)?.state {
+    for found in Folded::<Option<Task>>::load_many(project, &streams).await? {
+        if let Some(task) = found.state {
             columns.insert(task.id, task.column());
         }
     }
@@ -530,22 +469,20 @@ struct KeptAnswer {
     code: Option<Code>,
 }
 
-fn render_answer(given: &Given) -> String {
-    let (queued, code) = match given.answer {
-        Answer::Accepted => (None, None),
-        Answer::Queued { code, working, limit } => (Some((working, limit)), Some(code)),
-    };
-    serde_json::to_string(&KeptAnswer { task_id: given.task, queued, code }).expect("an answer is plain data")
+impl From<Given> for KeptAnswer {
+    fn from(given: Given) -> Self {
+        let (queued, code) = match given.answer {
+            Answer::Accepted => (None, None),
+            Answer::Queued { code, working, limit } => (Some((working, limit)), Some(code)),
+        };
+        KeptAnswer { task_id: given.task, queued, code }
+    }
 }
 
-fn parse_answer(text: &str) -> Result<Given, Error> {
-    let kept: KeptAnswer =
-        serde_json::from_str(text).map_err(|error| Error::LogUnsound { seq: 0, why: error.to_string() })?;
-    let code = kept.code.unwrap_or(Code::ConcurrencyLimitExceeded);
-    let queued = |(working, limit)| Answer::Queued { code, working, limit };
-    Ok(Given { task: kept.task_id, answer: kept.queued.map_or(Answer::Accepted, queued) })
-}
-
-fn key(giver: &Giver, task: Option<TaskId>, payload: &str) -> Option<CommandKey> {
-    round::key(giver, &format!("{task:?} {payload}"))
+impl From<KeptAnswer> for Given {
+    fn from(kept: KeptAnswer) -> Self {
+        let code = kept.code.unwrap_or(Code::ConcurrencyLimitExceeded);
+        let queued = |(working, limit)| Answer::Queued { code, working, limit };
+        Given { task: kept.task_id, answer: kept.queued.map_or(Answer::Accepted, queued) }
+    }
 }

@@ -1,15 +1,14 @@
 //! Questions of agents that wait for a person, and their answers.
 
-use crate::clock;
 use crate::commands::accounts;
+use crate::commands::batch::{Batch, Reads};
 use crate::commands::orders::Giver;
-use crate::commands::round;
+use crate::commands::round::{self, Envelope, Round, Verdict};
+use crate::core::Actor;
 use crate::core::session::{self, Account, Asked, Leave, Scope};
 use crate::error::Error;
-use crate::log;
-use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::log::Folded;
 use crate::project::Project;
-use regatta_store::{Append, CommandKey, StreamName};
 
 /// Returns the open questions, by name.
 pub async fn list_questions(project: &Project) -> Result<Vec<(String, Asked)>, Error> {
@@ -23,49 +22,35 @@ pub async fn answer_question(
     name: &str,
     leave: Leave,
 ) -> Result<Asked, Error> {
-    round::take(project, &Turn { giver, name, leave }).await
+    let answer = Answer { actor: &giver.actor, name, leave };
+    Ok(round::submit(project, &Envelope::by(&giver.actor), &answer, None).await?.answer)
 }
 
-/// An answer on its round.
-struct Turn<'a> {
-    giver: &'a Giver,
+/// An answer to a question.
+struct Answer<'a> {
+    actor: &'a Actor,
     name: &'a str,
     leave: Leave,
 }
 
-impl round::Turn for Turn<'_> {
-    type Given = Asked;
+impl Round for Answer<'_> {
+    type Reads = Vec<Folded<Account>>;
+    type Answer = Asked;
 
-    fn key(&self) -> Option<&CommandKey> {
-        None
-    }
-
-    fn parse(_: &str) -> Result<Asked, Error> {
-        Err(Error::LogUnsound { seq: 0, why: "an answer is given without a command's id".to_owned() })
-    }
-
-    async fn decide(&self, project: &Project) -> Result<(Asked, Append), Error> {
+    async fn load(&self, project: &Project) -> Result<Vec<Folded<Account>>, Error> {
         let account = accounts::get_account(project, Scope::Project).await?;
+        let (asked, _) =
+            session::answer(&account, self.actor, self.name, self.leave).map_err(Error::Refused)?;
+        accounts::load_accounts(project, &asked.subject).await
+    }
+
+    fn decide(&self, reads: &mut Vec<Folded<Account>>, batch: &mut Batch) -> Result<Verdict<Asked>, Error> {
+        // The first is the project's, which has every open question: somebody else may have answered since.
+        let none = Account::default();
+        let account = reads.first().map_or(&none, |account| &account.state);
         let (asked, event) =
-            session::answer(&account, &self.giver.actor, self.name, self.leave).map_err(Error::Refused)?;
-        let streams: Vec<StreamName> = asked.subject.scopes().into_iter().map(log::account_stream).collect();
-        let loaded = project.store().load_many(&streams, SNAPSHOT_FORMAT).await?;
-        let mut folded: Vec<Folded<Account>> =
-            loaded.into_iter().map(Folded::from_loaded).collect::<Result<_, _>>()?;
-        let expect = folded.iter().map(|folded| (folded.stream.clone(), folded.version)).collect();
-        // Somebody else answered since it was looked up; then the project's account has moved, too.
-        let project_account = folded.first().map(|folded| &folded.state);
-        if !project_account.is_some_and(|account| account.questions.contains_key(self.name)) {
-            let refusal = session::answer(&Account::default(), &self.giver.actor, self.name, self.leave);
-            return Err(Error::Refused(refusal.expect_err("an empty account has no question")));
-        }
-        let mut append = Append { expect, ..Append::default() };
-        for fact in log::facts(vec![event], &self.giver.actor, clock::now()) {
-            let row = log::row_of(&fact);
-            folded.iter_mut().for_each(|folded| folded.push(&fact, row.data.len()));
-            append.events.push(row);
-        }
-        append.snapshots.extend(folded.iter().filter_map(Folded::snapshot_if_due));
-        Ok((asked, append))
+            session::answer(account, self.actor, self.name, self.leave).map_err(Error::Refused)?;
+        batch.add(&mut reads.streams(), vec![event]);
+        Ok(Verdict::Append(asked))
     }
 }

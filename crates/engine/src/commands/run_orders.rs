@@ -1,25 +1,25 @@
 //! Gives orders to runs: begin, pause, resume, stop, answer, fork.
 
-use crate::clock;
+use crate::commands::batch::{Batch, reads};
 use crate::commands::fork_point::find_fork_point;
 use crate::commands::orders::{Giver, invalid};
-use crate::core::run::{self, Command, Event, Hold, Index, Inputs, Order, Parent, Run, Taping};
-use crate::core::{Actor, Fact, FieldFault, PrdSlug, Refusal, RunId};
-use crate::crash;
+use crate::commands::request::{Request, StartRun};
+use crate::commands::round::{self, Envelope, Round, Verdict};
+use crate::core::run::{self, Command, Event, Index, Inputs, Order, Parent, Run, Taken, Taping};
+use crate::core::{Fact, FieldFault, PrdSlug, Refusal, RunId};
 use crate::error::Error;
 use crate::log;
-use crate::log::{Folded, NO_SNAPSHOT, SNAPSHOT_FORMAT};
+use crate::log::{Folded, Kept, NO_SNAPSHOT};
 use crate::project::Project;
 use crate::recording::tape;
 use crate::runs::book::Listed;
 use crate::runs::family;
-use crate::runs::seat::{self, Seat, Terms};
+use crate::runs::seat;
 use regatta_flow::Workflow;
-use regatta_store::{Append, Appended, NewEvent, NewIntent, StreamName, Version};
+use regatta_store::Version;
 use serde_json::Value;
-
-/// Each lost race means that another command went through.
-const TRIES_MAX: u32 = 64;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A run to begin.
 #[derive(Debug, Clone)]
@@ -40,77 +40,58 @@ pub struct NewRun {
 
 /// Begins a run.
 pub async fn create(project: &Project, giver: &Giver, new: NewRun) -> Result<RunId, Error> {
-    let ids = create_many(project, giver, vec![new]).await?;
-    ids.into_iter().next().ok_or(Error::Contended { tries: 0 })
+    first(create_many(project, giver, vec![new]).await?)
 }
 
 /// Begins several runs in one append.
 pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> Result<Vec<RunId>, Error> {
-    let mut plans = Vec::new();
+    let envelope =
+        Envelope::of(giver, &Request::StartRuns { runs: new.iter().map(NewRun::request).collect() });
+    // First of all: the workflow may have been changed or removed since.
+    if let Some(ids) = round::find_answer(project, &envelope).await? {
+        return Ok(ids);
+    }
+    let mut begin = Begin::default();
     for NewRun { workflow, level, prd, input, board, tape } in new {
         let definition = project.book().compile(&workflow.address(), &workflow.folder)?;
         let digest = workflow.folder.digest();
-        let order = Order {
-            digest,
-            within: Vec::new(),
-            level,
-            prd,
-            input,
-            board,
-            tape,
-            parent: None,
-            is_parent_paused: false,
-        };
-        plans.push((definition, order));
+        let (within, parent, is_parent_paused) = (Vec::new(), None, false);
+        let order = Order { digest, within, level, prd, input, board, tape, parent, is_parent_paused };
+        begin.start(definition, order);
     }
-    for _ in 0..TRIES_MAX {
-        let mut batch = Batch::open(project).await?;
-        let mut ids = Vec::new();
-        for (definition, order) in &plans {
-            batch.keep(project, definition, &order.digest, &giver.actor).await?;
-            ids.push(batch.begin(definition, order.clone(), &giver.actor)?);
-        }
-        if batch.append(project).await? {
-            for (id, _) in ids.iter().zip(&plans).filter(|(_, (_, order))| order.tape.is_some()) {
-                // So that the tape of an interrupted run says which run it is.
-                tape::close_quietly(project, *id).await;
-            }
-            return Ok(ids);
-        }
+    let ids = round::submit(project, &envelope, &begin, None).await?.answer;
+    for (id, _) in ids.iter().zip(&begin.runs).filter(|(_, run)| run.is_taped()) {
+        // So that the tape of an interrupted run says which run it is.
+        tape::close_quietly(project, *id).await;
     }
-    Err(Error::Contended { tries: TRIES_MAX })
+    Ok(ids)
+}
+
+impl NewRun {
+    fn request(&self) -> StartRun<'_> {
+        let NewRun { workflow, level, prd, input, board, tape: _ } = self;
+        let (workflow, prd) = (workflow.address(), prd.as_ref());
+        StartRun { workflow, level: *level, prd, input, board: *board }
+    }
 }
 
 /// Pauses a run and its children: they ask for nothing more until resumed, and the current steps end.
 pub async fn pause(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
-    family::tell(project, giver, run, Command::Pause).await
+    let envelope = Envelope::of(giver, &Request::PauseRun { run });
+    family::tell(project, &envelope, run, Command::Pause).await
 }
 
 /// Resumes a paused run with its children, and retries a run that an error holds, as well as those of its
 /// children that an error holds.
 pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
-    family::tell(project, giver, run, Command::Resume).await?;
-    let mut parents = vec![run];
-    while let Some(parent) = parents.pop() {
-        for child in get_run(project, parent).await?.children_under_way() {
-            if matches!(get_run(project, child).await?.hold(), Some(Hold::Error { .. })) {
-                let seat = Seat::load_bare(project, child).await?;
-                match tell(project, giver, seat, Command::Resume).await {
-                    // It has ended meanwhile, or is being stopped.
-                    Err(Error::Refused(_)) | Ok(()) => {}
-                    Err(other) => return Err(other),
-                }
-            }
-            parents.push(child);
-        }
-    }
-    Ok(())
+    let envelope = Envelope::of(giver, &Request::ResumeRun { run });
+    family::tell(project, &envelope, run, Command::Resume).await
 }
 
 /// Ends a run; a running session is stopped.
 pub async fn stop(project: &Project, giver: &Giver, run: RunId, reason: Option<String>) -> Result<(), Error> {
-    let seat = Seat::load_bare(project, run).await?;
-    tell(project, giver, seat, Command::Stop { reason }).await
+    let envelope = Envelope::of(giver, &Request::StopRun { run, reason: reason.as_deref() });
+    seat::tell(project, &envelope, run, Command::Stop { reason }).await
 }
 
 /// Answers the question of a run in one step; a question of another step stays open.
@@ -121,8 +102,8 @@ pub async fn answer(
     approved: bool,
     text: String,
 ) -> Result<(), Error> {
-    let seat = Seat::load(project, run).await?;
-    tell(project, giver, seat, Command::Answer { step, approved, text }).await
+    let envelope = Envelope::of(giver, &Request::AnswerRun { run, approved, text: &text });
+    seat::tell(project, &envelope, run, Command::Answer { step, approved, text }).await
 }
 
 /// Starts a new run from a step of an earlier one; by default from its last step.
@@ -136,28 +117,30 @@ pub async fn fork(
     step: Option<u64>,
     workflow: Option<&Listed>,
 ) -> Result<RunId, Error> {
+    let request = Request::ForkRun { run, step, workflow: workflow.map(Listed::address) };
+    let envelope = Envelope::of(giver, &request);
+    if let Some(ids) = round::find_answer(project, &envelope).await? {
+        return first(ids);
+    }
     let mut point = find_fork_point(&load_facts(project, run).await?, run, step)?;
     if let Some(Taping::Replay(_)) = point.run.tape {
         let problem =
             format!("{run} is a replay: what it merged is only on its replay branch; fork the recorded run");
         return Err(invalid(vec![FieldFault { field: "run", problem }]));
     }
-    let definition = match workflow {
-        Some(listed) => Some(point.turn_to(project.book().compile(&listed.address(), &listed.folder)?)?),
-        None => None,
-    };
-    let taken = point.find_taken(project).await?;
-    for _ in 0..TRIES_MAX {
-        let mut batch = Batch::open(project).await?;
-        if let Some(definition) = &definition {
-            batch.keep(project, definition, &point.run.digest, &giver.actor).await?;
-        }
-        let id = batch.add(|id| Ok(vec![run::fork(id, &point.run, taken.clone())]), &giver.actor)?;
-        if batch.append(project).await? {
-            return Ok(id);
-        }
+    let mut begin = Begin::default();
+    if let Some(listed) = workflow {
+        let definition = point.turn_to(project.book().compile(&listed.address(), &listed.folder)?)?;
+        begin.keep.insert(point.run.digest.clone(), definition);
     }
-    Err(Error::Contended { tries: TRIES_MAX })
+    let taken = point.find_taken(project).await?;
+    begin.runs.push(Beginning::Fork(Box::new(point.run), taken));
+    first(round::submit(project, &envelope, &begin, None).await?.answer)
+}
+
+fn first(ids: Vec<RunId>) -> Result<RunId, Error> {
+    let none = || Error::LogUnsound { seq: 0, why: "the answer that was kept names no run".to_owned() };
+    ids.into_iter().next().ok_or_else(none)
 }
 
 /// Returns the run, or the refusal that there is none.
@@ -174,110 +157,104 @@ pub(crate) async fn load_facts(project: &Project, run: RunId) -> Result<Vec<Fact
     loaded.tail.iter().map(log::fact_of).collect()
 }
 
-async fn tell(project: &Project, giver: &Giver, mut seat: Seat, command: Command) -> Result<(), Error> {
-    seat.give(project, &giver.actor, command, &Terms::default()).await.map(|_| ())
-}
-
 /// Loads the numbers of all runs.
 pub(crate) async fn load_index(project: &Project) -> Result<Folded<Index>, Error> {
-    Folded::from_loaded(project.store().load(&log::runs_stream(), SNAPSHOT_FORMAT).await?)
+    Folded::load(project, log::runs_stream()).await
 }
 
-/// New runs on their way into the log.
-pub(crate) struct Batch {
-    index: Folded<Index>,
-    index_version: Version,
-    expect: Vec<(StreamName, Version)>,
-    rows: Vec<NewEvent>,
-    intents: Vec<NewIntent>,
+/// Runs that begin in one append, with the definitions that the log must have for them.
+#[derive(Default)]
+struct Begin {
+    keep: BTreeMap<String, Arc<Workflow>>,
+    runs: Vec<Beginning>,
 }
 
-impl Batch {
-    pub(crate) async fn open(project: &Project) -> Result<Self, Error> {
-        let index = load_index(project).await?;
-        let index_version = index.version;
-        Ok(Batch { index, index_version, expect: Vec::new(), rows: Vec::new(), intents: Vec::new() })
+enum Beginning {
+    New(Arc<Workflow>, Order),
+    Fork(Box<Run>, Taken),
+}
+
+impl Begin {
+    fn start(&mut self, definition: Arc<Workflow>, order: Order) {
+        self.keep.insert(order.digest.clone(), Arc::clone(&definition));
+        self.runs.push(Beginning::New(definition, order));
+    }
+}
+
+impl Beginning {
+    fn is_taped(&self) -> bool {
+        matches!(self, Beginning::New(_, order) if order.tape.is_some())
+    }
+}
+
+impl Round for Begin {
+    type Reads = NewRuns;
+    type Answer = Vec<RunId>;
+
+    async fn load(&self, project: &Project) -> Result<NewRuns, Error> {
+        let mut reads = NewRuns::load(project).await?;
+        for digest in self.keep.keys() {
+            reads.definitions.push(Folded::load(project, log::workflow_stream(digest)).await?);
+        }
+        Ok(reads)
     }
 
-    /// Stores a definition, unless the log has it.
-    async fn keep(
-        &mut self,
-        project: &Project,
-        definition: &Workflow,
-        digest: &str,
-        actor: &Actor,
-    ) -> Result<(), Error> {
-        let stream = log::workflow_stream(digest);
-        if self.expect.iter().any(|(known, _)| *known == stream) {
-            return Ok(());
+    fn decide(&self, reads: &mut NewRuns, batch: &mut Batch) -> Result<Verdict<Vec<RunId>>, Error> {
+        for ((digest, definition), kept) in self.keep.iter().zip(&mut reads.definitions) {
+            if kept.version == Version(0) {
+                let (name, files) = (definition.name.clone(), definition.folder.files().clone());
+                batch.add(&mut [kept], vec![Event::WorkflowKept { digest: digest.clone(), name, files }]);
+            }
         }
-        let loaded = project.store().load(&stream, SNAPSHOT_FORMAT).await?;
-        self.expect.push((stream, loaded.version));
-        if loaded.version == Version(0) {
-            let files = definition.folder.files().clone();
-            let event =
-                Event::WorkflowKept { digest: digest.to_owned(), name: definition.name.clone(), files };
-            let fact = Fact { at: clock::now(), actor: actor.clone(), event };
-            self.rows.push(log::row_of(&fact));
+        let mut ids = Vec::new();
+        for run in &self.runs {
+            ids.push(match run {
+                Beginning::New(workflow, order) => reads.begin(workflow, order.clone(), batch)?,
+                Beginning::Fork(from, taken) => {
+                    reads.add(|id| Ok(vec![run::fork(id, from, taken.clone())]), batch)?
+                }
+            });
         }
-        Ok(())
+        Ok(Verdict::Append(ids))
+    }
+}
+
+/// New runs, with what gives them their numbers.
+pub(crate) struct NewRuns {
+    index: Folded<Index>,
+    definitions: Vec<Folded<Kept>>,
+    runs: Vec<Folded<Option<Run>>>,
+}
+
+reads!(NewRuns: index, definitions, runs);
+
+impl NewRuns {
+    pub(crate) async fn load(project: &Project) -> Result<Self, Error> {
+        Ok(NewRuns { index: load_index(project).await?, definitions: Vec::new(), runs: Vec::new() })
     }
 
     /// Begins a run, and returns its number.
-    pub(crate) fn begin(&mut self, workflow: &Workflow, order: Order, actor: &Actor) -> Result<RunId, Error> {
-        let inputs = Inputs { workflow, now_millis: clock::now().as_millisecond() };
-        self.add(|id| run::begin(inputs, id, order), actor)
+    pub(crate) fn begin(
+        &mut self,
+        workflow: &Workflow,
+        order: Order,
+        batch: &mut Batch,
+    ) -> Result<RunId, Error> {
+        let inputs = Inputs { workflow, now_millis: batch.at.as_millisecond() };
+        self.add(|id| run::begin(inputs, id, order), batch)
     }
 
     fn add(
         &mut self,
         begin: impl FnOnce(RunId) -> Result<Vec<Event>, Refusal>,
-        actor: &Actor,
+        batch: &mut Batch,
     ) -> Result<RunId, Error> {
-        let (id, at) = (self.index.state.next_id(), clock::now());
+        let id = self.index.state.next_id();
         let events = begin(id).map_err(Error::Refused)?;
-        for event in &events {
-            let fact = Fact { at, actor: actor.clone(), event: event.clone() };
-            if let Event::RunCreated { .. } = event {
-                self.index.push(&fact, 0);
-            }
-        }
-        let mut folded = Folded::empty(log::run_stream(id));
-        self.expect.push((folded.stream.clone(), Version(0)));
-        let added = seat::push(&mut folded, (at, events), actor, self.rows.len());
-        self.rows.extend(added.rows);
-        self.intents.extend(added.intents);
+        let mut run = Folded::empty(log::run_stream(id));
+        batch.add(&mut [&mut self.index, &mut run], events);
+        self.runs.push(run);
         Ok(id)
-    }
-
-    /// Puts it into the log, unless another process came first.
-    async fn append(self, project: &Project) -> Result<bool, Error> {
-        crash::point("append.before");
-        match project.store().append(self.into_append()).await {
-            Ok(Appended::Stored { .. }) => {
-                crash::point("append.after");
-                Ok(true)
-            }
-            Ok(Appended::Repeated { .. }) => Ok(true),
-            Err(regatta_store::Error::Conflict { .. }) => Ok(false),
-            Err(other) => Err(other.into()),
-        }
-    }
-
-    /// Returns all of it, to be appended together with something else.
-    pub(crate) fn into_append(mut self) -> Append {
-        let mut snapshots = Vec::new();
-        if !self.rows.is_empty() {
-            self.expect.push((self.index.stream.clone(), self.index_version));
-            snapshots.extend(self.index.snapshot_if_due());
-        }
-        Append {
-            expect: self.expect,
-            events: self.rows,
-            intents: self.intents,
-            snapshots,
-            ..Append::default()
-        }
     }
 }
 
@@ -302,11 +279,10 @@ pub(crate) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
 mod tests {
     use super::*;
     use crate::core::run::{Hold, Situation};
-    use crate::core::{Code, Failure};
+    use crate::core::{Actor, Code, Failure};
     use crate::runtime::carry::Helm;
     use regatta_flow::Folder;
     use regatta_testkit::repo::TestRepo;
-    use std::sync::Arc;
     use tokio_util::sync::CancellationToken;
 
     fn folder(prompt: &str) -> Folder {
@@ -354,10 +330,10 @@ mod tests {
             is_parent_paused: false,
         };
         let actor = Actor::User("local".to_owned());
-        let mut batch = Batch::open(&project).await.unwrap();
-        batch.keep(&project, &definition, "00", &actor).await.unwrap();
-        let run = batch.begin(&definition, order, &actor).unwrap();
-        assert!(batch.append(&project).await.unwrap());
+        let mut begin = Begin::default();
+        begin.start(Arc::new(definition), order);
+        let begun = round::submit(&project, &Envelope::by(&actor), &begin, None).await.unwrap();
+        let run = begun.answer[0];
 
         let held = rest(&project, run).await;
         let Some(Hold::Error { error: Failure { code, hint, .. } }) = held.hold() else { panic!("{held:?}") };

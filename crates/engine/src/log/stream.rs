@@ -10,15 +10,17 @@ use crate::core::message::{self, Inbox, Party, Post};
 use crate::core::run::{self, Run};
 use crate::core::session::{self, Account, Scope, Subject};
 use crate::core::{
-    Actor, Crew, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, RunId, Task, TaskId,
+    Asker, Crew, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, RunId, Task, TaskId,
+    effects,
 };
 use crate::error::Error;
 use crate::log::row_text::{Head, read_actor, write_actor};
-use jiff::Timestamp;
+use crate::project::Project;
 use regatta_store::{Intent, Loaded, NewEvent, NewIntent, NewSnapshot, Recorded, StreamName, Version};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::any::Any;
 use uuid::Uuid;
 
 /// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
@@ -28,7 +30,7 @@ pub(crate) const SNAPSHOT_FORMAT: u32 = 8;
 pub(crate) const NO_SNAPSHOT: u32 = u32::MAX;
 
 /// An event of one family, as the log keeps it.
-pub(crate) trait Logged: Serialize + DeserializeOwned {
+pub(crate) trait Logged: Serialize + DeserializeOwned + 'static {
     /// Returns the name of its kind.
     fn kind(&self) -> &'static str;
 
@@ -109,12 +111,21 @@ impl Logged for session::Event {
 }
 
 /// A state that is folded from a stream of one family.
-pub(crate) trait State: Sized + Serialize + DeserializeOwned {
+pub(crate) trait State: Default + Send + Serialize + DeserializeOwned {
     /// The family.
     type Event: Logged;
 
+    /// Whether loading is faster with snapshots.
+    const HAS_SNAPSHOTS: bool = true;
+
     /// Folds one fact into the state.
     fn fold(&mut self, fact: &Fact<Self::Event>);
+
+    /// Folds a fact that is about to be appended, and returns what it asks for.
+    fn fold_new(&mut self, fact: &Fact<Self::Event>) -> Vec<Effect> {
+        self.fold(fact);
+        Vec::new()
+    }
 }
 
 impl State for Option<Task> {
@@ -123,29 +134,10 @@ impl State for Option<Task> {
     fn fold(&mut self, fact: &Fact) {
         Task::evolve_in_place(self, fact);
     }
-}
 
-impl State for Crew {
-    type Event = Event;
-
-    fn fold(&mut self, fact: &Fact) {
-        *self = std::mem::take(self).evolve(fact);
-    }
-}
-
-impl State for FileText {
-    type Event = Event;
-
-    fn fold(&mut self, fact: &Fact) {
-        *self = std::mem::take(self).evolve(fact);
-    }
-}
-
-impl State for Plan {
-    type Event = Event;
-
-    fn fold(&mut self, fact: &Fact) {
-        *self = std::mem::take(self).evolve(fact);
+    fn fold_new(&mut self, fact: &Fact) -> Vec<Effect> {
+        self.fold(fact);
+        self.as_ref().and_then(|task| effects(task, &fact.event)).into_iter().collect()
     }
 }
 
@@ -155,38 +147,36 @@ impl State for Option<Run> {
     fn fold(&mut self, fact: &Fact<run::Event>) {
         *self = Run::evolve(self.take(), fact);
     }
-}
 
-impl State for run::Index {
-    type Event = run::Event;
-
-    fn fold(&mut self, fact: &Fact<run::Event>) {
-        *self = std::mem::take(self).evolve(fact);
+    fn fold_new(&mut self, fact: &Fact<run::Event>) -> Vec<Effect> {
+        let was_asked = self.as_ref().is_some_and(Run::is_asked);
+        self.fold(fact);
+        self.as_ref().map_or_else(Vec::new, |run| run::effects(was_asked, run, &fact.event))
     }
 }
 
-impl State for Account {
-    type Event = session::Event;
+/// States of which every fact makes a new one.
+macro_rules! fold_by_evolving {
+    ($($state:ty: $event:ty),* $(,)?) => {$(
+        impl State for $state {
+            type Event = $event;
 
-    fn fold(&mut self, fact: &Fact<session::Event>) {
-        *self = std::mem::take(self).evolve(fact);
-    }
+            fn fold(&mut self, fact: &Fact<$event>) {
+                *self = std::mem::take(self).evolve(fact);
+            }
+        }
+    )*};
 }
 
-impl State for Inbox {
-    type Event = message::Event;
-
-    fn fold(&mut self, fact: &Fact<message::Event>) {
-        *self = std::mem::take(self).evolve(fact);
-    }
-}
-
-impl State for Post {
-    type Event = message::Event;
-
-    fn fold(&mut self, fact: &Fact<message::Event>) {
-        *self = std::mem::take(self).evolve(fact);
-    }
+fold_by_evolving! {
+    Crew: Event,
+    FileText: Event,
+    Plan: Event,
+    run::Index: run::Event,
+    Account: session::Event,
+    Inbox: message::Event,
+    Post: message::Event,
+    Catalogue: document::Event,
 }
 
 impl State for Option<Epic> {
@@ -205,12 +195,33 @@ impl State for Option<Prd> {
     }
 }
 
-impl State for Catalogue {
-    type Event = document::Event;
+/// The stream of a definition: only its version matters, since a definition never changes.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Kept;
 
-    fn fold(&mut self, fact: &Fact<document::Event>) {
-        *self = std::mem::take(self).evolve(fact);
-    }
+impl State for Kept {
+    type Event = run::Event;
+    const HAS_SNAPSHOTS: bool = false;
+
+    fn fold(&mut self, _: &Fact<run::Event>) {}
+}
+
+/// A stream that a decision read, whatever its state is.
+pub(crate) trait Stream: Send {
+    /// Returns the name of the stream.
+    fn name(&self) -> &StreamName;
+
+    /// Returns the version that the log has, as far as this process knows.
+    fn version(&self) -> Version;
+
+    /// Folds a new fact, which is a `Fact` of the stream's family, and returns what it asks for.
+    fn follow(&mut self, fact: &dyn Any, bytes: usize) -> Vec<Effect>;
+
+    /// Returns a snapshot if one is due.
+    fn snapshot_if_due(&self) -> Option<NewSnapshot>;
+
+    /// Records that what was added is in the log, with a snapshot of so many bytes if one was taken.
+    fn settle(&mut self, snapshot_bytes: Option<usize>);
 }
 
 /// A state with what is needed to add to its stream.
@@ -218,14 +229,28 @@ pub(crate) struct Folded<S> {
     pub(crate) stream: StreamName,
     pub(crate) version: Version,
     pub(crate) state: S,
+    /// The facts that were folded and are not in the log yet.
+    added: u64,
     snapshot_bytes: usize,
     tail_bytes: usize,
 }
 
-impl<S: State + Default> Folded<S> {
+impl<S: State> Folded<S> {
     /// Returns the state of a stream that has no events.
     pub(crate) fn empty(stream: StreamName) -> Self {
-        Folded { stream, version: Version(0), state: S::default(), snapshot_bytes: 0, tail_bytes: 0 }
+        let (version, state) = (Version(0), S::default());
+        Folded { stream, version, state, added: 0, snapshot_bytes: 0, tail_bytes: 0 }
+    }
+
+    /// Loads a stream.
+    pub(crate) async fn load(project: &Project, stream: StreamName) -> Result<Self, Error> {
+        Folded::from_loaded(project.store().load(&stream, SNAPSHOT_FORMAT).await?)
+    }
+
+    /// Loads several streams in one consistent read.
+    pub(crate) async fn load_many(project: &Project, streams: &[StreamName]) -> Result<Vec<Self>, Error> {
+        let loaded = project.store().load_many(streams, SNAPSHOT_FORMAT).await?;
+        loaded.into_iter().map(Folded::from_loaded).collect()
     }
 
     /// Folds what was loaded.
@@ -244,35 +269,46 @@ impl<S: State + Default> Folded<S> {
             tail_bytes += recorded.data.len();
             state.fold(&fact_of(recorded)?);
         }
-        Ok(Folded { stream, version, state, snapshot_bytes, tail_bytes })
+        Ok(Folded { stream, version, state, added: 0, snapshot_bytes, tail_bytes })
+    }
+}
+
+impl<S: State> Stream for Folded<S> {
+    fn name(&self) -> &StreamName {
+        &self.stream
     }
 
-    /// Folds a new fact that is about to be appended.
-    pub(crate) fn push(&mut self, fact: &Fact<S::Event>, bytes: usize) {
-        self.state.fold(fact);
+    fn version(&self) -> Version {
+        self.version
+    }
+
+    fn follow(&mut self, fact: &dyn Any, bytes: usize) -> Vec<Effect> {
+        let fact = fact.downcast_ref().expect("a stream holds events of one family");
+        self.added += 1;
         self.tail_bytes += bytes;
+        self.state.fold_new(fact)
     }
 
-    /// Records that what was pushed is in the log, with a snapshot of so many bytes if one was taken.
-    pub(crate) fn settle(&mut self, events: u64, snapshot_bytes: Option<usize>) {
-        self.version = Version(self.version.0 + events);
-        if let Some(bytes) = snapshot_bytes {
-            self.snapshot_bytes = bytes;
-            self.tail_bytes = 0;
-        }
-    }
-
-    /// Returns a snapshot when one is due: when the events since the last are four times as large. So a load
-    /// reads at most about five times the state, and all snapshots together cost a quarter of what the events
-    /// do.
-    pub(crate) fn snapshot_if_due(&self) -> Option<NewSnapshot> {
+    /// A snapshot is due when the events since the last are four times as large. So a load reads at most about
+    /// five times the state, and all snapshots together cost a quarter of what the events do. A stream that
+    /// begins here gets none: most are read once more, and then whole.
+    fn snapshot_if_due(&self) -> Option<NewSnapshot> {
         /// Below this a snapshot saves nothing.
         const TAIL_BYTES_MIN: usize = 1_024;
-        if self.tail_bytes <= (4 * self.snapshot_bytes).max(TAIL_BYTES_MIN) {
+        let is_small = self.tail_bytes <= (4 * self.snapshot_bytes).max(TAIL_BYTES_MIN);
+        if !S::HAS_SNAPSHOTS || self.added == 0 || self.version == Version(0) || is_small {
             return None;
         }
         let data = serde_json::to_string(&self.state).expect("a state has only text keys");
         Some(NewSnapshot { stream: self.stream.clone(), format: SNAPSHOT_FORMAT, data })
+    }
+
+    fn settle(&mut self, snapshot_bytes: Option<usize>) {
+        self.version = Version(self.version.0 + std::mem::take(&mut self.added));
+        if let Some(bytes) = snapshot_bytes {
+            self.snapshot_bytes = bytes;
+            self.tail_bytes = 0;
+        }
     }
 }
 
@@ -419,40 +455,26 @@ pub(crate) fn is_of_sessions(lane: &str) -> bool {
 
 /// Makes an intent of an effect that the `event`-th row asks for.
 ///
-/// A session and a pause have lanes of their own, because what ends them must run in parallel.
+/// What takes long has a lane of its own, because what ends it must run in parallel.
 pub(crate) fn intent_of(effect: &Effect, event: usize) -> NewIntent {
-    let task = effect.task();
-    let lane = match effect {
-        Effect::RunSession { .. } => session_lane(task),
-        Effect::Wait { .. } => format!("task/{task}/wait"),
-        _ => format!("task/{task}"),
+    let lane = match (effect, effect.asker()) {
+        (Effect::RunSession { .. }, Asker::Task(task)) => session_lane(task),
+        (Effect::PerformNode { .. }, Asker::Run(run)) => node_lane(run),
+        (Effect::Wait { .. }, Asker::Task(task)) => format!("task/{task}/wait"),
+        (Effect::LandTask { .. }, Asker::Run(run)) => format!("run/{run}/land"),
+        (_, Asker::Task(task)) => format!("task/{task}"),
+        (_, Asker::Run(run)) => format!("run/{run}"),
     };
-    NewIntent { event, kind: effect.kind().to_owned(), lane, data: data_of(effect.kind(), effect) }
-}
-
-fn data_of(kind: &str, effect: &impl Serialize) -> String {
-    Head::of_effect(kind).take_off(serde_json::to_string(effect).expect("an effect is plain data"))
+    let text = serde_json::to_string(effect).expect("an effect is plain data");
+    let data = Head::of_effect(effect.kind()).take_off(text);
+    NewIntent { event, kind: effect.kind().to_owned(), lane, data }
 }
 
 /// Reads the effect of an intent.
-pub(crate) fn effect_of<E: DeserializeOwned>(intent: &Intent) -> Result<E, serde_json::Error> {
-    serde_json::from_str(&Head::of_effect(&intent.kind).put_before(&intent.data))
-}
-
-/// Makes an intent of an effect of a run.
-///
-/// A long effect has a lane of its own, because what stops it must run in parallel.
-pub(crate) fn intent_of_run(effect: &run::Effect, event: usize) -> NewIntent {
-    let run = effect.run();
-    let lane = match effect {
-        run::Effect::PerformNode { .. } => node_lane(run),
-        run::Effect::LandTask { .. } => format!("run/{run}/land"),
-        _ => format!("run/{run}"),
-    };
-    NewIntent { event, kind: effect.kind().to_owned(), lane, data: data_of(effect.kind(), effect) }
-}
-
-/// Makes facts of events that were decided together.
-pub(crate) fn facts<E>(events: Vec<E>, actor: &Actor, at: Timestamp) -> Vec<Fact<E>> {
-    events.into_iter().map(|event| Fact { at, actor: actor.clone(), event }).collect()
+pub(crate) fn effect_of(intent: &Intent) -> Result<Effect, Error> {
+    let text = Head::of_effect(&intent.kind).put_before(&intent.data);
+    serde_json::from_str(&text).map_err(|error| Error::LogUnsound {
+        seq: intent.id.seq.0,
+        why: format!("its effect cannot be read: {error}"),
+    })
 }

@@ -5,6 +5,7 @@
 //! happens to the task. Start reading at `create_worktree`; effects of runs are in `runs`.
 
 mod create_worktree;
+pub(crate) mod log_watch;
 mod merge_branch;
 mod pause_agent;
 mod policy;
@@ -21,12 +22,14 @@ pub(crate) use crate::runtime::under_way::UnderWay;
 pub(crate) use crate::session::places::Places;
 
 use crate::commands::orders::{self, Order};
+use crate::commands::round::Envelope;
 use crate::core::{Actor, Command, Effect, Outcome, TaskId};
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs::seats::Seats;
 use crate::runtime::engine;
 use crate::session::charge::Charges;
+use crate::session::role::Roles;
 use crate::task_files;
 use jiff::Timestamp;
 use regatta_agents::SessionId;
@@ -54,43 +57,77 @@ pub(crate) struct Work {
 }
 
 /// Performs one effect to its end.
-pub(crate) async fn perform(work: &Work, effect: Effect, control: Option<Control>) -> Result<(), Error> {
+///
+/// `control` is the effect's own, or that of the effect that it stops.
+pub(crate) async fn perform(
+    work: &Work,
+    roles: &dyn Roles,
+    effect: Effect,
+    control: Option<Control>,
+) -> Result<(), Error> {
     engine::check_lease(&work.project, work.token).await?;
+    let stops_another =
+        matches!(effect, Effect::PauseAgent { .. } | Effect::StopAgent { .. } | Effect::StopRun { .. });
+    let own = if stops_another { None } else { control.clone() }.unwrap_or_else(Control::new);
+    // On the heap: the future of a session or of a step is too large for a stack that holds it several times.
+    let performed = Box::pin(dispatch(work, roles, effect, &own, control)).await;
+    own.mark_over();
+    performed
+}
+
+async fn dispatch(
+    work: &Work,
+    roles: &dyn Roles,
+    effect: Effect,
+    own: &Control,
+    other: Option<Control>,
+) -> Result<(), Error> {
     match effect {
         Effect::CreateWorktree { task, branch, path, base } => {
-            let control = control.unwrap_or_else(Control::new);
-            let made = create_worktree::perform(work, task, &branch, &path, &base, &control).await;
-            control.mark_over();
-            made
+            create_worktree::perform(work, task, &branch, &path, &base, own).await
         }
         Effect::RunSession { task, agent, session, resume } => {
-            let control = control.unwrap_or_else(Control::new);
-            let ran = run_session::perform(work, task, &agent, session, resume.as_ref(), &control).await;
-            control.mark_over();
-            ran
+            Box::pin(run_session::perform(work, task, &agent, session, resume.as_ref(), own)).await
         }
         Effect::Wait { task, session, until } => wait::perform(work, task, session, until).await,
         Effect::RecordDiff { task, head, number } => record_diff::perform(work, task, &head, number).await,
-        Effect::PauseAgent { task, session } => pause_agent::perform(work, task, session, control).await,
+        Effect::PauseAgent { task, session } => pause_agent::perform(work, task, session, other).await,
         Effect::RunChecks { task, commit, names } => {
-            let control = control.unwrap_or_else(Control::new);
-            let ran = run_checks::perform(work, task, &commit, &names, &control).await;
-            control.mark_over();
-            ran
+            run_checks::perform(work, task, &commit, &names, own).await
         }
         Effect::ApproveByPolicy { task, head } => policy::perform(work, task, &head).await,
         Effect::MergeBranch { task, target, head, base, title, approver, .. } => {
             let approved = merge_branch::Approved { target, head, base, title, approver };
             merge_branch::perform(work, task, &approved).await
         }
-        Effect::StopAgent { task, session } => stop_agent::perform(work, task, session, control).await,
+        Effect::StopAgent { task, session } => stop_agent::perform(work, task, session, other).await,
         Effect::RemoveWorktree { task, branch, path, base, target } => {
             remove_worktree::perform(work, task, &remove_worktree::Place { branch, path, base, target }).await
         }
+        Effect::PublishItems { run, step } => {
+            runs::or_hold(work, run, step, runs::publish::perform(work, run, step).await).await
+        }
+        Effect::PerformNode { run, step, .. } => {
+            Box::pin(runs::node::perform(work, roles, (run, step), own)).await
+        }
+        Effect::StartChildren { run, step } => {
+            runs::or_hold(work, run, step, runs::children::perform(work, run, step).await).await
+        }
+        Effect::LandTask { run, step, task } => {
+            runs::or_hold(work, run, step, runs::land::perform(work, run, step, task).await).await
+        }
+        Effect::StopRun { run } => runs::stop::perform(work, run, other).await,
+        Effect::ReleaseTask { run, task, error } => runs::release::perform(work, run, task, error).await,
+        Effect::TellParent { run, parent, .. } => runs::tell::perform(work, run, parent).await,
     }
 }
 
 impl Work {
+    /// Returns what accompanies the outcome of the effect: it settles the intent, if the lease is still held.
+    pub(crate) fn envelope(&self) -> Envelope {
+        Envelope { settles: vec![self.intent], fence: Some(self.token), ..Envelope::by(&Actor::Engine) }
+    }
+
     /// Tells whether the engine is about to exit.
     pub(crate) fn is_leaving(&self) -> bool {
         *self.leaving.borrow()
@@ -119,10 +156,26 @@ impl Work {
 
     async fn report(&self, task: TaskId, outcome: Outcome, settle: Vec<IntentId>) -> Result<(), Error> {
         let order = Order { settle, fence: Some(self.token), ..Order::new(Some(task), &Actor::Engine) };
-        match orders::give(&self.project, order, Command::Report(outcome)).await {
-            // Its outcome is in the log already: a repetition has nothing to add.
-            Err(Error::Store(regatta_store::Error::IntentSettled { .. })) => Ok(()),
-            other => other.map(|_| ()),
+        orders::give(&self.project, order, Command::Report(outcome)).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+impl Work {
+    /// For the oldest open intent of a project that has no engine.
+    pub(crate) async fn for_first_intent(project: &Arc<Project>) -> Self {
+        let token = engine::take_lease(project, None).await.unwrap();
+        let intent = project.store().open_intents().await.unwrap().swap_remove(0);
+        Work {
+            project: Arc::clone(project),
+            token,
+            intent: intent.id,
+            at: intent.at,
+            places: Arc::new(Places::new(project.config())),
+            under_way: Arc::default(),
+            charges: Arc::default(),
+            seats: Arc::default(),
+            leaving: watch::channel(false).1,
         }
     }
 }

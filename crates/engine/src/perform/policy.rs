@@ -26,7 +26,7 @@ pub(crate) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Resul
     let anyway = order.settings.is_some();
     let approval = Approving { feedback: None, head: Some(head.to_string()), anyway };
     match orders::approve_as(&work.project, order, approval).await {
-        Ok(_) | Err(Error::Store(regatta_store::Error::IntentSettled { .. })) => Ok(()),
+        Ok(_) => Ok(()),
         Err(error) if error.is_of_engine() => Err(error),
         // The rules refuse, or git does: a person decides.
         Err(error) => work.settle(task, Outcome::PolicyRefused(Failure::from(error.explain()))).await,

@@ -8,6 +8,7 @@ use crate::commands::orders;
 use crate::core::{Outcome, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
 use crate::perform::Work;
+use crate::perform::log_watch::LogWatch;
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -15,8 +16,7 @@ use std::time::Duration;
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 pub(crate) async fn perform(work: &Work, task: TaskId, session: u32, until: Timestamp) -> Result<(), Error> {
-    let mut leaving = work.leaving.clone();
-    let mut seen = work.project.store().head().await?;
+    let mut log = LogWatch::start(work).await?;
     loop {
         if work.is_leaving() {
             return Ok(());
@@ -25,10 +25,7 @@ pub(crate) async fn perform(work: &Work, task: TaskId, session: u32, until: Time
         if left.is_zero() || !is_parked(&orders::get_task(&work.project, task).await?, session) {
             return work.settle(task, Outcome::WaitOver { session }).await;
         }
-        tokio::select! {
-            head = work.project.store().wait_past(seen, left.min(LOOK_EVERY)) => seen = head?,
-            _ = leaving.changed() => {}
-        }
+        log.wait_at_most(left.min(LOOK_EVERY)).await?;
     }
 }
 

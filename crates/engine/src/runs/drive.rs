@@ -12,6 +12,7 @@ use crate::core::{
 };
 use crate::error::Error;
 use crate::perform::Work;
+use crate::perform::log_watch::LogWatch;
 use crate::project::Project;
 use crate::recording::replay_branch;
 use crate::recording::tape::{self, Tape};
@@ -20,10 +21,6 @@ use crate::runtime::control::Control;
 use crate::session::role::{Played, find_player};
 use regatta_flow::{NodeKind, Workflow};
 use std::path::Path;
-use std::time::Duration;
-
-/// How long it sleeps when nothing happens; it wakes at once when the log moves.
-const IDLE: Duration = Duration::from_secs(1);
 
 /// A task that a run takes up.
 pub(crate) struct Drive<'a> {
@@ -56,7 +53,7 @@ impl Drive<'_> {
     /// Waits until the task is this run's and has its worktree, or until it is asked to stop.
     pub(crate) async fn until_ready(&self, control: &Control) -> Result<Driven, Error> {
         let (project, run) = (&self.work.project, self.run.id);
-        let mut seen = project.store().head().await?;
+        let mut log = LogWatch::start(self.work).await?;
         let mut is_asked = false;
         loop {
             match self.look(&mut is_asked).await? {
@@ -64,15 +61,12 @@ impl Drive<'_> {
                 Found::Failed(failure) => return Ok(Driven::Not(Played::Failed(failure))),
                 Found::Later => {}
             }
-            tokio::select! {
-                reason = control.asked() => {
-                    // A task that is still in the backlog was not cancelled: it waits for its agent.
-                    let task = orders::get_task(project, self.task).await?;
-                    let is_cancelled = cancelled::is_being_cancelled(&task);
-                    let failed = || Played::Failed(cancelled::explain_step(run, self.task));
-                    return Ok(Driven::Not(if is_cancelled { failed() } else { Played::Stopped(reason) }));
-                }
-                head = project.store().wait_past(seen, IDLE) => seen = head?,
+            if let Some(reason) = log.wait_or_stop(control).await? {
+                // A task that is still in the backlog was not cancelled: it waits for its agent.
+                let task = orders::get_task(project, self.task).await?;
+                let is_cancelled = cancelled::is_being_cancelled(&task);
+                let failed = || Played::Failed(cancelled::explain_step(run, self.task));
+                return Ok(Driven::Not(if is_cancelled { failed() } else { Played::Stopped(reason) }));
             }
         }
     }

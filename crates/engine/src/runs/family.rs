@@ -3,18 +3,15 @@
 //! So neither a race nor a crash can leave a run paused while a child continues. A child keeps its own pause
 //! apart from the one above; a child that starts later begins with the parent's pause.
 
-use crate::commands::orders::Giver;
+use crate::commands::batch::Batch;
+use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::commands::run_orders::get_run;
-use crate::core::run::{Command, Run};
+use crate::core::run::{Command, Hold, Run};
 use crate::core::{Actor, RunId};
-use crate::crash;
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs::seat::Seat;
-use regatta_store::Append;
-
-/// Each lost race means that another command went through, or that one of the family made a step.
-const TRIES_MAX: u32 = 256;
+use std::collections::BTreeMap;
 
 /// Returns the runs that a run is a child of, the nearest first.
 pub(crate) async fn find_above(project: &Project, run: &Run) -> Result<Vec<RunId>, Error> {
@@ -27,46 +24,56 @@ pub(crate) async fn find_above(project: &Project, run: &Run) -> Result<Vec<RunId
     Ok(above)
 }
 
-/// Pauses or resumes a run with everything that has not ended below it.
+/// Pauses a run with everything that has not ended below it, or resumes it with that.
 pub(crate) async fn tell(
     project: &Project,
-    giver: &Giver,
+    envelope: &Envelope,
     run: RunId,
     command: Command,
 ) -> Result<(), Error> {
-    for _ in 0..TRIES_MAX {
-        let append = decide(project, giver, run, command.clone()).await?;
-        if append.events.is_empty() {
-            return Ok(());
+    let tell = TellFamily { actor: &envelope.actor, run, command };
+    round::submit(project, envelope, &tell, None).await.map(drop)
+}
+
+/// A command to a run and to those below it.
+struct TellFamily<'a> {
+    actor: &'a Actor,
+    run: RunId,
+    command: Command,
+}
+
+impl Round for TellFamily<'_> {
+    type Reads = Vec<Seat>;
+    type Answer = ();
+
+    /// Loads the run and all below it that have not ended, each after its parent.
+    async fn load(&self, project: &Project) -> Result<Vec<Seat>, Error> {
+        let mut family = Vec::new();
+        let mut next = vec![self.run];
+        while let Some(run) = next.pop() {
+            let seat = Seat::load_bare(project, run).await?;
+            next.extend(seat.run().children_under_way());
+            family.push(seat);
         }
-        crash::point("append.before");
-        match project.store().append(append).await {
-            Ok(_) => {
-                crash::point("append.after");
-                return Ok(());
+        Ok(family)
+    }
+
+    fn decide(&self, family: &mut Vec<Seat>, batch: &mut Batch) -> Result<Verdict<()>, Error> {
+        let mut paused: BTreeMap<RunId, bool> = BTreeMap::new();
+        for seat in family {
+            match seat.run().parent.as_ref().and_then(|parent| paused.get(&parent.run_id)) {
+                None => seat.decide(self.actor.clone(), &self.command, batch)?,
+                Some(&is_paused) => {
+                    seat.decide(Actor::Engine, &Command::FollowParent { is_paused }, batch)?;
+                    // What an error holds is tried again with the run above it.
+                    let is_held_by_error = matches!(seat.run().hold(), Some(Hold::Error { .. }));
+                    if self.command == Command::Resume && is_held_by_error {
+                        seat.decide(self.actor.clone(), &Command::Resume, batch)?;
+                    }
+                }
             }
-            Err(regatta_store::Error::Conflict { .. }) => {}
-            Err(other) => return Err(other.into()),
+            paused.insert(seat.run().id, seat.run().pauses_children());
         }
+        Ok(Verdict::Append(()))
     }
-    Err(Error::Contended { tries: TRIES_MAX })
-}
-
-/// Decides for the run, and then for each child of a run that was decided for.
-async fn decide(project: &Project, giver: &Giver, run: RunId, command: Command) -> Result<Append, Error> {
-    let mut append = Append::default();
-    let mut seat = Seat::load_bare(project, run).await?;
-    seat.join(&giver.actor, command, &mut append)?;
-    let mut followers = find_followers(seat.run());
-    while let Some((child, is_paused)) = followers.pop() {
-        let mut seat = Seat::load_bare(project, child).await?;
-        seat.join(&Actor::Engine, Command::FollowParent { is_paused }, &mut append)?;
-        followers.extend(find_followers(seat.run()));
-    }
-    Ok(append)
-}
-
-/// Returns the children that have not ended, with whether they are paused by a run above them.
-fn find_followers(run: &Run) -> Vec<(RunId, bool)> {
-    run.children_under_way().into_iter().map(|child| (child, run.pauses_children())).collect()
 }

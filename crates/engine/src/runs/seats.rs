@@ -7,8 +7,6 @@
 
 use crate::core::RunId;
 use crate::core::run::Phase;
-use crate::error::Error;
-use crate::project::Project;
 use crate::runs::seat::Seat;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +26,6 @@ pub(crate) struct Seats {
 
 /// The place of one run, for one holder at a time.
 pub(crate) struct Place {
-    run: RunId,
     left: OwnedMutexGuard<Option<Seat>>,
 }
 
@@ -42,21 +39,18 @@ impl Seats {
             }
             Arc::clone(places.entry(run).or_default())
         };
-        Place { run, left: left.lock_owned().await }
+        Place { left: left.lock_owned().await }
     }
 }
 
 impl Place {
-    /// Takes the run that was left, or loads it.
-    pub(crate) async fn take(&mut self, project: &Project) -> Result<Seat, Error> {
-        match self.left.take() {
-            Some(seat) => Ok(seat),
-            None => Seat::load(project, self.run).await,
-        }
+    /// Takes the run that was left.
+    pub(crate) fn take(&mut self) -> Option<Seat> {
+        self.left.take()
     }
 
     /// Leaves the run as it is in the log, if it waits for children.
-    pub(crate) fn leave(mut self, seat: Seat) {
-        *self.left = Some(seat).filter(|seat| matches!(seat.run().phase(), Some(Phase::Mapping(_))));
+    pub(crate) fn leave(mut self, seat: Option<Seat>) {
+        *self.left = seat.filter(|seat| matches!(seat.run().phase(), Some(Phase::Mapping(_))));
     }
 }

@@ -13,9 +13,10 @@
 
 use crate::clock;
 use crate::error::Error;
+use crate::log;
 use crate::project::Project;
 use crate::runtime::holder::Holder;
-use crate::runtime::lanes::{Deed, Done, Lanes};
+use crate::runtime::lanes::{Done, Lanes};
 use crate::runtime::pace::Pace;
 use crate::runtime::queue;
 use crate::runtime::scope::{Own, Scope};
@@ -286,9 +287,9 @@ async fn look(
         if lanes.knows(intent.id) {
             continue;
         }
-        let deed = Deed::parse(&intent)?;
-        if scope.covers(project, intent.id, &deed).await? {
-            lanes.take_up(intent, deed);
+        let effect = log::effect_of(&intent)?;
+        if scope.covers(project, intent.id, &effect).await? {
+            lanes.take_up(intent, effect);
         }
     }
     Ok(())

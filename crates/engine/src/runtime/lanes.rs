@@ -3,13 +3,14 @@
 //! Effects of one lane are performed in order, one at a time; lanes run in parallel. Only the engine's loop
 //! owns and touches this.
 
-use crate::core::{Effect, RunId, TaskId, run};
+use crate::core::{Asker, Effect};
 use crate::error::Error;
 use crate::perform;
 use crate::perform::Work;
 use crate::project::Project;
 use crate::runs::seats::Seats;
 use crate::runtime::control::Control;
+use crate::runtime::scope::is_short;
 use crate::runtime::under_way::UnderWay;
 use crate::session::charge::Charges;
 use crate::session::places::Places;
@@ -29,19 +30,6 @@ pub(crate) struct Done {
     intent: IntentId,
     lane: String,
     result: Result<(), Error>,
-}
-
-/// An effect of any family.
-pub(crate) enum Deed {
-    Task(Effect),
-    Run(run::Effect),
-}
-
-/// Whose long effect a control is for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Held {
-    Task(TaskId),
-    Run(RunId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,9 +52,10 @@ pub(crate) struct Lanes {
     leaving: watch::Sender<bool>,
     mood: Mood,
     known: HashSet<IntentId>,
-    waiting: HashMap<String, VecDeque<(Intent, Deed)>>,
+    waiting: HashMap<String, VecDeque<(Intent, Effect)>>,
     busy: HashSet<String>,
-    controls: HashMap<Held, Control>,
+    /// The controls of long effects, by who asked for them.
+    controls: HashMap<Asker, Control>,
     failures: HashMap<IntentId, u32>,
 }
 
@@ -127,7 +116,7 @@ impl Lanes {
 
     fn stop_long(&mut self) {
         self.leaving.send_replace(true);
-        self.waiting.values_mut().for_each(|lane| lane.retain(|(_, deed)| deed.is_short()));
+        self.waiting.values_mut().for_each(|lane| lane.retain(|(_, effect)| is_short(effect)));
         self.controls.values().for_each(|control| control.stop(StopReason::Shutdown));
     }
 
@@ -137,27 +126,27 @@ impl Lanes {
     }
 
     /// Puts an intent into its lane, unless it is there already.
-    pub(crate) fn take_up(&mut self, intent: Intent, deed: Deed) {
-        let is_late = self.mood == Mood::Leaving && !deed.is_short();
-        if self.knows(intent.id) || is_late || self.is_driven(&intent, &deed) {
+    pub(crate) fn take_up(&mut self, intent: Intent, effect: Effect) {
+        let is_late = self.mood == Mood::Leaving && !is_short(&effect);
+        if self.knows(intent.id) || is_late || self.is_driven(&intent, &effect) {
             return;
         }
         // Signalled at once, because a long set-up or check may come before the effect that stops it in the
         // same lane.
-        if let Deed::Task(Effect::StopAgent { task, .. }) = &deed
-            && let Some(control) = self.controls.get(&Held::Task(*task))
+        if let Effect::StopAgent { .. } = &effect
+            && let Some(control) = self.controls.get(&effect.asker())
         {
             control.stop(StopReason::Cancelled);
         }
         self.known.insert(intent.id);
         let lane = intent.lane.clone();
-        self.waiting.entry(lane.clone()).or_default().push_back((intent, deed));
+        self.waiting.entry(lane.clone()).or_default().push_back((intent, effect));
         self.advance(&lane);
     }
 
     /// Tells whether a run is being driven: its driver performs the next step without being asked.
-    fn is_driven(&self, intent: &Intent, deed: &Deed) -> bool {
-        matches!(deed, Deed::Run(run::Effect::PerformNode { .. })) && self.busy.contains(&intent.lane)
+    fn is_driven(&self, intent: &Intent, effect: &Effect) -> bool {
+        matches!(effect, Effect::PerformNode { .. }) && self.busy.contains(&intent.lane)
     }
 
     /// Records that a performer is done, and lets the next of its lane begin.
@@ -183,11 +172,11 @@ impl Lanes {
             return;
         }
         let Some(waiting) = self.waiting.get_mut(lane) else { return };
-        let Some((intent, deed)) = waiting.pop_front() else {
+        let Some((intent, effect)) = waiting.pop_front() else {
             self.waiting.remove(lane);
             return;
         };
-        let control = self.control_for(&deed);
+        let control = self.control_for(&effect);
         self.busy.insert(lane.to_owned());
         let work = Work {
             project: Arc::clone(&self.project),
@@ -204,12 +193,8 @@ impl Lanes {
         let roles = Arc::clone(&self.roles);
         tokio::spawn(async move {
             // A task of its own, so that a panic is noticed as its end.
-            let performed = tokio::spawn(async move {
-                match deed {
-                    Deed::Task(effect) => perform::perform(&work, effect, control).await,
-                    Deed::Run(effect) => crate::perform::runs::perform(&work, &roles, effect, control).await,
-                }
-            });
+            let performed =
+                tokio::spawn(async move { perform::perform(&work, roles.as_ref(), effect, control).await });
             let broke_off = |panic: tokio::task::JoinError| {
                 Err(Error::LogUnsound { seq: 0, why: format!("a performer broke off: {panic}") })
             };
@@ -221,39 +206,22 @@ impl Lanes {
     }
 
     /// A long effect gets a new control; what stops it gets the control of the running one.
-    fn control_for(&mut self, deed: &Deed) -> Option<Control> {
-        let held = match deed {
-            Deed::Task(effect) => match effect {
-                Effect::CreateWorktree { task, .. }
-                | Effect::RunSession { task, .. }
-                | Effect::RunChecks { task, .. } => Held::Task(*task),
-                Effect::StopAgent { task, .. } | Effect::PauseAgent { task, .. } => {
-                    return self.controls.get(&Held::Task(*task)).cloned();
-                }
-                _ => return None,
-            },
-            Deed::Run(effect) => match effect {
-                // The task it works on changes from step to step, so the performer of each step reports it.
-                run::Effect::PerformNode { run, .. } | run::Effect::LandTask { run, .. } => Held::Run(*run),
-                run::Effect::StopRun { run } => return self.controls.get(&Held::Run(*run)).cloned(),
-                _ => return None,
-            },
-        };
-        let control = Control::new();
-        self.controls.insert(held, control.clone());
-        Some(control)
-    }
-}
-
-impl Deed {
-    pub(crate) fn parse(intent: &Intent) -> Result<Self, Error> {
-        let unsound = |error: serde_json::Error| Error::LogUnsound {
-            seq: intent.id.seq.0,
-            why: format!("its effect cannot be read: {error}"),
-        };
-        if intent.lane.starts_with("run/") {
-            return crate::log::effect_of(intent).map(Deed::Run).map_err(unsound);
+    fn control_for(&mut self, effect: &Effect) -> Option<Control> {
+        match effect {
+            // The task that a run works on changes from step to step, so the performer of each step reports it.
+            Effect::CreateWorktree { .. }
+            | Effect::RunSession { .. }
+            | Effect::RunChecks { .. }
+            | Effect::PerformNode { .. }
+            | Effect::LandTask { .. } => {
+                let control = Control::new();
+                self.controls.insert(effect.asker(), control.clone());
+                Some(control)
+            }
+            Effect::StopAgent { .. } | Effect::PauseAgent { .. } | Effect::StopRun { .. } => {
+                self.controls.get(&effect.asker()).cloned()
+            }
+            _ => None,
         }
-        crate::log::effect_of(intent).map(Deed::Task).map_err(unsound)
     }
 }

@@ -6,11 +6,10 @@
 //! removal, or the end of a session that nobody needs any more, it finishes for everybody.
 
 use crate::commands::orders;
-use crate::core::{Effect, RunId, TaskId, run};
+use crate::core::{Asker, Effect, RunId, TaskId};
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs;
-use crate::runtime::lanes::Deed;
 use crate::session::owner::find_wanted;
 use regatta_store::IntentId;
 use serde::{Deserialize, Serialize};
@@ -116,22 +115,22 @@ impl Scope {
         &mut self,
         project: &Project,
         intent: IntentId,
-        deed: &Deed,
+        effect: &Effect,
     ) -> Result<bool, Error> {
         let Some(own) = self.own() else { return Ok(true) };
-        if deed.is_short() {
+        if is_short(effect) {
             return Ok(true);
         }
         if self.foreign.get(&intent).is_some_and(|at| at.elapsed() < LOOK_AGAIN_AFTER) {
             return Ok(false);
         }
-        let is_own = match deed {
-            Deed::Task(effect) => own.has_task(project, effect.task()).await?,
+        let is_own = match (effect, effect.asker()) {
             // The verb that decided about a task also reports that to the task's run.
-            Deed::Run(run::Effect::LandTask { task, .. }) if own.tasks.contains(task) => true,
-            Deed::Run(effect) => own.has_run(project, effect.run()).await?,
+            (Effect::LandTask { task, .. }, _) if own.tasks.contains(task) => true,
+            (_, Asker::Task(task)) => own.has_task(project, task).await?,
+            (_, Asker::Run(run)) => own.has_run(project, run).await?,
         };
-        let is_covered = is_own || is_left_over(project, deed).await?;
+        let is_covered = is_own || is_left_over(project, effect).await?;
         if !is_covered {
             self.foreign.insert(intent, Instant::now());
         }
@@ -140,45 +139,37 @@ impl Scope {
 }
 
 /// Tells whether nobody needs a session any more, so that all that is left is to end what a crash left of it.
-async fn is_left_over(project: &Project, deed: &Deed) -> Result<bool, Error> {
-    match deed {
-        Deed::Task(Effect::RunSession { task, session, .. }) => {
+async fn is_left_over(project: &Project, effect: &Effect) -> Result<bool, Error> {
+    match effect {
+        Effect::RunSession { task, session, .. } => {
             Ok(find_wanted(&orders::get_task(project, *task).await?, *session).is_none())
         }
-        Deed::Run(run::Effect::PerformNode { run, .. }) => {
-            Ok(!runs::is_performed(&runs::get_run(project, *run).await?))
-        }
-        Deed::Task(_) | Deed::Run(_) => Ok(false),
+        Effect::PerformNode { run, .. } => Ok(!runs::is_performed(&runs::get_run(project, *run).await?)),
+        _ => Ok(false),
     }
 }
 
-impl Deed {
-    /// Tells whether it ends soon and starts no agent, so that any engine finishes it for everybody.
-    pub(crate) fn is_short(&self) -> bool {
-        match self {
-            Deed::Task(effect) => match effect {
-                Effect::RecordDiff { .. }
-                | Effect::PauseAgent { .. }
-                | Effect::ApproveByPolicy { .. }
-                | Effect::MergeBranch { .. }
-                | Effect::StopAgent { .. }
-                | Effect::RemoveWorktree { .. } => true,
-                // The first may run a set-up, and checks may be a whole test suite.
-                Effect::CreateWorktree { .. }
-                | Effect::RunChecks { .. }
-                | Effect::RunSession { .. }
-                | Effect::Wait { .. } => false,
-            },
-            Deed::Run(effect) => match effect {
-                run::Effect::StopRun { .. }
-                | run::Effect::ReleaseTask { .. }
-                | run::Effect::TellParent { .. } => true,
-                run::Effect::PublishItems { .. }
-                | run::Effect::PerformNode { .. }
-                | run::Effect::StartChildren { .. }
-                | run::Effect::LandTask { .. } => false,
-            },
-        }
+/// Tells whether an effect ends soon and starts no agent, so that any engine finishes it for everybody.
+pub(crate) fn is_short(effect: &Effect) -> bool {
+    match effect {
+        Effect::RecordDiff { .. }
+        | Effect::PauseAgent { .. }
+        | Effect::ApproveByPolicy { .. }
+        | Effect::MergeBranch { .. }
+        | Effect::StopAgent { .. }
+        | Effect::RemoveWorktree { .. }
+        | Effect::StopRun { .. }
+        | Effect::ReleaseTask { .. }
+        | Effect::TellParent { .. } => true,
+        // The first may run a set-up, and checks may be a whole test suite.
+        Effect::CreateWorktree { .. }
+        | Effect::RunChecks { .. }
+        | Effect::RunSession { .. }
+        | Effect::Wait { .. }
+        | Effect::PublishItems { .. }
+        | Effect::PerformNode { .. }
+        | Effect::StartChildren { .. }
+        | Effect::LandTask { .. } => false,
     }
 }
 

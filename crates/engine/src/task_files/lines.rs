@@ -7,6 +7,7 @@
 //! depends on nothing else. A missing line costs one read of the file, and nothing more.
 
 use crate::commands::orders::{self, Beside};
+use crate::commands::round;
 use crate::core::TaskId;
 use crate::error::Error;
 use crate::log::list::{self, FILES, Mark};
@@ -16,7 +17,7 @@ use crate::task_files::settled::Stamp;
 use crate::task_files::{desired, drawer, place};
 use regatta_files::TaskFile;
 use regatta_files::disk::{self, Itself};
-use regatta_store::{Append, NewRow, Seq, Version};
+use regatta_store::{NewRow, Seq, Version};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -148,6 +149,6 @@ impl Lines {
         }
         self.write_at = None;
         let rows = std::mem::take(&mut self.waiting).iter().map(|(task, line)| row_of(*task, line)).collect();
-        let _ = project.store().append(Append { rows, ..Append::default() }).await;
+        let _ = round::write_rows(project, rows).await;
     }
 }

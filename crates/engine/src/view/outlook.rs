@@ -8,8 +8,8 @@
 
 use crate::commands::orders;
 use crate::commands::run_orders::get_run;
-use crate::core::run::{Effect, Hold, Phase, Run, Situation, Turn, waits_for_person};
-use crate::core::{Around, Code, Failure, ReviewPhase, RunId, Stage, Task, TaskId, Wait, WaitsFor};
+use crate::core::run::{Hold, Phase, Run, Situation, Turn, waits_for_person};
+use crate::core::{Around, Code, Effect, Failure, ReviewPhase, RunId, Stage, Task, TaskId, Wait, WaitsFor};
 use crate::error::Error;
 use crate::log;
 use crate::project::Project;

@@ -10,6 +10,7 @@ use regatta_engine::core::{Problem, RunId};
 use regatta_engine::orders::Giver;
 use regatta_engine::{Error, Project};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// The options of all commands after which a run continues.
 #[derive(Debug, Clone, Copy, Args)]
@@ -17,6 +18,22 @@ pub(crate) struct Manner {
     /// Return once the command is in the log; an engine does the rest.
     #[arg(long)]
     no_wait: bool,
+    #[command(flatten)]
+    repeat: Repeat,
+}
+
+/// How a command is repeated.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Repeat {
+    /// Give the command an ID: given twice, it is carried out once and answered the same.
+    #[arg(long, value_name = "UUID")]
+    command_id: Option<Uuid>,
+}
+
+impl Repeat {
+    pub(super) fn giver(self) -> Giver {
+        crate::identity::giver(self.command_id)
+    }
 }
 
 impl Manner {
@@ -38,7 +55,7 @@ impl Manner {
             return print_rested(place, &project, run).await;
         };
         let foreground = played.take(place, &project, title).await?;
-        let run = follow(&project, foreground, order).await?;
+        let run = follow(&project, foreground, &self.repeat.giver(), order).await?;
         played.print(place, &project, run).await
     }
 
@@ -64,12 +81,12 @@ impl Manner {
         order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
     ) -> Result<RunId, Problem> {
         if self.no_wait {
-            return order(project, &crate::identity::giver(None)).await.map_err(|error| error.explain());
+            return order(project, &self.repeat.giver()).await.map_err(|error| error.explain());
         }
         // Before the order, so that everything that follows it is seen.
         let decides = Decides::at(place.screen);
         let foreground = Foreground::take(project, place.screen, decides, title, run).await?;
-        follow(project, foreground, order).await
+        follow(project, foreground, &self.repeat.giver(), order).await
     }
 }
 
@@ -77,9 +94,10 @@ impl Manner {
 async fn follow(
     project: &Project,
     foreground: Foreground,
+    giver: &Giver,
     order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
 ) -> Result<RunId, Problem> {
-    match order(project, &crate::identity::giver(None)).await {
+    match order(project, giver).await {
         Ok(run) => foreground.follow(run).await.map(|run| run.id),
         Err(error) => {
             foreground.release().await?;

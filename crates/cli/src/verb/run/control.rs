@@ -1,6 +1,6 @@
 //! `regatta run pause` and `regatta run stop`.
 
-use super::carry::Manner;
+use super::carry::{Manner, Repeat};
 use super::run_id;
 use super::show::print_brief;
 use crate::arguments::Place;
@@ -16,13 +16,14 @@ pub(crate) struct Pause {
     /// Run number.
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
+    #[command(flatten)]
+    repeat: Repeat,
 }
 
 impl Pause {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let giver = crate::identity::giver(None);
-        runs::pause(&project, &giver, self.run).await.map_err(|error| error.explain())?;
+        runs::pause(&project, &self.repeat.giver(), self.run).await.map_err(|error| error.explain())?;
         print_brief(place, &project, self.run).await
     }
 }

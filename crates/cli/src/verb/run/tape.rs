@@ -17,10 +17,10 @@ use std::sync::Arc;
 #[derive(Args)]
 pub(super) struct TapeOptions {
     /// Record what each role is given, returns and edits, in a new folder.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["replay", "no_wait"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["replay", "no_wait", "command_id"])]
     record: Option<PathBuf>,
     /// Replay a recorded run without agents; exit with 1 if it differs from the recording.
-    #[arg(long, value_name = "DIR", conflicts_with = "no_wait")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["no_wait", "command_id"])]
     replay: Option<PathBuf>,
 }
 

@@ -4,9 +4,9 @@
 //! JSON are carried by the run that was folded from such facts alone, and a snapshot of the run is read back the same.
 
 use super::workflows::Example;
-use crate::run::{Command, Effect, Event, Inputs, Order, Phase, Run, begin, decide, effects};
+use crate::run::{Command, Event, Inputs, Order, Phase, Run, begin, decide, effects};
 use crate::testing::user;
-use crate::{Fact, Refusal, RunId};
+use crate::{Effect, Fact, Refusal, RunId};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -127,13 +127,13 @@ impl Play {
 
 /// Tells whether an effect is what the phase of a run needs.
 pub(super) fn is_of_phase(effect: &Effect) -> bool {
-    match effect {
+    matches!(
+        effect,
         Effect::PublishItems { .. }
-        | Effect::PerformNode { .. }
-        | Effect::StartChildren { .. }
-        | Effect::LandTask { .. } => true,
-        Effect::StopRun { .. } | Effect::ReleaseTask { .. } | Effect::TellParent { .. } => false,
-    }
+            | Effect::PerformNode { .. }
+            | Effect::StartChildren { .. }
+            | Effect::LandTask { .. }
+    )
 }
 
 fn is_of_now(run: &Run, effect: &Effect) -> bool {

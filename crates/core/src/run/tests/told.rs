@@ -1,6 +1,7 @@
 //! Events, effects and runs in one line each, for the texts of the tests.
 
-use crate::run::{ChildEnd, Effect, Event, Hold, Next, Phase, Run, Situation};
+use crate::Effect;
+use crate::run::{ChildEnd, Event, Hold, Next, Phase, Run, Situation};
 use serde_json::json;
 
 /// Says what happened.
@@ -58,6 +59,7 @@ pub(super) fn describe_effect(effect: &Effect) -> String {
         Effect::ReleaseTask { task, error: Some(error), .. } => format!("#{task} {}", error.code),
         Effect::ReleaseTask { task, error: None, .. } => format!("#{task}"),
         Effect::TellParent { parent, item, .. } => format!("{parent} {item}"),
+        of_task => unreachable!("no run asks for {of_task:?}"),
     };
     format!("{} {what}", effect.kind()).trim_end().to_owned()
 }

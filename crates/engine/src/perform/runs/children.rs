@@ -1,56 +1,166 @@
 //! Starts the children of a `map` node that can be started: their runs, and the parent's record of them, in
 //! one append.
 
-use crate::commands::run_orders::{Batch, child_order};
+use crate::commands::batch::{Batch, reads};
+use crate::commands::round::{self, Round, Verdict};
+use crate::commands::run_orders::{NewRuns, child_order};
 use crate::core::run::{Command, Item, Phase};
 use crate::core::{Actor, Failure, RunId};
 use crate::error::Error;
 use crate::perform::Work;
-use crate::perform::runs::{mend, terms};
+use crate::perform::runs::mend;
+use crate::project::Project;
 use crate::runs::seat::{self, Seat};
 use std::collections::BTreeMap;
-
-/// Each lost race means that another command went through.
-const TRIES_MAX: u32 = 64;
 
 pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Error> {
     let project = &work.project;
     let mut place = work.seats.enter(run).await;
-    for _ in 0..TRIES_MAX {
-        let mut seat = place.take(project).await?;
-        let Some(Phase::Mapping(mapping)) = seat.run().phase() else {
-            return seat::settle(project, &terms(work)).await;
-        };
-        let name = mapping.workflow.clone();
-        let items: Vec<Item> = mapping.startable().into_iter().cloned().collect();
-        let mut batch = Batch::open(project).await?;
-        let mut children = BTreeMap::new();
-        let workflow = seat.workflow().children.get(&name);
-        for item in &items {
-            let Some(workflow) = workflow else { break };
-            match batch.begin(workflow, child_order(seat.run(), &name, item), &Actor::Engine) {
-                Ok(id) => drop(children.insert(item.key.clone(), id)),
-                Err(error @ Error::Refused(_)) => return hold(work, &mut seat, step, item, error).await,
-                Err(other) => return Err(other),
-            }
+    let reads = match place.take() {
+        Some(parent) => Some(Family { parent, children: NewRuns::load(project).await? }),
+        None => None,
+    };
+    let started = round::submit(project, &work.envelope(), &StartChildren { run, step }, reads).await?;
+    let parent = started.reads.map(|reads| reads.parent);
+    match started.answer {
+        None => {
+            place.leave(parent);
+            Ok(())
         }
-        let command = Command::ChildrenStarted { step, children };
-        let append = batch.into_append();
-        if seat.give_with(project, &Actor::Engine, command, &terms(work), append).await? {
-            place.leave(seat);
-            return Ok(());
-        }
+        Some(failure) => hold(work, (run, parent), step, failure).await,
     }
-    Err(Error::Contended { tries: TRIES_MAX })
 }
 
 /// Holds the run because of an item whose child cannot begin.
-async fn hold(work: &Work, seat: &mut Seat, step: u64, item: &Item, error: Error) -> Result<(), Error> {
-    let run = seat.run().id;
+async fn hold(
+    work: &Work,
+    (run, parent): (RunId, Option<Seat>),
+    step: u64,
+    mut failure: Failure,
+) -> Result<(), Error> {
+    if let Some(parent) = parent {
+        let command = mend::find_command(work, parent.run()).await?;
+        failure.hint =
+            format!("fix the workflow (`regatta workflow check`), then {command} continues with it");
+    }
+    seat::tell(&work.project, &work.envelope(), run, Command::NotPerformed { step, failure }).await
+}
+
+/// The start of all children that can be started. The answer is the failure of one that cannot.
+struct StartChildren {
+    run: RunId,
+    step: u64,
+}
+
+/// A run with its new children.
+struct Family {
+    parent: Seat,
+    children: NewRuns,
+}
+
+reads!(Family: children, parent);
+
+impl Round for StartChildren {
+    type Reads = Family;
+    type Answer = Option<Failure>;
+
+    async fn load(&self, project: &Project) -> Result<Family, Error> {
+        let parent = Seat::load(project, self.run).await?;
+        Ok(Family { parent, children: NewRuns::load(project).await? })
+    }
+
+    fn decide(&self, reads: &mut Family, batch: &mut Batch) -> Result<Verdict<Option<Failure>>, Error> {
+        let parent = reads.parent.run();
+        let is_due = parent.step == self.step && parent.is_asked();
+        let Some(Phase::Mapping(mapping)) = parent.phase().filter(|_| is_due) else {
+            // Nobody waits for it any more; it is settled all the same.
+            return Ok(Verdict::Append(None));
+        };
+        let name = &mapping.workflow;
+        let mut children = BTreeMap::new();
+        if let Some(workflow) = reads.parent.workflow().children.get(name) {
+            for item in mapping.startable() {
+                match reads.children.begin(workflow, child_order(parent, name, item), batch) {
+                    Ok(id) => drop(children.insert(item.key.clone(), id)),
+                    Err(error @ Error::Refused(_)) => {
+                        return Ok(Verdict::Withdraw(Some(explain(self.run, item, &error))));
+                    }
+                    Err(other) => return Err(other),
+                }
+            }
+        }
+        let command = Command::ChildrenStarted { step: self.step, children };
+        reads.parent.decide(Actor::Engine, &command, batch)?;
+        Ok(Verdict::Append(None))
+    }
+}
+
+fn explain(run: RunId, item: &Item, error: &Error) -> Failure {
     let mut problem = error.explain();
     problem.what = format!("run {run} cannot start the child for item `{}`", item.key);
-    let command = mend::find_command(work, seat.run()).await?;
-    problem.next = format!("fix the workflow (`regatta workflow check`), then {command} continues with it");
-    let command = Command::NotPerformed { step, failure: Failure::from(problem) };
-    seat.give(&work.project, &Actor::Engine, command, &terms(work)).await.map(|_| ())
+    Failure::from(problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::orders::Giver;
+    use crate::commands::races::race;
+    use crate::runs::{self, NewRun, get_run};
+    use regatta_testkit::repo::TestRepo;
+    use serde_json::json;
+    use std::sync::Arc;
+
+    const PARENT: &str = r#"
+name = "fan"
+start = "plan"
+nodes.plan = { kind = "map", workflow = "one", items = "input.items", key = "key" }
+nodes.done = { kind = "end" }
+edges = [{ id = "all", from = "plan", to = "done" }]
+"#;
+    const CHILD: &str = r#"
+name = "one"
+start = "ask"
+nodes.ask = { kind = "approval", question = "'Continue?'" }
+nodes.done = { kind = "end" }
+edges = [{ id = "asked", from = "ask", to = "done" }]
+"#;
+
+    /// A pause that comes between the decision and the append is a conflict; then the children begin paused.
+    #[tokio::test]
+    async fn children_that_start_while_their_parent_is_paused_are_paused() {
+        let repo = TestRepo::new();
+        repo.write(".regatta/config.toml", "[project]\ndefault_branch = \"main\"\n");
+        let schema = r#"{ "type": "object", "properties": {} }"#;
+        for (file, text) in [
+            ("workflow.toml", PARENT),
+            ("state.schema.json", schema),
+            ("children/one/workflow.toml", CHILD),
+            ("children/one/state.schema.json", schema),
+        ] {
+            repo.write(&format!(".regatta/workflows/fan/{file}"), text);
+        }
+        repo.commit("a project");
+        let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
+        let giver = Giver { actor: Actor::User("local".to_owned()), command_id: None };
+        let workflow = runs::find_workflow(Some(&project), "fan").unwrap();
+        let input = json!({ "items": [{ "key": "a" }, { "key": "b" }] });
+        let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
+        let run = runs::create(&project, &giver, new).await.unwrap();
+        let work = Work::for_first_intent(&project).await;
+        let other = Arc::clone(&project);
+        let pause = async move { runs::pause(&other, &giver, run).await.unwrap() };
+        race(pause, perform(&work, run, 1)).await.unwrap();
+
+        let children = get_run(&project, run).await.unwrap().children_under_way();
+        assert_eq!(children.len(), 2);
+        for child in children {
+            assert!(get_run(&project, child).await.unwrap().is_held());
+        }
+        assert!(!project.store().is_open(work.intent).await.unwrap(), "its intent is settled with it");
+        // Performed once more, as after a crash, it adds nothing.
+        let head = project.store().head().await.unwrap();
+        perform(&work, run, 1).await.unwrap();
+        assert_eq!(project.store().head().await.unwrap(), head);
+    }
 }

@@ -4,35 +4,24 @@
 //! repetition after a crash finds the same.
 
 use crate::commands::orders::{self, Giver, Order};
+use crate::commands::round;
 use crate::commands::run_orders::get_run;
 use crate::core::run::{Command, Phase};
 use crate::core::{Actor, Cleanup, ReviewPhase, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
 use crate::perform::Work;
-use crate::perform::runs::{settle, terms};
+use crate::perform::log_watch::LogWatch;
+use crate::perform::runs::settle;
 use crate::recording::taped_task;
 use crate::runs::cancelled;
-use crate::runs::seat::{self, Seat};
 use crate::runs::trouble;
-use crate::runtime::control::Control;
-use regatta_agents::StopReason;
-use std::time::Duration;
 
-/// How long it sleeps when nothing happens; it wakes at once when the log moves.
-const IDLE: Duration = Duration::from_secs(5);
-
-pub(crate) async fn perform(
-    work: &Work,
-    run: RunId,
-    step: u64,
-    task: TaskId,
-    control: &Control,
-) -> Result<(), Error> {
+pub(crate) async fn perform(work: &Work, run: RunId, step: u64, task: TaskId) -> Result<(), Error> {
     let project = &work.project;
-    let mut seen = project.store().head().await?;
+    let mut log = LogWatch::start(work).await?;
     loop {
         let Some(before) = wanted(work, run, step).await? else {
-            return seat::settle(project, &terms(work)).await;
+            return round::settle(project, &work.envelope()).await;
         };
         let found = orders::get_task(project, task).await?;
         if let Some(command) = judge(&found, &before, run, step) {
@@ -50,17 +39,8 @@ pub(crate) async fn perform(
         if work.is_leaving() {
             return Ok(());
         }
-        let mut leaving = work.leaving.clone();
-        tokio::select! {
-            // Checked once more, because the decision may have come just before.
-            _ = leaving.wait_for(|is_leaving| *is_leaving) => {}
-            reason = control.asked() => match reason {
-                // The next engine continues with it.
-                StopReason::Shutdown => return Ok(()),
-                StopReason::Cancelled | StopReason::Paused => {}
-            },
-            head = project.store().wait_past(seen, IDLE) => seen = head?,
-        }
+        // An engine that is about to exit looks once more, because the decision may have come just before.
+        log.wait().await?;
     }
 }
 
@@ -97,8 +77,7 @@ struct Waiting {
 
 /// Looks at the run, if it still waits for the task.
 async fn wanted(work: &Work, run: RunId, step: u64) -> Result<Option<Waiting>, Error> {
-    let seat = Seat::load(&work.project, run).await?;
-    let run = seat.run();
+    let run = get_run(&work.project, run).await?;
     Ok(match run.phase() {
         Some(Phase::Landing { item, .. }) if run.step == step => Some(Waiting {
             sent_back: run.sent_back.get(item).copied().unwrap_or_default(),

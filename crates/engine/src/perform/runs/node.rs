@@ -5,16 +5,19 @@
 //! the next, so a crash loses at most what a role was just doing, and nothing whose result was stored is done
 //! again.
 
-use crate::core::run::{Command, Effect, Hold, Phase, Run};
-use crate::core::{Actor, Code, Evidence, Failure, Problem, RunId, Task, TaskId};
+use crate::commands::batch::Batch;
+use crate::commands::round::{self, Envelope, Round, Verdict};
+use crate::core::run::{Command, Hold, Phase, Run};
+use crate::core::{Actor, Code, Effect, Evidence, Failure, Problem, RunId, Task, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::perform::runs::{mend, or_hold};
 use crate::perform::{Work, run_checks};
+use crate::project::Project;
 use crate::runs::cancelled;
 use crate::runs::drive::{self, Drive, Driven};
 use crate::runs::findings;
-use crate::runs::seat::{self, Seat, Terms};
+use crate::runs::seat::{self, Seat};
 use crate::runs::trouble;
 use crate::runtime::control::Control;
 use crate::runtime::under_way::OnTask;
@@ -22,7 +25,7 @@ use crate::session::role::{Ask, Played, Roles};
 use crate::session::roles::left;
 use regatta_agents::StopReason;
 use regatta_flow::NodeKind;
-use regatta_store::{Append, IntentId};
+use regatta_store::IntentId;
 use serde_json::{Value, json};
 
 pub(crate) async fn perform(
@@ -37,23 +40,23 @@ pub(crate) async fn perform(
     };
     let mut intent = work.intent;
     loop {
-        let terms = Terms { settle: vec![intent], fence: Some(work.token) };
+        let envelope = Envelope { settles: vec![intent], ..work.envelope() };
         let Some(&Phase::Performing { asks, .. }) = seat.run().phase() else {
-            return seat::settle(&work.project, &terms).await;
+            return round::settle(&work.project, &envelope).await;
         };
-        if let Some(command) = find_hold(seat.run()) {
+        if find_hold(seat.run()).is_some() {
             left::end(work, seat.run()).await?;
-            // Decided only once: if somebody resumes the run right now, the intent must stay.
-            if seat.give_with(&work.project, &Actor::Engine, command, &terms, Append::default()).await? {
-                return Ok(());
+            let held = round::submit(&work.project, &envelope, &PutOff { run }, Some(seat)).await?;
+            match held.reads.filter(|_| !held.answer) {
+                Some(resumed) => seat = resumed,
+                None => return Ok(()),
             }
-            seat = Seat::load(&work.project, run).await?;
             continue;
         }
         // Held until the outcome is stored: until then its task is not cancelled.
         let on_task = seat.run().find_task().map(|task| work.under_way.enter(task, control));
         let control = on_task.as_ref().map_or(control, OnTask::control);
-        let played = play(work, roles, &mut seat, asks, control).await;
+        let played = Box::pin(play(work, roles, &mut seat, asks, control)).await;
         let Some(command) = trouble::or_hold(seat.run(), played)? else { return Ok(()) };
         if let Command::PutOff { .. } = command {
             // As if nobody had begun: read the run again.
@@ -61,11 +64,32 @@ pub(crate) async fn perform(
             continue;
         }
         crash::point("perform_node.played");
-        let asked = seat.give(&work.project, &Actor::Engine, command, &terms).await?;
-        match next_of(&asked) {
-            Some(next) if !work.is_leaving() => intent = next,
+        let (stepped, asked) = seat::give(&work.project, &envelope, (run, Some(seat)), command).await?;
+        match (stepped, next_of(&asked)) {
+            (Some(stepped), Some(next)) if !work.is_leaving() => (seat, intent) = (stepped, next),
             _ => return Ok(()),
         }
+    }
+}
+
+/// Leaves a step that is not to be performed now. The answer is whether it did: if somebody resumes the run right
+/// then, the intent stays open and the step is performed.
+struct PutOff {
+    run: RunId,
+}
+
+impl Round for PutOff {
+    type Reads = Seat;
+    type Answer = bool;
+
+    async fn load(&self, project: &Project) -> Result<Seat, Error> {
+        Seat::load(project, self.run).await
+    }
+
+    fn decide(&self, seat: &mut Seat, batch: &mut Batch) -> Result<Verdict<bool>, Error> {
+        let Some(command) = find_hold(seat.run()) else { return Ok(Verdict::Withdraw(false)) };
+        seat.decide(Actor::Engine, &command, batch)?;
+        Ok(Verdict::Append(true))
     }
 }
 
@@ -299,4 +323,39 @@ fn stopped(run: RunId) -> Failure {
         "its session was stopped",
         format!("`regatta run resume {run}` performs the step again"),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::orders::Giver;
+    use crate::commands::races::race;
+    use crate::runs::{self, NewRun};
+    use regatta_testkit::repo::TestRepo;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn a_step_that_is_resumed_while_it_is_put_off_keeps_its_intent() {
+        let repo = TestRepo::new();
+        repo.write(".regatta/config.toml", "[project]\ndefault_branch = \"main\"\n");
+        repo.commit("a project");
+        let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
+        let giver = Giver { actor: Actor::User("local".to_owned()), command_id: None };
+        let workflow = runs::find_workflow(None, "speckit").unwrap();
+        let input = json!({ "prd": "Make it so.", "title": "So" });
+        let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
+        let run = runs::create(&project, &giver, new).await.unwrap();
+        runs::pause(&project, &giver, run).await.unwrap();
+        let work = Work::for_first_intent(&project).await;
+        let put_off = PutOff { run };
+        let (other, resumes) = (Arc::clone(&project), giver.clone());
+        let resume = async move { runs::resume(&other, &resumes, run).await.unwrap() };
+        let left = race(resume, round::submit(&project, &work.envelope(), &put_off, None)).await.unwrap();
+        assert!(!left.answer && !left.reads.unwrap().run().is_held());
+        assert!(project.store().is_open(work.intent).await.unwrap());
+
+        runs::pause(&project, &giver, run).await.unwrap();
+        let left = round::submit(&project, &work.envelope(), &put_off, None).await.unwrap();
+        assert!(left.answer && !project.store().is_open(work.intent).await.unwrap());
+    }
 }

@@ -2,86 +2,63 @@
 //! one append.
 
 use crate::clock;
+use crate::commands::batch::{Batch, reads};
 use crate::commands::documents;
 use crate::commands::orders;
+use crate::commands::round::{self, Round, Verdict};
 use crate::commands::run_orders::get_run;
 use crate::core::document::Catalogue;
 use crate::core::machine::Column;
-use crate::core::run::{self, Command, Phase, find_board_items, task_of};
-use crate::core::{
-    Actor, Code, Crew, Event, Fact, Failure, Plan, PrdSlug, RunId, Situation, Task, TaskId, decide,
-};
+use crate::core::run::{self, Command, Phase, Run, find_board_items, task_of};
+use crate::core::{Actor, Code, Crew, Failure, Plan, RunId, Settings, Situation, Task, TaskId, decide};
 use crate::error::Error;
 use crate::log;
+use crate::log::Folded;
 use crate::log::list;
-use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::perform::Work;
-use crate::perform::runs::terms;
+use crate::perform::log_watch::LogWatch;
+use crate::perform::runs::settle;
+use crate::project::Project;
 use crate::runs::drive::{self, Drive, Found};
-use crate::runs::seat::{self, Seat};
+use crate::runs::seat::Seat;
 use crate::runs::trouble;
 use crate::task_files;
+use jiff::Timestamp;
 use regatta_flow::BoardItem;
-use regatta_store::{Append, Version};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
-
-/// Each lost race means that another command went through.
-const TRIES_MAX: u32 = 64;
-
-/// How long it sleeps when nothing happens; it wakes at once when the log moves.
-const IDLE: Duration = Duration::from_secs(1);
 
 pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Error> {
     let project = &work.project;
-    for _ in 0..TRIES_MAX {
-        let mut seat = Seat::load(project, run).await?;
-        let then = match seat.run().phase() {
-            Some(Phase::Publishing { then }) if seat.run().step == step => then,
-            _ => return seat::settle(project, &terms(work)).await,
+    let publish = Publish { run, step, settings: &project.config().settings };
+    loop {
+        let seat = Seat::load(project, run).await?;
+        let Some(takes_up) = publish.is_due(seat.run()) else {
+            return round::settle(project, &work.envelope()).await;
         };
-        let takes_up = then.is_some();
-        let items = match find_items(&seat) {
-            Ok(items) => items,
-            Err(failure) => {
-                let command = Command::Unperformable { step, failure: *failure };
-                seat.give(project, &Actor::Engine, command, &terms(work)).await?;
-                return Ok(());
-            }
-        };
-        if items.is_empty() && takes_up {
+        // What it takes up was published before.
+        if takes_up && find_items(&seat, clock::now()).is_ok_and(|items| items.is_empty()) {
             match take_up(work, &seat).await? {
                 TakenUp::All => {}
                 TakenUp::Not(failure) => {
-                    let command = Command::NotPerformed { step, failure };
-                    seat.give(project, &Actor::Engine, command, &terms(work)).await?;
-                    return Ok(());
+                    return settle(work, run, Command::NotPerformed { step, failure }).await;
                 }
                 // The next engine continues with it, or the run was stopped.
                 TakenUp::Leaving if work.is_leaving() => return Ok(()),
                 TakenUp::Leaving => continue,
             }
         }
-        let mut board = Board::open(work, seat.run().prd.clone()).await?;
-        let tasks = match board.add_all(&items, &seat.run().tasks) {
-            Ok(tasks) => tasks,
-            Err(error) => {
-                let failure = trouble::of_run(seat.run(), error)?;
-                let command = Command::NotPerformed { step, failure };
-                seat.give(project, &Actor::Engine, command, &terms(work)).await?;
-                return Ok(());
+        return match round::submit(project, &work.envelope(), &publish, None).await?.answer {
+            Published::Tasks(new) => {
+                for task in new {
+                    task_files::sync_or_report(project, task).await?;
+                }
+                Ok(())
             }
+            Published::Refused(failure) => settle(work, run, Command::NotPerformed { step, failure }).await,
+            Published::Never(failure) => settle(work, run, Command::Unperformable { step, failure }).await,
         };
-        let new: Vec<TaskId> = tasks.values().copied().collect();
-        let command = Command::Published { step, tasks };
-        if seat.give_with(project, &Actor::Engine, command, &terms(work), board.into_append()).await? {
-            for task in new {
-                task_files::sync_or_report(project, task).await?;
-            }
-            return Ok(());
-        }
     }
-    Err(Error::Contended { tries: TRIES_MAX })
 }
 
 enum TakenUp {
@@ -103,7 +80,7 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
             Err(failure) => return Ok(TakenUp::Not(failure)),
         };
         let drive = Drive { work, run, item, task, agent: &agent };
-        let mut seen = project.store().head().await?;
+        let mut log = LogWatch::start(work).await?;
         let mut is_asked = false;
         loop {
             match drive.look(&mut is_asked).await? {
@@ -111,7 +88,7 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
                 // The step that needs the task reports this.
                 Found::Failed(failure) if failure.code == Code::TaskCancelled => break,
                 Found::Failed(failure) => return Ok(TakenUp::Not(failure)),
-                Found::Later => seen = project.store().wait_past(seen, IDLE).await?,
+                Found::Later => log.wait().await?,
             }
             let now = get_run(project, run.id).await?;
             if work.is_leaving() || !matches!(now.phase(), Some(Phase::Publishing { .. })) {
@@ -123,93 +100,130 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
 }
 
 /// Returns the items of the board that have no task yet.
-fn find_items(seat: &Seat) -> Result<Vec<BoardItem>, Box<Failure>> {
-    let now_millis = clock::now().as_millisecond();
+fn find_items(seat: &Seat, at: Timestamp) -> Result<Vec<BoardItem>, Failure> {
     let (run, workflow) = (seat.run(), seat.workflow());
-    match find_board_items(run::Inputs { workflow, now_millis }, run) {
+    match find_board_items(run::Inputs { workflow, now_millis: at.as_millisecond() }, run) {
         Ok(items) => Ok(items.into_iter().filter(|item| !run.tasks.contains_key(&item.key)).collect()),
-        Err(fault) => Err(Box::new(run::explain_node(run, &fault))),
+        Err(fault) => Err(run::explain_node(run, &fault)),
     }
 }
 
-/// New tasks on their way into the log.
-struct Board<'a> {
-    work: &'a Work,
-    /// The PRD that the tasks are filed under, and what is known of PRDs.
-    prd: Option<PrdSlug>,
-    catalogue: Folded<Catalogue>,
-    plan: Folded<Plan>,
-    plan_version: Version,
-    append: Append,
+/// The items of a run that become tasks.
+struct Publish<'a> {
+    run: RunId,
+    step: u64,
+    settings: &'a Settings,
 }
 
-impl<'a> Board<'a> {
-    async fn open(work: &'a Work, prd: Option<PrdSlug>) -> Result<Self, Error> {
-        let loaded = work.project.store().load(&log::plan_stream(), SNAPSHOT_FORMAT).await?;
-        let plan: Folded<Plan> = Folded::from_loaded(loaded)?;
-        let plan_version = plan.version;
-        let catalogue = documents::load_catalogue(&work.project).await?;
-        // A missing PRD is no reason to keep the tasks from the board.
-        let prd = prd.filter(|prd| catalogue.state.prds.contains_key(prd));
-        Ok(Board { work, prd, catalogue, plan, plan_version, append: Append::default() })
+/// What came of it.
+#[derive(Serialize, Deserialize)]
+enum Published {
+    /// The new tasks.
+    Tasks(Vec<TaskId>),
+    /// One was refused, and nothing was stored.
+    Refused(Failure),
+    /// The definition is wrong, and nothing was stored.
+    Never(Failure),
+}
+
+/// A run with its new tasks, and what these depend on.
+struct Board {
+    seat: Seat,
+    plan: Folded<Plan>,
+    catalogue: Folded<Catalogue>,
+    tasks: Vec<Folded<Option<Task>>>,
+}
+
+reads!(Board: plan, catalogue, tasks, seat);
+
+impl Round for Publish<'_> {
+    type Reads = Board;
+    type Answer = Published;
+
+    async fn load(&self, project: &Project) -> Result<Board, Error> {
+        Ok(Board {
+            seat: Seat::load(project, self.run).await?,
+            plan: orders::load_plan(project).await?,
+            catalogue: documents::load_catalogue(project).await?,
+            tasks: Vec::new(),
+        })
+    }
+
+    fn decide(&self, board: &mut Board, batch: &mut Batch) -> Result<Verdict<Published>, Error> {
+        if self.is_due(board.seat.run()).is_none() {
+            return Ok(Verdict::Append(Published::Tasks(Vec::new())));
+        }
+        let items = match find_items(&board.seat, batch.at) {
+            Ok(items) => items,
+            Err(failure) => return Ok(Verdict::Withdraw(Published::Never(failure))),
+        };
+        let tasks = match self.add_all(board, &items, batch) {
+            Ok(tasks) => tasks,
+            Err(error) => {
+                let failure = trouble::of_run(board.seat.run(), error)?;
+                return Ok(Verdict::Withdraw(Published::Refused(failure)));
+            }
+        };
+        let new = tasks.values().copied().collect();
+        board.seat.decide(Actor::Engine, &Command::Published { step: self.step, tasks }, batch)?;
+        Ok(Verdict::Append(Published::Tasks(new)))
+    }
+}
+
+impl Publish<'_> {
+    /// Tells whether the run then takes up what another had begun; nothing if it does not wait for its items.
+    fn is_due(&self, run: &Run) -> Option<bool> {
+        match run.phase() {
+            Some(Phase::Publishing { then }) if run.step == self.step => Some(then.is_some()),
+            _ => None,
+        }
     }
 
     /// Makes a task of each item, in their order; what an item depends on must come before it, or exist
     /// already.
     fn add_all(
-        &mut self,
+        &self,
+        board: &mut Board,
         items: &[BoardItem],
-        known: &BTreeMap<String, TaskId>,
+        batch: &mut Batch,
     ) -> Result<BTreeMap<String, TaskId>, Error> {
         let mut tasks = BTreeMap::new();
         for item in items {
+            let known = &board.seat.run().tasks;
             let find = |key: &String| tasks.get(key).or_else(|| known.get(key)).copied();
             let dependencies: BTreeSet<TaskId> = item.depends.iter().filter_map(find).collect();
-            let id = self.add(item, dependencies)?;
+            let id = self.add(board, item, dependencies, batch)?;
             tasks.insert(item.key.clone(), id);
         }
         Ok(tasks)
     }
 
-    fn add(&mut self, item: &BoardItem, dependencies: BTreeSet<TaskId>) -> Result<TaskId, Error> {
+    fn add(
+        &self,
+        board: &mut Board,
+        item: &BoardItem,
+        dependencies: BTreeSet<TaskId>,
+        batch: &mut Batch,
+    ) -> Result<TaskId, Error> {
         let create = task_of(item, dependencies).map_err(orders::invalid)?;
-        let create = create.filed_under(None, self.prd.clone());
-        let id = self.plan.state.next_id();
+        // A missing PRD is no reason to keep the tasks from the board.
+        let prds = &board.catalogue.state.prds;
+        let prd = board.seat.run().prd.clone().filter(|prd| prds.contains_key(prd));
+        let id = board.plan.state.next_id();
         let situation = Situation {
             task: None,
             crew: &Crew::default(),
-            plan: &self.plan.state,
-            catalogue: &self.catalogue.state,
+            plan: &board.plan.state,
+            catalogue: &board.catalogue.state,
             upstream: &BTreeMap::<TaskId, Column>::new(),
-            settings: &self.work.project.config().settings,
+            settings: self.settings,
         };
-        let decision = decide(&situation, id, &Actor::Engine, &crate::core::Command::Create(create))
-            .map_err(Error::Refused)?;
-        self.append.expect.push((log::task_stream(id), Version(0)));
-        let mut task = None;
-        for event in decision.events {
-            Task::evolve_in_place(&mut task, &self.push(event));
-        }
-        self.append.rows.extend(list::rows_of(id, task.as_ref()));
+        let command = crate::core::Command::Create(create.filed_under(None, prd));
+        let decision = decide(&situation, id, &Actor::Engine, &command).map_err(Error::Refused)?;
+        let mut task: Folded<Option<Task>> = Folded::empty(log::task_stream(id));
+        batch.add(&mut [&mut task, &mut board.plan], decision.events);
+        batch.list(list::rows_of(id, task.state.as_ref()));
+        board.tasks.push(task);
         Ok(id)
-    }
-
-    fn push(&mut self, event: Event) -> Fact {
-        let fact = Fact { at: clock::now(), actor: Actor::Engine, event };
-        let row = log::row_of(&fact);
-        if fact.event.concerns_plan() {
-            self.plan.push(&fact, row.data.len());
-        }
-        self.append.events.push(row);
-        fact
-    }
-
-    fn into_append(mut self) -> Append {
-        if self.append.events.is_empty() {
-            return self.append;
-        }
-        self.append.expect.push((self.plan.stream.clone(), self.plan_version));
-        self.append.snapshots.extend(self.plan.snapshot_if_due());
-        self.append
     }
 }

@@ -7,12 +7,9 @@ use crate::commands::orders;
 use crate::core::{Failure, Outcome, RunEnd, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::crash;
 use crate::error::Error;
+use crate::perform::log_watch::LogWatch;
 use crate::perform::{Work, stop_agent};
 use regatta_agents::StopReason;
-use std::time::Duration;
-
-/// How long it sleeps when nothing happens; it wakes at once when the log moves.
-const IDLE: Duration = Duration::from_secs(1);
 
 pub(crate) async fn perform(
     work: &Work,
@@ -35,8 +32,7 @@ pub(crate) async fn perform(
 /// Waits until no worktree is being made for the run; returns nothing when the engine shuts down, and the
 /// next one continues.
 async fn until_prepared(work: &Work, run: RunId, task: TaskId) -> Result<Option<Task>, Error> {
-    let store = work.project.store();
-    let mut seen = store.head().await?;
+    let mut log = LogWatch::start(work).await?;
     loop {
         let found = orders::get_task(&work.project, task).await?;
         let is_made_for_it =
@@ -47,7 +43,7 @@ async fn until_prepared(work: &Work, run: RunId, task: TaskId) -> Result<Option<
         if work.is_leaving() {
             return Ok(None);
         }
-        seen = store.wait_past(seen, IDLE).await?;
+        log.wait().await?;
     }
 }
 

@@ -1,13 +1,14 @@
 //! Stops the current work of a run: the session of a role, and its children.
 
+use crate::commands::round::Envelope;
 use crate::commands::run_orders::get_run;
+use crate::core::RunId;
 use crate::core::run::{Command, Phase};
 use crate::core::session::Scope;
-use crate::core::{Actor, RunId};
 use crate::error::Error;
 use crate::perform::Work;
-use crate::perform::runs::terms;
-use crate::runs::seat::{Seat, Terms};
+use crate::perform::runs::settle;
+use crate::runs::seat;
 use crate::runtime::control::Control;
 use crate::session::leftovers;
 use regatta_agents::StopReason;
@@ -20,15 +21,13 @@ pub(crate) async fn perform(work: &Work, run: RunId, control: Option<Control>) -
     leftovers::end_lost(work, Scope::Run(run)).await?;
     if let Some(Phase::Mapping(mapping)) = get_run(&work.project, run).await?.phase() {
         for child in mapping.under_way() {
-            let mut seat = Seat::load_bare(&work.project, child).await?;
-            let terms = Terms { settle: Vec::new(), fence: Some(work.token) };
-            match seat.give(&work.project, &Actor::Engine, Command::Stop { reason: None }, &terms).await {
+            let envelope = Envelope { settles: Vec::new(), ..work.envelope() };
+            match seat::tell(&work.project, &envelope, child, Command::Stop { reason: None }).await {
                 // It has already ended.
-                Err(Error::Refused(_)) | Ok(_) => {}
+                Err(Error::Refused(_)) | Ok(()) => {}
                 Err(other) => return Err(other),
             }
         }
     }
-    let mut seat = Seat::load_bare(&work.project, run).await?;
-    seat.give(&work.project, &Actor::Engine, Command::Stopped, &terms(work)).await.map(|_| ())
+    settle(work, run, Command::Stopped).await
 }

@@ -5,6 +5,7 @@
 
 use crate::commands::messages::{self, MessageView};
 use crate::commands::orders::{self, Order};
+use crate::commands::round::Envelope;
 use crate::core::message::{Draft, Party};
 use crate::core::run::Command as RunCommand;
 use crate::core::{
@@ -13,7 +14,7 @@ use crate::core::{
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs;
-use crate::runs::seat::{Seat, Terms};
+use crate::runs::seat;
 use crate::session::desk::answers::{fault_from, fault_of, message_answer, note_of, refusal_of, task_answer};
 use crate::session::desk::{OfRun, Subject};
 use crate::session::desk::{Opening, budget, signals};
@@ -252,9 +253,8 @@ impl Clerk {
     }
 
     async fn note_in_run(&self, run: &OfRun, actor: &Actor, what: String) -> Result<(), Error> {
-        let mut seat = Seat::load(&self.project, run.id).await?;
         let command = RunCommand::AgentRefused { step: run.step, agent: self.subject.agent.clone(), what };
-        seat.give(&self.project, actor, command, &Terms::default()).await.map(drop)
+        seat::tell(&self.project, &Envelope::by(actor), run.id, command).await
     }
 
     fn is_leaving(&self) -> bool {
