@@ -65,7 +65,7 @@ fn ensure_tasks(folder: &Path, tasks: usize) -> Result<(), Error> {
             let criteria = vec!["It is done".to_owned(), "It is tested".to_owned()];
             let create = Create::new(title, description, criteria, [].into(), Priority::Medium);
             let create = create.map_err(orders::invalid)?;
-            orders::create(&project, &place::giver(), create).await?;
+            orders::create(&project, &place::caller(), create).await?;
         }
         Ok(())
     })

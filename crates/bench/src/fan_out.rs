@@ -61,9 +61,9 @@ pub(crate) fn measure(folder: &Path, count: usize) -> Result<Value, Error> {
 async fn play(project: &Project, count: usize) -> Result<Vec<Duration>, Error> {
     let mut journal = Journal::at_end(project).await?;
     let new = vec![new_run(); count];
-    let giver = place::giver();
+    let caller = place::caller();
     let begin = Instant::now();
-    let order = runs::create_many(project, &giver, new);
+    let order = runs::create_many(project, &caller, new);
     let ends = see_ends(&mut journal, count, begin);
     let (ordered, ends) = tokio::join!(order, ends);
     Error::unless_equal("the number of runs", ordered?.len(), count)?;

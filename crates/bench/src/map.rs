@@ -72,7 +72,7 @@ async fn play(project: &Project, count: usize, shape: Shape) -> Result<Duration,
     let input = json!({ "items": (0..count).map(|number| item(number, shape)).collect::<Vec<_>>() });
     let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
     let begin = Instant::now();
-    let run = runs::create(project, &place::giver(), new).await?;
+    let run = runs::create(project, &place::caller(), new).await?;
     loop {
         let entries = journal.wait(STILL_MAX).await?;
         if entries.is_empty() {

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use regatta_core::Actor;
 use regatta_engine::Project;
-use regatta_engine::orders::Giver;
+use regatta_engine::orders::Caller;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ pub(crate) fn database(folder: &Path) -> PathBuf {
 }
 
 /// Returns who gives the orders of a workload.
-pub(crate) fn giver() -> Giver {
-    Giver { actor: Actor::User("bench".to_owned()), command_id: None }
+pub(crate) fn caller() -> Caller {
+    Caller { actor: Actor::User("bench".to_owned()), command_id: None }
 }
 
 fn init_repository(folder: &Path) -> Result<(), Error> {

@@ -78,7 +78,7 @@ async fn ensure_run(project: &Project) -> Result<RunId, Error> {
     let input = json!({ "title": "A plan", "prd": "Everything that the plan asks for." });
     Ok(runs::create(
         project,
-        &place::giver(),
+        &place::caller(),
         NewRun { workflow, prd: None, level: None, input, board: false, tape: None },
     )
     .await?)

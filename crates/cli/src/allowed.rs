@@ -3,7 +3,7 @@
 //! The list names what is allowed, so that a verb that is added later is not an agent's by accident. It is a courtesy
 //! between honest programs, as the actor is; what really keeps an agent from the project is the sandbox.
 
-use crate::caller::Caller;
+use crate::ancestry::Ancestry;
 use clap::ArgMatches;
 use regatta_engine::core::{Code, Problem, Refusal, TaskId};
 use regatta_engine::desk;
@@ -88,12 +88,12 @@ const ALLOWED: &[(&[&str], When)] = &[
 
 /// Returns the private folder of the agent's session that this process belongs to: its desk answers what the project would.
 pub(crate) fn find_desk() -> Option<PathBuf> {
-    Caller::current().variable(desk::FOLDER_VARIABLE).map(PathBuf::from)
+    Ancestry::current().variable(desk::FOLDER_VARIABLE).map(PathBuf::from)
 }
 
 /// Refuses to open a project that a session does not see: what looks like one in its worktree is a copy without a log.
 pub(crate) fn check_reach() -> Result<(), Problem> {
-    let project = Caller::current().variable(PROJECT).map(PathBuf::from);
+    let project = Ancestry::current().variable(PROJECT).map(PathBuf::from);
     let Some(project) = project.filter(|project| !project.join(".regatta/config.toml").is_file()) else {
         return Ok(());
     };
@@ -108,11 +108,11 @@ pub(crate) fn check_reach() -> Result<(), Problem> {
 
 /// Refuses a command that an agent may not give, if this process belongs to an agent's session.
 pub(crate) fn check(matches: &ArgMatches) -> Result<(), Refused> {
-    let caller = Caller::current();
-    if !caller.is_agent() {
+    let ancestry = Ancestry::current();
+    if !ancestry.is_agent() {
         return Ok(());
     }
-    let own = caller.variable(OWN_TASK).and_then(|task| task.parse().ok());
+    let own = ancestry.variable(OWN_TASK).and_then(|task| task.parse().ok());
     judge(matches, own)
 }
 

@@ -1,7 +1,7 @@
 //! The arguments of the binary, and the way from them to a verb.
 
 use crate::allowed;
-use crate::caller::Caller;
+use crate::ancestry::Ancestry;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::verb;
@@ -75,7 +75,7 @@ impl Arguments {
     pub(crate) fn read() -> Result<(Self, Result<(), allowed::Refused>), clap::Error> {
         let matches = Self::command().try_get_matches()?;
         let arguments = Self::from_arg_matches(&matches)?;
-        Caller::find(arguments.directory.as_deref().unwrap_or(Path::new(".")));
+        Ancestry::find(arguments.directory.as_deref().unwrap_or(Path::new(".")));
         Ok((arguments, allowed::check(&matches)))
     }
 

@@ -4,6 +4,7 @@
 //! and answers into text or JSON. Data goes to stdout, everything else to stderr.
 
 mod allowed;
+mod ancestry;
 mod arguments;
 mod caller;
 mod columns;
@@ -11,7 +12,6 @@ mod describe;
 mod describe_run;
 mod exit;
 mod family;
-mod identity;
 mod progress;
 mod screen;
 mod session_text;

@@ -444,7 +444,7 @@ impl Approve {
 }
 
 impl Reassign {
-    /// Checks and makes the payload. Without an agent the giver takes the task; `stop` ends a session first, and
+    /// Checks and makes the payload. Without an agent the caller takes the task; `stop` ends a session first, and
     /// `start` is where its branch would start if it is still queued.
     pub fn new(
         to: Option<AgentId>,

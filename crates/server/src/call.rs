@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Response};
 use hyper::body::Incoming;
 use regatta_engine::core::Problem;
-use regatta_engine::orders::Giver;
+use regatta_engine::orders::Caller;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -81,8 +81,8 @@ impl Call {
     }
 
     /// Returns who gives the command, and under which ID.
-    pub(crate) fn giver(&self) -> Giver {
-        Giver { actor: self.app.actor.clone(), command_id: self.command_id }
+    pub(crate) fn caller(&self) -> Caller {
+        Caller { actor: self.app.actor.clone(), command_id: self.command_id }
     }
 
     /// Refuses the change if the object is not the version that the client read.

@@ -8,7 +8,7 @@ use crate::walls::Walls;
 use clap::Args;
 use regatta_engine::core::run::{Hold, Run};
 use regatta_engine::core::{Failure, Problem, TaskId};
-use regatta_engine::orders::{self, Given, Giver};
+use regatta_engine::orders::{self, Caller, Given};
 use regatta_engine::{Carried, Error, Heard, Helm, Project};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,8 +36,8 @@ pub(crate) enum Begin {
 }
 
 impl Manner {
-    pub(crate) fn giver(&self) -> Giver {
-        crate::identity::giver(self.command_id)
+    pub(crate) fn caller(&self) -> Caller {
+        crate::caller::caller(self.command_id)
     }
 
     /// Tells whether the command has an id, which is for one task only.
@@ -52,15 +52,15 @@ impl Manner {
         task: TaskId,
         title: &str,
         begin: Begin,
-        order: impl AsyncFnOnce(&Project, &Giver) -> Result<Given, Error>,
+        order: impl AsyncFnOnce(&Project, &Caller) -> Result<Given, Error>,
     ) -> Result<Exit, Problem> {
         let project = Arc::new(place.open().await?);
         if self.no_wait {
-            order(&project, &self.giver()).await.map_err(|error| error.explain())?;
+            order(&project, &self.caller()).await.map_err(|error| error.explain())?;
         } else {
             let mut carry = Carry::take(place.screen, &project, title).await?;
             let given = match carry.until_ready(task, begin).await {
-                Ok(()) => order(&project, &self.giver()).await.map(|_| ()),
+                Ok(()) => order(&project, &self.caller()).await.map(|_| ()),
                 Err(error) => Err(error),
             };
             let taken: &[TaskId] = if given.is_ok() { &[task] } else { &[] };
@@ -78,14 +78,14 @@ impl Manner {
         project: &Arc<Project>,
         tasks: &[TaskId],
         title: &str,
-        order: impl AsyncFn(&Project, &Giver, TaskId) -> Result<Given, Error>,
+        order: impl AsyncFn(&Project, &Caller, TaskId) -> Result<Given, Error>,
     ) -> Result<BTreeMap<TaskId, Result<(), Problem>>, Problem> {
         let begin = if self.no_wait { Begin::AtOnce } else { Begin::WhenSettled };
         let mut carry = Carry::take(place.screen, project, title).await?;
         let mut outcomes = BTreeMap::new();
         for task in tasks {
             let given = match carry.until_ready(*task, begin).await {
-                Ok(()) => order(project, &self.giver(), *task).await.map(|_| ()),
+                Ok(()) => order(project, &self.caller(), *task).await.map(|_| ()),
                 Err(error) => Err(error),
             };
             if let Err(error @ Error::WaitEnded { .. }) = given {

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, Screen, YELLOW};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::orders::{self, Approving, Giver};
+use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::{
     Error, Helm, Journal, Project, SampleTask, TaskView, add_sample_tasks, create_sample,
     create_speckit_sample, list_tasks,
@@ -65,9 +65,9 @@ impl Demo {
             .await
             .map_err(|error| error.explain())?;
         let progress = Progress::new(screen, "adding three tasks");
-        let giver = crate::identity::giver(None);
+        let caller = crate::caller::caller(None);
         let person = Person::who_agrees(interrupt);
-        let mut show = Show { project, helm, progress, giver, person, asks };
+        let mut show = Show { project, helm, progress, caller, person, asks };
         let played = show.play().await;
         let Show { project, helm, progress, .. } = show;
         drop(progress);
@@ -105,7 +105,7 @@ async fn prepare(screen: Screen, folder: &Path, workflow: Option<&str>) -> Resul
         }
         None => {
             let project = create_sample(folder).await.map_err(explain)?;
-            let tasks = add_sample_tasks(&project, &crate::identity::giver(None)).await.map_err(explain)?;
+            let tasks = add_sample_tasks(&project, &crate::caller::caller(None)).await.map_err(explain)?;
             let [first, ..] = &tasks;
             (project, format!("regatta task assign {} --agent {}", first.task, first.agent))
         }
@@ -131,7 +131,7 @@ struct Show {
     project: Arc<Project>,
     helm: Helm,
     progress: Progress,
-    giver: Giver,
+    caller: Caller,
     person: Person,
     asks: bool,
 }
@@ -139,12 +139,13 @@ struct Show {
 impl Show {
     async fn play(&mut self) -> Result<(), Problem> {
         let explain = |error: Error| error.explain();
-        let [greet, farewell, notes] = add_sample_tasks(&self.project, &self.giver).await.map_err(explain)?;
+        let [greet, farewell, notes] =
+            add_sample_tasks(&self.project, &self.caller).await.map_err(explain)?;
         self.assign(&greet).await?;
         self.assign(&notes).await?;
         self.rest(notes.task).await?;
         self.heading(notes.task, "the demo rejects this one, once");
-        orders::reject(&self.project, &self.giver, notes.task, REASON.to_owned(), None)
+        orders::reject(&self.project, &self.caller, notes.task, REASON.to_owned(), None)
             .await
             .map_err(explain)?;
         self.rest(greet.task).await?;
@@ -158,7 +159,7 @@ impl Show {
 
     async fn assign(&self, sample: &SampleTask) -> Result<(), Problem> {
         let to = sample.agent.clone().into();
-        let given = orders::assign(&self.project, &self.giver, sample.task, to, None, true).await;
+        let given = orders::assign(&self.project, &self.caller, sample.task, to, None, true).await;
         given.map(|_| ()).map_err(|error| error.explain())
     }
 
@@ -185,10 +186,10 @@ impl Show {
                 let given = match decision {
                     Decision::Approve | Decision::Later => {
                         let approval = Approving { feedback: None, head: asked.head(), anyway: true };
-                        orders::approve(&self.project, &self.giver, task, approval).await
+                        orders::approve(&self.project, &self.caller, task, approval).await
                     }
                     Decision::Reject(reason) => {
-                        orders::reject(&self.project, &self.giver, task, reason, None).await
+                        orders::reject(&self.project, &self.caller, task, reason, None).await
                     }
                 };
                 if let Err(error) = given

@@ -39,9 +39,13 @@ pub(super) async fn play(screen: Screen, folder: &Path, workflow: &str, yes: boo
 async fn begin(project: &Project, workflow: &str, prd: &str) -> Result<RunId, Error> {
     let workflow = runs::find_workflow(Some(project), workflow)?;
     let input = json!({ "prd": prd, "title": find_title(prd).unwrap_or_default() });
-    let giver = crate::identity::giver(None);
-    runs::create(project, &giver, NewRun { workflow, prd: None, level: None, input, board: true, tape: None })
-        .await
+    let caller = crate::caller::caller(None);
+    runs::create(
+        project,
+        &caller,
+        NewRun { workflow, prd: None, level: None, input, board: true, tape: None },
+    )
+    .await
 }
 
 async fn finish(screen: Screen, project: &Project, run: RunId, started: Instant) -> Result<Exit, Problem> {

@@ -85,7 +85,7 @@ impl Up {
 
     /// Starts the server, and says where it is.
     async fn serve(&self, place: &Place, project: &Arc<Project>) -> Result<Server, Problem> {
-        let actor = crate::identity::giver(None).actor;
+        let actor = crate::caller::caller(None).actor;
         let settings = Settings { port: self.port, actor, limits: Limits::default() };
         let server = Server::start(Arc::clone(project), settings).await.map_err(|error| error.explain())?;
         let url = server.keys().issue_url(server.port()).map_err(|error| error.explain())?;

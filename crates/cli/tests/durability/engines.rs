@@ -12,7 +12,7 @@ use std::process::Child;
 const COMMAND_ID: &str = "0192f0c4-7a50-7c3e-8f10-000000000021";
 /// Enough for either of two commands to be first now and then.
 const ROUNDS: u64 = 10;
-const GIVERS: usize = 8;
+const CALLERS: usize = 8;
 
 /// Starts `up`, and returns when it serves the project: it has done the task of the given number.
 fn start_up(world: &World, task: u64) -> Up {
@@ -312,8 +312,8 @@ fn one_command_from_many_processes_has_one_effect() {
     for (index, command) in commands.iter().enumerate() {
         let id = format!("0192f0c4-7a50-7c3e-8f10-00000000003{index}");
         let arguments = [&["--json"], *command, &["--command-id", &id]].concat();
-        let givers: Vec<Running> = (0..GIVERS).map(|_| world.project.start(&arguments)).collect();
-        let outcomes: Vec<Outcome> = givers.into_iter().map(Running::wait).collect();
+        let callers: Vec<Running> = (0..CALLERS).map(|_| world.project.start(&arguments)).collect();
+        let outcomes: Vec<Outcome> = callers.into_iter().map(Running::wait).collect();
         for outcome in &outcomes {
             assert_eq!((outcome.code, &outcome.stdout), (Some(0), &outcomes[0].stdout), "{outcome:?}");
         }

@@ -3,7 +3,7 @@
 //! They take the same round as the commands of tasks, and trigger nothing: there are no effects here.
 
 use crate::commands::batch::{Batch, Reads, reads};
-use crate::commands::orders::Giver;
+use crate::commands::orders::Caller;
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::document::{
     AddEpic, AddPrd, Catalogue, ChangeEpic, ChangePrd, Command, Epic, Event, Prd, Situation, decide,
@@ -16,27 +16,27 @@ use crate::project::Project;
 use serde::{Deserialize, Serialize};
 
 /// Adds a PRD.
-pub async fn add_prd(project: &Project, giver: &Giver, add: AddPrd) -> Result<PrdSlug, Error> {
+pub async fn add_prd(project: &Project, caller: &Caller, add: AddPrd) -> Result<PrdSlug, Error> {
     let slug = add.slug().clone();
-    give(project, giver, Command::AddPrd(add)).await?;
+    give(project, caller, Command::AddPrd(add)).await?;
     Ok(slug)
 }
 
 /// Changes a PRD.
-pub async fn change_prd(project: &Project, giver: &Giver, change: ChangePrd) -> Result<(), Error> {
-    give(project, giver, Command::ChangePrd(change)).await.map(|_| ())
+pub async fn change_prd(project: &Project, caller: &Caller, change: ChangePrd) -> Result<(), Error> {
+    give(project, caller, Command::ChangePrd(change)).await.map(|_| ())
 }
 
 /// Adds an epic, and returns its number.
-pub async fn add_epic(project: &Project, giver: &Giver, add: AddEpic) -> Result<EpicId, Error> {
-    let answer = give(project, giver, Command::AddEpic(add)).await?;
+pub async fn add_epic(project: &Project, caller: &Caller, add: AddEpic) -> Result<EpicId, Error> {
+    let answer = give(project, caller, Command::AddEpic(add)).await?;
     let lost = || Error::LogUnsound { seq: 0, why: "the answer that was kept names no epic".to_owned() };
     answer.epic_id.ok_or_else(lost)
 }
 
 /// Changes an epic.
-pub async fn change_epic(project: &Project, giver: &Giver, change: ChangeEpic) -> Result<(), Error> {
-    give(project, giver, Command::ChangeEpic(change)).await.map(|_| ())
+pub async fn change_epic(project: &Project, caller: &Caller, change: ChangeEpic) -> Result<(), Error> {
+    give(project, caller, Command::ChangeEpic(change)).await.map(|_| ())
 }
 
 /// Returns the epic, or the refusal that there is none.
@@ -66,8 +66,8 @@ struct Answer {
     epic_id: Option<EpicId>,
 }
 
-async fn give(project: &Project, giver: &Giver, command: Command) -> Result<Answer, Error> {
-    let envelope = Envelope::of(giver, &command);
+async fn give(project: &Project, caller: &Caller, command: Command) -> Result<Answer, Error> {
+    let envelope = Envelope::of(caller, &command);
     Ok(round::submit(project, &envelope, &Change { command }, None).await?.answer)
 }
 

@@ -4,7 +4,7 @@
 //! rules decide whether the recipient exists and may be written to.
 
 use crate::commands::batch::{Batch, Reads, reads};
-use crate::commands::orders::{self, Giver};
+use crate::commands::orders::{self, Caller};
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::message::{self, Directory, Draft, Inbox, Kept, Letter, Party, Post, Situation};
 use crate::core::{Actor, AgentId, MessageId, Plan, Refusal, RunId, TaskId};
@@ -41,12 +41,12 @@ pub struct MessageView {
 /// Sends a message, and returns its number; `roles` are those of its run, if it is part of one.
 pub async fn send(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     draft: Draft,
     roles: BTreeSet<String>,
 ) -> Result<MessageId, Error> {
-    let envelope = Envelope::of(giver, &draft);
-    let is_by_agent = matches!(giver.actor, Actor::Agent(_));
+    let envelope = Envelope::of(caller, &draft);
+    let is_by_agent = matches!(caller.actor, Actor::Agent(_));
     let send = Send { draft, directory: directory(project, roles), is_by_agent };
     Ok(round::submit(project, &envelope, &send, None).await?.answer)
 }
@@ -54,7 +54,7 @@ pub async fn send(
 /// Marks messages of an inbox as read; ignores those that are read already or do not exist.
 pub async fn mark_read(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     of: &Party,
     messages: &[MessageId],
     by: &Party,
@@ -63,7 +63,7 @@ pub async fn mark_read(
         return Ok(());
     }
     let read = MarkRead { of, messages, by };
-    round::submit(project, &Envelope::by(&giver.actor), &read, None).await.map(drop)
+    round::submit(project, &Envelope::by(&caller.actor), &read, None).await.map(drop)
 }
 
 /// Returns all messages that are kept, oldest first.
@@ -106,7 +106,7 @@ pub fn find_party(project: &Project, text: &str) -> Result<Party, Error> {
     })
 }
 
-/// Returns a giver of commands as a party.
+/// Returns a caller of commands as a party.
 pub fn party_of(actor: &Actor) -> Party {
     match actor {
         Actor::Agent(agent) => Party::Agent(agent.clone()),

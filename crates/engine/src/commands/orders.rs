@@ -36,7 +36,7 @@ pub(crate) use crate::worktree::git_names::{author_of, branch_of, from_git, ours
 
 /// Who gives a command, and under which id.
 #[derive(Debug, Clone)]
-pub struct Giver {
+pub struct Caller {
     /// Who.
     pub actor: Actor,
     /// The command's id, if it may be repeated.
@@ -60,22 +60,27 @@ pub struct Approving {
 pub struct Given {
     /// The task.
     pub task: TaskId,
-    /// The answer to the giver.
+    /// The answer to the caller.
     pub answer: Answer,
 }
 
 /// Makes a task.
-pub async fn create(project: &Project, giver: &Giver, create: Create) -> Result<TaskId, Error> {
-    let key = round::key(giver, &Request::Create { create: &create });
-    let order = Order { key, ..Order::new(None, &giver.actor) };
+pub async fn create(project: &Project, caller: &Caller, create: Create) -> Result<TaskId, Error> {
+    let key = round::key(caller, &Request::Create { create: &create });
+    let order = Order { key, ..Order::new(None, &caller.actor) };
     let task = give(project, order, Command::Create(create)).await?.task;
     task_files::sync_or_report(project, task).await?;
     Ok(task)
 }
 
 /// Changes what a task depends on.
-pub async fn depend(project: &Project, giver: &Giver, task: TaskId, depend: Depend) -> Result<Given, Error> {
-    let order = Order::of(giver, task, &Request::Depend { task, depend: &depend });
+pub async fn depend(
+    project: &Project,
+    caller: &Caller,
+    task: TaskId,
+    depend: Depend,
+) -> Result<Given, Error> {
+    let order = Order::of(caller, task, &Request::Depend { task, depend: &depend });
     let given = give(project, order, Command::Depend(depend)).await?;
     task_files::sync_or_report(project, task).await?;
     Ok(given)
@@ -84,38 +89,38 @@ pub async fn depend(project: &Project, giver: &Giver, task: TaskId, depend: Depe
 /// Gives a task to an agent; when nobody is free it is queued, unless `may_queue` is false.
 pub async fn assign(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     to: Assignee,
     priority: Option<Priority>,
     may_queue: bool,
 ) -> Result<Given, Error> {
-    let order = Order::of(giver, task, &Request::Assign { task, to: &to, priority, may_queue });
+    let order = Order::of(caller, task, &Request::Assign { task, to: &to, priority, may_queue });
     let start = see_start(project).await?;
     let assign = Assign { to, priority, start, run: None, is_taped: false, may_queue };
     give(project, order, Command::Assign(assign)).await
 }
 
 /// Takes a task out of the queue.
-pub async fn dequeue(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
-    give(project, Order::of(giver, task, &Request::Dequeue { task }), Command::Dequeue).await
+pub async fn dequeue(project: &Project, caller: &Caller, task: TaskId) -> Result<Given, Error> {
+    give(project, Order::of(caller, task, &Request::Dequeue { task }), Command::Dequeue).await
 }
 
 /// Gives a task to the person who asks: a worktree is made, and no session is started.
 pub async fn take(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     priority: Option<Priority>,
 ) -> Result<Given, Error> {
-    let order = Order::of(giver, task, &Request::Take { task, priority });
+    let order = Order::of(caller, task, &Request::Take { task, priority });
     let start = see_start(project).await?;
     give(project, order, Command::Take(Take { priority, start })).await
 }
 
 /// Puts the work of a task up for approval, with everything in its worktree committed.
-pub async fn complete(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
-    complete_as(project, Order::of(giver, task, &Request::Complete { task })).await
+pub async fn complete(project: &Project, caller: &Caller, task: TaskId) -> Result<Given, Error> {
+    complete_as(project, Order::of(caller, task, &Request::Complete { task })).await
 }
 
 pub(crate) async fn complete_as(project: &Project, order: Order<'_>) -> Result<Given, Error> {
@@ -126,9 +131,9 @@ pub(crate) async fn complete_as(project: &Project, order: Order<'_>) -> Result<G
 }
 
 /// Submits what is in the worktree of a task, no matter who made it, with everything committed.
-pub async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
-    let order = Order::of(giver, task, &Request::Submit { task });
-    let diff = submission::see(project, task, &giver.actor).await?;
+pub async fn submit(project: &Project, caller: &Caller, task: TaskId) -> Result<Given, Error> {
+    let order = Order::of(caller, task, &Request::Submit { task });
+    let diff = submission::see(project, task, &caller.actor).await?;
     let submit = Complete::new(diff, 1, None).map_err(invalid)?;
     give(project, order, Command::Submit(submit)).await
 }
@@ -136,70 +141,70 @@ pub async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<Gi
 /// Gives a task to another agent, or to the person who asks; `stop` ends a running session first.
 pub async fn reassign(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     to: Option<AgentId>,
     stop: bool,
     feedback: Option<String>,
 ) -> Result<Given, Error> {
     let request = Request::Reassign { task, to: to.as_ref(), stop, feedback: feedback.as_deref() };
-    let order = Order::of(giver, task, &request);
+    let order = Order::of(caller, task, &request);
     let reassign = Reassign::new(to, stop, feedback, see_start(project).await?).map_err(invalid)?;
     give(project, order, Command::Reassign(reassign)).await
 }
 
 /// Changes the description of a task, in the log and in its file at once.
-pub async fn edit(project: &Project, giver: &Giver, task: TaskId, revise: Revise) -> Result<(), Error> {
-    let key = round::key(giver, &Request::Edit { task, revise: &revise });
+pub async fn edit(project: &Project, caller: &Caller, task: TaskId, revise: Revise) -> Result<(), Error> {
+    let key = round::key(caller, &Request::Edit { task, revise: &revise });
     let revise = revise.checked().map_err(invalid)?;
     let found = get_task(project, task).await?;
     let named = revision::name(project, &found, &revise).await?;
     let change = |file: &TaskFile| revision::apply(&found, &revise, &named, file);
-    task_files::edit_by(project, task, &giver.actor, key, change).await.map(|_| ())
+    task_files::edit_by(project, task, &caller.actor, key, change).await.map(|_| ())
 }
 
 /// Deletes a task that was never assigned, and its file.
-pub async fn delete(project: &Project, giver: &Giver, task: TaskId) -> Result<Given, Error> {
-    let order = Order::of(giver, task, &Request::Delete { task });
+pub async fn delete(project: &Project, caller: &Caller, task: TaskId) -> Result<Given, Error> {
+    let order = Order::of(caller, task, &Request::Delete { task });
     let given = give(project, order, Command::Delete).await?;
     task_files::discard(project, task).await?;
     Ok(given)
 }
 
 /// Takes a verified task out of the list, or puts it back.
-pub async fn hide(project: &Project, giver: &Giver, task: TaskId, hidden: bool) -> Result<Given, Error> {
-    let order = Order::of(giver, task, &Request::Hide { task, hidden });
+pub async fn hide(project: &Project, caller: &Caller, task: TaskId, hidden: bool) -> Result<Given, Error> {
+    let order = Order::of(caller, task, &Request::Hide { task, hidden });
     give(project, order, Command::Hide { hidden }).await
 }
 
 /// Approves the diff of a task.
 pub async fn approve(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     approval: Approving,
 ) -> Result<Given, Error> {
     let (feedback, head) = (approval.feedback.as_deref(), approval.head.as_deref());
     let request = Request::Approve { task, feedback, head, anyway: approval.anyway };
-    let order = Order::of(giver, task, &request);
+    let order = Order::of(caller, task, &request);
     approve_as(project, order, approval).await
 }
 
 /// Sends the work of a task back.
 pub async fn reject(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     reason: String,
     feedback: Option<String>,
 ) -> Result<Given, Error> {
-    reject_to(project, giver, task, reason, feedback, None).await
+    reject_to(project, caller, task, reason, feedback, None).await
 }
 
 /// Sends the work of a task back, to another agent if one is named.
 pub async fn reject_to(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     reason: String,
     feedback: Option<String>,
@@ -207,7 +212,7 @@ pub async fn reject_to(
 ) -> Result<Given, Error> {
     let request =
         Request::Reject { task, reason: &reason, feedback: feedback.as_deref(), agent: agent.as_ref() };
-    let order = Order::of(giver, task, &request);
+    let order = Order::of(caller, task, &request);
     let reject = Reject::new(reason, feedback).map_err(invalid)?.handed_to(agent);
     give(project, order, Command::Reject(reject)).await
 }
@@ -215,11 +220,11 @@ pub async fn reject_to(
 /// Continues a task whose session broke off.
 pub async fn resume(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     feedback: Option<String>,
 ) -> Result<Given, Error> {
-    let order = Order::of(giver, task, &Request::Resume { task, feedback: feedback.as_deref() });
+    let order = Order::of(caller, task, &Request::Resume { task, feedback: feedback.as_deref() });
     let feedback = Feedback::new(feedback).map_err(invalid)?;
     give(project, order, Command::Resume(feedback)).await
 }
@@ -227,11 +232,11 @@ pub async fn resume(
 /// Abandons the work on a task.
 pub async fn cancel(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     reason: Option<String>,
 ) -> Result<Given, Error> {
-    let order = Order::of(giver, task, &Request::Cancel { task, reason: reason.as_deref() });
+    let order = Order::of(caller, task, &Request::Cancel { task, reason: reason.as_deref() });
     let cancel = Cancel::new(reason).map_err(invalid)?;
     give(project, order, Command::Cancel(cancel)).await
 }
@@ -249,7 +254,7 @@ pub(crate) async fn get_task_at(project: &Project, task: TaskId) -> Result<(Task
     Ok((found, folded.version))
 }
 
-/// A row that is written with the events of a command, if its task is still as the giver saw it.
+/// A row that is written with the events of a command, if its task is still as the caller saw it.
 pub(crate) struct Beside {
     pub(crate) version: Version,
     pub(crate) row: NewRow,
@@ -287,8 +292,8 @@ impl<'a> Order<'a> {
         Order { task, actor, key: None, settle: Vec::new(), fence: None, settings: None, beside: None }
     }
 
-    fn of(giver: &'a Giver, task: TaskId, request: &Request<'_>) -> Self {
-        Order { key: round::key(giver, request), ..Order::new(Some(task), &giver.actor) }
+    fn of(caller: &'a Caller, task: TaskId, request: &Request<'_>) -> Self {
+        Order { key: round::key(caller, request), ..Order::new(Some(task), &caller.actor) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::commands::accounts;
 use crate::commands::batch::{Batch, Reads};
-use crate::commands::orders::Giver;
+use crate::commands::orders::Caller;
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::Actor;
 use crate::core::session::{self, Account, Asked, Leave, Scope};
@@ -18,12 +18,12 @@ pub async fn list_questions(project: &Project) -> Result<Vec<(String, Asked)>, E
 /// Answers a question; the agent continues as soon as its engine has seen it.
 pub async fn answer_question(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     name: &str,
     leave: Leave,
 ) -> Result<Asked, Error> {
-    let answer = Answer { actor: &giver.actor, name, leave };
-    Ok(round::submit(project, &Envelope::by(&giver.actor), &answer, None).await?.answer)
+    let answer = Answer { actor: &caller.actor, name, leave };
+    Ok(round::submit(project, &Envelope::by(&caller.actor), &answer, None).await?.answer)
 }
 
 /// An answer to a question.

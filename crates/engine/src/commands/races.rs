@@ -3,7 +3,7 @@
 //! The rival of a command is given exactly between its decision and its append, so that the append is a conflict.
 
 use super::accounts::Closing;
-use super::orders::{self, Giver};
+use super::orders::{self, Caller};
 use super::{accounts, documents, messages, questions};
 use crate::core::document::AddEpic;
 use crate::core::message::Draft;
@@ -71,12 +71,12 @@ async fn open() -> (TestRepo, Arc<Project>) {
     (repo, project)
 }
 
-fn giver() -> Giver {
-    Giver { actor: Actor::User("local".to_owned()), command_id: None }
+fn caller() -> Caller {
+    Caller { actor: Actor::User("local".to_owned()), command_id: None }
 }
 
-fn repeated() -> Giver {
-    Giver { command_id: Some(Uuid::from_u128(7)), ..giver() }
+fn repeated() -> Caller {
+    Caller { command_id: Some(Uuid::from_u128(7)), ..caller() }
 }
 
 fn create() -> Create {
@@ -102,7 +102,7 @@ fn code_of<T: std::fmt::Debug>(answer: Result<T, Error>) -> Code {
 async fn each_of_two_epics_has_its_own_number() {
     let (_repo, project) = open().await;
     let add = async |project: &Project| {
-        documents::add_epic(project, &giver(), AddEpic::new("Epic", String::new(), None).unwrap()).await
+        documents::add_epic(project, &caller(), AddEpic::new("Epic", String::new(), None).unwrap()).await
     };
     let other = Arc::clone(&project);
     let rival = async move { assert_eq!(add(&other).await.unwrap(), EpicId::FIRST) };
@@ -116,7 +116,7 @@ async fn each_of_two_messages_has_its_own_number() {
     let send = async |project: &Project| {
         let (from, to) = ("person:local".parse().unwrap(), "agent:worker".parse().unwrap());
         let draft = Draft::new(from, to, "note", None, "Mind the gap".to_owned()).unwrap();
-        messages::send(project, &giver(), draft, BTreeSet::new()).await.unwrap()
+        messages::send(project, &caller(), draft, BTreeSet::new()).await.unwrap()
     };
     let other = Arc::clone(&project);
     let rival = async move { assert_eq!(send(&other).await, MessageId::FIRST) };
@@ -127,7 +127,7 @@ async fn each_of_two_messages_has_its_own_number() {
 #[tokio::test]
 async fn each_of_two_tasks_has_its_own_number_and_one_of_them_the_agent() {
     let (_repo, project) = open().await;
-    let add = async |project: &Project| orders::create(project, &giver(), create()).await.unwrap();
+    let add = async |project: &Project| orders::create(project, &caller(), create()).await.unwrap();
     let other = Arc::clone(&project);
     let rival = async move { assert_eq!(add(&other).await, TaskId::FIRST) };
     let second = race(rival, add(&project)).await;
@@ -135,7 +135,7 @@ async fn each_of_two_tasks_has_its_own_number_and_one_of_them_the_agent() {
 
     let assign = async |project: &Project, task| {
         let worker = Assignee::Agent("worker".parse().unwrap());
-        orders::assign(project, &giver(), task, worker, None, false).await
+        orders::assign(project, &caller(), task, worker, None, false).await
     };
     let other = Arc::clone(&project);
     let rival = async move { assign(&other, TaskId::FIRST).await.map(|_| ()).unwrap() };
@@ -171,9 +171,9 @@ async fn two_sessions_are_not_promised_the_same_budget_and_a_question_is_answere
     let [(name, _)] = &questions::list_questions(&project).await.unwrap()[..] else { panic!("one question") };
     let (other, question) = (Arc::clone(&project), name.clone());
     let rival = async move {
-        drop(questions::answer_question(&other, &giver(), &question, Leave::Allowed).await.unwrap());
+        drop(questions::answer_question(&other, &caller(), &question, Leave::Allowed).await.unwrap());
     };
-    let late = async { questions::answer_question(&project, &giver(), name, Leave::Denied).await };
+    let late = async { questions::answer_question(&project, &caller(), name, Leave::Denied).await };
     assert_eq!(code_of(race(rival, late).await), Code::QuestionNotFound);
     assert_eq!(count(&project, "session:answered").await, 1);
 
@@ -187,14 +187,14 @@ async fn two_sessions_are_not_promised_the_same_budget_and_a_question_is_answere
 #[tokio::test]
 async fn each_of_two_runs_has_its_own_number_and_the_definition_is_kept_once() {
     let (_repo, project) = open().await;
-    let start = async |project: &Project| runs::create(project, &giver(), speckit()).await.unwrap();
+    let start = async |project: &Project| runs::create(project, &caller(), speckit()).await.unwrap();
     let other = Arc::clone(&project);
     let rival = async move { assert_eq!(start(&other).await, RunId::FIRST) };
     let second = race(rival, start(&project)).await;
     assert_eq!(second, RunId::FIRST.next());
     assert_eq!(count(&project, "workflow:kept").await, 1);
 
-    let fork = async |project: &Project| runs::fork(project, &giver(), RunId::FIRST, None, None).await;
+    let fork = async |project: &Project| runs::fork(project, &caller(), RunId::FIRST, None, None).await;
     let other = Arc::clone(&project);
     let rival = async move { assert_eq!(fork(&other).await.unwrap(), second.next()) };
     assert_eq!(race(rival, fork(&project)).await.unwrap(), second.next().next());
@@ -203,18 +203,18 @@ async fn each_of_two_runs_has_its_own_number_and_the_definition_is_kept_once() {
 #[tokio::test]
 async fn two_orders_to_a_run_both_count() {
     let (_repo, project) = open().await;
-    let run = runs::create(&project, &giver(), speckit()).await.unwrap();
+    let run = runs::create(&project, &caller(), speckit()).await.unwrap();
     let other = Arc::clone(&project);
-    let pause = async move { runs::pause(&other, &giver(), run).await.unwrap() };
-    race(pause, runs::stop(&project, &giver(), run, None)).await.unwrap();
+    let pause = async move { runs::pause(&other, &caller(), run).await.unwrap() };
+    race(pause, runs::stop(&project, &caller(), run, None)).await.unwrap();
     let found: Run = runs::get_run(&project, run).await.unwrap();
     assert!(matches!(found.hold(), Some(Hold::Stopping { .. })), "{found:?}");
     assert_eq!((count(&project, "run:paused").await, count(&project, "run:stopping").await), (1, 1));
 
-    let run = runs::create(&project, &giver(), speckit()).await.unwrap();
+    let run = runs::create(&project, &caller(), speckit()).await.unwrap();
     let other = Arc::clone(&project);
-    let pause = async move { runs::pause(&other, &giver(), run).await.unwrap() };
-    race(pause, runs::pause(&project, &giver(), run)).await.unwrap();
+    let pause = async move { runs::pause(&other, &caller(), run).await.unwrap() };
+    race(pause, runs::pause(&project, &caller(), run)).await.unwrap();
     assert_eq!(count(&project, "run:paused").await, 2, "one more, and not two");
 }
 
@@ -228,8 +228,8 @@ async fn the_same_command_twice_at_once_is_one() {
     assert_eq!(race(rival, start(&project)).await, RunId::FIRST);
     assert_eq!(count(&project, "run:created").await, 1);
 
-    let task = orders::create(&project, &giver(), create()).await.unwrap();
-    let id = Giver { command_id: Some(Uuid::from_u128(8)), ..giver() };
+    let task = orders::create(&project, &caller(), create()).await.unwrap();
+    let id = Caller { command_id: Some(Uuid::from_u128(8)), ..caller() };
     let delete = async |project: &Project| orders::delete(project, &id, task).await.unwrap();
     let (other, id_again) = (Arc::clone(&project), id.clone());
     let rival = async move { orders::delete(&other, &id_again, task).await.map(|_| ()).unwrap() };

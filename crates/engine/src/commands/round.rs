@@ -5,7 +5,7 @@
 
 use crate::clock;
 use crate::commands::batch::{Batch, Reads};
-use crate::commands::orders::Giver;
+use crate::commands::orders::Caller;
 use crate::core::{Actor, Effect};
 use crate::crash;
 use crate::error::Error;
@@ -66,8 +66,8 @@ impl Envelope {
     }
 
     /// For a request that may be repeated under its id.
-    pub(crate) fn of(giver: &Giver, request: &impl Serialize) -> Self {
-        Envelope { key: key(giver, request), ..Envelope::by(&giver.actor) }
+    pub(crate) fn of(caller: &Caller, request: &impl Serialize) -> Self {
+        Envelope { key: key(caller, request), ..Envelope::by(&caller.actor) }
     }
 }
 
@@ -200,9 +200,9 @@ fn parse<A: DeserializeOwned>(answer: &str) -> Result<A, Error> {
 ///
 /// The digest is that of the request as JSON and of who makes it. What was seen on the way, such as the head of a
 /// branch, is not part of a request: a repetition may see something else.
-pub(crate) fn key(giver: &Giver, request: &impl Serialize) -> Option<CommandKey> {
-    let id = giver.command_id?;
-    let text = serde_json::to_string(&(&giver.actor, request)).expect("a request is plain data");
+pub(crate) fn key(caller: &Caller, request: &impl Serialize) -> Option<CommandKey> {
+    let id = caller.command_id?;
+    let text = serde_json::to_string(&(&caller.actor, request)).expect("a request is plain data");
     let digest = Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

@@ -2,7 +2,7 @@
 
 use crate::commands::batch::{Batch, reads};
 use crate::commands::fork_point::find_fork_point;
-use crate::commands::orders::{Giver, invalid};
+use crate::commands::orders::{Caller, invalid};
 use crate::commands::request::{Request, StartRun};
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::run::{self, Command, Event, Index, Inputs, Order, Parent, Run, Taken, Taping};
@@ -39,14 +39,14 @@ pub struct NewRun {
 }
 
 /// Begins a run.
-pub async fn create(project: &Project, giver: &Giver, new: NewRun) -> Result<RunId, Error> {
-    first(create_many(project, giver, vec![new]).await?)
+pub async fn create(project: &Project, caller: &Caller, new: NewRun) -> Result<RunId, Error> {
+    first(create_many(project, caller, vec![new]).await?)
 }
 
 /// Begins several runs in one append.
-pub async fn create_many(project: &Project, giver: &Giver, new: Vec<NewRun>) -> Result<Vec<RunId>, Error> {
+pub async fn create_many(project: &Project, caller: &Caller, new: Vec<NewRun>) -> Result<Vec<RunId>, Error> {
     let envelope =
-        Envelope::of(giver, &Request::StartRuns { runs: new.iter().map(NewRun::request).collect() });
+        Envelope::of(caller, &Request::StartRuns { runs: new.iter().map(NewRun::request).collect() });
     // First of all: the workflow may have been changed or removed since.
     if let Some(ids) = round::find_answer(project, &envelope).await? {
         return Ok(ids);
@@ -76,33 +76,38 @@ impl NewRun {
 }
 
 /// Pauses a run and its children: they ask for nothing more until resumed, and the current steps end.
-pub async fn pause(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
-    let envelope = Envelope::of(giver, &Request::PauseRun { run });
+pub async fn pause(project: &Project, caller: &Caller, run: RunId) -> Result<(), Error> {
+    let envelope = Envelope::of(caller, &Request::PauseRun { run });
     family::tell(project, &envelope, run, Command::Pause).await
 }
 
 /// Resumes a paused run with its children, and retries a run that an error holds, as well as those of its
 /// children that an error holds.
-pub async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), Error> {
-    let envelope = Envelope::of(giver, &Request::ResumeRun { run });
+pub async fn resume(project: &Project, caller: &Caller, run: RunId) -> Result<(), Error> {
+    let envelope = Envelope::of(caller, &Request::ResumeRun { run });
     family::tell(project, &envelope, run, Command::Resume).await
 }
 
 /// Ends a run; a running session is stopped.
-pub async fn stop(project: &Project, giver: &Giver, run: RunId, reason: Option<String>) -> Result<(), Error> {
-    let envelope = Envelope::of(giver, &Request::StopRun { run, reason: reason.as_deref() });
+pub async fn stop(
+    project: &Project,
+    caller: &Caller,
+    run: RunId,
+    reason: Option<String>,
+) -> Result<(), Error> {
+    let envelope = Envelope::of(caller, &Request::StopRun { run, reason: reason.as_deref() });
     seat::tell(project, &envelope, run, Command::Stop { reason }).await
 }
 
 /// Answers the question of a run in one step; a question of another step stays open.
 pub async fn answer(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     (run, step): (RunId, u64),
     approved: bool,
     text: String,
 ) -> Result<(), Error> {
-    let envelope = Envelope::of(giver, &Request::AnswerRun { run, approved, text: &text });
+    let envelope = Envelope::of(caller, &Request::AnswerRun { run, approved, text: &text });
     seat::tell(project, &envelope, run, Command::Answer { step, approved, text }).await
 }
 
@@ -112,13 +117,13 @@ pub async fn answer(
 /// fixed. A replay is refused, because what it merged is on no branch that a fork would work on.
 pub async fn fork(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     run: RunId,
     step: Option<u64>,
     workflow: Option<&Listed>,
 ) -> Result<RunId, Error> {
     let request = Request::ForkRun { run, step, workflow: workflow.map(Listed::address) };
-    let envelope = Envelope::of(giver, &request);
+    let envelope = Envelope::of(caller, &request);
     if let Some(ids) = round::find_answer(project, &envelope).await? {
         return first(ids);
     }
@@ -339,7 +344,7 @@ mod tests {
         let Some(Hold::Error { error: Failure { code, hint, .. } }) = held.hold() else { panic!("{held:?}") };
         assert_eq!(*code, Code::WorkflowInvalid);
         assert!(hint.contains("`regatta run fork 1 --with WORKFLOW`"), "{hint}");
-        stop(&project, &Giver { actor, command_id: None }, run, None).await.unwrap();
+        stop(&project, &Caller { actor, command_id: None }, run, None).await.unwrap();
         let Situation::Failed { error } = rest(&project, run).await.situation else {
             panic!("it was stopped")
         };

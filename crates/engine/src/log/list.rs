@@ -383,7 +383,7 @@ fn text_of(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::orders::{self, Giver};
+    use crate::commands::orders::{self, Caller};
     use crate::core::{Actor, Assignee, Create, Depend};
     use crate::doctor;
     use crate::doctor::Kind;
@@ -397,14 +397,14 @@ mod tests {
         Project::open_own(repo.path()).await.unwrap()
     }
 
-    fn giver() -> Giver {
-        Giver { actor: Actor::User("tester".to_owned()), command_id: None }
+    fn caller() -> Caller {
+        Caller { actor: Actor::User("tester".to_owned()), command_id: None }
     }
 
     async fn add(project: &Project, title: &str) -> TaskId {
         let create =
             Create::new(title.to_owned(), String::new(), Vec::new(), [].into(), Priority::Medium).unwrap();
-        orders::create(project, &giver(), create).await.unwrap()
+        orders::create(project, &caller(), create).await.unwrap()
     }
 
     async fn titles(project: &Project) -> Vec<String> {
@@ -432,12 +432,12 @@ mod tests {
                     2 => {
                         let on = TaskId::new(1 + draw(4)).unwrap();
                         let depend = Depend { add: [on].into(), remove: [].into() };
-                        let _ = orders::depend(&project, &giver(), task, depend).await;
+                        let _ = orders::depend(&project, &caller(), task, depend).await;
                     }
                     3 => {
-                        let _ = orders::assign(&project, &giver(), task, Assignee::Any, None, true).await;
+                        let _ = orders::assign(&project, &caller(), task, Assignee::Any, None, true).await;
                     }
-                    _ => drop(orders::cancel(&project, &giver(), task, None).await),
+                    _ => drop(orders::cancel(&project, &caller(), task, None).await),
                 }
                 assert_eq!(find_strange(&project).await.unwrap(), [], "seed {seed}, step {step}");
             }

@@ -1,7 +1,7 @@
 //! Sample projects: small repositories with work to do, and scripted agents to do it.
 
 use crate::clock;
-use crate::commands::orders::{self, Giver};
+use crate::commands::orders::{self, Caller};
 use crate::core::{AgentId, Create, Priority, TaskId};
 use crate::error::Error;
 use crate::project::Project;
@@ -92,13 +92,13 @@ fn main_branch() -> Result<BranchName, Error> {
 }
 
 /// Adds the three tasks: the second depends on the first, and the third is meant to be rejected once.
-pub async fn add_sample_tasks(project: &Project, giver: &Giver) -> Result<[SampleTask; 3], Error> {
+pub async fn add_sample_tasks(project: &Project, caller: &Caller) -> Result<[SampleTask; 3], Error> {
     let greet =
-        add(project, giver, "Greet by name", "Make greet.sh take a name.", &[], Priority::High).await?;
+        add(project, caller, "Greet by name", "Make greet.sh take a name.", &[], Priority::High).await?;
     let text = "A farewell.sh that takes what greet.sh takes.";
-    let farewell = add(project, giver, "Say goodbye too", text, &[greet], Priority::Medium).await?;
+    let farewell = add(project, caller, "Say goodbye too", text, &[greet], Priority::Medium).await?;
     let text = "Describe in USAGE.md what greet.sh takes, with an example.";
-    let notes = add(project, giver, "Write usage notes", text, &[], Priority::Medium).await?;
+    let notes = add(project, caller, "Write usage notes", text, &[], Priority::Medium).await?;
     let of = |task, agent: &str| SampleTask {
         task,
         agent: agent.parse().expect("a plain word is an agent's name"),
@@ -108,7 +108,7 @@ pub async fn add_sample_tasks(project: &Project, giver: &Giver) -> Result<[Sampl
 
 async fn add(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     title: &str,
     description: &str,
     dependencies: &[TaskId],
@@ -116,5 +116,5 @@ async fn add(
 ) -> Result<TaskId, Error> {
     let dependencies = dependencies.iter().copied().collect();
     let create = Create::new(title.to_owned(), description.to_owned(), Vec::new(), dependencies, priority);
-    orders::create(project, giver, create.map_err(orders::invalid)?).await
+    orders::create(project, caller, create.map_err(orders::invalid)?).await
 }

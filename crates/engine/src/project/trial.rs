@@ -3,7 +3,7 @@
 //! The scratch project has the same config, so that what is tried is what will run. It is kept, so that you
 //! can look at what the agent left.
 
-use crate::commands::orders::{self, Giver};
+use crate::commands::orders::{self, Caller};
 use crate::core::{AgentId, Create, Priority, Refusal, TaskId};
 use crate::error::Error;
 use crate::project::Project;
@@ -37,7 +37,7 @@ pub async fn create_trial(project: &Project, folder: &Path, agent: &AgentId) -> 
 }
 
 /// Adds the task, and gives it to the agent.
-pub async fn begin_trial(project: &Project, giver: &Giver, agent: AgentId) -> Result<TaskId, Error> {
+pub async fn begin_trial(project: &Project, caller: &Caller, agent: AgentId) -> Result<TaskId, Error> {
     let create = Create::new(
         TITLE.to_owned(),
         DESCRIPTION.to_owned(),
@@ -45,8 +45,8 @@ pub async fn begin_trial(project: &Project, giver: &Giver, agent: AgentId) -> Re
         BTreeSet::new(),
         Priority::Medium,
     );
-    let task = orders::create(project, giver, create.map_err(orders::invalid)?).await?;
-    orders::assign(project, giver, task, agent.into(), None, true).await?;
+    let task = orders::create(project, caller, create.map_err(orders::invalid)?).await?;
+    orders::assign(project, caller, task, agent.into(), None, true).await?;
     Ok(task)
 }
 

@@ -4,7 +4,7 @@
 //! It is read from the log when a tape is written, and repeated where a replay comes to the same place. What
 //! people did elsewhere, such as finishing by hand a task that the run had given up, is not on a tape.
 
-use crate::commands::orders::Giver;
+use crate::commands::orders::Caller;
 use crate::commands::run_orders::{answer, get_run, load_facts, stop};
 use crate::core;
 use crate::core::run::{Event, Phase, Run};
@@ -55,17 +55,17 @@ impl TapeRun {
 impl TapeHead {
     /// Repeats what people did at the place where a replay waits, in the run itself or in one below it;
     /// returns false when they did nothing there.
-    pub async fn act(&self, project: &Project, giver: &Giver, run: &Run) -> Result<bool, Error> {
+    pub async fn act(&self, project: &Project, caller: &Caller, run: &Run) -> Result<bool, Error> {
         let family = find_open(project, run).await?;
         for run in family.iter().filter(|run| !run.is_held()) {
             if let Some(TapeAnswer { approved, text, .. }) = self.find_answer(project, run).await? {
-                return answer(project, giver, (run.id, run.step), approved, text).await.map(|()| true);
+                return answer(project, caller, (run.id, run.step), approved, text).await.map(|()| true);
             }
         }
         // A run comes before its children: those of a stopped one end with it.
         for run in &family {
             if self.was_stopped_at(project, run).await? {
-                return stop(project, giver, run.id, None).await.map(|()| true);
+                return stop(project, caller, run.id, None).await.map(|()| true);
             }
         }
         Ok(false)

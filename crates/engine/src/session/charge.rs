@@ -248,7 +248,7 @@ fn class_of(failure: &regatta_agents::Failure) -> FailureClass {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::orders::Giver;
+    use crate::commands::orders::Caller;
     use crate::commands::run_orders::NewRun;
     use crate::core::{Actor, RunId};
     use crate::project::Project;
@@ -305,12 +305,12 @@ tokens = 1000
     async fn with_two_runs(repo: &TestRepo) -> (RunId, RunId, Work) {
         repo.write(".regatta/config.toml", CONFIG);
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
-        let giver = Giver { actor: Actor::User("local".to_owned()), command_id: None };
+        let caller = Caller { actor: Actor::User("local".to_owned()), command_id: None };
         let create = async || {
             let workflow = runs::find_workflow(None, "speckit").unwrap();
             let input = json!({ "prd": "Make it so.", "title": "So" });
             let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
-            runs::create(&project, &giver, new).await.unwrap()
+            runs::create(&project, &caller, new).await.unwrap()
         };
         let runs = (create().await, create().await);
         let token = engine::take_lease(&project, None).await.unwrap();

@@ -1,7 +1,7 @@
 //! What people and agents do with a task's file, as functions: tick, log, write the output, archive.
 
 use crate::clock;
-use crate::commands::orders::Giver;
+use crate::commands::orders::Caller;
 use crate::core::{Actor, TaskId, plain_text};
 use crate::error::Error;
 use crate::project::Project;
@@ -23,8 +23,8 @@ pub struct Progress {
 }
 
 /// Reads what was changed in the file of a task, writes the engine's own parts, and returns the file.
-pub async fn refresh(project: &Project, giver: &Giver, task: TaskId) -> Result<TaskFile, Error> {
-    let kept = task_files::sync(project, task, &giver.actor).await?;
+pub async fn refresh(project: &Project, caller: &Caller, task: TaskId) -> Result<TaskFile, Error> {
+    let kept = task_files::sync(project, task, &caller.actor).await?;
     restore::write_archive(project, task).await?;
     Ok(kept.file)
 }
@@ -43,7 +43,7 @@ pub fn file_path(project: &Project, task: TaskId) -> PathBuf {
 /// Ticks or unticks criteria, counted from 1.
 pub async fn tick(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     numbers: &[(usize, bool)],
 ) -> Result<TaskFile, Error> {
@@ -60,38 +60,38 @@ pub async fn tick(
         let news = task_files::news_between(file, &changed);
         Ok((changed, news))
     };
-    task_files::edit(project, task, &giver.actor, change).await.map(|kept| kept.file)
+    task_files::edit(project, task, &caller.actor, change).await.map(|kept| kept.file)
 }
 
 /// Appends an entry to the progress log.
 pub async fn log_progress(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     progress: &Progress,
 ) -> Result<TaskFile, Error> {
-    append(project, &giver.actor, task, progress, None).await?;
+    append(project, &caller.actor, task, progress, None).await?;
     archive::archive_if_due(project, task).await?;
-    refresh(project, giver, task).await
+    refresh(project, caller, task).await
 }
 
 /// Appends an entry in the middle of a session, or adds to the entry of this number that the session wrote
 /// before; then archives the file if it is too large.
 pub(crate) async fn log_in_session(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     progress: &Progress,
     own: Option<u32>,
 ) -> Result<TaskFile, Error> {
     let is_added = match own {
-        Some(own) => add_to_own(project, &giver.actor, task, progress, own).await?,
+        Some(own) => add_to_own(project, &caller.actor, task, progress, own).await?,
         None => false,
     };
     if !is_added {
-        append(project, &giver.actor, task, progress, None).await?;
+        append(project, &caller.actor, task, progress, None).await?;
     }
-    refresh(project, giver, task).await
+    refresh(project, caller, task).await
 }
 
 /// Adds to the last entry, if it has this number and nobody changed it since; tells whether it did.
@@ -136,7 +136,7 @@ fn is_nothing(text: &str) -> bool {
 /// Writes what later tasks must know, and replaces what was written before.
 pub async fn write_output(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     text: &str,
 ) -> Result<TaskFile, Error> {
@@ -146,7 +146,7 @@ pub async fn write_output(
         let news = task_files::news_between(file, &changed);
         Ok((changed, news))
     };
-    task_files::edit(project, task, &giver.actor, change).await.map(|kept| kept.file)
+    task_files::edit(project, task, &caller.actor, change).await.map(|kept| kept.file)
 }
 
 /// Appends an entry on behalf of the agent, marked as such.
@@ -184,7 +184,7 @@ fn next_number(file: &TaskFile) -> u32 {
 }
 
 /// Moves old entries to the archive, whatever the size; nothing when there are not enough to move.
-pub async fn archive(project: &Project, giver: &Giver, task: TaskId) -> Result<Option<(u32, u32)>, Error> {
-    let kept = task_files::sync(project, task, &giver.actor).await?;
+pub async fn archive(project: &Project, caller: &Caller, task: TaskId) -> Result<Option<(u32, u32)>, Error> {
+    let kept = task_files::sync(project, task, &caller.actor).await?;
     archive::move_out(project, task, &kept.file).await
 }

@@ -185,7 +185,7 @@ fn scan(project: &Project, folder: &Path) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::orders::{Giver, Order};
+    use crate::commands::orders::{Caller, Order};
     use crate::core::{Command, Create, Depend, Priority};
     use notify::event::AccessKind;
     use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
@@ -207,13 +207,13 @@ mod tests {
             repo.write(".regatta/config.toml", "[agents.worker]\nkind = \"command\"\ncommand = \"true\"\n");
             let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
             list::ensure(&project).await.unwrap();
-            let giver = Giver { actor: Actor::User("tester".to_owned()), command_id: None };
+            let caller = Caller { actor: Actor::User("tester".to_owned()), command_id: None };
             for number in 1..=tasks {
                 let criteria = vec!["it works".to_owned()];
                 let title = format!("task {number}");
                 let create =
                     Create::new(title, String::new(), criteria, [].into(), Priority::Medium).unwrap();
-                orders::create(&project, &giver, create).await.unwrap();
+                orders::create(&project, &caller, create).await.unwrap();
             }
             Board { _repo: repo, project }
         }

@@ -3,7 +3,7 @@
 //! The verbs of the command line print these objects, and the desk of a session answers with them: in a
 //! session the verbs ask the desk, since the project cannot be reached from a sandbox.
 
-use crate::commands::orders::{self, Giver};
+use crate::commands::orders::{self, Caller};
 use crate::core::{EpicId, PrdSlug, TaskId};
 use crate::error::Error;
 use crate::project::Project;
@@ -25,8 +25,8 @@ pub async fn epic(project: &Project, epic: EpicId) -> Result<Value, Error> {
 }
 
 /// Returns the output of a task for the tasks that depend on it; reads its file first.
-pub async fn output(project: &Project, giver: &Giver, task: TaskId) -> Result<Value, Error> {
-    let file = memory::refresh(project, giver, task).await?;
+pub async fn output(project: &Project, caller: &Caller, task: TaskId) -> Result<Value, Error> {
+    let file = memory::refresh(project, caller, task).await?;
     Ok(json!({ "taskId": task, "output": file.chain_output(), "summary": file.summary_of_output() }))
 }
 

@@ -1,7 +1,7 @@
 //! The verbs of a session that performs a step of a run.
 
 use crate::client::Client;
-use crate::world::{World, giver};
+use crate::world::{World, caller};
 use regatta_engine::core::run::Status;
 use regatta_engine::runs::{self, NewRun};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ async fn a_roles_result_is_judged_at_once_and_wins_over_what_was_printed() {
     let workflow = runs::find_workflow(Some(&world.project), "speckit").unwrap();
     let input = json!({ "prd": "Make it so.", "title": "So" });
     let new = NewRun { workflow, prd: None, level: None, input, board: true, tape: None };
-    let run = runs::create(&world.project, &giver(), new).await.unwrap();
+    let run = runs::create(&world.project, &caller(), new).await.unwrap();
     let mut client = Client::begin(&world.folder().await).await.unwrap();
     assert_eq!(client.fail("read_task", json!({})).await["code"], "TASK_NOT_FOUND");
     assert_eq!(client.fail("approve", json!({})).await["code"], "FORBIDDEN");
@@ -34,9 +34,9 @@ async fn a_roles_result_is_judged_at_once_and_wins_over_what_was_printed() {
     client.call("send_message", sent).await;
     let taken = client.call("submit_result", json!({ "result": plan() })).await;
     assert_eq!(taken, json!({ "isValid": true, "replaced": false }));
-    runs::pause(&world.project, &giver(), run).await.unwrap();
+    runs::pause(&world.project, &caller(), run).await.unwrap();
     assert_eq!(client.call("check_signals", json!({})).await["signal"], "pause");
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     assert_eq!(client.call("check_signals", json!({})).await["signal"], "none");
     world.go();
     let found = world.helm.rest_run(run, &mut |_| {}).await.unwrap();

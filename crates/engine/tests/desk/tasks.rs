@@ -1,7 +1,7 @@
 //! The verbs of a session that is for a task.
 
 use crate::client::Client;
-use crate::world::{World, giver};
+use crate::world::{World, caller};
 use regatta_engine::core::message::{Draft, Party};
 use regatta_engine::core::{Code, TaskId};
 use regatta_engine::{Error, desk, memory, messages};
@@ -194,7 +194,7 @@ async fn messages_reach_the_task_and_are_read_once() {
     let second = world.add("Second", &[], &[first]).await;
     let send = async |to: Party, body: &str| {
         let draft = Draft::new("person:local".parse().unwrap(), to, "note", None, body.to_owned()).unwrap();
-        messages::send(&world.project, &giver(), draft, BTreeSet::new()).await.unwrap()
+        messages::send(&world.project, &caller(), draft, BTreeSet::new()).await.unwrap()
     };
     send(Party::Task(first), "mind the leap years").await;
     send(Party::Agent("waiter".parse().unwrap()), "and the time zones").await;

@@ -1,7 +1,7 @@
 //! A project whose agent says where its desk is, and then waits for a signal to end.
 
 use regatta_engine::core::{Actor, Assignee, Create, Priority, Task, TaskId};
-use regatta_engine::orders::{self, Giver};
+use regatta_engine::orders::{self, Caller};
 use regatta_engine::{Helm, Journal, Project};
 use regatta_testkit::repo::TestRepo;
 use regatta_testkit::wait::until_async;
@@ -99,7 +99,7 @@ impl World {
         let on: BTreeSet<TaskId> = on.iter().copied().collect();
         let create =
             Create::new(title.to_owned(), "Do it.".to_owned(), criteria, on, Priority::Medium).unwrap();
-        orders::create(&self.project, &giver(), create).await.unwrap()
+        orders::create(&self.project, &caller(), create).await.unwrap()
     }
 
     pub(crate) async fn assign(&self, task: TaskId) {
@@ -107,7 +107,7 @@ impl World {
     }
 
     pub(crate) async fn assign_to(&self, task: TaskId, agent: &str) {
-        orders::assign(&self.project, &giver(), task, Assignee::Agent(agent.parse().unwrap()), None, true)
+        orders::assign(&self.project, &caller(), task, Assignee::Agent(agent.parse().unwrap()), None, true)
             .await
             .unwrap();
     }
@@ -157,6 +157,6 @@ impl World {
     }
 }
 
-pub(crate) fn giver() -> Giver {
-    Giver { actor: Actor::User("local".to_owned()), command_id: None }
+pub(crate) fn caller() -> Caller {
+    Caller { actor: Actor::User("local".to_owned()), command_id: None }
 }

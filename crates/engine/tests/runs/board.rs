@@ -1,6 +1,6 @@
 //! Items on the board: worktrees, approval by a policy or a person, failures and questions.
 
-use crate::support::{CODER, REVIEWER, World, first_task, giver, is_empty, prd};
+use crate::support::{CODER, REVIEWER, World, caller, first_task, is_empty, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Hold, Phase, Situation, Status};
 use regatta_engine::orders::{self, Approving};
@@ -36,7 +36,7 @@ async fn a_person_merges_or_sends_back() {
     assert_eq!((found.status(), found.step), (Status::Paused, 4));
     let task = first_task();
     let reason = "say more".to_owned();
-    orders::reject(&world.project, &giver(), task, reason, Some("about T001".to_owned())).await.unwrap();
+    orders::reject(&world.project, &caller(), task, reason, Some("about T001".to_owned())).await.unwrap();
     let found = world.rest(run).await;
     assert!(matches!(found.phase(), Some(Phase::Landing { .. })), "{found:?}");
     let said = json!({ "approved": false, "text": "say more\n\nabout T001", "task": "T001" });
@@ -44,7 +44,7 @@ async fn a_person_merges_or_sends_back() {
     assert_eq!(found.sheet.state()["currentAttempts"], 3, "the coder worked once more");
     let prompt = std::fs::read_to_string(world.project.transcript(task, 4)).unwrap();
     assert!(prompt.contains("about T001"), "the coder sees it: {prompt}");
-    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+    orders::approve(&world.project, &caller(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();
     let found = world.rest(run).await;
@@ -58,17 +58,17 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     let world = World::new("person", &["T001", "T002"], CODER, REVIEWER).await;
     let run = world.begin(prd(), None).await;
     world.rest(run).await;
-    runs::pause(&world.project, &giver(), run).await.unwrap();
+    runs::pause(&world.project, &caller(), run).await.unwrap();
     let task = first_task();
-    orders::reject(&world.project, &giver(), task, "say more".to_owned(), None).await.unwrap();
+    orders::reject(&world.project, &caller(), task, "say more".to_owned(), None).await.unwrap();
     let carried = world.carry_task(task).await;
     assert_eq!(carried.task.column(), Column::InProgress, "{carried:?}");
     assert_eq!(carried.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
 
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     assert!(matches!(world.rest(run).await.phase(), Some(Phase::Landing { .. })));
-    runs::pause(&world.project, &giver(), run).await.unwrap();
-    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+    runs::pause(&world.project, &caller(), run).await.unwrap();
+    orders::approve(&world.project, &caller(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();
     let carried = world.carry_task(task).await;
@@ -82,10 +82,10 @@ async fn a_paused_run_ends_with_its_last_merge() {
     let world = World::new("person", &["T001"], CODER, REVIEWER).await;
     let run = world.begin(prd(), None).await;
     world.rest(run).await;
-    runs::pause(&world.project, &giver(), run).await.unwrap();
+    runs::pause(&world.project, &caller(), run).await.unwrap();
     orders::approve(
         &world.project,
-        &giver(),
+        &caller(),
         first_task(),
         Approving { anyway: true, ..Approving::default() },
     )
@@ -109,7 +109,7 @@ async fn a_coder_that_never_passes_is_given_up() {
     let task = orders::get_task(&world.project, first_task()).await.unwrap();
     assert_eq!(task.column(), Column::InProgress);
     assert_eq!(task.error.as_ref().map(|error| error.code.as_str()), Some("MAX_ITERATIONS_EXCEEDED"));
-    orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+    orders::cancel(&world.project, &caller(), first_task(), None).await.unwrap();
 }
 
 #[tokio::test]
@@ -182,7 +182,7 @@ async fn a_role_that_nobody_plays_holds_the_run() {
     std::fs::write(&path, text).unwrap();
     let project = std::sync::Arc::new(regatta_engine::Project::open(world.repo.path()).await.unwrap());
     let world = World { project, ..world };
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     assert_eq!(world.rest(run).await.status(), Status::Completed);
 }
 
@@ -196,7 +196,7 @@ async fn a_fork_goes_on_from_an_earlier_step() {
     assert!(steps.iter().all(|step| step.differs.is_none()), "{steps:?}");
     assert_eq!(steps.len() as u64 + 1, first.step);
     // Before the second task is begun: the first is merged and stays so.
-    let fork = runs::fork(&world.project, &giver(), run, Some(5), None).await.unwrap();
+    let fork = runs::fork(&world.project, &caller(), run, Some(5), None).await.unwrap();
     let found = world.rest(fork).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(found.tasks["T001"], first.tasks["T001"]);

@@ -1,6 +1,6 @@
 //! A task that is cancelled while a role of a run works on it: the session ends, and nothing of it is kept.
 
-use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
+use crate::support::{CODER, REVIEWER, World, caller, first_task, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Hold, Run, Status};
 use regatta_engine::core::{Code, RunId};
@@ -45,7 +45,7 @@ async fn a_scripted_session_ends_with_its_task_and_the_run_goes_on_in_a_new_work
 
     world.repo.write("scripts/coder.toml", CODER);
     world.repo.write(".regatta/worktrees/task-1/late.txt", "late\n");
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(world.shown("T001.txt"), "work on T001, visit 2");
@@ -71,21 +71,21 @@ async fn work_that_was_cancelled_between_two_steps_is_not_taken_for_done() {
     let world = World::new("auto", &["T001"], CODER, BROKEN_REVIEWER).await;
     let run = world.begin(prd(), None).await;
     assert_eq!(world.rest(run).await.node.as_str(), "reviewer");
-    orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+    orders::cancel(&world.project, &caller(), first_task(), None).await.unwrap();
     world.rest_task(first_task()).await;
     world.repo.write("scripts/reviewer.toml", REVIEWER);
 
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     let held = world.rest(run).await;
     let Some(Hold::Error { error }) = held.hold() else { panic!("{held:?}") };
     assert_eq!((error.code, held.node.as_str()), (Code::TaskCancelled, "reviewer"), "{error:?}");
 
-    let fork = runs::fork(&world.project, &giver(), run, None, None).await.unwrap();
+    let fork = runs::fork(&world.project, &caller(), run, None, None).await.unwrap();
     let found = world.rest(fork).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(world.shown("T001.txt"), "work on T001, visit 2", "it went on from the work that there was");
 
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     let found = world.rest(run).await;
     assert_ne!(found.hold(), held.hold(), "who resumes it again has heard of it");
 }
@@ -109,7 +109,7 @@ async fn cancel_at_work(world: &World, run: RunId) -> Run {
     let cancel = async {
         let begun = place(world, "task-1").join("begun.txt");
         until_async("the coder has begun", || begun.exists()).await;
-        orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+        orders::cancel(&world.project, &caller(), first_task(), None).await.unwrap();
     };
     tokio::join!(world.rest(run), cancel).0
 }

@@ -1,6 +1,6 @@
 //! A `map` node: runs of another workflow per item, with dependencies.
 
-use crate::support::{CODER, REVIEWER, World, giver};
+use crate::support::{CODER, REVIEWER, World, caller};
 use regatta_engine::core::run::{Hold, Status};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::cost::{CostQuery, find_cost};
@@ -85,7 +85,7 @@ async fn a_child_that_is_held_by_an_error_goes_on_with_its_parent() {
         assert!(matches!(child.hold(), Some(Hold::Error { .. })), "{child:?}");
     }
     world.repo.write("scripts/reviewer.toml", REVIEWER);
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     assert_eq!(world.rest(run).await.status(), Status::Completed);
 }
 
@@ -144,7 +144,7 @@ async fn a_child_whose_workflow_is_at_fault_names_the_run_to_fork() {
     };
     let task = "give the node a `task` that is on the board, then ";
     assert_eq!(hint(child).await, format!("{task}`regatta run fork {run} --with WORKFLOW`"));
-    let fork = runs::fork(&world.project, &giver(), child, None, None).await.unwrap();
+    let fork = runs::fork(&world.project, &caller(), child, None, None).await.unwrap();
     world.rest(fork).await;
     assert_eq!(hint(fork).await, format!("{task}`regatta run WORKFLOW`"));
 }
@@ -176,7 +176,7 @@ async fn a_fork_at_a_map_is_refused_with_a_workflow_that_maps_something_else_the
         let changed = PARENT.replace(from, to).replace("\"output\"", "\"[output]\"");
         world.repo.write(&folder("workflow.toml"), &changed);
         let changed = runs::find_workflow(Some(&world.project), "fan").unwrap();
-        let refused = runs::fork(&world.project, &giver(), run, None, Some(&changed)).await.unwrap_err();
+        let refused = runs::fork(&world.project, &caller(), run, None, Some(&changed)).await.unwrap_err();
         assert!(refused.explain().why.concat().contains(problem), "{refused:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! What goes down a family of runs: the wish for a board, a pause, and what becomes of a child that is given up.
 
-use crate::support::{CODER, REVIEWER, World, first_task, giver};
+use crate::support::{CODER, REVIEWER, World, caller, first_task};
 use regatta_engine::core::run::{Hold, Status};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
@@ -134,7 +134,7 @@ impl Gated {
                 .unwrap();
         until_async("two children work", || self.begun().len() == 2).await;
         for run in pause {
-            runs::pause(&world.project, &giver(), *run).await.unwrap();
+            runs::pause(&world.project, &caller(), *run).await.unwrap();
         }
         self.may_end.cancel();
         helm.rest_run(pause[0], &mut |_| {}).await.unwrap();
@@ -170,7 +170,7 @@ async fn a_pause_holds_the_whole_family_before_its_next_steps() {
     // Another engine begins nothing either.
     world.rest_with(run, Arc::clone(&roles) as _).await;
     assert_eq!(roles.begun().len(), 2);
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     let found = world.rest_with(run, Arc::clone(&roles) as _).await;
     assert_eq!(found.sheet.state()["results"], json!([completed("a"), completed("b"), completed("c")]));
     assert_eq!(roles.begun().len(), 6, "no step is made twice: {:?}", roles.begun());
@@ -183,12 +183,12 @@ async fn a_child_that_was_paused_by_itself_stays_paused() {
     let roles = Arc::new(Gated::default());
     let child = number(2);
     roles.pause_at_work(&world, &[run, child]).await;
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     let found = world.rest_with(run, Arc::clone(&roles) as _).await;
     assert_eq!(found.status(), Status::Running, "{found:?}");
     assert_eq!(roles.begun(), ["a work", "b look", "b work"]);
     assert_eq!(show(&world, child).await.next, "regatta run resume 2");
-    runs::resume(&world.project, &giver(), child).await.unwrap();
+    runs::resume(&world.project, &caller(), child).await.unwrap();
     let found = world.rest_with(run, Arc::clone(&roles) as _).await;
     assert_eq!(found.sheet.state()["results"], json!([completed("a"), completed("b")]));
 }
@@ -200,8 +200,8 @@ async fn whoever_waits_for_a_task_below_a_paused_run_is_told_which() {
     let child = ON_BOARD.replace(seen, &format!(r#"{seen}, rejected = {{ to = "work" }}"#));
     let run = begin(&world, &child, &["a"], true).await;
     world.rest(run).await;
-    runs::pause(&world.project, &giver(), run).await.unwrap();
-    orders::reject(&world.project, &giver(), first_task(), "say more".to_owned(), None).await.unwrap();
+    runs::pause(&world.project, &caller(), run).await.unwrap();
+    orders::reject(&world.project, &caller(), first_task(), "say more".to_owned(), None).await.unwrap();
     let carried = world.carry_task(first_task()).await;
     assert_eq!(carried.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
     let shown = show_task(&world.project, first_task()).await.unwrap();
@@ -216,13 +216,13 @@ async fn a_child_whose_task_was_cancelled_is_stopped_and_its_parent_goes_on() {
     let world = World::new("person", &[], CODER, REVIEWER).await;
     let run = begin(&world, ON_BOARD, &["a"], true).await;
     world.rest(run).await;
-    orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+    orders::cancel(&world.project, &caller(), first_task(), None).await.unwrap();
     world.rest_task(first_task()).await;
     world.rest(run).await;
     let child = show(&world, number(2)).await;
     assert_eq!(child.error.unwrap().code, Code::TaskCancelled);
     assert_eq!(child.next, "`regatta run stop 2`: run 1 continues with this item as failed");
-    runs::stop(&world.project, &giver(), number(2), None).await.unwrap();
+    runs::stop(&world.project, &caller(), number(2), None).await.unwrap();
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(found.sheet.state()["results"][0]["status"], "failed");

@@ -1,6 +1,6 @@
 //! A fork at a node that is no role's, and what such a node does with a task that has no worktree.
 
-use crate::support::{World, first_task, giver};
+use crate::support::{World, caller, first_task};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Hold, Phase, Run, Status};
 use regatta_engine::core::{Code, Failure, RunId, Stage, Task, TaskId, WorkPhase};
@@ -68,7 +68,7 @@ async fn asking() -> (World, RunId) {
 }
 
 async fn fork(world: &World, run: RunId, step: u64) -> Run {
-    let fork = runs::fork(&world.project, &giver(), run, Some(step), None).await.unwrap();
+    let fork = runs::fork(&world.project, &caller(), run, Some(step), None).await.unwrap();
     world.rest(fork).await
 }
 
@@ -78,7 +78,7 @@ async fn answer(world: &World, run: RunId, approved: bool) -> Run {
 }
 
 async fn resume(world: &World, run: RunId) -> Run {
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     world.rest(run).await
 }
 
@@ -92,7 +92,7 @@ async fn assert_lands(world: &World, run: &Run) {
     let Some(&Phase::Landing { task, .. }) = landing.phase() else { panic!("{landing:?}") };
     assert_ne!(task, first_task());
     assert_eq!(get_task(world, task).await.diff().map(|diff| diff.files_changed), Some(1));
-    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+    orders::approve(&world.project, &caller(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();
     world.rest_task(task).await;
@@ -156,7 +156,7 @@ async fn a_check_whose_task_is_cancelled_is_performed_again_in_a_new_worktree() 
     let cancel = async {
         let begun = place(&world, 1).join("begun.txt");
         until_async("the check has begun", || begun.exists()).await;
-        orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+        orders::cancel(&world.project, &caller(), first_task(), None).await.unwrap();
     };
     let held = tokio::join!(world.rest(run), cancel).0;
     assert_eq!((error_of(&held).code, held.step), (Code::TaskCancelled, CHECK));
@@ -172,7 +172,7 @@ async fn a_check_whose_task_is_cancelled_is_performed_again_in_a_new_worktree() 
 async fn work_that_was_cancelled_before_a_check_is_told_once() {
     let (world, run) = world("").await;
     assert_eq!(error_of(&world.rest(run).await).code, Code::ChecksFailed);
-    orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+    orders::cancel(&world.project, &caller(), first_task(), None).await.unwrap();
     world.rest_task(first_task()).await;
     let world = world.configured(THERE).await;
     assert_eq!(error_of(&resume(&world, run).await).code, Code::TaskCancelled);
@@ -200,7 +200,7 @@ async fn a_step_that_a_fork_does_not_have_is_refused_with_those_that_it_has() {
         (tested.id, 1, "run 2 has steps 2 to 3, and no step 1"),
         (asked.id, 1, "run 3 has step 3 alone, and no step 1"),
     ] {
-        let refused = runs::fork(&world.project, &giver(), id, Some(step), None).await.unwrap_err();
+        let refused = runs::fork(&world.project, &caller(), id, Some(step), None).await.unwrap_err();
         assert!(refused.explain().why.concat().contains(problem), "{refused:?}");
     }
 }

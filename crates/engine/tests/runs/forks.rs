@@ -1,6 +1,6 @@
 //! A fork in the middle of an item continues from the commit that the step saw.
 
-use crate::support::{REVIEWER, World, first_task, giver, prd};
+use crate::support::{REVIEWER, World, caller, first_task, prd};
 use regatta_engine::core::run::{Phase, Run, Status};
 use regatta_engine::core::{RunId, Task, TaskId};
 use regatta_engine::orders::{self, Approving};
@@ -31,14 +31,14 @@ async fn landing() -> (World, RunId) {
 }
 
 async fn fork(world: &World, run: RunId, step: u64) -> (Run, Task) {
-    let fork = runs::fork(&world.project, &giver(), run, Some(step), None).await.unwrap();
+    let fork = runs::fork(&world.project, &caller(), run, Some(step), None).await.unwrap();
     let found = world.rest(fork).await;
     let Some(&Phase::Landing { task, .. }) = found.phase() else { panic!("{found:?}") };
     (found, orders::get_task(&world.project, task).await.unwrap())
 }
 
 async fn merge(world: &World, task: TaskId) {
-    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+    orders::approve(&world.project, &caller(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();
     world.rest_task(task).await;
@@ -100,7 +100,7 @@ async fn merged_work_can_be_reviewed_again() {
 #[tokio::test]
 async fn an_item_whose_commit_is_gone_begins_anew_and_the_fork_says_so() {
     let (world, run) = landing().await;
-    orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+    orders::cancel(&world.project, &caller(), first_task(), None).await.unwrap();
     world.rest_task(first_task()).await;
     for name in world.repo.git(&["for-each-ref", "--format=%(refname)", "refs/regatta"]).lines() {
         world.repo.git(&["update-ref", "-d", name]);

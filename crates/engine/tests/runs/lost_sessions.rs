@@ -1,7 +1,7 @@
 //! Sessions that an engine left open: what is left of them is ended, and what was set aside for them is given back.
 
 use crate::stops::LeftOver;
-use crate::support::{CODER, REVIEWER, World, giver};
+use crate::support::{CODER, REVIEWER, World, caller};
 use regatta_engine::core::run::{Hold, Run, Status};
 use regatta_engine::core::{Assignee, Code, Create, Priority, RunId, Stage};
 use regatta_engine::runs::{self, NewRun};
@@ -85,7 +85,7 @@ async fn what_a_run_had_set_aside_is_given_back_when_it_is_stopped_without_an_en
     let office = Office::new(DAY).await;
     let stopped = office.begin("alpha").await;
     office.leave_over(1).await;
-    runs::stop(&office.world.project, &giver(), stopped, None).await.unwrap();
+    runs::stop(&office.world.project, &caller(), stopped, None).await.unwrap();
     office.let_go();
     let next = office.begin("beta").await;
     assert_eq!(office.is_completed(next).await, Ok(()));
@@ -99,7 +99,7 @@ async fn what_is_left_of_a_session_is_ended_when_its_run_is_stopped_without_an_e
     let name = std::fs::read_dir(&office.notes).unwrap().next().unwrap().unwrap().file_name();
     let mark = name.to_str().unwrap().split_once('.').unwrap().0;
     let mut left = LeftOver::start(office.world.repo.outside(), &format!("{mark}.before"));
-    runs::stop(&office.world.project, &giver(), stopped, None).await.unwrap();
+    runs::stop(&office.world.project, &caller(), stopped, None).await.unwrap();
     let let_go = async {
         until_async("what is left is being ended", || left.is_being_ended()).await;
         left.let_go();
@@ -113,11 +113,11 @@ async fn a_run_that_is_paused_keeps_nothing_from_others() {
     let office = Office::new(DAY).await;
     let paused = office.begin("alpha").await;
     office.leave_over(1).await;
-    runs::pause(&office.world.project, &giver(), paused).await.unwrap();
+    runs::pause(&office.world.project, &caller(), paused).await.unwrap();
     office.let_go();
     let next = office.begin("beta").await;
     assert_eq!(office.is_completed(next).await, Ok(()));
-    runs::resume(&office.world.project, &giver(), paused).await.unwrap();
+    runs::resume(&office.world.project, &caller(), paused).await.unwrap();
     assert_eq!(office.is_completed(paused).await, Ok(()));
 }
 
@@ -143,12 +143,12 @@ async fn a_task_that_a_person_completes_keeps_nothing_from_others() {
     let project = &office.world.project;
     let new =
         Create::new("By hand".to_owned(), String::new(), vec![], BTreeSet::new(), Priority::Medium).unwrap();
-    let task = orders::create(project, &giver(), new).await.unwrap();
-    orders::assign(project, &giver(), task, Assignee::Agent("alpha".parse().unwrap()), None, true)
+    let task = orders::create(project, &caller(), new).await.unwrap();
+    orders::assign(project, &caller(), task, Assignee::Agent("alpha".parse().unwrap()), None, true)
         .await
         .unwrap();
     office.leave_over(1).await;
-    orders::complete(project, &giver(), task).await.unwrap();
+    orders::complete(project, &caller(), task).await.unwrap();
     office.let_go();
     let next = office.begin("beta").await;
     assert_eq!(office.is_completed(next).await, Ok(()));

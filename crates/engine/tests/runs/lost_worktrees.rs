@@ -1,6 +1,6 @@
 //! What the doctor says of tasks that wait for a person, and of those whose worktree somebody removed.
 
-use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
+use crate::support::{CODER, REVIEWER, World, caller, first_task, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::Phase;
 use regatta_engine::core::{Assignee, Code, Create, Priority, Task};
@@ -15,8 +15,8 @@ async fn up() -> (World, Task) {
     let world = World::new("person", &[], HAND, REVIEWER).await;
     let create =
         Create::new("A task".to_owned(), "Do it.".to_owned(), Vec::new(), BTreeSet::new(), Priority::Medium);
-    let task = orders::create(&world.project, &giver(), create.unwrap()).await.unwrap();
-    orders::assign(&world.project, &giver(), task, Assignee::Agent("worker".parse().unwrap()), None, true)
+    let task = orders::create(&world.project, &caller(), create.unwrap()).await.unwrap();
+    orders::assign(&world.project, &caller(), task, Assignee::Agent("worker".parse().unwrap()), None, true)
         .await
         .unwrap();
     let task = world.rest_task(task).await;
@@ -49,7 +49,7 @@ async fn a_run_that_waits_for_a_person_is_in_order() {
 
     orders::approve(
         &world.project,
-        &giver(),
+        &caller(),
         first_task(),
         Approving { anyway: true, ..Approving::default() },
     )
@@ -63,7 +63,7 @@ async fn a_run_that_waits_for_a_person_is_in_order() {
 async fn no_agent_is_blamed_for_a_worktree_that_is_gone() {
     let (world, task) = up().await;
     remove_folder(&world);
-    orders::reject(&world.project, &giver(), task.id, "more".to_owned(), None).await.unwrap();
+    orders::reject(&world.project, &caller(), task.id, "more".to_owned(), None).await.unwrap();
     let found = world.rest_task(task.id).await;
     let error = found.error.unwrap();
     assert_eq!(error.code, Code::AgentStartFailed);
@@ -83,7 +83,7 @@ async fn what_was_put_up_for_review_is_kept_when_folder_and_branch_are_gone() {
     remove_branch(&world);
     assert!(advice(&world).await.ends_with("what was last put up for review is kept as a salvage"));
 
-    orders::cancel(&world.project, &giver(), task.id, None).await.unwrap();
+    orders::cancel(&world.project, &caller(), task.id, None).await.unwrap();
     let found = world.rest_task(task.id).await;
     assert_eq!((found.column(), found.salvages.len()), (Column::Backlog, 1), "{found:?}");
     let kept = list_salvages(&world.project, task.id).await.unwrap();
@@ -98,6 +98,6 @@ async fn nothing_is_promised_where_there_is_nothing() {
     remove_folder(&world);
     remove_branch(&world);
     assert!(advice(&world).await.ends_with("so there is nothing to keep"));
-    orders::cancel(&world.project, &giver(), task.id, None).await.unwrap();
+    orders::cancel(&world.project, &caller(), task.id, None).await.unwrap();
     assert_eq!(world.rest_task(task.id).await.salvages, []);
 }

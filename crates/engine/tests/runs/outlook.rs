@@ -1,6 +1,6 @@
 //! Whose move a run is: what it shows with an engine, without one, and when its task is in trouble.
 
-use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
+use crate::support::{CODER, REVIEWER, World, caller, first_task, prd};
 use regatta_agents::StopReason;
 use regatta_engine::core::run::Status;
 use regatta_engine::core::{Code, RunId};
@@ -107,14 +107,14 @@ async fn a_run_without_an_engine_is_unattended() {
     assert_eq!(outlook(&show(&world, run).await), ("performing", "engine", "`spec` is performed"));
     // A step that nobody has begun would be put off.
     engine.roles.has_begun.cancelled().await;
-    runs::pause(&world.project, &giver(), run).await.unwrap();
+    runs::pause(&world.project, &caller(), run).await.unwrap();
     let paused = show(&world, run).await;
     let pauses = "it pauses after this step of `spec`; regatta run resume 1 undoes that";
     assert_eq!((paused.status, outlook(&paused)), (Status::Running, ("performing", "engine", pauses)));
     engine.leave().await;
     let before = ("unattended", "you", "it is paused before this step: regatta run --resume 1");
     assert_eq!(outlook(&show(&world, run).await), before, "the step is not over, and nobody makes it");
-    runs::stop(&world.project, &giver(), run, None).await.unwrap();
+    runs::stop(&world.project, &caller(), run, None).await.unwrap();
     let stopping = show(&world, run).await;
     assert_eq!(stopping.next, "nobody works on it: regatta run stop 1, or regatta up");
     world.rest(run).await;
@@ -130,12 +130,12 @@ async fn an_approved_task_says_how_its_run_goes_on() {
     assert_eq!((waiting.phase, waiting.owner), ("landing", "you"));
     assert!(waiting.next.contains("regatta task approve 1"), "{waiting:?}");
     let task = first_task();
-    orders::reject(&world.project, &giver(), task, "say more".to_owned(), None).await.unwrap();
+    orders::reject(&world.project, &caller(), task, "say more".to_owned(), None).await.unwrap();
     assert_eq!(outlook(&show(&world, run).await), UNATTENDED, "the work was sent back");
     let sent_back = show_task(&world.project, task).await.unwrap();
     assert_eq!(sent_back.next, "nobody works on it: regatta run --resume 1, or regatta up");
     world.rest(run).await;
-    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+    orders::approve(&world.project, &caller(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();
     assert_eq!(outlook(&show(&world, run).await), UNATTENDED, "the merge is the engine's");
@@ -150,7 +150,7 @@ async fn a_merged_task_says_what_its_run_lacks() {
     let run = world.begin(prd(), None).await;
     world.rest(run).await;
     let task = first_task();
-    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+    orders::approve(&world.project, &caller(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();
     let mut engine = SlowEngine::start(&world).await;
@@ -186,7 +186,7 @@ async fn a_run_shows_that_its_task_conflicts_with_the_target() {
     world.repo.commit("another file of that name");
     orders::approve(
         &world.project,
-        &giver(),
+        &caller(),
         first_task(),
         Approving { anyway: true, ..Approving::default() },
     )
@@ -214,7 +214,7 @@ async fn a_check_that_the_config_lacks_holds_the_run() {
     // The hint says how to continue the run, and is not followed by the same text again.
     assert_eq!(held.next, error.hint);
     let world = world.configured("nosuch = \"true\"\n").await;
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     assert_eq!(world.rest(run).await.status(), Status::Completed);
     let (_, steps) = runs::show_run(&world.project, run).await.unwrap();
     assert_eq!(steps.len(), 2);

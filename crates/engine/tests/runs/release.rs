@@ -1,6 +1,6 @@
 //! What becomes of a task when its run is over: nothing of it is lost, and it does not wait for the run.
 
-use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
+use crate::support::{CODER, REVIEWER, World, caller, first_task, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Run, Status};
 use regatta_engine::core::{Code, RunId, Task};
@@ -64,7 +64,7 @@ async fn what_a_completed_run_did_not_submit_is_a_persons() {
     let (run, task) = answer(&world, &run, true).await;
     assert_eq!((run.status(), task.column(), task.run), (Status::Completed, Column::InProgress, None));
     assert_eq!(task.error.map(|error| error.code), Some(Code::TaskNotSubmitted));
-    orders::complete(&world.project, &giver(), first_task()).await.unwrap();
+    orders::complete(&world.project, &caller(), first_task()).await.unwrap();
     assert_eq!(world.rest_task(first_task()).await.column(), Column::Verified);
     assert_eq!(world.shown("work.txt"), "work");
     assert!(examine(&world.project).await.unwrap().is_empty());
@@ -76,7 +76,7 @@ async fn a_completed_run_that_changed_nothing_says_so_on_its_task() {
     let (run, task) = answer(&world, &run, true).await;
     assert_eq!((run.status(), task.column(), task.run), (Status::Completed, Column::InProgress, None));
     assert_eq!(task.error.map(|error| error.code), Some(Code::TaskNotSubmitted));
-    orders::cancel(&world.project, &giver(), first_task(), None).await.unwrap();
+    orders::cancel(&world.project, &caller(), first_task(), None).await.unwrap();
     assert_eq!(world.rest_task(first_task()).await.column(), Column::Backlog);
 }
 
@@ -94,12 +94,12 @@ async fn what_a_failed_run_leaves_is_a_persons() {
 #[tokio::test]
 async fn what_a_stopped_run_leaves_is_a_persons() {
     let (world, run) = asked(WRITES, "person").await;
-    runs::stop(&world.project, &giver(), run.id, None).await.unwrap();
+    runs::stop(&world.project, &caller(), run.id, None).await.unwrap();
     world.rest(run.id).await;
     let task = orders::get_task(&world.project, first_task()).await.unwrap();
     assert_eq!((task.column(), task.run), (Column::InProgress, None));
     assert_eq!(task.error.as_ref().map(|error| error.code), Some(Code::RunStopped));
-    orders::complete(&world.project, &giver(), first_task()).await.unwrap();
+    orders::complete(&world.project, &caller(), first_task()).await.unwrap();
     assert_eq!(world.rest_task(first_task()).await.column(), Column::WaitingApproval);
     assert!(examine(&world.project).await.unwrap().is_empty());
 }
@@ -109,12 +109,12 @@ async fn what_is_up_for_approval_when_the_run_is_stopped_stays_there() {
     let world = World::new("person", &["T001"], CODER, &REVIEWER.replace("${item}", "T001")).await;
     let run = world.begin(prd(), None).await;
     world.rest(run).await;
-    runs::stop(&world.project, &giver(), run, None).await.unwrap();
+    runs::stop(&world.project, &caller(), run, None).await.unwrap();
     assert_eq!(world.rest(run).await.status(), Status::Failed);
     let task = orders::get_task(&world.project, first_task()).await.unwrap();
     assert_eq!((task.column(), task.run), (Column::WaitingApproval, None));
     let reason = "once more".to_owned();
-    orders::reject(&world.project, &giver(), first_task(), reason, None).await.unwrap();
+    orders::reject(&world.project, &caller(), first_task(), reason, None).await.unwrap();
     let task = world.rest_task(first_task()).await;
     assert_eq!((task.column(), task.sessions), (Column::WaitingApproval, 4), "the agent went on: {task:?}");
     assert!(examine(&world.project).await.unwrap().is_empty());
@@ -130,7 +130,7 @@ async fn a_task_whose_worktree_is_being_made_is_let_go_of_before_its_run_rests()
     let run = begin(&world).await;
     let stop_meanwhile = async {
         until_async("the worktree is being made", || begun.exists()).await;
-        runs::stop(&world.project, &giver(), run, None).await.unwrap();
+        runs::stop(&world.project, &caller(), run, None).await.unwrap();
         while runs::get_run(&world.project, run).await.unwrap().status() != Status::Failed {
             tokio::task::yield_now().await;
         }

@@ -5,7 +5,7 @@
 //! To make this happen, a process stands in for what a killed engine left of the session. It is ended before
 //! an agent starts, reports that it was asked to, and stays until it is released.
 
-use crate::support::{CODER, REVIEWER, World, giver};
+use crate::support::{CODER, REVIEWER, World, caller};
 use regatta_engine::core::run::{Run, Situation, Status};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, NewRun};
@@ -45,7 +45,7 @@ async fn a_session_that_is_stopped_while_it_is_being_opened_is_not_started() {
     let mut left = LeftOver::start(world.repo.outside(), &format!("{mark}-run-{second}-1.before"));
     let stop_meanwhile = async {
         until_async("what is left is being ended", || left.is_being_ended()).await;
-        runs::stop(&world.project, &giver(), second, Some("not now".to_owned())).await.unwrap();
+        runs::stop(&world.project, &caller(), second, Some("not now".to_owned())).await.unwrap();
         left.let_go();
     };
     let (run, ()) = tokio::join!(world.rest(second), stop_meanwhile);
@@ -60,17 +60,17 @@ async fn a_step_that_was_paused_or_stopped_before_an_engine_came_is_not_begun() 
     let world = world.configured(&AGENT.replace("NOTE", &note.display().to_string())).await;
     world.write_plain("plain", "marker");
     let paused = begin(&world).await;
-    runs::pause(&world.project, &giver(), paused).await.unwrap();
+    runs::pause(&world.project, &caller(), paused).await.unwrap();
     let (view, _) = runs::show_run(&world.project, paused).await.unwrap();
     assert_eq!(view.next, "it is paused before this step: regatta run --resume 1");
     let found = world.rest(paused).await;
     assert_eq!((found.status(), found.step, note.exists()), (Status::Paused, 1, false), "{found:?}");
-    runs::resume(&world.project, &giver(), paused).await.unwrap();
+    runs::resume(&world.project, &caller(), paused).await.unwrap();
     assert!(matches!(world.rest(paused).await.situation, Situation::Completed { .. }));
     std::fs::remove_file(&note).unwrap();
 
     let stopped = begin(&world).await;
-    runs::stop(&world.project, &giver(), stopped, None).await.unwrap();
+    runs::stop(&world.project, &caller(), stopped, None).await.unwrap();
     assert_eq!(code_of(&world.rest(stopped).await), Some(Code::RunStopped));
     assert!(!note.exists(), "the agent was started after the stop");
 }

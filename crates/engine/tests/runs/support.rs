@@ -3,7 +3,7 @@
 use regatta_engine::core::Actor;
 use regatta_engine::core::run::{Run, Taping};
 use regatta_engine::core::{RunId, Task, TaskId};
-use regatta_engine::orders::Giver;
+use regatta_engine::orders::Caller;
 use regatta_engine::runs::{self, NewRun, Roles};
 use regatta_engine::{Carried, Helm, Project};
 use regatta_testkit::repo::TestRepo;
@@ -136,7 +136,7 @@ impl World {
     }
 
     pub(crate) async fn create(&self, new: NewRun) -> RunId {
-        runs::create(&self.project, &giver(), new).await.unwrap()
+        runs::create(&self.project, &caller(), new).await.unwrap()
     }
 
     /// Lets an engine work until the run rests.
@@ -150,7 +150,7 @@ impl World {
     /// Answers what a run asks.
     pub(crate) async fn answer(&self, run: RunId, approved: bool, text: &str) {
         let step = runs::get_run(&self.project, run).await.unwrap().step;
-        runs::answer(&self.project, &giver(), (run, step), approved, text.to_owned()).await.unwrap();
+        runs::answer(&self.project, &caller(), (run, step), approved, text.to_owned()).await.unwrap();
     }
 
     /// Lets an engine work until nothing more happens to the task automatically.
@@ -179,8 +179,8 @@ impl World {
     }
 }
 
-pub(crate) fn giver() -> Giver {
-    Giver { actor: Actor::User("local".to_owned()), command_id: None }
+pub(crate) fn caller() -> Caller {
+    Caller { actor: Actor::User("local".to_owned()), command_id: None }
 }
 
 pub(crate) fn prd() -> Value {

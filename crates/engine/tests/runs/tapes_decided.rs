@@ -1,6 +1,6 @@
 //! What people decide about the tasks of a recorded run, and how a replay comes by it.
 
-use crate::support::{CODER, REVIEWER, World, giver, prd};
+use crate::support::{CODER, REVIEWER, World, caller, prd};
 use regatta_engine::core::RunId;
 use regatta_engine::core::run::{Phase, Run, Status, Taping};
 use regatta_engine::orders::{self, Approving};
@@ -21,11 +21,11 @@ async fn record_with_a_person(world: &World) -> String {
         assert!(decisions <= 4, "each task is sent back once at most");
         let given = if decisions == 1 {
             let more = Some("Say what it is for.".to_owned());
-            orders::reject(&world.project, &giver(), task, "It lacks a title.".to_owned(), more).await
+            orders::reject(&world.project, &caller(), task, "It lacks a title.".to_owned(), more).await
         } else {
             orders::approve(
                 &world.project,
-                &giver(),
+                &caller(),
                 task,
                 Approving { anyway: true, ..Approving::default() },
             )
@@ -72,10 +72,10 @@ async fn a_replay_cannot_be_forked() {
     let folder = folder.to_str().unwrap().to_owned();
     let run = world.begin_on(Some(Taping::Record(folder.clone())), prd(), None).await;
     world.rest(run).await;
-    assert!(runs::fork(&world.project, &giver(), run, Some(2), None).await.is_ok(), "a recorded run can");
+    assert!(runs::fork(&world.project, &caller(), run, Some(2), None).await.is_ok(), "a recorded run can");
 
     let (other, found, _) = replay("person", &folder).await;
-    let refused = runs::fork(&other.project, &giver(), found.id, Some(3), None).await.unwrap_err();
+    let refused = runs::fork(&other.project, &caller(), found.id, Some(3), None).await.unwrap_err();
     let why = format!("{:?}", refused.explain());
     assert!(why.contains("is a replay"), "{why}");
     assert_eq!(found.id, RunId::FIRST);

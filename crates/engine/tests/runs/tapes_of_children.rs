@@ -1,6 +1,6 @@
 //! Tapes of runs with children: each answer is kept separately, and what children decide is compared.
 
-use crate::support::{World, giver};
+use crate::support::{World, caller};
 use regatta_engine::core::RunId;
 use regatta_engine::core::run::{Phase, Run, Status, Taping};
 use regatta_engine::runs::{self, AgentRoles, NewRun, Tape, close_tape};
@@ -261,7 +261,7 @@ async fn what_children_were_answered_is_on_the_tape_of_the_family() {
     let second = world(&files).await;
     let run = begin(&second, Taping::Replay(folder.clone()), items).await;
     let mut played = second.rest(run).await;
-    while head.act(&second.project, &giver(), &played).await.unwrap() {
+    while head.act(&second.project, &caller(), &played).await.unwrap() {
         played = second.rest(run).await;
     }
     assert_eq!(*played.sheet.state(), *recorded.sheet.state());

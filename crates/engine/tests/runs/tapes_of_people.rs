@@ -1,6 +1,6 @@
 //! What people do to a recorded run, beside approving its tasks, and how a replay comes by it.
 
-use crate::support::{World, giver};
+use crate::support::{World, caller};
 use regatta_engine::core::run::{Phase, Run, Situation, Status, Taping};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, AgentRoles, NewRun, Tape, TapeHead, close_tape};
@@ -102,7 +102,7 @@ impl Stand {
     }
 
     async fn stop(&self, run: RunId) {
-        runs::stop(&self.world.project, &giver(), run, None).await.unwrap();
+        runs::stop(&self.world.project, &caller(), run, None).await.unwrap();
     }
 
     /// Returns what is on the tape when its run rests.
@@ -119,7 +119,7 @@ impl Stand {
         let run = self.begin(Taping::Replay(folder.to_owned()), head.board).await;
         let roles = Arc::new(AgentRoles::default());
         let mut found = self.world.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
-        while does_act && head.act(&self.world.project, &giver(), &found).await.unwrap() {
+        while does_act && head.act(&self.world.project, &caller(), &found).await.unwrap() {
             found = self.world.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
         }
         let differs = tape.compare(&self.world.project, run, roles.differences()).await.unwrap();
@@ -210,7 +210,7 @@ async fn a_rejection_that_the_run_cannot_take_is_on_the_tape() {
     let (folder, waiting) = stand.record(true).await;
     let Some(&Phase::Landing { task, .. }) = waiting.phase() else { panic!("{waiting:?}") };
     let (reason, more) = ("It is empty.".to_owned(), Some("Fill it.".to_owned()));
-    orders::reject(&stand.world.project, &giver(), task, reason, more).await.unwrap();
+    orders::reject(&stand.world.project, &caller(), task, reason, more).await.unwrap();
     let head = stand.finish(&folder, waiting.id).await;
     assert_eq!(head.root.error.as_deref(), Some("RUN_FAILED"));
     let decided: Vec<_> = head.root.decisions.iter().map(|one| (one.approved, one.reason.as_str())).collect();

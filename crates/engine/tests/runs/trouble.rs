@@ -1,7 +1,7 @@
 //! Trouble of one run: it is held with the error, the engine and everything else continue, and no session is
 //! repeated.
 
-use crate::support::{CODER, REVIEWER, World, first_task, giver, prd};
+use crate::support::{CODER, REVIEWER, World, caller, first_task, prd};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::run::{Hold, Phase, Run, Status, Taping};
 use regatta_engine::core::{
@@ -30,14 +30,14 @@ fn hold_of(run: &Run) -> Failure {
 }
 
 async fn approve(world: &World, task: TaskId) -> Task {
-    orders::approve(&world.project, &giver(), task, Approving { anyway: true, ..Approving::default() })
+    orders::approve(&world.project, &caller(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();
     world.rest_task(task).await
 }
 
 async fn go_on(world: &World, run: RunId) -> Run {
-    runs::resume(&world.project, &giver(), run).await.unwrap();
+    runs::resume(&world.project, &caller(), run).await.unwrap();
     world.rest(run).await
 }
 
@@ -55,7 +55,7 @@ async fn first_is_up() -> (World, RunId) {
 
 /// Lets an agent work on a task without the run that it is from.
 async fn do_by_hand(world: &World, task: TaskId) {
-    orders::assign(&world.project, &giver(), task, Assignee::Agent("hand".parse().unwrap()), None, true)
+    orders::assign(&world.project, &caller(), task, Assignee::Agent("hand".parse().unwrap()), None, true)
         .await
         .unwrap();
     assert_eq!(world.rest_task(task).await.column(), Column::WaitingApproval);
@@ -166,9 +166,9 @@ async fn a_task_that_waits_for_another_says_how_its_run_goes_on() {
     let project = &world.project;
     let create =
         Create::new("Before".to_owned(), "Do it.".to_owned(), Vec::new(), BTreeSet::new(), Priority::Medium);
-    let before = orders::create(project, &giver(), create.unwrap()).await.unwrap();
+    let before = orders::create(project, &caller(), create.unwrap()).await.unwrap();
     let add = Depend { add: [before].into(), remove: BTreeSet::new() };
-    orders::depend(project, &giver(), second_task(), add).await.unwrap();
+    orders::depend(project, &caller(), second_task(), add).await.unwrap();
     approve(&world, first_task()).await;
     let error = hold_of(&world.rest(run).await);
     assert_eq!(error.code, Code::TaskBlocked, "{error:?}");
@@ -176,7 +176,7 @@ async fn a_task_that_waits_for_another_says_how_its_run_goes_on() {
     assert!(error.hint.ends_with("`regatta run --resume 1` performs the step again"), "{error:?}");
 
     let remove = Depend { add: BTreeSet::new(), remove: [before].into() };
-    orders::depend(project, &giver(), second_task(), remove).await.unwrap();
+    orders::depend(project, &caller(), second_task(), remove).await.unwrap();
     let found = go_on(&world, run).await;
     assert!(matches!(found.phase(), Some(Phase::Landing { .. })), "{found:?}");
 }
@@ -195,7 +195,7 @@ async fn a_task_that_a_person_had_done_and_merged_is_done_again_by_a_fork() {
         "`regatta run fork 1` works on the item as a new task, from what is merged now, and `regatta run stop 1` ends this run"
     );
 
-    let fork = runs::fork(&world.project, &giver(), run, None, None).await.unwrap();
+    let fork = runs::fork(&world.project, &caller(), run, None, None).await.unwrap();
     let Some(&Phase::Landing { task, .. }) = world.rest(fork).await.phase() else {
         panic!("the fork does not work on it")
     };
@@ -204,7 +204,7 @@ async fn a_task_that_a_person_had_done_and_merged_is_done_again_by_a_fork() {
     assert_eq!(world.rest(fork).await.status(), Status::Completed);
     assert_eq!(world.shown("T002.txt"), "work on T002, visit 2");
     assert_eq!(world.shown("by-hand.txt"), "by hand");
-    runs::stop(&world.project, &giver(), run, None).await.unwrap();
+    runs::stop(&world.project, &caller(), run, None).await.unwrap();
     assert!(world.rest(run).await.is_over());
 }
 
@@ -217,7 +217,7 @@ async fn a_task_that_somebody_else_works_on_is_the_runs_again_when_that_is_given
     assert_eq!(error.code, Code::TaskBusy, "{error:?}");
     assert!(error.hint.starts_with("`regatta task cancel 2` gives that work up"), "{error:?}");
 
-    orders::cancel(&world.project, &giver(), second_task(), None).await.unwrap();
+    orders::cancel(&world.project, &caller(), second_task(), None).await.unwrap();
     world.rest_task(second_task()).await;
     let found = go_on(&world, run).await;
     assert!(

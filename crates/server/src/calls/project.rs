@@ -6,7 +6,7 @@ use regatta_engine::core::machine::Column;
 use regatta_engine::core::session::{Leave, Scope, Spent};
 use regatta_engine::core::{Problem, RunId, TaskId};
 use regatta_engine::cost::{CostQuery, CostView, find_cost};
-use regatta_engine::orders::Giver;
+use regatta_engine::orders::Caller;
 use regatta_engine::{
     AgentView, Finding, Holder, Project, QuestionView, TaskRow, answer_question, examine, list_agents,
     list_questions, list_rows, mend,
@@ -28,12 +28,12 @@ pub(crate) async fn questions(project: &Project) -> Result<Vec<QuestionView>, Pr
 
 pub(crate) async fn answer(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     question: String,
     is_allowed: bool,
 ) -> Result<QuestionView, Problem> {
     let leave = if is_allowed { Leave::Allowed } else { Leave::Denied };
-    let asked = answer_question(project, giver, &question, leave).await.map_err(explain)?;
+    let asked = answer_question(project, caller, &question, leave).await.map_err(explain)?;
     Ok(QuestionView::of(question, asked))
 }
 

@@ -4,7 +4,7 @@ use super::explain;
 use super::tasks::is_moving;
 use regatta_engine::core::session::Scope;
 use regatta_engine::core::{PrdSlug, Problem, RunId};
-use regatta_engine::orders::Giver;
+use regatta_engine::orders::Caller;
 use regatta_engine::runs::{
     self, Listed, NewRun, RunView, StepView, WorkflowRow, WorkflowView, list_faults, list_workflows,
     show_workflow,
@@ -52,7 +52,7 @@ pub(crate) async fn sessions(project: &Project, run: RunId) -> Result<Vec<Sessio
     list_session_logs(project, Scope::Run(run)).await.map_err(explain)
 }
 
-pub(crate) async fn start(project: &Project, giver: &Giver, start: Start) -> Result<RunId, Problem> {
+pub(crate) async fn start(project: &Project, caller: &Caller, start: Start) -> Result<RunId, Problem> {
     let workflow = find_workflow(project, &start.workflow)?;
     let mut input = start.input;
     if let Some(slug) = &start.prd {
@@ -70,13 +70,13 @@ pub(crate) async fn start(project: &Project, giver: &Giver, start: Start) -> Res
         board: start.board,
         tape: None,
     };
-    runs::create(project, giver, new).await.map_err(explain)
+    runs::create(project, caller, new).await.map_err(explain)
 }
 
 /// Answers what a run asks in a step, or in the one that it is at.
 pub(crate) async fn answer(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     (run, step): (RunId, Option<u64>),
     approved: bool,
     text: String,
@@ -85,35 +85,35 @@ pub(crate) async fn answer(
         Some(step) => step,
         None => runs::get_run(project, run).await.map_err(explain)?.step,
     };
-    runs::answer(project, giver, (run, step), approved, text).await.map_err(explain)
+    runs::answer(project, caller, (run, step), approved, text).await.map_err(explain)
 }
 
-pub(crate) async fn pause(project: &Project, giver: &Giver, run: RunId) -> Result<(), Problem> {
-    runs::pause(project, giver, run).await.map_err(explain)
+pub(crate) async fn pause(project: &Project, caller: &Caller, run: RunId) -> Result<(), Problem> {
+    runs::pause(project, caller, run).await.map_err(explain)
 }
 
-pub(crate) async fn resume(project: &Project, giver: &Giver, run: RunId) -> Result<(), Problem> {
-    runs::resume(project, giver, run).await.map_err(explain)
+pub(crate) async fn resume(project: &Project, caller: &Caller, run: RunId) -> Result<(), Problem> {
+    runs::resume(project, caller, run).await.map_err(explain)
 }
 
 pub(crate) async fn stop(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     run: RunId,
     reason: Option<String>,
 ) -> Result<(), Problem> {
-    runs::stop(project, giver, run, reason).await.map_err(explain)
+    runs::stop(project, caller, run, reason).await.map_err(explain)
 }
 
 pub(crate) async fn fork(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     run: RunId,
     step: Option<u64>,
     with: Option<&str>,
 ) -> Result<RunId, Problem> {
     let with = with.map(|name| find_workflow(project, name)).transpose()?;
-    runs::fork(project, giver, run, step, with.as_ref()).await.map_err(explain)
+    runs::fork(project, caller, run, step, with.as_ref()).await.map_err(explain)
 }
 
 pub(crate) fn workflows(project: &Project) -> Result<Vec<WorkflowRow>, Problem> {

@@ -5,7 +5,7 @@ use regatta_engine::core::{
     AgentId, Assignee, Create, Depend, EpicId, PrdSlug, Priority, Problem, Revise, TaskId, WaitsFor,
 };
 use regatta_engine::memory::Progress;
-use regatta_engine::orders::{self, Approving, Giver};
+use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::{
     BranchName, Brought, DiffView, Filter, Listed, Project, SessionLog, TaskView, bring_back, list_salvages,
     list_session_logs, list_task_page, memory, reading, show_diff, show_task, show_task_with_file,
@@ -56,8 +56,8 @@ pub(super) fn is_moving(waits_for: WaitsFor) -> bool {
     }
 }
 
-pub(crate) async fn file(project: &Project, giver: &Giver, task: TaskId) -> Result<String, Problem> {
-    memory::refresh(project, giver, task).await.map(|file| file.text().to_owned()).map_err(explain)
+pub(crate) async fn file(project: &Project, caller: &Caller, task: TaskId) -> Result<String, Problem> {
+    memory::refresh(project, caller, task).await.map(|file| file.text().to_owned()).map_err(explain)
 }
 
 pub(crate) async fn diff(project: &Project, task: TaskId) -> Result<DiffView, Problem> {
@@ -68,8 +68,8 @@ pub(crate) async fn salvages(project: &Project, task: TaskId) -> Result<Vec<List
     list_salvages(project, task).await.map_err(explain)
 }
 
-pub(crate) async fn output(project: &Project, giver: &Giver, task: TaskId) -> Result<Value, Problem> {
-    reading::output(project, giver, task).await.map_err(explain)
+pub(crate) async fn output(project: &Project, caller: &Caller, task: TaskId) -> Result<Value, Problem> {
+    reading::output(project, caller, task).await.map_err(explain)
 }
 
 pub(crate) async fn archived(project: &Project, task: TaskId) -> Result<Value, Problem> {
@@ -82,142 +82,142 @@ pub(crate) async fn sessions(project: &Project, task: TaskId) -> Result<Vec<Sess
     list_session_logs(project, regatta_engine::core::session::Scope::Task(task)).await.map_err(explain)
 }
 
-pub(crate) async fn create(project: &Project, giver: &Giver, new: NewTask) -> Result<TaskId, Problem> {
+pub(crate) async fn create(project: &Project, caller: &Caller, new: NewTask) -> Result<TaskId, Problem> {
     let create = Create::new(new.title, new.description, new.criteria, new.dependencies, new.priority);
     let create = create.map_err(faulty)?.filed_under(new.epic, new.prd);
-    orders::create(project, giver, create).await.map_err(explain)
+    orders::create(project, caller, create).await.map_err(explain)
 }
 
 pub(crate) async fn edit(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     revise: Revise,
 ) -> Result<(), Problem> {
-    orders::edit(project, giver, task, revise).await.map_err(explain)
+    orders::edit(project, caller, task, revise).await.map_err(explain)
 }
 
-pub(crate) async fn delete(project: &Project, giver: &Giver, task: TaskId) -> Result<(), Problem> {
-    orders::delete(project, giver, task).await.map(drop).map_err(explain)
+pub(crate) async fn delete(project: &Project, caller: &Caller, task: TaskId) -> Result<(), Problem> {
+    orders::delete(project, caller, task).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn depend(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     add: BTreeSet<TaskId>,
     remove: BTreeSet<TaskId>,
 ) -> Result<(), Problem> {
-    orders::depend(project, giver, task, Depend { add, remove }).await.map(drop).map_err(explain)
+    orders::depend(project, caller, task, Depend { add, remove }).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn assign(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     agent: Option<AgentId>,
     priority: Option<Priority>,
     may_queue: bool,
 ) -> Result<(), Problem> {
     let to = agent.map_or(Assignee::Default, Assignee::from);
-    orders::assign(project, giver, task, to, priority, may_queue).await.map(drop).map_err(explain)
+    orders::assign(project, caller, task, to, priority, may_queue).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn take(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     priority: Option<Priority>,
 ) -> Result<(), Problem> {
-    orders::take(project, giver, task, priority).await.map(drop).map_err(explain)
+    orders::take(project, caller, task, priority).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn reassign(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     agent: Option<AgentId>,
     stop: bool,
     feedback: Option<String>,
 ) -> Result<(), Problem> {
-    orders::reassign(project, giver, task, agent, stop, feedback).await.map(drop).map_err(explain)
+    orders::reassign(project, caller, task, agent, stop, feedback).await.map(drop).map_err(explain)
 }
 
-pub(crate) async fn submit(project: &Project, giver: &Giver, task: TaskId) -> Result<(), Problem> {
-    orders::submit(project, giver, task).await.map(drop).map_err(explain)
+pub(crate) async fn submit(project: &Project, caller: &Caller, task: TaskId) -> Result<(), Problem> {
+    orders::submit(project, caller, task).await.map(drop).map_err(explain)
 }
 
-pub(crate) async fn dequeue(project: &Project, giver: &Giver, task: TaskId) -> Result<(), Problem> {
-    orders::dequeue(project, giver, task).await.map(drop).map_err(explain)
+pub(crate) async fn dequeue(project: &Project, caller: &Caller, task: TaskId) -> Result<(), Problem> {
+    orders::dequeue(project, caller, task).await.map(drop).map_err(explain)
 }
 
-pub(crate) async fn complete(project: &Project, giver: &Giver, task: TaskId) -> Result<(), Problem> {
-    orders::complete(project, giver, task).await.map(drop).map_err(explain)
+pub(crate) async fn complete(project: &Project, caller: &Caller, task: TaskId) -> Result<(), Problem> {
+    orders::complete(project, caller, task).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn approve(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     approving: Approving,
 ) -> Result<(), Problem> {
-    orders::approve(project, giver, task, approving).await.map(drop).map_err(explain)
+    orders::approve(project, caller, task, approving).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn reject(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     reason: String,
     feedback: Option<String>,
     agent: Option<AgentId>,
 ) -> Result<(), Problem> {
-    orders::reject_to(project, giver, task, reason, feedback, agent).await.map(drop).map_err(explain)
+    orders::reject_to(project, caller, task, reason, feedback, agent).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn resume(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     feedback: Option<String>,
 ) -> Result<(), Problem> {
-    orders::resume(project, giver, task, feedback).await.map(drop).map_err(explain)
+    orders::resume(project, caller, task, feedback).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn cancel(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     reason: Option<String>,
 ) -> Result<(), Problem> {
-    orders::cancel(project, giver, task, reason).await.map(drop).map_err(explain)
+    orders::cancel(project, caller, task, reason).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn hide(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     hidden: bool,
 ) -> Result<(), Problem> {
-    orders::hide(project, giver, task, hidden).await.map(drop).map_err(explain)
+    orders::hide(project, caller, task, hidden).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn tick(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     numbers: &[(usize, bool)],
 ) -> Result<(), Problem> {
-    memory::tick(project, giver, task, numbers).await.map(drop).map_err(explain)
+    memory::tick(project, caller, task, numbers).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn log_progress(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     (did, issues, next): (String, String, String),
 ) -> Result<(), Problem> {
-    memory::log_progress(project, giver, task, &Progress { did, issues, next })
+    memory::log_progress(project, caller, task, &Progress { did, issues, next })
         .await
         .map(drop)
         .map_err(explain)
@@ -225,19 +225,19 @@ pub(crate) async fn log_progress(
 
 pub(crate) async fn write_output(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
     text: &str,
 ) -> Result<(), Problem> {
-    memory::write_output(project, giver, task, text).await.map(drop).map_err(explain)
+    memory::write_output(project, caller, task, text).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn archive(
     project: &Project,
-    giver: &Giver,
+    caller: &Caller,
     task: TaskId,
 ) -> Result<Option<(u32, u32)>, Problem> {
-    memory::archive(project, giver, task).await.map_err(explain)
+    memory::archive(project, caller, task).await.map_err(explain)
 }
 
 pub(crate) async fn bring_back_salvage(

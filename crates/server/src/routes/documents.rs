@@ -91,8 +91,9 @@ async fn epic(call: Call) -> Result<Answer, Problem> {
 async fn add_epic(call: Call) -> Result<Answer, Problem> {
     let body: NewEpic = call.body()?;
     let prd = body.prd.as_deref().map(slug).transpose()?;
-    let id = calls::documents::add_epic(&call.app.project, &call.giver(), &body.title, body.description, prd)
-        .await?;
+    let id =
+        calls::documents::add_epic(&call.app.project, &call.caller(), &body.title, body.description, prd)
+            .await?;
     let answer = changed(&call, show_epic(&call, id).await?).await?;
     Ok(answer.status(StatusCode::CREATED).header(header::LOCATION, &format!("/api/epics/{id}")))
 }
@@ -101,7 +102,7 @@ async fn edit_epic(call: Call) -> Result<Answer, Problem> {
     let (id, body): (EpicId, EpicChange) = (call.path("id")?, call.body()?);
     call.check_version(calls::version(&call.app.project, &Versioned::Epic(id)).await?)?;
     let prd = body.prd.map(|prd| prd.as_deref().map(slug).transpose()).transpose()?;
-    calls::documents::change_epic(&call.app.project, &call.giver(), id, body.title, body.description, prd)
+    calls::documents::change_epic(&call.app.project, &call.caller(), id, body.title, body.description, prd)
         .await?;
     changed(&call, show_epic(&call, id).await?).await
 }
@@ -116,8 +117,8 @@ async fn prd(call: Call) -> Result<Answer, Problem> {
 
 async fn add_prd(call: Call) -> Result<Answer, Problem> {
     let body: NewPrd = call.body()?;
-    let (project, giver) = (&call.app.project, call.giver());
-    let slug = calls::documents::add_prd(project, &giver, &body.slug, &body.title, body.text).await?;
+    let (project, caller) = (&call.app.project, call.caller());
+    let slug = calls::documents::add_prd(project, &caller, &body.slug, &body.title, body.text).await?;
     let answer = changed(&call, show_prd(&call, &slug).await?).await?;
     Ok(answer.status(StatusCode::CREATED).header(header::LOCATION, &format!("/api/prds/{slug}")))
 }
@@ -125,7 +126,7 @@ async fn add_prd(call: Call) -> Result<Answer, Problem> {
 async fn edit_prd(call: Call) -> Result<Answer, Problem> {
     let (slug, body): (PrdSlug, PrdChange) = (call.path("slug")?, call.body()?);
     call.check_version(calls::version(&call.app.project, &Versioned::Prd(slug.clone())).await?)?;
-    calls::documents::change_prd(&call.app.project, &call.giver(), slug.clone(), body.title, body.text)
+    calls::documents::change_prd(&call.app.project, &call.caller(), slug.clone(), body.title, body.text)
         .await?;
     changed(&call, show_prd(&call, &slug).await?).await
 }

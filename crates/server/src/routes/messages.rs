@@ -48,7 +48,7 @@ struct Letter {
 
 async fn list(call: Call) -> Result<Answer, Problem> {
     let (to, task, unread) = (call.query.text("to"), call.query.get("task")?, call.query.flag("unread")?);
-    let found = calls::messages::list(&call.app.project, &call.giver(), to, task, unread).await?;
+    let found = calls::messages::list(&call.app.project, &call.caller(), to, task, unread).await?;
     page_of::cut(&call.query, &found, |view| view.message_id.to_string())
 }
 
@@ -69,7 +69,7 @@ async fn send(call: Call) -> Result<Answer, Problem> {
         reply_to: reply_to
             .map_err(|error: regatta_engine::core::Id| invalid("replyTo", format!("is wrong: {error}")))?,
     };
-    let id = calls::messages::send(&call.app.project, &call.giver(), new).await?;
+    let id = calls::messages::send(&call.app.project, &call.caller(), new).await?;
     let seq = calls::position(&call.app.project).await?;
     let view = calls::messages::get(&call.app.project, id).await?;
     let place = format!("/api/messages/{id}");
@@ -79,7 +79,7 @@ async fn send(call: Call) -> Result<Answer, Problem> {
 async fn read(call: Call) -> Result<Answer, Problem> {
     call.no_body()?;
     let id: MessageId = call.path("id")?;
-    calls::messages::mark_read(&call.app.project, &call.giver(), id).await?;
+    calls::messages::mark_read(&call.app.project, &call.caller(), id).await?;
     let seq = calls::position(&call.app.project).await?;
     Ok(Answer::json(calls::messages::get(&call.app.project, id).await?).seq(seq))
 }

@@ -71,7 +71,7 @@ async fn answer(call: Call) -> Result<Answer, Problem> {
         "deny" => false,
         _ => return Err(invalid("answer", "must be allow or deny")),
     };
-    let view = calls::project::answer(&call.app.project, &call.giver(), question, is_allowed).await?;
+    let view = calls::project::answer(&call.app.project, &call.caller(), question, is_allowed).await?;
     Ok(Answer::json(view).seq(calls::position(&call.app.project).await?))
 }
 

@@ -159,41 +159,41 @@ async fn start(call: Call) -> Result<Answer, Problem> {
         input: body.input,
         board: body.board.unwrap_or(true),
     };
-    let run = calls::runs::start(&call.app.project, &call.giver(), start).await?;
+    let run = calls::runs::start(&call.app.project, &call.caller(), start).await?;
     created(&call, run).await
 }
 
 async fn answer(call: Call) -> Result<Answer, Problem> {
     let (run, body): (RunId, Reply) = (checked(&call).await?, call.body()?);
     let (approved, asked) = (body.approved.unwrap_or(true), (run, body.step));
-    calls::runs::answer(&call.app.project, &call.giver(), asked, approved, body.text).await?;
+    calls::runs::answer(&call.app.project, &call.caller(), asked, approved, body.text).await?;
     settled(&call, run).await
 }
 
 async fn pause(call: Call) -> Result<Answer, Problem> {
     call.no_body()?;
     let run = checked(&call).await?;
-    calls::runs::pause(&call.app.project, &call.giver(), run).await?;
+    calls::runs::pause(&call.app.project, &call.caller(), run).await?;
     settled(&call, run).await
 }
 
 async fn resume(call: Call) -> Result<Answer, Problem> {
     call.no_body()?;
     let run = checked(&call).await?;
-    calls::runs::resume(&call.app.project, &call.giver(), run).await?;
+    calls::runs::resume(&call.app.project, &call.caller(), run).await?;
     settled(&call, run).await
 }
 
 async fn stop(call: Call) -> Result<Answer, Problem> {
     let (run, body): (RunId, Stop) = (checked(&call).await?, call.body()?);
-    calls::runs::stop(&call.app.project, &call.giver(), run, body.reason).await?;
+    calls::runs::stop(&call.app.project, &call.caller(), run, body.reason).await?;
     settled(&call, run).await
 }
 
 async fn fork(call: Call) -> Result<Answer, Problem> {
     let (run, body): (RunId, Fork) = (call.path("id")?, call.body()?);
     let forked =
-        calls::runs::fork(&call.app.project, &call.giver(), run, body.at, body.workflow.as_deref()).await?;
+        calls::runs::fork(&call.app.project, &call.caller(), run, body.at, body.workflow.as_deref()).await?;
     created(&call, forked).await
 }
 

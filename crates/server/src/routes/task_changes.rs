@@ -306,7 +306,7 @@ async fn add(call: Call) -> Result<Answer, Problem> {
         epic: body.epic_id.map(epic).transpose()?,
         prd: body.prd.as_deref().map(prd).transpose()?,
     };
-    let task = calls::tasks::create(&call.app.project, &call.giver(), new).await?;
+    let task = calls::tasks::create(&call.app.project, &call.caller(), new).await?;
     let answer = done(&call, task).await?;
     Ok(answer.status(StatusCode::CREATED).header(header::LOCATION, &format!("/api/tasks/{task}")))
 }
@@ -321,27 +321,27 @@ async fn edit(call: Call) -> Result<Answer, Problem> {
         epic: body.epic_id.map(|id| id.map(epic).transpose()).transpose()?,
         prd: body.prd.map(|slug| slug.as_deref().map(prd).transpose()).transpose()?,
     };
-    calls::tasks::edit(&call.app.project, &call.giver(), task, revise).await?;
+    calls::tasks::edit(&call.app.project, &call.caller(), task, revise).await?;
     done(&call, task).await
 }
 
 async fn delete(call: Call) -> Result<Answer, Problem> {
     let task = checked(&call).await?;
-    calls::tasks::delete(&call.app.project, &call.giver(), task).await?;
+    calls::tasks::delete(&call.app.project, &call.caller(), task).await?;
     let seq = calls::position(&call.app.project).await?;
     Ok(Answer::json(json!({ "id": task, "deleted": true })).seq(seq))
 }
 
 async fn assign(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Assign) = (checked(&call).await?, call.body()?);
-    let (project, giver) = (&call.app.project, call.giver());
+    let (project, caller) = (&call.app.project, call.caller());
     let priority = body.priority.as_deref().map(priority).transpose()?;
     let agent = body.agent_id.as_deref().map(agent).transpose()?;
     match (body.me, agent) {
         (true, Some(_)) => return Err(crate::answer::invalid("me", "cannot be true beside `agentId`")),
-        (true, None) => calls::tasks::take(project, &giver, task, priority).await?,
+        (true, None) => calls::tasks::take(project, &caller, task, priority).await?,
         (false, agent) => {
-            calls::tasks::assign(project, &giver, task, agent, priority, body.queue.unwrap_or(true)).await?;
+            calls::tasks::assign(project, &caller, task, agent, priority, body.queue.unwrap_or(true)).await?;
         }
     }
     settled(&call, task).await
@@ -350,64 +350,64 @@ async fn assign(call: Call) -> Result<Answer, Problem> {
 async fn reassign(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Reassign) = (checked(&call).await?, call.body()?);
     let agent = body.agent_id.as_deref().map(agent).transpose()?;
-    calls::tasks::reassign(&call.app.project, &call.giver(), task, agent, body.stop, body.feedback).await?;
+    calls::tasks::reassign(&call.app.project, &call.caller(), task, agent, body.stop, body.feedback).await?;
     settled(&call, task).await
 }
 
 async fn approve(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Approve) = (checked(&call).await?, call.body()?);
     let approving = Approving { feedback: body.feedback, head: body.head, anyway: body.anyway };
-    calls::tasks::approve(&call.app.project, &call.giver(), task, approving).await?;
+    calls::tasks::approve(&call.app.project, &call.caller(), task, approving).await?;
     settled(&call, task).await
 }
 
 async fn reject(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Reject) = (checked(&call).await?, call.body()?);
     let agent = body.agent_id.as_deref().map(agent).transpose()?;
-    calls::tasks::reject(&call.app.project, &call.giver(), task, body.reason, body.feedback, agent).await?;
+    calls::tasks::reject(&call.app.project, &call.caller(), task, body.reason, body.feedback, agent).await?;
     settled(&call, task).await
 }
 
 async fn resume(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Resume) = (checked(&call).await?, call.body()?);
-    calls::tasks::resume(&call.app.project, &call.giver(), task, body.feedback).await?;
+    calls::tasks::resume(&call.app.project, &call.caller(), task, body.feedback).await?;
     settled(&call, task).await
 }
 
 async fn cancel(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Cancel) = (checked(&call).await?, call.body()?);
-    calls::tasks::cancel(&call.app.project, &call.giver(), task, body.reason).await?;
+    calls::tasks::cancel(&call.app.project, &call.caller(), task, body.reason).await?;
     settled(&call, task).await
 }
 
 async fn complete(call: Call) -> Result<Answer, Problem> {
     let task = checked_without_body(&call).await?;
-    calls::tasks::complete(&call.app.project, &call.giver(), task).await?;
+    calls::tasks::complete(&call.app.project, &call.caller(), task).await?;
     settled(&call, task).await
 }
 
 async fn submit(call: Call) -> Result<Answer, Problem> {
     let task = checked_without_body(&call).await?;
-    calls::tasks::submit(&call.app.project, &call.giver(), task).await?;
+    calls::tasks::submit(&call.app.project, &call.caller(), task).await?;
     settled(&call, task).await
 }
 
 async fn dequeue(call: Call) -> Result<Answer, Problem> {
     let task = checked_without_body(&call).await?;
-    calls::tasks::dequeue(&call.app.project, &call.giver(), task).await?;
+    calls::tasks::dequeue(&call.app.project, &call.caller(), task).await?;
     settled(&call, task).await
 }
 
 async fn hide(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Hide) = (checked(&call).await?, call.body()?);
-    calls::tasks::hide(&call.app.project, &call.giver(), task, body.hidden.unwrap_or(true)).await?;
+    calls::tasks::hide(&call.app.project, &call.caller(), task, body.hidden.unwrap_or(true)).await?;
     done(&call, task).await
 }
 
 async fn depends(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Depends) = (checked(&call).await?, call.body()?);
     let (add, remove) = (tasks("add", &body.add)?, tasks("remove", &body.remove)?);
-    calls::tasks::depend(&call.app.project, &call.giver(), task, add, remove).await?;
+    calls::tasks::depend(&call.app.project, &call.caller(), task, add, remove).await?;
     done(&call, task).await
 }
 
@@ -416,26 +416,26 @@ async fn criteria(call: Call) -> Result<Answer, Problem> {
     let ticks = body.check.iter().map(|number| (*number, true));
     let numbers: Vec<(usize, bool)> =
         ticks.chain(body.uncheck.iter().map(|number| (*number, false))).collect();
-    calls::tasks::tick(&call.app.project, &call.giver(), task, &numbers).await?;
+    calls::tasks::tick(&call.app.project, &call.caller(), task, &numbers).await?;
     done(&call, task).await
 }
 
 async fn progress(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Progress) = (checked(&call).await?, call.body()?);
     let entry = (body.did, body.issues.unwrap_or_else(|| "None".to_owned()), body.next);
-    calls::tasks::log_progress(&call.app.project, &call.giver(), task, entry).await?;
+    calls::tasks::log_progress(&call.app.project, &call.caller(), task, entry).await?;
     done(&call, task).await
 }
 
 async fn output(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Output) = (checked(&call).await?, call.body()?);
-    calls::tasks::write_output(&call.app.project, &call.giver(), task, &body.text).await?;
+    calls::tasks::write_output(&call.app.project, &call.caller(), task, &body.text).await?;
     done(&call, task).await
 }
 
 async fn archive(call: Call) -> Result<Answer, Problem> {
     let task = checked_without_body(&call).await?;
-    let moved = calls::tasks::archive(&call.app.project, &call.giver(), task).await?;
+    let moved = calls::tasks::archive(&call.app.project, &call.caller(), task).await?;
     let (first, last) = moved.unzip();
     let seq = calls::position(&call.app.project).await?;
     Ok(Answer::json(json!({ "taskId": task, "first": first, "last": last })).seq(seq))

@@ -96,7 +96,7 @@ async fn show(call: Call) -> Result<Answer, Problem> {
 
 async fn file(call: Call) -> Result<Answer, Problem> {
     let task = call.path("id")?;
-    let text = calls::tasks::file(&call.app.project, &call.giver(), task).await?;
+    let text = calls::tasks::file(&call.app.project, &call.caller(), task).await?;
     let version = calls::version(&call.app.project, &Versioned::TaskFile(task)).await?;
     Ok(Answer::text("text/markdown; charset=utf-8", text).version(version))
 }
@@ -152,7 +152,7 @@ async fn salvages(call: Call) -> Result<Answer, Problem> {
 }
 
 async fn output(call: Call) -> Result<Answer, Problem> {
-    calls::tasks::output(&call.app.project, &call.giver(), call.path("id")?).await.map(Answer::json)
+    calls::tasks::output(&call.app.project, &call.caller(), call.path("id")?).await.map(Answer::json)
 }
 
 async fn archive(call: Call) -> Result<Answer, Problem> {

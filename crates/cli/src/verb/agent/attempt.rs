@@ -59,7 +59,7 @@ async fn play(place: &Place, scratch: &Arc<Project>, agent: AgentId) -> Result<T
     let mut helm = Helm::take_everything(Arc::clone(scratch), interrupt).await.map_err(explain)?;
     let progress = Progress::new(place.screen, "a one-line task");
     let played = async {
-        let task = begin_trial(scratch, &crate::identity::giver(None), agent.clone()).await?;
+        let task = begin_trial(scratch, &crate::caller::caller(None), agent.clone()).await?;
         helm.rest(task, &mut |heard| progress.hear(heard)).await
     }
     .await;

@@ -50,8 +50,8 @@ impl Answer {
             Choice::Allow => Leave::Allowed,
             Choice::Deny => Leave::Denied,
         };
-        let giver = crate::identity::giver(None);
-        let asked = answer_question(&project, &giver, &self.question, leave).await;
+        let caller = crate::caller::caller(None);
+        let asked = answer_question(&project, &caller, &self.question, leave).await;
         let asked = asked.map_err(|error| error.explain())?;
         place.screen.data(&QuestionView::of(self.question, asked), |view| {
             format!("{GREEN}answered{GREEN:#} {}: {}\n", view.agent_id, clean(&view.what))

@@ -30,8 +30,8 @@ impl Add {
         let add = AddEpic::new(&self.title, self.description, self.prd)
             .map_err(|faults| orders::invalid(faults).explain())?;
         let project = place.open().await?;
-        let giver = crate::identity::giver(self.command_id);
-        let epic = documents::add_epic(&project, &giver, add).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        let epic = documents::add_epic(&project, &caller, add).await.map_err(|error| error.explain())?;
         super::show::print(place, &project, epic).await
     }
 }

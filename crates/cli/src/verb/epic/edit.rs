@@ -42,8 +42,8 @@ impl Edit {
         let change = ChangeEpic::new(self.epic, self.title, self.description, prd)
             .map_err(|faults| orders::invalid(faults).explain())?;
         let project = place.open().await?;
-        let giver = crate::identity::giver(self.command_id);
-        documents::change_epic(&project, &giver, change).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        documents::change_epic(&project, &caller, change).await.map_err(|error| error.explain())?;
         super::show::print(place, &project, self.epic).await
     }
 }

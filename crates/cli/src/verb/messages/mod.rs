@@ -58,10 +58,10 @@ impl Messages {
     }
 }
 
-/// Finds whom a text means; `me` is the caller.
+/// Finds whom a text means; `me` is the ancestry.
 fn find_party(project: &Project, text: &str) -> Result<Party, Error> {
     if text == "me" {
-        return Ok(messages::party_of(&crate::identity::giver(None).actor));
+        return Ok(messages::party_of(&crate::caller::caller(None).actor));
     }
     messages::find_party(project, text)
 }

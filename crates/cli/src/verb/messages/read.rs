@@ -20,12 +20,12 @@ impl Read {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let read = async {
-            let giver = crate::identity::giver(None);
-            let by = messages::party_of(&giver.actor);
+            let caller = crate::caller::caller(None);
+            let by = messages::party_of(&caller.actor);
             let mut shown = Vec::new();
             for id in &self.messages {
                 let view = messages::get(&project, *id).await?;
-                messages::mark_read(&project, &giver, &view.to, &[*id], &by).await?;
+                messages::mark_read(&project, &caller, &view.to, &[*id], &by).await?;
                 shown.push(messages::get(&project, *id).await?);
             }
             Ok(shown)

@@ -41,12 +41,12 @@ impl Send {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let sent = async {
-            let giver = crate::identity::giver(self.command_id);
+            let caller = crate::caller::caller(self.command_id);
             let to = find_party(&project, &self.to)?;
-            let from = messages::party_of(&giver.actor);
+            let from = messages::party_of(&caller.actor);
             let draft = Draft::new(from, to, &self.kind, self.subject, self.body).map_err(orders::invalid)?;
             let draft = draft.about(self.task, None, None).replying_to(self.reply_to);
-            let id = messages::send(&project, &giver, draft, BTreeSet::new()).await?;
+            let id = messages::send(&project, &caller, draft, BTreeSet::new()).await?;
             messages::get(&project, id).await
         };
         let view = sent.await.map_err(|error: Error| error.explain())?;

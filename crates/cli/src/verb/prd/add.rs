@@ -38,8 +38,8 @@ impl Add {
         });
         let add = AddPrd::new(&slug, &title, text).map_err(|faults| orders::invalid(faults).explain())?;
         let project = place.open().await?;
-        let giver = crate::identity::giver(self.command_id);
-        let slug = documents::add_prd(&project, &giver, add).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        let slug = documents::add_prd(&project, &caller, add).await.map_err(|error| error.explain())?;
         super::show::print_summary(place, &project, &slug).await
     }
 }

@@ -34,8 +34,8 @@ impl Edit {
         let change = ChangePrd::new(self.prd.clone(), self.title, text)
             .map_err(|faults| orders::invalid(faults).explain())?;
         let project = place.open().await?;
-        let giver = crate::identity::giver(self.command_id);
-        documents::change_prd(&project, &giver, change).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        documents::change_prd(&project, &caller, change).await.map_err(|error| error.explain())?;
         super::show::print_summary(place, &project, &self.prd).await
     }
 }

@@ -31,9 +31,9 @@ impl Answer {
         // Before it waits for anything: somebody else may answer meanwhile, and the run ask another question.
         let step = runs::get_run(&project, self.run).await.map_err(|error| error.explain())?.step;
         let title = format!("run {} continues", self.run);
-        let order = async |project: &_, giver: &_| {
+        let order = async |project: &_, caller: &_| {
             let asked = (self.run, step);
-            runs::answer(project, giver, asked, !self.no, self.text).await.map(|()| self.run)
+            runs::answer(project, caller, asked, !self.no, self.text).await.map(|()| self.run)
         };
         self.manner.carry_out(place, project, Some(self.run), &title, order).await
     }

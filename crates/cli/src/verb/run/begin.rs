@@ -59,7 +59,7 @@ impl Begin {
         if let Some(reel) = reel {
             return reel.run(place, project, new).await;
         }
-        let order = async |project: &_, giver: &_| runs::create(project, giver, new).await;
+        let order = async |project: &_, caller: &_| runs::create(project, caller, new).await;
         let begun = self.manner.carry_out(place, project, None, &format!("{name} begins"), order).await;
         begun.map_err(Input::advise)
     }

@@ -7,7 +7,7 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
 use regatta_engine::core::{Problem, RunId};
-use regatta_engine::orders::Giver;
+use regatta_engine::orders::Caller;
 use regatta_engine::{Error, Project};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -31,8 +31,8 @@ pub(crate) struct Repeat {
 }
 
 impl Repeat {
-    pub(super) fn giver(self) -> Giver {
-        crate::identity::giver(self.command_id)
+    pub(super) fn caller(self) -> Caller {
+        crate::caller::caller(self.command_id)
     }
 }
 
@@ -44,7 +44,7 @@ impl Manner {
         project: Arc<Project>,
         run: Option<RunId>,
         title: &str,
-        order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
+        order: impl AsyncFnOnce(&Project, &Caller) -> Result<RunId, Error>,
     ) -> Result<Exit, Problem> {
         let played = match run.filter(|_| !self.no_wait) {
             Some(run) => Played::of(&project, run).await?,
@@ -55,7 +55,7 @@ impl Manner {
             return print_rested(place, &project, run).await;
         };
         let foreground = played.take(place, &project, title).await?;
-        let run = follow(&project, foreground, &self.repeat.giver(), order).await?;
+        let run = follow(&project, foreground, &self.repeat.caller(), order).await?;
         played.print(place, &project, run).await
     }
 
@@ -66,7 +66,7 @@ impl Manner {
         project: Arc<Project>,
         run: Option<RunId>,
         title: &str,
-        order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
+        order: impl AsyncFnOnce(&Project, &Caller) -> Result<RunId, Error>,
     ) -> Result<Exit, Problem> {
         let run = self.give(place, &project, run, title, order).await?;
         print_brief(place, &project, run).await
@@ -78,15 +78,15 @@ impl Manner {
         project: &Arc<Project>,
         run: Option<RunId>,
         title: &str,
-        order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
+        order: impl AsyncFnOnce(&Project, &Caller) -> Result<RunId, Error>,
     ) -> Result<RunId, Problem> {
         if self.no_wait {
-            return order(project, &self.repeat.giver()).await.map_err(|error| error.explain());
+            return order(project, &self.repeat.caller()).await.map_err(|error| error.explain());
         }
         // Before the order, so that everything that follows it is seen.
         let decides = Decides::at(place.screen);
         let foreground = Foreground::take(project, place.screen, decides, title, run).await?;
-        follow(project, foreground, &self.repeat.giver(), order).await
+        follow(project, foreground, &self.repeat.caller(), order).await
     }
 }
 
@@ -94,10 +94,10 @@ impl Manner {
 async fn follow(
     project: &Project,
     foreground: Foreground,
-    giver: &Giver,
-    order: impl AsyncFnOnce(&Project, &Giver) -> Result<RunId, Error>,
+    caller: &Caller,
+    order: impl AsyncFnOnce(&Project, &Caller) -> Result<RunId, Error>,
 ) -> Result<RunId, Problem> {
-    match order(project, giver).await {
+    match order(project, caller).await {
         Ok(run) => foreground.follow(run).await.map(|run| run.id),
         Err(error) => {
             foreground.release().await?;

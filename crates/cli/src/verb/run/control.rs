@@ -23,7 +23,7 @@ pub(crate) struct Pause {
 impl Pause {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        runs::pause(&project, &self.repeat.giver(), self.run).await.map_err(|error| error.explain())?;
+        runs::pause(&project, &self.repeat.caller(), self.run).await.map_err(|error| error.explain())?;
         print_brief(place, &project, self.run).await
     }
 }
@@ -45,8 +45,8 @@ impl Stop {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = Arc::new(place.open().await?);
         let title = format!("run {} is being stopped", self.run);
-        let order = async |project: &_, giver: &_| {
-            runs::stop(project, giver, self.run, self.reason).await.map(|()| self.run)
+        let order = async |project: &_, caller: &_| {
+            runs::stop(project, caller, self.run, self.reason).await.map(|()| self.run)
         };
         self.manner.carry_to_end(place, project, Some(self.run), &title, order).await
     }

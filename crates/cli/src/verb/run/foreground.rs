@@ -9,7 +9,7 @@ use crate::verb::person::{Decision, Person};
 use crate::walls::Walls;
 use regatta_engine::core::run::{Mapping, Phase, Run, waits_for_person};
 use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
-use regatta_engine::orders::{self, Approving, Giver};
+use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::runs::{self, TapeHead};
 use regatta_engine::{Error, Heard, Helm, Project};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(crate) struct Foreground {
     project: Arc<Project>,
     helm: Helm,
     progress: Progress,
-    giver: Giver,
+    caller: Caller,
     person: Person,
     decides: Decides,
     family: Option<Family>,
@@ -91,7 +91,7 @@ impl Foreground {
             Decides::Person | Decides::Demo | Decides::Nobody => Person::who_may_leave(interrupt),
         };
         let progress = Progress::new(screen, title);
-        let giver = crate::identity::giver(None);
+        let caller = crate::caller::caller(None);
         let family = match run {
             // Whether there is such a run is for the order to say.
             Some(run) => match runs::get_run(project, run).await {
@@ -101,7 +101,7 @@ impl Foreground {
             None => None,
         };
         let project = Arc::clone(project);
-        Ok(Foreground { project, helm, progress, giver, person, decides, family, recorded: None })
+        Ok(Foreground { project, helm, progress, caller, person, decides, family, recorded: None })
     }
 
     /// Repeats in the run what people did when it was recorded.
@@ -165,7 +165,7 @@ impl Foreground {
     /// Does what people did in this place when the run was recorded; false if there is no record, or they did nothing.
     async fn act_as_recorded(&self, run: &Run) -> Result<bool, Problem> {
         match &self.recorded {
-            Some(head) => head.act(&self.project, &self.giver, run).await.map_err(|error| error.explain()),
+            Some(head) => head.act(&self.project, &self.caller, run).await.map_err(|error| error.explain()),
             None => Ok(false),
         }
     }
@@ -192,7 +192,7 @@ impl Foreground {
         }
         let Some(answer) = answer else { return Ok(false) };
         let place = (run.id, run.step);
-        let given = runs::answer(&self.project, &self.giver, place, answer.approved, answer.text).await;
+        let given = runs::answer(&self.project, &self.caller, place, answer.approved, answer.text).await;
         self.judge(&asked, given).await
     }
 
@@ -211,10 +211,10 @@ impl Foreground {
             Decision::Approve => {
                 // The prompt said what the diff lacks.
                 let approval = Approving { feedback: None, head: asked.head(), anyway: true };
-                orders::approve(&self.project, &self.giver, task, approval).await.map(|_| ())
+                orders::approve(&self.project, &self.caller, task, approval).await.map(|_| ())
             }
             Decision::Reject(reason) => {
-                orders::reject(&self.project, &self.giver, task, reason, None).await.map(|_| ())
+                orders::reject(&self.project, &self.caller, task, reason, None).await.map(|_| ())
             }
             Decision::Later => return Ok(false),
         };

@@ -39,8 +39,9 @@ impl Fork {
             Some(name) => Some(find_workflow(place, Some(&project), name)?),
             None => None,
         };
-        let order =
-            async |project: &_, giver: &_| runs::fork(project, giver, self.run, self.at, with.as_ref()).await;
+        let order = async |project: &_, caller: &_| {
+            runs::fork(project, caller, self.run, self.at, with.as_ref()).await
+        };
         self.manner.carry_out(place, project, None, &title, order).await
     }
 }

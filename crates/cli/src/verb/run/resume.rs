@@ -52,7 +52,7 @@ pub(super) async fn go_on(place: &Place, run: Option<RunId>, manner: Manner) -> 
 
 async fn resume(place: &Place, project: Project, run: RunId, manner: Manner) -> Result<Exit, Problem> {
     let title = format!("run {run} continues");
-    let order = async |project: &_, giver: &_| runs::resume(project, giver, run).await.map(|()| run);
+    let order = async |project: &_, caller: &_| runs::resume(project, caller, run).await.map(|()| run);
     manner.carry_out(place, Arc::new(project), Some(run), &title, order).await
 }
 

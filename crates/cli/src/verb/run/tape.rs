@@ -89,18 +89,18 @@ impl Reel {
     }
 
     async fn begin(&self, project: &Project, new: NewRun) -> Result<RunId, Problem> {
-        let giver = crate::identity::giver(None);
+        let caller = crate::caller::caller(None);
         match self {
             Reel::Replay(taping, _) => {
                 let new = NewRun { tape: Some(taping.clone()), ..new };
-                runs::create(project, &giver, new).await.map_err(|error| error.explain())
+                runs::create(project, &caller, new).await.map_err(|error| error.explain())
             }
             Reel::Record(path) => {
                 let was_there = path.exists();
                 Tape::create(path).map_err(|error| error.explain())?;
                 let begun = async {
                     let new = NewRun { tape: Some(Taping::Record(name_of(path)?)), ..new };
-                    runs::create(project, &giver, new).await.map_err(|error| error.explain())
+                    runs::create(project, &caller, new).await.map_err(|error| error.explain())
                 };
                 begun.await.inspect_err(|_| {
                     if !was_there {

@@ -46,8 +46,8 @@ impl Add {
             .map_err(|faults| orders::invalid(faults).explain())?
             .filed_under(self.epic, self.prd);
         let project = place.open().await?;
-        let giver = crate::identity::giver(self.command_id);
-        let task = orders::create(&project, &giver, create).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        let task = orders::create(&project, &caller, create).await.map_err(|error| error.explain())?;
         super::show::print(place, &project, task).await
     }
 }

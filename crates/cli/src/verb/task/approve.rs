@@ -41,7 +41,7 @@ impl Approve {
             confirm(place, task, &mut approval).await?;
         }
         let title = format!("#{task} is being merged");
-        let order = async |project: &_, giver: &_| orders::approve(project, giver, task, approval).await;
+        let order = async |project: &_, caller: &_| orders::approve(project, caller, task, approval).await;
         manner.carry_out(place, task, &title, Begin::WhenSettled, order).await
     }
 }

@@ -47,8 +47,8 @@ impl Archive {
             return self.show(place).await;
         }
         let project = place.open().await?;
-        let giver = crate::identity::giver(None);
-        let moved = memory::archive(&project, &giver, self.task).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(None);
+        let moved = memory::archive(&project, &caller, self.task).await.map_err(|error| error.explain())?;
         let (first, last) = moved.unzip();
         let shown = serde_json::json!({ "taskId": self.task, "first": first, "last": last });
         place.screen.data(&shown, |_| match moved {

@@ -43,14 +43,14 @@ impl Assign {
         let mut tasks = self.tasks.clone();
         let mut seen = BTreeSet::new();
         tasks.retain(|task| seen.insert(*task));
-        let give = async |project: &_, giver: &_, task| match self.me {
-            true => orders::take(project, giver, task, priority).await,
-            false => orders::assign(project, giver, task, to.clone(), priority, !self.no_queue).await,
+        let give = async |project: &_, caller: &_, task| match self.me {
+            true => orders::take(project, caller, task, priority).await,
+            false => orders::assign(project, caller, task, to.clone(), priority, !self.no_queue).await,
         };
         let whom = if self.me { "you".to_owned() } else { describe(&to) };
         if let [task] = tasks[..] {
             let title = format!("#{task} goes to {whom}");
-            let order = async |project: &_, giver: &_| give(project, giver, task).await;
+            let order = async |project: &_, caller: &_| give(project, caller, task).await;
             return self.manner.carry_out(place, task, &title, Begin::WhenSettled, order).await;
         }
         if self.manner.has_id() {

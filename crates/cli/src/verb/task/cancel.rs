@@ -25,7 +25,7 @@ impl Cancel {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let title = format!("#{} is being cancelled", self.task);
         let order =
-            async |project: &_, giver: &_| orders::cancel(project, giver, self.task, self.reason).await;
+            async |project: &_, caller: &_| orders::cancel(project, caller, self.task, self.reason).await;
         self.manner.carry_out(place, self.task, &title, Begin::AtOnce, order).await
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Complete {
 impl Complete {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let title = format!("#{} is being completed", self.task);
-        let order = async |project: &_, giver: &_| orders::complete(project, giver, self.task).await;
+        let order = async |project: &_, caller: &_| orders::complete(project, caller, self.task).await;
         self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }
 }

@@ -27,11 +27,11 @@ pub(crate) struct Criteria {
 impl Criteria {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let giver = crate::identity::giver(None);
+        let caller = crate::caller::caller(None);
         let ticks = self.check.iter().map(|number| (*number, true));
         let numbers: Vec<(usize, bool)> =
             ticks.chain(self.uncheck.iter().map(|number| (*number, false))).collect();
-        memory::tick(&project, &giver, self.task, &numbers).await.map_err(|error| error.explain())?;
+        memory::tick(&project, &caller, self.task, &numbers).await.map_err(|error| error.explain())?;
         let view = show_task(&project, self.task).await.map_err(|error| error.explain())?;
         place.screen.data(&view.criteria, |criteria| render(criteria));
         Ok(Exit::Done)

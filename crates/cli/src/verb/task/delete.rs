@@ -25,8 +25,8 @@ pub(crate) struct Delete {
 impl Delete {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let giver = crate::identity::giver(self.command_id);
-        orders::delete(&project, &giver, self.task).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        orders::delete(&project, &caller, self.task).await.map_err(|error| error.explain())?;
         let done = json!({ "id": self.task, "deleted": true });
         place.screen.data(&done, |_| format!("task #{} is deleted\n", self.task));
         Ok(Exit::Done)

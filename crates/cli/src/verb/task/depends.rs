@@ -33,8 +33,8 @@ impl Depends {
         let project = place.open().await?;
         let add = self.on.into_iter().chain(self.also_on).collect();
         let depend = Depend { add, remove: self.remove.into_iter().collect() };
-        let giver = crate::identity::giver(self.command_id);
-        orders::depend(&project, &giver, self.task, depend).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        orders::depend(&project, &caller, self.task, depend).await.map_err(|error| error.explain())?;
         super::show::print(place, &project, self.task).await
     }
 }

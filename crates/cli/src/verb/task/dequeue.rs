@@ -22,8 +22,8 @@ pub(crate) struct Dequeue {
 impl Dequeue {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let giver = crate::identity::giver(self.command_id);
-        orders::dequeue(&project, &giver, self.task).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        orders::dequeue(&project, &caller, self.task).await.map_err(|error| error.explain())?;
         super::show::print(place, &project, self.task).await
     }
 }

@@ -62,8 +62,8 @@ impl Edit {
             prd: if self.no_prd { Some(None) } else { self.prd.map(Some) },
         };
         let project = place.open().await?;
-        let giver = crate::identity::giver(self.command_id);
-        orders::edit(&project, &giver, self.task, revise).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        orders::edit(&project, &caller, self.task, revise).await.map_err(|error| error.explain())?;
         super::show::print(place, &project, self.task).await
     }
 }

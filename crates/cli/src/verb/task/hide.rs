@@ -28,10 +28,10 @@ impl Hide {
             return Err(bad_field("commandId", "is for one task; give the tasks one by one".to_owned()));
         }
         let project = place.open().await?;
-        let giver = crate::identity::giver(self.command_id);
+        let caller = crate::caller::caller(self.command_id);
         let mut shown = Vec::new();
         for task in &self.tasks {
-            orders::hide(&project, &giver, *task, !self.undo).await.map_err(|error| error.explain())?;
+            orders::hide(&project, &caller, *task, !self.undo).await.map_err(|error| error.explain())?;
             shown.push(show_task(&project, *task).await.map_err(|error| error.explain())?);
         }
         let what = if self.undo { "back in the list" } else { "hidden; `regatta task list --all` shows it" };

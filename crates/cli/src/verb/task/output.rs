@@ -23,8 +23,8 @@ impl Output {
             Some(shown) => shown,
             None => {
                 let project = place.open().await?;
-                let giver = crate::identity::giver(None);
-                reading::output(&project, &giver, self.task).await.map_err(|error| error.explain())?
+                let caller = crate::caller::caller(None);
+                reading::output(&project, &caller, self.task).await.map_err(|error| error.explain())?
             }
         };
         place.screen.data(&shown, |shown| match shown["output"].as_str() {

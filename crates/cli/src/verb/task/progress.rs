@@ -27,9 +27,9 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let giver = crate::identity::giver(None);
+        let caller = crate::caller::caller(None);
         let entry = Entry { did: self.did, issues: self.issues, next: self.next };
-        memory::log_progress(&project, &giver, self.task, &entry).await.map_err(|error| error.explain())?;
+        memory::log_progress(&project, &caller, self.task, &entry).await.map_err(|error| error.explain())?;
         super::show::print(place, &project, self.task).await
     }
 }

@@ -42,8 +42,8 @@ impl Reassign {
         };
         // Stopping is meant for what is being done, so it does not wait for that.
         let begin = if self.stop { Begin::AtOnce } else { Begin::WhenSettled };
-        let order = async |project: &_, giver: &_| {
-            orders::reassign(project, giver, self.task, agent, self.stop, self.feedback).await
+        let order = async |project: &_, caller: &_| {
+            orders::reassign(project, caller, self.task, agent, self.stop, self.feedback).await
         };
         self.manner.carry_out(place, self.task, &title, begin, order).await
     }

@@ -34,8 +34,8 @@ impl Reject {
             Some(agent) => format!("#{} goes to {agent}", self.task),
             None => format!("#{} goes back to its agent", self.task),
         };
-        let order = async |project: &_, giver: &_| {
-            orders::reject_to(project, giver, self.task, self.reason, self.feedback, agent).await
+        let order = async |project: &_, caller: &_| {
+            orders::reject_to(project, caller, self.task, self.reason, self.feedback, agent).await
         };
         self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }

@@ -38,7 +38,7 @@ impl Resume {
             return self.manner.carry_out(place, task, &title, Begin::AtOnce, order).await;
         }
         let order =
-            async |project: &_, giver: &_| orders::resume(project, giver, self.task, self.feedback).await;
+            async |project: &_, caller: &_| orders::resume(project, caller, self.task, self.feedback).await;
         self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }
 }

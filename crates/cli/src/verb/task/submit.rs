@@ -24,7 +24,7 @@ pub(crate) struct Submit {
 impl Submit {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let title = format!("#{} is being submitted", self.task);
-        let order = async |project: &_, giver: &_| orders::submit(project, giver, self.task).await;
+        let order = async |project: &_, caller: &_| orders::submit(project, caller, self.task).await;
         self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }
 }

@@ -104,7 +104,7 @@ fn explain(run: RunId, item: &Item, error: &Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::orders::Giver;
+    use crate::commands::orders::Caller;
     use crate::commands::races::race;
     use crate::runs::{self, NewRun, get_run};
     use regatta_testkit::repo::TestRepo;
@@ -142,14 +142,14 @@ edges = [{ id = "asked", from = "ask", to = "done" }]
         }
         repo.commit("a project");
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
-        let giver = Giver { actor: Actor::User("local".to_owned()), command_id: None };
+        let caller = Caller { actor: Actor::User("local".to_owned()), command_id: None };
         let workflow = runs::find_workflow(Some(&project), "fan").unwrap();
         let input = json!({ "items": [{ "key": "a" }, { "key": "b" }] });
         let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
-        let run = runs::create(&project, &giver, new).await.unwrap();
+        let run = runs::create(&project, &caller, new).await.unwrap();
         let work = Work::for_first_intent(&project).await;
         let other = Arc::clone(&project);
-        let pause = async move { runs::pause(&other, &giver, run).await.unwrap() };
+        let pause = async move { runs::pause(&other, &caller, run).await.unwrap() };
         race(pause, perform(&work, run, 1)).await.unwrap();
 
         let children = get_run(&project, run).await.unwrap().children_under_way();

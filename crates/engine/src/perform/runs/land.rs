@@ -3,7 +3,7 @@
 //! The intent stays open until a person has decided. The outcome is read from the task itself, so a
 //! repetition after a crash finds the same.
 
-use crate::commands::orders::{self, Giver, Order};
+use crate::commands::orders::{self, Caller, Order};
 use crate::commands::round;
 use crate::commands::run_orders::get_run;
 use crate::core::run::{Command, Phase};
@@ -58,13 +58,13 @@ async fn go_on(work: &Work, run: RunId, task: &Task) -> Result<bool, Error> {
         return orders::complete_as(project, order).await.map(|_| true);
     }
     let Some(decision) = decision.filter(|decision| !decision.approved) else { return Ok(false) };
-    let giver = Giver { actor: Actor::Engine, command_id: None };
+    let caller = Caller { actor: Actor::Engine, command_id: None };
     // Split as it was given: the two are joined by an empty line when they are passed on.
     let (reason, feedback) = match decision.reason.split_once("\n\n") {
         Some((reason, feedback)) => (reason.to_owned(), Some(feedback.to_owned())),
         None => (decision.reason, None),
     };
-    orders::reject(project, &giver, task.id, reason, feedback).await.map(|_| true)
+    orders::reject(project, &caller, task.id, reason, feedback).await.map(|_| true)
 }
 
 /// What is known of the run that waits.

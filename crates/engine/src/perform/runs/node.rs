@@ -328,7 +328,7 @@ fn stopped(run: RunId) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::orders::Giver;
+    use crate::commands::orders::Caller;
     use crate::commands::races::race;
     use crate::runs::{self, NewRun};
     use regatta_testkit::repo::TestRepo;
@@ -340,21 +340,21 @@ mod tests {
         repo.write(".regatta/config.toml", "[project]\ndefault_branch = \"main\"\n");
         repo.commit("a project");
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
-        let giver = Giver { actor: Actor::User("local".to_owned()), command_id: None };
+        let caller = Caller { actor: Actor::User("local".to_owned()), command_id: None };
         let workflow = runs::find_workflow(None, "speckit").unwrap();
         let input = json!({ "prd": "Make it so.", "title": "So" });
         let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
-        let run = runs::create(&project, &giver, new).await.unwrap();
-        runs::pause(&project, &giver, run).await.unwrap();
+        let run = runs::create(&project, &caller, new).await.unwrap();
+        runs::pause(&project, &caller, run).await.unwrap();
         let work = Work::for_first_intent(&project).await;
         let put_off = PutOff { run };
-        let (other, resumes) = (Arc::clone(&project), giver.clone());
+        let (other, resumes) = (Arc::clone(&project), caller.clone());
         let resume = async move { runs::resume(&other, &resumes, run).await.unwrap() };
         let left = race(resume, round::submit(&project, &work.envelope(), &put_off, None)).await.unwrap();
         assert!(!left.answer && !left.reads.unwrap().run().is_held());
         assert!(project.store().is_open(work.intent).await.unwrap());
 
-        runs::pause(&project, &giver, run).await.unwrap();
+        runs::pause(&project, &caller, run).await.unwrap();
         let left = round::submit(&project, &work.envelope(), &put_off, None).await.unwrap();
         assert!(left.answer && !project.store().is_open(work.intent).await.unwrap());
     }

@@ -122,19 +122,19 @@ impl Clerk {
     }
 
     async fn tick(&self, task: TaskId, tick: &TickCriterion) -> Result<TaskAnswer, Fault> {
-        let giver = self.subject.giver();
-        let file = memory::refresh(&self.project, &giver, task).await.map_err(|error| fault_of(&error))?;
+        let caller = self.subject.caller();
+        let file = memory::refresh(&self.project, &caller, task).await.map_err(|error| fault_of(&error))?;
         let number = match &tick.criterion {
             Which::Index(number) => *number as usize,
             Which::Text(text) => find_criterion(&file, text)?,
         };
-        let ticked = memory::tick(&self.project, &giver, task, &[(number, tick.checked)]).await;
+        let ticked = memory::tick(&self.project, &caller, task, &[(number, tick.checked)]).await;
         ticked.map_err(|error| fault_of(&error))?;
         self.answer_task(task).await.map_err(|error| fault_of(&error))
     }
 
     async fn inputs(&self, id: TaskId) -> Result<InputsAnswer, Error> {
-        memory::refresh(&self.project, &self.subject.giver(), id).await?;
+        memory::refresh(&self.project, &self.subject.caller(), id).await?;
         let task = orders::get_task(&self.project, id).await?;
         let mut inputs = Vec::new();
         for note in &task.memory.inputs {
@@ -190,7 +190,7 @@ impl Clerk {
 
     async fn send(&self, draft: Draft) -> Result<MessageId, Error> {
         let roles = self.roles_of_run().await?;
-        messages::send(&self.project, &self.subject.giver(), draft, roles).await
+        messages::send(&self.project, &self.subject.caller(), draft, roles).await
     }
 
     /// Returns the roles of the run that the session is part of.
@@ -209,11 +209,11 @@ impl Clerk {
         let wanted: Vec<MessageView> = wanted.collect();
         let more = wanted.len().saturating_sub(which.limit as usize);
         let shown: Vec<MessageView> = wanted.into_iter().take(which.limit as usize).collect();
-        let (giver, by) = (self.subject.giver(), self.subject.sender());
+        let (caller, by) = (self.subject.caller(), self.subject.sender());
         for of in self.subject.readers() {
             let unread: Vec<MessageId> =
                 shown.iter().filter(|view| view.to == of && !view.read).map(|view| view.message_id).collect();
-            messages::mark_read(&self.project, &giver, &of, &unread, &by).await?;
+            messages::mark_read(&self.project, &caller, &of, &unread, &by).await?;
         }
         let more = u32::try_from(more).unwrap_or(u32::MAX);
         Ok(MessagesAnswer { messages: shown.into_iter().map(message_answer).collect(), more })
@@ -323,8 +323,8 @@ impl Desk for Clerk {
 
     async fn read_task(&self) -> Result<TaskAnswer, Fault> {
         let task = self.own_task()?;
-        let giver = self.subject.giver();
-        memory::refresh(&self.project, &giver, task).await.map_err(|error| fault_of(&error))?;
+        let caller = self.subject.caller();
+        memory::refresh(&self.project, &caller, task).await.map_err(|error| fault_of(&error))?;
         self.answer_task(task).await.map_err(|error| fault_of(&error))
     }
 
@@ -336,7 +336,7 @@ impl Desk for Clerk {
     async fn read_output(&self, task: u32) -> Result<Value, Fault> {
         self.check_open()?;
         let task = TaskId::new(task).map_err(|bad| wrong("from", &bad.to_string()))?;
-        reading::output(&self.project, &self.subject.giver(), task).await.map_err(|error| fault_of(&error))
+        reading::output(&self.project, &self.subject.caller(), task).await.map_err(|error| fault_of(&error))
     }
 
     async fn read_prd(&self, slug: Option<String>) -> Result<Value, Fault> {
@@ -380,7 +380,8 @@ impl Desk for Clerk {
         let issues = entry.issues.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "None".to_owned());
         let progress = Progress { did: entry.did, issues, next: entry.next };
         let own = self.lock().entry;
-        let logged = memory::log_in_session(&self.project, &self.subject.giver(), task, &progress, own).await;
+        let logged =
+            memory::log_in_session(&self.project, &self.subject.caller(), task, &progress, own).await;
         let file = logged.map_err(|error| fault_of(&error))?;
         let entry = file.sessions().last().map_or(0, |session| session.number);
         self.lock().entry = Some(entry);
@@ -389,7 +390,7 @@ impl Desk for Clerk {
 
     async fn write_chain_output(&self, text: String) -> Result<OutputAnswer, Fault> {
         let task = self.own_task()?;
-        let written = memory::write_output(&self.project, &self.subject.giver(), task, &text).await;
+        let written = memory::write_output(&self.project, &self.subject.caller(), task, &text).await;
         let file = written.map_err(|error| fault_of(&error))?;
         Ok(OutputAnswer { summary: file.summary_of_output().map(str::to_owned) })
     }

@@ -1,6 +1,6 @@
 //! Whom a desk speaks for: one session of one agent, for a task, for a step of a run, or for both.
 
-use crate::commands::orders::Giver;
+use crate::commands::orders::Caller;
 use crate::core::message::Party;
 use crate::core::{Actor, AgentId, RunId, TaskId};
 
@@ -36,8 +36,8 @@ pub(crate) struct OfRun {
 
 impl Subject {
     /// Returns who gives the commands.
-    pub(crate) fn giver(&self) -> Giver {
-        Giver { actor: Actor::Agent(self.agent.clone()), command_id: None }
+    pub(crate) fn caller(&self) -> Caller {
+        Caller { actor: Actor::Agent(self.agent.clone()), command_id: None }
     }
 
     /// Returns the sender of its messages: the role that it plays, or the agent itself.
