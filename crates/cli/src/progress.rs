@@ -4,7 +4,7 @@ use crate::describe::{describe_about, progress_line, subject};
 use crate::screen::{DIM, Screen, YELLOW, clean};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use regatta_engine::core::{Event, Happening, Origin, session};
-use regatta_engine::{Entry, Heard};
+use regatta_engine::{Entry, Update};
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -29,10 +29,10 @@ impl Progress {
     }
 
     /// Shows what was heard while a command is carried out.
-    pub(crate) fn hear(&self, heard: Heard<'_>) {
-        match heard {
-            Heard::Event(entry) => self.show(entry),
-            Heard::Held(tasks) => {
+    pub(crate) fn hear(&self, update: Update<'_>) {
+        match update {
+            Update::Event(entry) => self.show(entry),
+            Update::Held(tasks) => {
                 let names: Vec<String> =
                     tasks.iter().map(|(task, agent)| format!("{agent} is on #{task}")).collect();
                 self.print(&format!(
@@ -41,7 +41,7 @@ impl Progress {
                     names.join(", ")
                 ));
             }
-            Heard::Turn(holder, own) => self.print(&format!(
+            Update::Turn(holder, own) => self.print(&format!(
                 "{YELLOW}waiting{YELLOW:#} for `regatta {}` (process {} on {}), which works on {own} {DIM}(`regatta up` \
                  runs everything at once){DIM:#}",
                 clean(&holder.command), holder.pid, holder.host

@@ -1,8 +1,8 @@
 //! `regatta demo`: the whole thing on a throwaway repository.
 
 use super::asked::Asked;
-use super::carry::{interruption, problem_of};
 use super::demo_workflow;
+use super::follow::{interruption, problem_of};
 use super::person::{Decision, Person};
 use crate::arguments::Place;
 use crate::columns;
@@ -13,7 +13,7 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::{
-    Error, Helm, Journal, Project, SampleTask, TaskView, add_sample_tasks, create_sample,
+    Error, Journal, Project, SampleTask, Supervisor, TaskView, add_sample_tasks, create_sample,
     create_speckit_sample, list_tasks,
 };
 use serde_json::json;
@@ -61,17 +61,17 @@ impl Demo {
         let started = Instant::now();
         let interrupt = interruption();
         let project = Arc::new(project);
-        let helm = Helm::take_everything(Arc::clone(&project), interrupt.clone())
+        let supervisor = Supervisor::take_everything(Arc::clone(&project), interrupt.clone())
             .await
             .map_err(|error| error.explain())?;
         let progress = Progress::new(screen, "adding three tasks");
         let caller = crate::caller::caller(None);
         let person = Person::who_agrees(interrupt);
-        let mut show = Show { project, helm, progress, caller, person, asks };
+        let mut show = Show { project, supervisor, progress, caller, person, asks };
         let played = show.play().await;
-        let Show { project, helm, progress, .. } = show;
+        let Show { project, supervisor, progress, .. } = show;
         drop(progress);
-        let released = helm.release().await;
+        let released = supervisor.release().await;
         played?;
         released.map_err(|error| error.explain())?;
         finish(screen, &project, started).await
@@ -129,7 +129,7 @@ pub(super) fn greet(screen: Screen, project: &Project, asks: bool) {
 
 struct Show {
     project: Arc<Project>,
-    helm: Helm,
+    supervisor: Supervisor,
     progress: Progress,
     caller: Caller,
     person: Person,
@@ -165,8 +165,8 @@ impl Show {
 
     async fn rest(&mut self, task: TaskId) -> Result<(), Problem> {
         let progress = &self.progress;
-        let carried = self.helm.rest(task, &mut |heard| progress.hear(heard)).await;
-        match carried.map_err(|error| error.explain())?.task.error {
+        let followed = self.supervisor.rest(task, &mut |update| progress.hear(update)).await;
+        match followed.map_err(|error| error.explain())?.task.error {
             Some(failure) => Err(problem_of(failure)),
             None => Ok(()),
         }

@@ -1,7 +1,7 @@
 //! `regatta demo --workflow`: a workflow from a requirements document to merged tasks, on a throwaway repository.
 
-use super::carry::problem_of;
 use super::demo::{greet, table_of};
+use super::follow::problem_of;
 use super::run::{Decides, Foreground};
 use crate::exit::Exit;
 use crate::screen::{DIM, GREEN, Screen, YELLOW};

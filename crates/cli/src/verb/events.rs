@@ -1,6 +1,6 @@
 //! `regatta events`.
 
-use super::carry::interruption;
+use super::follow::interruption;
 use super::task::task_id;
 use crate::arguments::Place;
 use crate::describe::log_line;

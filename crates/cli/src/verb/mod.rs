@@ -22,7 +22,6 @@ macro_rules! group {
 pub(crate) mod agent;
 mod asked;
 mod browser;
-mod carry;
 pub(crate) mod completions;
 pub(crate) mod cost;
 pub(crate) mod demo;
@@ -31,6 +30,7 @@ pub(crate) mod doctor;
 pub(crate) mod epic;
 pub(crate) mod eval;
 pub(crate) mod events;
+mod follow;
 pub(crate) mod init;
 pub(crate) mod machine;
 pub(crate) mod mcp;

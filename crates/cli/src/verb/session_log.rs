@@ -1,6 +1,6 @@
 //! The sessions of a task or a run, printed as text, items or transcripts, once or while they happen.
 
-use super::carry::interruption;
+use super::follow::interruption;
 use crate::arguments::Place;
 use crate::progress::Progress;
 use crate::screen::{DIM, Screen};

@@ -1,6 +1,6 @@
 //! `regatta trust`: agrees to the programs of a config that came with a clone.
 
-use super::carry::interruption;
+use super::follow::interruption;
 use super::person::Person;
 use crate::arguments::Place;
 use crate::exit::Exit;

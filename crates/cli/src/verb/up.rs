@@ -1,7 +1,7 @@
 //! `regatta up`: runs the engine and the server in the foreground.
 
 use super::browser;
-use super::carry::interruption;
+use super::follow::interruption;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::progress::Progress;

@@ -50,12 +50,12 @@ impl Terminal {
         let mut child = project.command(arguments).spawn().expect("the binary can be started");
         let mut stderr = child.stderr.take().expect("stderr is piped");
         let said = Arc::new(Mutex::new(String::new()));
-        let heard = Arc::clone(&said);
+        let update = Arc::clone(&said);
         let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(count @ 1..) = stderr.read(&mut bytes) {
                 let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
-                heard.lock().expect("nobody panics here").push_str(&text);
+                update.lock().expect("nobody panics here").push_str(&text);
             }
         });
         Terminal { child, said, reader }

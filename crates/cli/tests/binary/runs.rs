@@ -100,8 +100,8 @@ fn at_low_levels_a_person_can_send_back_too() {
         run(&["task", "reject", "1", "--reason", "it has no title"]);
         run(&["run", "--resume", "1"]);
         assert_eq!(field(&project, "1", "column"), "waiting_approval", "level {level}");
-        let heard = told(&project, coder_again);
-        assert!(heard.contains("## What a person says\n\nit has no title\n"), "level {level}: {heard}");
+        let update = told(&project, coder_again);
+        assert!(update.contains("## What a person says\n\nit has no title\n"), "level {level}: {update}");
         run(&["task", "approve", "1"]);
         run(&["run", "--resume", "1"]);
         assert_eq!(status(&project, 1), "completed", "level {level}");

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use crate::core::run::{Hold, Situation};
     use crate::core::{Actor, Code, Failure};
-    use crate::runtime::carry::Helm;
+    use crate::runtime::supervisor::Supervisor;
     use regatta_flow::Folder;
     use regatta_testkit::repo::TestRepo;
     use tokio_util::sync::CancellationToken;
@@ -308,9 +308,9 @@ mod tests {
     }
 
     async fn rest(project: &Arc<Project>, run: RunId) -> Run {
-        let mut helm = Helm::take(Arc::clone(project), CancellationToken::new()).await.unwrap();
-        let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
-        helm.release().await.unwrap();
+        let mut supervisor = Supervisor::take(Arc::clone(project), CancellationToken::new()).await.unwrap();
+        let found = supervisor.rest_run(run, &mut |_| {}).await.unwrap();
+        supervisor.release().await.unwrap();
         found
     }
 

@@ -1,8 +1,7 @@
 //! The loop, its lanes, its lease, and following a command to its end.
 //!
-//! Does not know what an effect does, only when it may be performed. Start reading at `engine`, then `carry`.
+//! Does not know what an effect does, only when it may be performed. Start reading at `engine`, then `supervisor`.
 
-pub(crate) mod carry;
 pub(crate) mod control;
 pub(crate) mod engine;
 pub(crate) mod holder;
@@ -10,4 +9,5 @@ pub(crate) mod lanes;
 pub(crate) mod pace;
 pub(crate) mod queue;
 pub(crate) mod scope;
+pub(crate) mod supervisor;
 pub(crate) mod under_way;

@@ -39,7 +39,7 @@ async fn a_roles_result_is_judged_at_once_and_wins_over_what_was_printed() {
     runs::resume(&world.project, &caller(), run).await.unwrap();
     assert_eq!(client.call("check_signals", json!({})).await["signal"], "none");
     world.go();
-    let found = world.helm.rest_run(run, &mut |_| {}).await.unwrap();
+    let found = world.supervisor.rest_run(run, &mut |_| {}).await.unwrap();
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     assert_eq!(world.events("run:output_refused").await, Vec::<Value>::new(), "nobody was asked again");
     let message = &regatta_engine::messages::list(&world.project).await.unwrap()[0];

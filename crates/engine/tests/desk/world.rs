@@ -2,7 +2,7 @@
 
 use regatta_engine::core::{Actor, Assignee, Create, Priority, Task, TaskId};
 use regatta_engine::orders::{self, Caller};
-use regatta_engine::{Helm, Journal, Project};
+use regatta_engine::{Journal, Project, Supervisor};
 use regatta_testkit::repo::TestRepo;
 use regatta_testkit::wait::until_async;
 use serde_json::Value;
@@ -71,7 +71,7 @@ step = [{ result = { taskId = "${item}", approved = true, issues = [], criteriaR
 /// A project with a running engine.
 pub(crate) struct World {
     pub(crate) project: Arc<Project>,
-    pub(crate) helm: Helm,
+    pub(crate) supervisor: Supervisor,
     repo: TestRepo,
 }
 
@@ -90,8 +90,9 @@ impl World {
         repo.write("scripts/reviewer.toml", REVIEWER);
         repo.commit("a project");
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
-        let helm = Helm::take_everything(Arc::clone(&project), CancellationToken::new()).await.unwrap();
-        World { project, helm, repo }
+        let supervisor =
+            Supervisor::take_everything(Arc::clone(&project), CancellationToken::new()).await.unwrap();
+        World { project, supervisor, repo }
     }
 
     pub(crate) async fn add(&self, title: &str, criteria: &[&str], on: &[TaskId]) -> TaskId {
@@ -132,7 +133,7 @@ impl World {
     /// Makes the agent end, and waits until nothing more happens to its task.
     pub(crate) async fn finish(&mut self, task: TaskId) -> Task {
         self.go();
-        self.helm.rest(task, &mut |_| {}).await.unwrap().task
+        self.supervisor.rest(task, &mut |_| {}).await.unwrap().task
     }
 
     pub(crate) async fn task(&self, task: TaskId) -> Task {
@@ -153,7 +154,7 @@ impl World {
     }
 
     pub(crate) async fn leave(self) {
-        self.helm.release().await.unwrap();
+        self.supervisor.release().await.unwrap();
     }
 }
 

@@ -61,9 +61,9 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     runs::pause(&world.project, &caller(), run).await.unwrap();
     let task = first_task();
     orders::reject(&world.project, &caller(), task, "say more".to_owned(), None).await.unwrap();
-    let carried = world.carry_task(task).await;
-    assert_eq!(carried.task.column(), Column::InProgress, "{carried:?}");
-    assert_eq!(carried.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
+    let followed = world.carry_task(task).await;
+    assert_eq!(followed.task.column(), Column::InProgress, "{followed:?}");
+    assert_eq!(followed.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
 
     runs::resume(&world.project, &caller(), run).await.unwrap();
     assert!(matches!(world.rest(run).await.phase(), Some(Phase::Landing { .. })));
@@ -71,9 +71,9 @@ async fn whoever_waits_for_a_task_of_a_paused_run_is_told_so() {
     orders::approve(&world.project, &caller(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();
-    let carried = world.carry_task(task).await;
-    assert_eq!(carried.task.column(), Column::Verified, "{carried:?}");
-    let paused = carried.run.unwrap();
+    let followed = world.carry_task(task).await;
+    assert_eq!(followed.task.column(), Column::Verified, "{followed:?}");
+    let paused = followed.run.unwrap();
     assert_eq!((paused.hold(), paused.item.as_deref()), (Some(&Hold::Paused), Some("T002")));
 }
 
@@ -91,8 +91,8 @@ async fn a_paused_run_ends_with_its_last_merge() {
     )
     .await
     .unwrap();
-    let carried = world.carry_task(first_task()).await;
-    assert_eq!((carried.task.column(), carried.run), (Column::Verified, None));
+    let followed = world.carry_task(first_task()).await;
+    assert_eq!((followed.task.column(), followed.run), (Column::Verified, None));
     assert_eq!(runs::get_run(&world.project, run).await.unwrap().status(), Status::Completed);
 }
 

@@ -4,7 +4,7 @@ use crate::support::{CODER, REVIEWER, World, caller, first_task};
 use regatta_engine::core::run::{Hold, Status};
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
-use regatta_engine::{Helm, list_tasks, orders, show_task};
+use regatta_engine::{Supervisor, list_tasks, orders, show_task};
 use regatta_testkit::wait::until_async;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -128,8 +128,8 @@ impl Gated {
     /// Lets an engine work on the run, which is paused as soon as two of its children work.
     async fn pause_at_work(self: &Arc<Self>, world: &World, pause: &[RunId]) {
         let roles = Arc::clone(self) as Arc<dyn Roles>;
-        let mut helm =
-            Helm::take_everything_with(Arc::clone(&world.project), roles, CancellationToken::new())
+        let mut supervisor =
+            Supervisor::take_everything_with(Arc::clone(&world.project), roles, CancellationToken::new())
                 .await
                 .unwrap();
         until_async("two children work", || self.begun().len() == 2).await;
@@ -137,8 +137,8 @@ impl Gated {
             runs::pause(&world.project, &caller(), *run).await.unwrap();
         }
         self.may_end.cancel();
-        helm.rest_run(pause[0], &mut |_| {}).await.unwrap();
-        helm.release().await.unwrap();
+        supervisor.rest_run(pause[0], &mut |_| {}).await.unwrap();
+        supervisor.release().await.unwrap();
     }
 }
 
@@ -202,8 +202,8 @@ async fn whoever_waits_for_a_task_below_a_paused_run_is_told_which() {
     world.rest(run).await;
     runs::pause(&world.project, &caller(), run).await.unwrap();
     orders::reject(&world.project, &caller(), first_task(), "say more".to_owned(), None).await.unwrap();
-    let carried = world.carry_task(first_task()).await;
-    assert_eq!(carried.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
+    let followed = world.carry_task(first_task()).await;
+    assert_eq!(followed.run.map(|run| (run.id, run.hold().cloned())), Some((run, Some(Hold::Paused))));
     let shown = show_task(&world.project, first_task()).await.unwrap();
     assert_eq!(shown.next, "run 1 is paused: regatta run --resume 1", "its own run is 2");
     let listed = list_tasks(&world.project).await.unwrap();

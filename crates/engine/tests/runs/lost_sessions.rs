@@ -5,7 +5,7 @@ use crate::support::{CODER, REVIEWER, World, caller};
 use regatta_engine::core::run::{Hold, Run, Status};
 use regatta_engine::core::{Assignee, Code, Create, Priority, RunId, Stage};
 use regatta_engine::runs::{self, NewRun};
-use regatta_engine::{Helm, orders};
+use regatta_engine::{Supervisor, orders};
 use regatta_testkit::wait::until_async;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -51,9 +51,9 @@ impl Office {
     /// Lets an engine run until so many sessions have started, and then exit at once.
     async fn leave_over(&self, sessions: usize) {
         let project = Arc::clone(&self.world.project);
-        let helm = Helm::take_everything(project, CancellationToken::new()).await.unwrap();
+        let supervisor = Supervisor::take_everything(project, CancellationToken::new()).await.unwrap();
         until_async("sessions are under way", || self.count_begun() == sessions).await;
-        helm.release().await.unwrap();
+        supervisor.release().await.unwrap();
     }
 
     fn count_begun(&self) -> usize {

@@ -6,7 +6,7 @@ use regatta_engine::core::run::Status;
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::orders::{self, Approving};
 use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
-use regatta_engine::{Helm, show_task};
+use regatta_engine::{Supervisor, show_task};
 use serde_json::json;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -36,7 +36,7 @@ impl Roles for Slow {
 
 /// An engine whose roles never end what they do.
 struct SlowEngine {
-    helm: Helm,
+    supervisor: Supervisor,
     roles: Arc<Slow>,
 }
 
@@ -44,15 +44,16 @@ impl SlowEngine {
     async fn start(world: &World) -> Self {
         let roles = Arc::new(Slow::default());
         let project = Arc::clone(&world.project);
-        let helm = Helm::take_everything_with(project, Arc::clone(&roles) as _, CancellationToken::new())
-            .await
-            .unwrap();
-        SlowEngine { helm, roles }
+        let supervisor =
+            Supervisor::take_everything_with(project, Arc::clone(&roles) as _, CancellationToken::new())
+                .await
+                .unwrap();
+        SlowEngine { supervisor, roles }
     }
 
     async fn leave(self) {
         // The engine is stopped first, so that it does not ask the roles again.
-        let (left, ()) = tokio::join!(self.helm.release(), async { self.roles.may_end.cancel() });
+        let (left, ()) = tokio::join!(self.supervisor.release(), async { self.roles.may_end.cancel() });
         left.unwrap();
     }
 }
@@ -154,7 +155,7 @@ async fn a_merged_task_says_what_its_run_lacks() {
         .await
         .unwrap();
     let mut engine = SlowEngine::start(&world).await;
-    engine.helm.rest(task, &mut |_| {}).await.unwrap();
+    engine.supervisor.rest(task, &mut |_| {}).await.unwrap();
     engine.leave().await;
     let merged = show_task(&world.project, task).await.unwrap();
     let next = "nothing; it is merged. Run 1 waits for an engine: regatta run --resume 1, or regatta up";

@@ -5,7 +5,7 @@ use regatta_engine::core::run::{Run, Taping};
 use regatta_engine::core::{RunId, Task, TaskId};
 use regatta_engine::orders::Caller;
 use regatta_engine::runs::{self, NewRun, Roles};
-use regatta_engine::{Carried, Helm, Project};
+use regatta_engine::{Followed, Project, Supervisor};
 use regatta_testkit::repo::TestRepo;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -141,9 +141,10 @@ impl World {
 
     /// Lets an engine work until the run rests.
     pub(crate) async fn rest(&self, run: RunId) -> Run {
-        let mut helm = Helm::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
-        let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
-        helm.release().await.unwrap();
+        let mut supervisor =
+            Supervisor::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
+        let found = supervisor.rest_run(run, &mut |_| {}).await.unwrap();
+        supervisor.release().await.unwrap();
         found
     }
 
@@ -159,18 +160,19 @@ impl World {
     }
 
     /// Does the same, and says too which run has the task in its hands.
-    pub(crate) async fn carry_task(&self, task: TaskId) -> Carried {
-        let mut helm = Helm::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
-        let found = helm.rest(task, &mut |_| {}).await.unwrap();
-        helm.release().await.unwrap();
+    pub(crate) async fn carry_task(&self, task: TaskId) -> Followed {
+        let mut supervisor =
+            Supervisor::take(Arc::clone(&self.project), CancellationToken::new()).await.unwrap();
+        let found = supervisor.rest(task, &mut |_| {}).await.unwrap();
+        supervisor.release().await.unwrap();
         found
     }
 
     pub(crate) async fn rest_with(&self, run: RunId, roles: Arc<dyn Roles>) -> Run {
         let project = Arc::clone(&self.project);
-        let mut helm = Helm::take_alone(project, roles, CancellationToken::new()).await.unwrap();
-        let found = helm.rest_run(run, &mut |_| {}).await.unwrap();
-        helm.release().await.unwrap();
+        let mut supervisor = Supervisor::take_alone(project, roles, CancellationToken::new()).await.unwrap();
+        let found = supervisor.rest_run(run, &mut |_| {}).await.unwrap();
+        supervisor.release().await.unwrap();
         found
     }
 

@@ -4,11 +4,11 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::{BOLD, DIM, clean};
-use crate::verb::carry::{interruption, problem_of};
+use crate::verb::follow::{interruption, problem_of};
 use crate::verb::task::show;
 use clap::Args;
 use regatta_engine::core::{AgentId, Code, Problem, TaskId};
-use regatta_engine::{Error, Helm, Project, begin_trial, create_trial, find_reach};
+use regatta_engine::{Error, Project, Supervisor, begin_trial, create_trial, find_reach};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,23 +56,24 @@ impl Try {
 
 async fn play(place: &Place, scratch: &Arc<Project>, agent: AgentId) -> Result<TaskId, Problem> {
     let interrupt = interruption();
-    let mut helm = Helm::take_everything(Arc::clone(scratch), interrupt).await.map_err(explain)?;
+    let mut supervisor =
+        Supervisor::take_everything(Arc::clone(scratch), interrupt).await.map_err(explain)?;
     let progress = Progress::new(place.screen, "a one-line task");
     let played = async {
         let task = begin_trial(scratch, &crate::caller::caller(None), agent.clone()).await?;
-        helm.rest(task, &mut |heard| progress.hear(heard)).await
+        supervisor.rest(task, &mut |update| progress.hear(update)).await
     }
     .await;
     drop(progress);
-    let released = helm.release().await;
-    let carried = played.map_err(explain)?;
+    let released = supervisor.release().await;
+    let followed = played.map_err(explain)?;
     released.map_err(explain)?;
-    match carried.task.error {
+    match followed.task.error {
         Some(failure) => {
-            let next = advise(&agent, &transcript_of(scratch, carried.task.id));
+            let next = advise(&agent, &transcript_of(scratch, followed.task.id));
             Err(Problem { next, ..problem_of(failure) })
         }
-        None => Ok(carried.task.id),
+        None => Ok(followed.task.id),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `regatta run WORKFLOW`, and `regatta run --resume`.
 
-use super::carry::Manner;
+use super::follow::Manner;
 use super::input::Input;
 use super::run_id;
 use super::tape::{Reel, TapeOptions};

@@ -1,6 +1,6 @@
 //! `regatta run pause` and `regatta run stop`.
 
-use super::carry::{Manner, Repeat};
+use super::follow::{Manner, Repeat};
 use super::run_id;
 use super::show::print_brief;
 use crate::arguments::Place;

@@ -4,14 +4,14 @@ use crate::family::Family;
 use crate::progress::Progress;
 use crate::screen::Screen;
 use crate::verb::asked::Asked;
-use crate::verb::carry::interruption;
+use crate::verb::follow::interruption;
 use crate::verb::person::{Decision, Person};
 use crate::walls::Walls;
 use regatta_engine::core::run::{Mapping, Phase, Run, waits_for_person};
 use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
 use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::runs::{self, TapeHead};
-use regatta_engine::{Error, Heard, Helm, Project};
+use regatta_engine::{Error, Project, Supervisor, Update};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +38,7 @@ impl Decides {
 /// The hold of this process on a project while it follows a run.
 pub(crate) struct Foreground {
     project: Arc<Project>,
-    helm: Helm,
+    supervisor: Supervisor,
     progress: Progress,
     caller: Caller,
     person: Person,
@@ -58,9 +58,10 @@ impl Foreground {
         run: Option<RunId>,
     ) -> Result<Self, Problem> {
         let interrupt = interruption();
-        let helm =
-            Helm::take(Arc::clone(project), interrupt.clone()).await.map_err(|error| error.explain())?;
-        Self::with(project, helm, interrupt, screen, decides, title, run).await
+        let supervisor = Supervisor::take(Arc::clone(project), interrupt.clone())
+            .await
+            .map_err(|error| error.explain())?;
+        Self::with(project, supervisor, interrupt, screen, decides, title, run).await
     }
 
     /// Starts an engine with somebody else to play the roles; refused when one runs.
@@ -72,14 +73,14 @@ impl Foreground {
         title: &str,
     ) -> Result<Self, Problem> {
         let interrupt = interruption();
-        let helm = Helm::take_alone(Arc::clone(project), roles, interrupt.clone()).await;
-        let helm = helm.map_err(|error| error.explain())?;
-        Self::with(project, helm, interrupt, screen, decides, title, None).await
+        let supervisor = Supervisor::take_alone(Arc::clone(project), roles, interrupt.clone()).await;
+        let supervisor = supervisor.map_err(|error| error.explain())?;
+        Self::with(project, supervisor, interrupt, screen, decides, title, None).await
     }
 
     async fn with(
         project: &Arc<Project>,
-        helm: Helm,
+        supervisor: Supervisor,
         interrupt: CancellationToken,
         screen: Screen,
         decides: Decides,
@@ -101,7 +102,7 @@ impl Foreground {
             None => None,
         };
         let project = Arc::clone(project);
-        Ok(Foreground { project, helm, progress, caller, person, decides, family, recorded: None })
+        Ok(Foreground { project, supervisor, progress, caller, person, decides, family, recorded: None })
     }
 
     /// Repeats in the run what people did when it was recorded.
@@ -117,9 +118,9 @@ impl Foreground {
 
     /// Lets go of the project.
     pub(crate) async fn release(self) -> Result<(), Problem> {
-        let Foreground { helm, progress, .. } = self;
+        let Foreground { supervisor, progress, .. } = self;
         drop(progress);
-        helm.release().await.map_err(|error| error.explain())
+        supervisor.release().await.map_err(|error| error.explain())
     }
 
     async fn until_rest(&mut self, run: RunId) -> Result<Run, Problem> {
@@ -132,8 +133,8 @@ impl Foreground {
         let walls = Walls::find(&project).await;
         loop {
             let progress = &self.progress;
-            let mut show = |heard: Heard<'_>| {
-                let Heard::Event(entry) = heard else { return progress.hear(heard) };
+            let mut show = |update: Update<'_>| {
+                let Update::Event(entry) = update else { return progress.hear(update) };
                 if let Some(kin) = family.take_in(entry)
                     && !is_between_steps(entry)
                 {
@@ -141,7 +142,8 @@ impl Foreground {
                     walls.warn(entry).iter().for_each(|line| progress.print(line));
                 }
             };
-            let rested = self.helm.rest_run(run, &mut show).await.map_err(|error| explain(run, error))?;
+            let rested =
+                self.supervisor.rest_run(run, &mut show).await.map_err(|error| explain(run, error))?;
             if !self.act_as_recorded(&rested).await? && !self.decide(&rested).await? {
                 return Ok(rested);
             }

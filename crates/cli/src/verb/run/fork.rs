@@ -1,6 +1,6 @@
 //! `regatta run fork`.
 
-use super::carry::Manner;
+use super::follow::Manner;
 use super::run_id;
 use crate::arguments::Place;
 use crate::exit::Exit;

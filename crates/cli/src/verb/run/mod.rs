@@ -2,8 +2,8 @@
 
 mod answer;
 mod begin;
-mod carry;
 mod control;
+mod follow;
 mod foreground;
 mod fork;
 mod input;

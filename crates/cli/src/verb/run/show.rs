@@ -6,7 +6,7 @@ use crate::columns::{self, Fields};
 use crate::describe_run::{list_seen, shorten};
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
-use crate::verb::carry::problem_of;
+use crate::verb::follow::problem_of;
 use anstyle::Style;
 use clap::Args;
 use regatta_engine::Project;

@@ -4,7 +4,7 @@ use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::progress::Progress;
-use crate::verb::carry::{Begin, Manner, interruption};
+use crate::verb::follow::{Begin, Manner, interruption};
 use crate::verb::person::Person;
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};

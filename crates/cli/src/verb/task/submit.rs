@@ -3,7 +3,7 @@
 use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::carry::{Begin, Manner};
+use crate::verb::follow::{Begin, Manner};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;

@@ -9,7 +9,7 @@ use clap::Args;
 use regatta_engine::core::run::{Hold, Run};
 use regatta_engine::core::{Failure, Problem, TaskId};
 use regatta_engine::orders::{self, Caller, Given};
-use regatta_engine::{Carried, Error, Heard, Helm, Project};
+use regatta_engine::{Error, Followed, Project, Supervisor, Update};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -58,15 +58,15 @@ impl Manner {
         if self.no_wait {
             order(&project, &self.caller()).await.map_err(|error| error.explain())?;
         } else {
-            let mut carry = Carry::take(place.screen, &project, title).await?;
-            let given = match carry.until_ready(task, begin).await {
+            let mut follow = Follow::take(place.screen, &project, title).await?;
+            let given = match follow.until_ready(task, begin).await {
                 Ok(()) => order(&project, &self.caller()).await.map(|_| ()),
                 Err(error) => Err(error),
             };
             let taken: &[TaskId] = if given.is_ok() { &[task] } else { &[] };
-            let carried = carry.until_rest(taken).await;
+            let followed = follow.until_rest(taken).await;
             given.map_err(|error| error.explain())?;
-            carried?.into_iter().try_for_each(|carried| judge(place.screen, carried))?;
+            followed?.into_iter().try_for_each(|followed| judge(place.screen, followed))?;
         }
         super::task::show::print(place, &project, task).await
     }
@@ -81,42 +81,43 @@ impl Manner {
         order: impl AsyncFn(&Project, &Caller, TaskId) -> Result<Given, Error>,
     ) -> Result<BTreeMap<TaskId, Result<(), Problem>>, Problem> {
         let begin = if self.no_wait { Begin::AtOnce } else { Begin::WhenSettled };
-        let mut carry = Carry::take(place.screen, project, title).await?;
+        let mut follow = Follow::take(place.screen, project, title).await?;
         let mut outcomes = BTreeMap::new();
         for task in tasks {
-            let given = match carry.until_ready(*task, begin).await {
+            let given = match follow.until_ready(*task, begin).await {
                 Ok(()) => order(project, &self.caller(), *task).await.map(|_| ()),
                 Err(error) => Err(error),
             };
             if let Err(error @ Error::WaitEnded { .. }) = given {
-                carry.until_rest(&[]).await?;
+                follow.until_rest(&[]).await?;
                 return Err(error.explain());
             }
             outcomes.insert(*task, given.map_err(|error| error.explain()));
         }
         let is_taken = |task: &&TaskId| !self.no_wait && outcomes[task].is_ok();
         let taken: Vec<TaskId> = tasks.iter().filter(is_taken).copied().collect();
-        for carried in carry.until_rest(&taken).await? {
-            outcomes.insert(carried.task.id, judge(place.screen, carried));
+        for followed in follow.until_rest(&taken).await? {
+            outcomes.insert(followed.task.id, judge(place.screen, followed));
         }
         Ok(outcomes)
     }
 }
 
 /// The wait of one verb.
-struct Carry<'a> {
+struct Follow<'a> {
     project: &'a Project,
-    helm: Helm,
+    supervisor: Supervisor,
     progress: Progress,
     walls: Walls<'a>,
 }
 
-impl<'a> Carry<'a> {
+impl<'a> Follow<'a> {
     /// Is taken before the command is given, so that everything that follows it is seen.
     async fn take(screen: Screen, project: &'a Arc<Project>, title: &str) -> Result<Self, Problem> {
-        let helm = Helm::take(Arc::clone(project), interruption()).await.map_err(|error| error.explain())?;
+        let supervisor =
+            Supervisor::take(Arc::clone(project), interruption()).await.map_err(|error| error.explain())?;
         let walls = Walls::find(project).await;
-        Ok(Carry { project, helm, progress: Progress::new(screen, title), walls })
+        Ok(Follow { project, supervisor, progress: Progress::new(screen, title), walls })
     }
 
     /// Waits until what an earlier command, or a crash, left to be done for the task is done.
@@ -125,37 +126,38 @@ impl<'a> Carry<'a> {
             return Ok(());
         }
         let (progress, walls) = (&self.progress, &self.walls);
-        self.helm.settle(task, &mut |heard| show(progress, walls, &[], heard)).await
+        self.supervisor.settle(task, &mut |update| show(progress, walls, &[], update)).await
     }
 
     /// Waits until nothing more happens to the tasks by itself, and lets go of the project.
-    async fn until_rest(mut self, tasks: &[TaskId]) -> Result<Vec<Carried>, Problem> {
+    async fn until_rest(mut self, tasks: &[TaskId]) -> Result<Vec<Followed>, Problem> {
         let (progress, walls) = (&self.progress, &self.walls);
-        let carried = self.helm.rest_all(tasks, &mut |heard| show(progress, walls, tasks, heard)).await;
+        let followed =
+            self.supervisor.rest_all(tasks, &mut |update| show(progress, walls, tasks, update)).await;
         drop(self.progress);
-        let released = self.helm.release().await;
-        let carried = carried.map_err(|error| error.explain())?;
+        let released = self.supervisor.release().await;
+        let followed = followed.map_err(|error| error.explain())?;
         released.map_err(|error| error.explain())?;
-        Ok(carried)
+        Ok(followed)
     }
 }
 
-fn show(progress: &Progress, walls: &Walls<'_>, tasks: &[TaskId], heard: Heard<'_>) {
-    let is_ours = match heard {
-        Heard::Event(entry) => entry.task().is_some_and(|task| tasks.contains(&task)),
-        Heard::Turn(..) | Heard::Held(_) => true,
+fn show(progress: &Progress, walls: &Walls<'_>, tasks: &[TaskId], update: Update<'_>) {
+    let is_ours = match update {
+        Update::Event(entry) => entry.task().is_some_and(|task| tasks.contains(&task)),
+        Update::Turn(..) | Update::Held(_) => true,
     };
     if is_ours {
-        progress.hear(heard);
-        if let Heard::Event(entry) = heard {
+        progress.hear(update);
+        if let Update::Event(entry) = update {
             walls.warn(entry).iter().for_each(|line| progress.print(line));
         }
     }
 }
 
 /// Says what became of a task that was waited for, and what else it waits for.
-fn judge(screen: Screen, carried: Carried) -> Result<(), Problem> {
-    let Carried { task, run, is_queued } = carried;
+fn judge(screen: Screen, followed: Followed) -> Result<(), Problem> {
+    let Followed { task, run, is_queued } = followed;
     if let Some(run) = &run {
         say_how_it_goes_on(screen, run);
     }

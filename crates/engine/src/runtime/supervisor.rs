@@ -38,11 +38,11 @@ const HELD_AFTER: Duration = Duration::from_secs(3);
 const GIVE_UP_AFTER: Duration = Duration::from_secs(3);
 
 /// Called for each report while a command is carried out.
-pub type Progress<'a> = &'a mut (dyn FnMut(Heard<'_>) + Send);
+pub type Progress<'a> = &'a mut (dyn FnMut(Update<'_>) + Send);
 
 /// What is reported while a command is carried out.
 #[derive(Debug, Clone, Copy)]
-pub enum Heard<'a> {
+pub enum Update<'a> {
     /// Something happened.
     Event(&'a Entry),
     /// Another command is working on its own tasks, and this one waits for its turn.
@@ -53,7 +53,7 @@ pub enum Heard<'a> {
 
 /// The state of a task to which nothing more happens automatically.
 #[derive(Debug, Clone)]
-pub struct Carried {
+pub struct Followed {
     /// The task.
     pub task: Task,
     /// The run that works on it, if that run waits for a person.
@@ -72,7 +72,7 @@ enum Until {
 }
 
 /// The hold of one process on a project's engine for as long as it waits.
-pub struct Helm {
+pub struct Supervisor {
     project: Arc<Project>,
     engine: Option<Engine>,
     /// Who runs the engine, if that is not us.
@@ -97,7 +97,7 @@ struct Wait {
     idle: Option<Instant>,
 }
 
-impl Helm {
+impl Supervisor {
     /// Takes hold of a project for a verb. An engine is started once there is something to wait for, and
     /// performs only the sessions of that work.
     pub async fn take(project: Arc<Project>, interrupt: CancellationToken) -> Result<Self, Error> {
@@ -116,9 +116,9 @@ impl Helm {
         roles: Arc<dyn runs::Roles>,
         interrupt: CancellationToken,
     ) -> Result<Self, Error> {
-        let mut helm = Self::hold(project, roles, None, interrupt).await?;
-        helm.ensure_engine().await?;
-        Ok(helm)
+        let mut supervisor = Self::hold(project, roles, None, interrupt).await?;
+        supervisor.ensure_engine().await?;
+        Ok(supervisor)
     }
 
     /// Starts an engine with other players for the roles of runs; refused when another engine runs.
@@ -128,9 +128,9 @@ impl Helm {
         interrupt: CancellationToken,
     ) -> Result<Self, Error> {
         let own = Some(watch::Sender::new(Own::default()));
-        let mut helm = Self::hold(project, roles, own, interrupt).await?;
-        helm.engine = Some(helm.start().await?);
-        Ok(helm)
+        let mut supervisor = Self::hold(project, roles, own, interrupt).await?;
+        supervisor.engine = Some(supervisor.start().await?);
+        Ok(supervisor)
     }
 
     async fn hold(
@@ -141,7 +141,7 @@ impl Helm {
     ) -> Result<Self, Error> {
         let seen = Journal::at_end(&project).await?.position();
         let (engine, other, waits_since, told_of) = (None, None, None, None);
-        Ok(Helm { project, engine, other, roles, interrupt, own, waits_since, told_of, seen })
+        Ok(Supervisor { project, engine, other, roles, interrupt, own, waits_since, told_of, seen })
     }
 
     /// Waits until no earlier command for the task is being carried out.
@@ -150,9 +150,9 @@ impl Helm {
     }
 
     /// Waits until nothing more happens to the task automatically.
-    pub async fn rest(&mut self, task: TaskId, progress: Progress<'_>) -> Result<Carried, Error> {
-        let mut carried = self.rest_all(&[task], progress).await?;
-        Ok(carried.pop().expect("one task was waited for"))
+    pub async fn rest(&mut self, task: TaskId, progress: Progress<'_>) -> Result<Followed, Error> {
+        let mut followed = self.rest_all(&[task], progress).await?;
+        Ok(followed.pop().expect("one task was waited for"))
     }
 
     /// Waits until nothing more happens to any of the tasks automatically. Queued ones are assigned as there
@@ -161,15 +161,15 @@ impl Helm {
         &mut self,
         tasks: &[TaskId],
         progress: Progress<'_>,
-    ) -> Result<Vec<Carried>, Error> {
+    ) -> Result<Vec<Followed>, Error> {
         let wait = self.wait(tasks, progress, Until::AtRest).await?;
-        let mut carried = Vec::new();
+        let mut followed = Vec::new();
         for id in tasks {
             let task = wait.tasks[id].clone();
             let run = self.find_what_it_waits_for(&task).await?;
-            carried.push(Carried { task, run, is_queued: wait.crew.find_queued(*id).is_some() });
+            followed.push(Followed { task, run, is_queued: wait.crew.find_queued(*id).is_some() });
         }
-        Ok(carried)
+        Ok(followed)
     }
 
     async fn find_what_it_waits_for(&self, task: &Task) -> Result<Option<Run>, Error> {
@@ -221,7 +221,7 @@ impl Helm {
             if !entries.is_empty() && quiet_since.is_some() {
                 quiet_since = Some(Instant::now());
             }
-            entries.iter().for_each(|entry| progress(Heard::Event(entry)));
+            entries.iter().for_each(|entry| progress(Update::Event(entry)));
         }
     }
 
@@ -264,7 +264,7 @@ impl Helm {
                 }
                 entries = next_entries(&mut journal, self.engine.is_some()) => entries?,
             };
-            entries.iter().for_each(|entry| progress(Heard::Event(entry)));
+            entries.iter().for_each(|entry| progress(Update::Event(entry)));
             for id in open {
                 if entries.iter().any(|entry| entry.task() == Some(id)) {
                     wait.tasks.insert(id, orders::get_task(&project, id).await?);
@@ -417,7 +417,7 @@ impl Helm {
             }
         }
         if !held.is_empty() {
-            progress(Heard::Held(&held));
+            progress(Update::Held(&held));
         }
         Ok(())
     }
@@ -435,7 +435,7 @@ impl Helm {
         }
         let ours = ours.borrow().clone();
         if !is_within(&self.project, &ours, theirs).await? {
-            progress(Heard::Turn(holder, theirs));
+            progress(Update::Turn(holder, theirs));
         }
         self.told_of = Some(holder.pid);
         Ok(())
@@ -483,7 +483,7 @@ async fn find_run(project: &Project, task: &Task) -> Result<Option<Run>, Error> 
 
 /// Reports what happened up to now.
 async fn read_on(journal: &mut Journal<'_>, progress: Progress<'_>) -> Result<(), Error> {
-    journal.read().await?.iter().for_each(|entry| progress(Heard::Event(entry)));
+    journal.read().await?.iter().for_each(|entry| progress(Update::Event(entry)));
     Ok(())
 }
 
