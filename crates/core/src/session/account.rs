@@ -28,7 +28,7 @@ pub struct Account {
     pub spent: Spent,
     /// What is set aside for each session under way.
     pub held: BTreeMap<String, Allowance>,
-    /// The agents' own sessions that can be taken up again, by [`Subject::seat`](super::Subject::seat).
+    /// The agents' own sessions that can be taken up again, by [`Subject::conversation`](super::Subject::conversation).
     pub resumable: BTreeMap<String, Resumable>,
     /// What agents wait for a person to answer, by [`Subject::name_question`](super::Subject::name_question).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -141,17 +141,17 @@ impl Account {
             }
             Event::SessionClosed { subject, usage, agent_session, agent_session_gone, .. } => {
                 if *agent_session_gone {
-                    self.resumable.remove(&subject.seat());
+                    self.resumable.remove(&subject.conversation());
                 }
                 self.held.remove(&subject.session);
                 self.parked.remove(&subject.session);
                 self.questions.retain(|_, asked| asked.subject.session != subject.session);
                 self.spent = self.spent.plus(usage);
                 if let Some(name) = agent_session {
-                    let before = self.resumable.remove(&subject.seat());
+                    let before = self.resumable.remove(&subject.conversation());
                     let before = before.filter(|before| before.name == *name).map(|before| before.usage);
                     let usage = before.unwrap_or_default().plus(usage);
-                    self.resumable.insert(subject.seat(), Resumable { name: name.clone(), usage });
+                    self.resumable.insert(subject.conversation(), Resumable { name: name.clone(), usage });
                 }
             }
         }

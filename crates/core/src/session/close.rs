@@ -144,8 +144,11 @@ mod tests {
         assert!(matches!(refused, Refusal::BudgetExceeded { scope: Scope::Run(of), .. } if of == run(1)));
         assert_eq!(books.open(&budget, &of_run(2, &[])), Ok(tokens(40)));
         let above = &books.accounts[&Scope::Run(run(1))].resumable;
-        assert!(!above.contains_key(&of_run(1, &[]).seat()), "{above:?} are conversations of children");
-        assert!(books.accounts[&Scope::Run(run(4))].resumable.contains_key(&of_run(4, &[1]).seat()));
+        assert!(
+            !above.contains_key(&of_run(1, &[]).conversation()),
+            "{above:?} are conversations of children"
+        );
+        assert!(books.accounts[&Scope::Run(run(4))].resumable.contains_key(&of_run(4, &[1]).conversation()));
     }
 
     #[test]

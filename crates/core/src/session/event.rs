@@ -168,12 +168,12 @@ impl Subject {
 
     /// Returns under what its agent's own session is remembered: the next session of the same agent in the same role
     /// can take it up again.
-    pub fn seat(&self) -> String {
-        let seat = format!("{}/{}", self.agent_id, self.role.as_deref().unwrap_or_default());
+    pub fn conversation(&self) -> String {
+        let conversation = format!("{}/{}", self.agent_id, self.role.as_deref().unwrap_or_default());
         match (self.task_id, self.run_id) {
             // It is on the accounts of the runs above too, where it must not be taken for theirs.
-            (None, Some(run)) if !self.above.is_empty() => format!("{seat}/{run}"),
-            _ => seat,
+            (None, Some(run)) if !self.above.is_empty() => format!("{conversation}/{run}"),
+            _ => conversation,
         }
     }
 }

@@ -230,5 +230,5 @@ fn find_resumable(accounts: &[Charged<'_>], subject: &Subject) -> Option<Resumab
         (None, None) => return None,
     };
     let (_, account) = accounts.iter().find(|(scope, _)| *scope == own)?;
-    account.resumable.get(&subject.seat()).cloned()
+    account.resumable.get(&subject.conversation()).cloned()
 }

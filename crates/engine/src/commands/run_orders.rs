@@ -13,8 +13,8 @@ use crate::log::{Folded, Kept, NO_SNAPSHOT};
 use crate::project::Project;
 use crate::recording::tape;
 use crate::runs::book::Listed;
+use crate::runs::driver;
 use crate::runs::family;
-use crate::runs::seat;
 use regatta_flow::Workflow;
 use regatta_store::Version;
 use serde_json::Value;
@@ -96,7 +96,7 @@ pub async fn stop(
     reason: Option<String>,
 ) -> Result<(), Error> {
     let envelope = Envelope::of(caller, &Request::StopRun { run, reason: reason.as_deref() });
-    seat::tell(project, &envelope, run, Command::Stop { reason }).await
+    driver::tell(project, &envelope, run, Command::Stop { reason }).await
 }
 
 /// Answers the question of a run in one step; a question of another step stays open.
@@ -108,7 +108,7 @@ pub async fn answer(
     text: String,
 ) -> Result<(), Error> {
     let envelope = Envelope::of(caller, &Request::AnswerRun { run, approved, text: &text });
-    seat::tell(project, &envelope, run, Command::Answer { step, approved, text }).await
+    driver::tell(project, &envelope, run, Command::Answer { step, approved, text }).await
 }
 
 /// Starts a new run from a step of an earlier one; by default from its last step.
@@ -150,7 +150,7 @@ fn first(ids: Vec<RunId>) -> Result<RunId, Error> {
 
 /// Returns the run, or the refusal that there is none.
 pub async fn get_run(project: &Project, run: RunId) -> Result<Run, Error> {
-    seat::load(project, run).await?.state.ok_or(Error::Refused(Refusal::RunNotFound { run }))
+    driver::load(project, run).await?.state.ok_or(Error::Refused(Refusal::RunNotFound { run }))
 }
 
 /// Loads every event of a run.

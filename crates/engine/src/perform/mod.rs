@@ -26,7 +26,7 @@ use crate::commands::round::Envelope;
 use crate::core::{Actor, Command, Effect, Outcome, TaskId};
 use crate::error::Error;
 use crate::project::Project;
-use crate::runs::seats::Seats;
+use crate::runs::drivers::Drivers;
 use crate::runtime::engine;
 use crate::session::charge::Charges;
 use crate::session::role::Roles;
@@ -51,7 +51,7 @@ pub(crate) struct Work {
     /// The sessions that wait for budget that others have set aside.
     pub(crate) charges: Arc<Charges>,
     /// The places of runs that wait for their children.
-    pub(crate) seats: Arc<Seats>,
+    pub(crate) drivers: Arc<Drivers>,
     /// Becomes true when the engine is about to exit: running effects end, and no others begin.
     pub(crate) leaving: watch::Receiver<bool>,
 }
@@ -174,7 +174,7 @@ impl Work {
             places: Arc::new(Places::new(project.config())),
             under_way: Arc::default(),
             charges: Arc::default(),
-            seats: Arc::default(),
+            drivers: Arc::default(),
             leaving: watch::channel(false).1,
         }
     }

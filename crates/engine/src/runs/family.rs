@@ -10,7 +10,7 @@ use crate::core::run::{Command, Hold, Run};
 use crate::core::{Actor, RunId};
 use crate::error::Error;
 use crate::project::Project;
-use crate::runs::seat::Seat;
+use crate::runs::driver::Driver;
 use std::collections::BTreeMap;
 
 /// Returns the runs that a run is a child of, the nearest first.
@@ -43,36 +43,36 @@ struct TellFamily<'a> {
 }
 
 impl Round for TellFamily<'_> {
-    type Reads = Vec<Seat>;
+    type Reads = Vec<Driver>;
     type Answer = ();
 
     /// Loads the run and all below it that have not ended, each after its parent.
-    async fn load(&self, project: &Project) -> Result<Vec<Seat>, Error> {
+    async fn load(&self, project: &Project) -> Result<Vec<Driver>, Error> {
         let mut family = Vec::new();
         let mut next = vec![self.run];
         while let Some(run) = next.pop() {
-            let seat = Seat::load_bare(project, run).await?;
-            next.extend(seat.run().children_under_way());
-            family.push(seat);
+            let driver = Driver::load_bare(project, run).await?;
+            next.extend(driver.run().children_under_way());
+            family.push(driver);
         }
         Ok(family)
     }
 
-    fn decide(&self, family: &mut Vec<Seat>, batch: &mut Batch) -> Result<Verdict<()>, Error> {
+    fn decide(&self, family: &mut Vec<Driver>, batch: &mut Batch) -> Result<Verdict<()>, Error> {
         let mut paused: BTreeMap<RunId, bool> = BTreeMap::new();
-        for seat in family {
-            match seat.run().parent.as_ref().and_then(|parent| paused.get(&parent.run_id)) {
-                None => seat.decide(self.actor.clone(), &self.command, batch)?,
+        for driver in family {
+            match driver.run().parent.as_ref().and_then(|parent| paused.get(&parent.run_id)) {
+                None => driver.decide(self.actor.clone(), &self.command, batch)?,
                 Some(&is_paused) => {
-                    seat.decide(Actor::Engine, &Command::FollowParent { is_paused }, batch)?;
+                    driver.decide(Actor::Engine, &Command::FollowParent { is_paused }, batch)?;
                     // What an error holds is tried again with the run above it.
-                    let is_held_by_error = matches!(seat.run().hold(), Some(Hold::Error { .. }));
+                    let is_held_by_error = matches!(driver.run().hold(), Some(Hold::Error { .. }));
                     if self.command == Command::Resume && is_held_by_error {
-                        seat.decide(self.actor.clone(), &Command::Resume, batch)?;
+                        driver.decide(self.actor.clone(), &Command::Resume, batch)?;
                     }
                 }
             }
-            paused.insert(seat.run().id, seat.run().pauses_children());
+            paused.insert(driver.run().id, driver.run().pauses_children());
         }
         Ok(Verdict::Append(()))
     }

@@ -5,14 +5,19 @@ use crate::commands::orders;
 use crate::core::{CommitId, Finding, Findings, Outcome};
 use crate::error::Error;
 use crate::perform::Work;
-use crate::runs::seat::Seat;
+use crate::runs::driver::Driver;
 use regatta_flow::{NodeKind, Occasion, findings};
 use serde_json::Value;
 
 /// Notes what a role found, if its node says where that is. A repetition of the step notes it again, which is the same.
-pub(crate) async fn note(work: &Work, seat: &Seat, output: &Value, commit: &CommitId) -> Result<(), Error> {
-    let Some(task) = seat.run().find_task() else { return Ok(()) };
-    let results = find(seat, output);
+pub(crate) async fn note(
+    work: &Work,
+    driver: &Driver,
+    output: &Value,
+    commit: &CommitId,
+) -> Result<(), Error> {
+    let Some(task) = driver.run().find_task() else { return Ok(()) };
+    let results = find(driver, output);
     if results.is_empty() {
         return Ok(());
     }
@@ -22,9 +27,9 @@ pub(crate) async fn note(work: &Work, seat: &Seat, output: &Value, commit: &Comm
 }
 
 /// Returns what a role found; nothing if its output is not what it has to be, since it is then asked again.
-fn find(seat: &Seat, output: &Value) -> Vec<Finding> {
+fn find(driver: &Driver, output: &Value) -> Vec<Finding> {
     let now = clock::now().as_millisecond();
-    let (run, workflow) = (seat.run(), seat.workflow());
+    let (run, workflow) = (driver.run(), driver.workflow());
     let Some(node) = workflow.find_node(run.node.as_str()) else { return Vec::new() };
     let NodeKind::Agent { role, findings: Some(_), .. } = &node.kind else { return Vec::new() };
     if workflow.roles.get(&role.name).is_none_or(|role| role.check_output(output).is_err()) {

@@ -1,19 +1,19 @@
 //! What only runs need: workflow definitions, the run that is kept in memory from step to step, families, and replay.
 //!
 //! Does not start a session and does not decide: the rules are in `core::run`. Each step is one append. Start reading at
-//! `seat`, then `drive`.
+//! `driver`, then `drive`.
 
 pub(crate) mod book;
 pub(crate) mod cancelled;
 mod copy;
 pub(crate) mod drive;
+pub(crate) mod driver;
+pub(crate) mod drivers;
 pub(crate) mod family;
 mod files;
 pub(crate) mod findings;
 mod replay;
 mod scope;
-pub(crate) mod seat;
-pub(crate) mod seats;
 mod shipped;
 pub(crate) mod trouble;
 pub(crate) mod way;
@@ -39,8 +39,8 @@ pub use crate::view::workflow::{
 };
 pub use book::{BookError, Listed, Origin, find_workflow, list_workflows};
 pub use copy::copy_workflow;
+pub(crate) use driver::find_within;
 pub(crate) use family::find_above;
 pub use replay::{Replayed, replay};
 pub use scope::{Scope, load_scope};
-pub(crate) use seat::find_within;
 pub use way::Stage;

@@ -4,7 +4,7 @@ use crate::clock;
 use crate::core::RunId;
 use crate::error::Error;
 use crate::project::Project;
-use crate::runs::seat::Seat;
+use crate::runs::driver::Driver;
 use serde_json::Value;
 
 /// What an expression sees between two steps of a run.
@@ -18,8 +18,8 @@ pub struct Scope {
 
 /// Loads what an expression sees of a run in its current state.
 pub async fn load_scope(project: &Project, run: RunId) -> Result<Scope, Error> {
-    let seat = Seat::load(project, run).await?;
-    let (run, workflow) = (seat.run(), seat.workflow());
+    let driver = Driver::load(project, run).await?;
+    let (run, workflow) = (driver.run(), driver.workflow());
     let (mut root, variables) = run.sheet.look(workflow, clock::now().as_millisecond(), |look| {
         let variable = |bind: &regatta_flow::Bind| {
             let path = bind.place.resolve(look).ok()??;

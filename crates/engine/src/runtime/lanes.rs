@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::perform;
 use crate::perform::Work;
 use crate::project::Project;
-use crate::runs::seats::Seats;
+use crate::runs::drivers::Drivers;
 use crate::runtime::control::Control;
 use crate::runtime::scope::is_short;
 use crate::runtime::under_way::UnderWay;
@@ -47,7 +47,7 @@ pub(crate) struct Lanes {
     places: Arc<Places>,
     under_way: Arc<UnderWay>,
     charges: Arc<Charges>,
-    seats: Arc<Seats>,
+    drivers: Arc<Drivers>,
     roles: Arc<dyn Roles>,
     leaving: watch::Sender<bool>,
     mood: Mood,
@@ -74,7 +74,7 @@ impl Lanes {
             places,
             under_way: Arc::default(),
             charges: Arc::default(),
-            seats: Arc::default(),
+            drivers: Arc::default(),
             roles,
             leaving: watch::Sender::new(false),
             mood: Mood::Working,
@@ -186,7 +186,7 @@ impl Lanes {
             places: Arc::clone(&self.places),
             under_way: Arc::clone(&self.under_way),
             charges: Arc::clone(&self.charges),
-            seats: Arc::clone(&self.seats),
+            drivers: Arc::clone(&self.drivers),
             leaving: self.leaving.subscribe(),
         };
         let done = self.done.clone();

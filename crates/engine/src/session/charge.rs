@@ -322,7 +322,7 @@ tokens = 1000
             places: Arc::new(Places::new(project.config())),
             under_way: Arc::default(),
             charges: Arc::default(),
-            seats: Arc::default(),
+            drivers: Arc::default(),
             leaving: watch::channel(false).1,
             project,
         };

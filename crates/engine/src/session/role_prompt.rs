@@ -3,15 +3,15 @@
 use crate::clock;
 use crate::core::Failure;
 use crate::core::run::{Phase, Run, explain_node};
-use crate::runs::seat::Seat;
+use crate::runs::driver::Driver;
 use regatta_flow::{StepFault, Workflow, inputs, prompt};
 use serde_json::Value;
 use std::fmt::Write as _;
 
 /// Renders the prompt for the node that a run is at.
-pub(crate) fn render(seat: &Seat, role: &str) -> Result<String, Box<Failure>> {
+pub(crate) fn render(driver: &Driver, role: &str) -> Result<String, Box<Failure>> {
     let now = clock::now().as_millisecond();
-    let (run, workflow) = (seat.run(), seat.workflow());
+    let (run, workflow) = (driver.run(), driver.workflow());
     let told =
         from_template(run, workflow, role, now).map_err(|fault| Box::new(explain_node(run, &fault)))?;
     // However a template ends, each part below begins after a blank line.

@@ -10,12 +10,12 @@ use crate::error::Error;
 use crate::perform::Work;
 use crate::perform::runs::mend;
 use crate::project::Project;
-use crate::runs::seat::{self, Seat};
+use crate::runs::driver::{self, Driver};
 use std::collections::BTreeMap;
 
 pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Error> {
     let project = &work.project;
-    let mut place = work.seats.enter(run).await;
+    let mut place = work.drivers.enter(run).await;
     let reads = match place.take() {
         Some(parent) => Some(Family { parent, children: NewRuns::load(project).await? }),
         None => None,
@@ -34,7 +34,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
 /// Holds the run because of an item whose child cannot begin.
 async fn hold(
     work: &Work,
-    (run, parent): (RunId, Option<Seat>),
+    (run, parent): (RunId, Option<Driver>),
     step: u64,
     mut failure: Failure,
 ) -> Result<(), Error> {
@@ -43,7 +43,7 @@ async fn hold(
         failure.hint =
             format!("fix the workflow (`regatta workflow check`), then {command} continues with it");
     }
-    seat::tell(&work.project, &work.envelope(), run, Command::NotPerformed { step, failure }).await
+    driver::tell(&work.project, &work.envelope(), run, Command::NotPerformed { step, failure }).await
 }
 
 /// The start of all children that can be started. The answer is the failure of one that cannot.
@@ -54,7 +54,7 @@ struct StartChildren {
 
 /// A run with its new children.
 struct Family {
-    parent: Seat,
+    parent: Driver,
     children: NewRuns,
 }
 
@@ -65,7 +65,7 @@ impl Round for StartChildren {
     type Answer = Option<Failure>;
 
     async fn load(&self, project: &Project) -> Result<Family, Error> {
-        let parent = Seat::load(project, self.run).await?;
+        let parent = Driver::load(project, self.run).await?;
         Ok(Family { parent, children: NewRuns::load(project).await? })
     }
 

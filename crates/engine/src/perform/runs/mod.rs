@@ -18,7 +18,7 @@ use crate::core::RunId;
 use crate::core::run::Command;
 use crate::error::Error;
 use crate::perform::Work;
-use crate::runs::seat;
+use crate::runs::driver;
 use crate::runs::trouble;
 
 /// Holds a run for which something could not be performed, and settles the intent with it.
@@ -35,5 +35,5 @@ pub(super) async fn or_hold(
 
 /// Reports the outcome of an effect to a run, and settles the intent with it.
 async fn settle(work: &Work, run: RunId, command: Command) -> Result<(), Error> {
-    seat::tell(&work.project, &work.envelope(), run, command).await
+    driver::tell(&work.project, &work.envelope(), run, command).await
 }

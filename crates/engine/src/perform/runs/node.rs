@@ -16,8 +16,8 @@ use crate::perform::{Work, run_checks};
 use crate::project::Project;
 use crate::runs::cancelled;
 use crate::runs::drive::{self, Drive, Driven};
+use crate::runs::driver::{self, Driver};
 use crate::runs::findings;
-use crate::runs::seat::{self, Seat};
 use crate::runs::trouble;
 use crate::runtime::control::Control;
 use crate::runtime::under_way::OnTask;
@@ -34,39 +34,39 @@ pub(crate) async fn perform(
     (run, step): (RunId, u64),
     control: &Control,
 ) -> Result<(), Error> {
-    let mut seat = match Seat::load(&work.project, run).await {
-        Ok(seat) => seat,
+    let mut driver = match Driver::load(&work.project, run).await {
+        Ok(driver) => driver,
         Err(error) => return or_hold(work, run, step, Err(error)).await,
     };
     let mut intent = work.intent;
     loop {
         let envelope = Envelope { settles: vec![intent], ..work.envelope() };
-        let Some(&Phase::Performing { asks, .. }) = seat.run().phase() else {
+        let Some(&Phase::Performing { asks, .. }) = driver.run().phase() else {
             return round::settle(&work.project, &envelope).await;
         };
-        if find_hold(seat.run()).is_some() {
-            left::end(work, seat.run()).await?;
-            let held = round::submit(&work.project, &envelope, &PutOff { run }, Some(seat)).await?;
+        if find_hold(driver.run()).is_some() {
+            left::end(work, driver.run()).await?;
+            let held = round::submit(&work.project, &envelope, &PutOff { run }, Some(driver)).await?;
             match held.reads.filter(|_| !held.answer) {
-                Some(resumed) => seat = resumed,
+                Some(resumed) => driver = resumed,
                 None => return Ok(()),
             }
             continue;
         }
         // Held until the outcome is stored: until then its task is not cancelled.
-        let on_task = seat.run().find_task().map(|task| work.under_way.enter(task, control));
+        let on_task = driver.run().find_task().map(|task| work.under_way.enter(task, control));
         let control = on_task.as_ref().map_or(control, OnTask::control);
-        let played = Box::pin(play(work, roles, &mut seat, asks, control)).await;
-        let Some(command) = trouble::or_hold(seat.run(), played)? else { return Ok(()) };
+        let played = Box::pin(play(work, roles, &mut driver, asks, control)).await;
+        let Some(command) = trouble::or_hold(driver.run(), played)? else { return Ok(()) };
         if let Command::PutOff { .. } = command {
             // As if nobody had begun: read the run again.
-            seat = Seat::load(&work.project, run).await?;
+            driver = Driver::load(&work.project, run).await?;
             continue;
         }
         crash::point("perform_node.played");
-        let (stepped, asked) = seat::give(&work.project, &envelope, (run, Some(seat)), command).await?;
+        let (stepped, asked) = driver::give(&work.project, &envelope, (run, Some(driver)), command).await?;
         match (stepped, next_of(&asked)) {
-            (Some(stepped), Some(next)) if !work.is_leaving() => (seat, intent) = (stepped, next),
+            (Some(stepped), Some(next)) if !work.is_leaving() => (driver, intent) = (stepped, next),
             _ => return Ok(()),
         }
     }
@@ -79,16 +79,16 @@ struct PutOff {
 }
 
 impl Round for PutOff {
-    type Reads = Seat;
+    type Reads = Driver;
     type Answer = bool;
 
-    async fn load(&self, project: &Project) -> Result<Seat, Error> {
-        Seat::load(project, self.run).await
+    async fn load(&self, project: &Project) -> Result<Driver, Error> {
+        Driver::load(project, self.run).await
     }
 
-    fn decide(&self, seat: &mut Seat, batch: &mut Batch) -> Result<Verdict<bool>, Error> {
-        let Some(command) = find_hold(seat.run()) else { return Ok(Verdict::Withdraw(false)) };
-        seat.decide(Actor::Engine, &command, batch)?;
+    fn decide(&self, driver: &mut Driver, batch: &mut Batch) -> Result<Verdict<bool>, Error> {
+        let Some(command) = find_hold(driver.run()) else { return Ok(Verdict::Withdraw(false)) };
+        driver.decide(Actor::Engine, &command, batch)?;
         Ok(Verdict::Append(true))
     }
 }
@@ -119,21 +119,21 @@ fn next_of(asked: &[(IntentId, Effect)]) -> Option<IntentId> {
 async fn play(
     work: &Work,
     roles: &dyn Roles,
-    seat: &mut Seat,
+    driver: &mut Driver,
     asks: u32,
     control: &Control,
 ) -> Result<Option<Command>, Error> {
-    let step = seat.run().step;
-    let played = match find_kind(seat) {
-        Some(Kind::Role(role)) => match ask(work, roles, seat, &role, control).await? {
+    let step = driver.run().step;
+    let played = match find_kind(driver) {
+        Some(Kind::Role(role)) => match ask(work, roles, driver, &role, control).await? {
             Ok(played) => played,
             Err(failure) => return Ok(Some(Command::Unperformable { step, failure: *failure })),
         },
-        Some(Kind::Checks(names)) => check(work, seat, &names, control).await?,
-        None => Played::Failed(gone(seat.run().id, &mend::find_command(work, seat.run()).await?)),
+        Some(Kind::Checks(names)) => check(work, driver, &names, control).await?,
+        None => Played::Failed(gone(driver.run().id, &mend::find_command(work, driver.run()).await?)),
     };
     if let Played::Committed(output, head) = &played {
-        findings::note(work, seat, output, head).await?;
+        findings::note(work, driver, output, head).await?;
     }
     Ok(match played {
         Played::Returned(output) => Some(Command::Performed { step, asks, output, head: None }),
@@ -142,8 +142,8 @@ async fn play(
         Played::PutOff => Some(Command::PutOff { step }),
         Played::Stopped(StopReason::Shutdown) => None,
         Played::Stopped(_) => {
-            let failure = stopped(seat.run().id);
-            Some(if seat.run().hold().is_some() {
+            let failure = stopped(driver.run().id);
+            Some(if driver.run().hold().is_some() {
                 Command::Stopped
             } else {
                 Command::NotPerformed { step, failure }
@@ -157,8 +157,8 @@ enum Kind {
     Checks(Option<Vec<String>>),
 }
 
-fn find_kind(seat: &Seat) -> Option<Kind> {
-    match &seat.workflow().find_node(seat.run().node.as_str())?.kind {
+fn find_kind(driver: &Driver) -> Option<Kind> {
+    match &driver.workflow().find_node(driver.run().node.as_str())?.kind {
         NodeKind::Agent { role, .. } => Some(Kind::Role(role.name.clone())),
         NodeKind::Check { names, .. } => {
             let names = names.as_ref().map(|names| names.iter().map(|name| name.name.clone()).collect());
@@ -172,34 +172,34 @@ fn find_kind(seat: &Seat) -> Option<Kind> {
 async fn ask(
     work: &Work,
     roles: &dyn Roles,
-    seat: &mut Seat,
+    driver: &mut Driver,
     role: &str,
     control: &Control,
 ) -> Result<Result<Played, Box<Failure>>, Error> {
     let prompt = if roles.reads_prompts() {
-        match crate::session::role_prompt::render(seat, role) {
+        match crate::session::role_prompt::render(driver, role) {
             Ok(prompt) => prompt,
             Err(failure) => return Ok(Err(failure)),
         }
     } else {
         String::new()
     };
-    let workflow = seat.workflow();
-    let Some(node) = workflow.find_node(seat.run().node.as_str()) else {
-        return Ok(Ok(Played::Failed(gone(seat.run().id, &mend::find_command(work, seat.run()).await?))));
+    let workflow = driver.workflow();
+    let Some(node) = workflow.find_node(driver.run().node.as_str()) else {
+        return Ok(Ok(Played::Failed(gone(driver.run().id, &mend::find_command(work, driver.run()).await?))));
     };
-    let ask = Ask { project: &work.project, workflow, run: seat.run(), node, role, prompt, control, work };
+    let ask = Ask { project: &work.project, workflow, run: driver.run(), node, role, prompt, control, work };
     roles.play(ask).await.map(Ok)
 }
 
 /// Runs the project's checks in the worktree of the node's task, which is taken up as for a role.
 async fn check(
     work: &Work,
-    seat: &Seat,
+    driver: &Driver,
     names: &Option<Vec<String>>,
     control: &Control,
 ) -> Result<Played, Error> {
-    let run = seat.run();
+    let run = driver.run();
     let all: Vec<String> = work.project.config().checks.keys().cloned().collect();
     let names = names.clone().unwrap_or_else(|| all.clone());
     let unknown: Vec<&str> = names.iter().filter(|name| !all.contains(name)).map(String::as_str).collect();
@@ -215,25 +215,25 @@ async fn check(
             no_board(run.id, &command)
         }));
     };
-    let agent = match drive::find_agent(work, (run, seat.workflow()), (item, task)) {
+    let agent = match drive::find_agent(work, (run, driver.workflow()), (item, task)) {
         Ok(agent) => agent,
         Err(failure) => return Ok(Played::Failed(failure)),
     };
     let drive = Drive { work, run, item, task, agent: &agent };
     match drive.until_ready(control).await? {
-        Driven::Ready(task) => check_in(work, seat, &task, &names, control).await,
+        Driven::Ready(task) => check_in(work, driver, &task, &names, control).await,
         Driven::Not(played) => Ok(played),
     }
 }
 
 async fn check_in(
     work: &Work,
-    seat: &Seat,
+    driver: &Driver,
     task: &Task,
     names: &[String],
     control: &Control,
 ) -> Result<Played, Error> {
-    let (run, id) = (seat.run().id, task.id);
+    let (run, id) = (driver.run().id, task.id);
     let results = tokio::select! {
         biased;
         reason = control.asked() => Err(reason),

@@ -20,7 +20,7 @@ use crate::perform::log_watch::LogWatch;
 use crate::perform::runs::settle;
 use crate::project::Project;
 use crate::runs::drive::{self, Drive, Found};
-use crate::runs::seat::Seat;
+use crate::runs::driver::Driver;
 use crate::runs::trouble;
 use crate::task_files;
 use jiff::Timestamp;
@@ -32,13 +32,13 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
     let project = &work.project;
     let publish = Publish { run, step, settings: &project.config().settings };
     loop {
-        let seat = Seat::load(project, run).await?;
-        let Some(takes_up) = publish.is_due(seat.run()) else {
+        let driver = Driver::load(project, run).await?;
+        let Some(takes_up) = publish.is_due(driver.run()) else {
             return round::settle(project, &work.envelope()).await;
         };
         // What it takes up was published before.
-        if takes_up && find_items(&seat, clock::now()).is_ok_and(|items| items.is_empty()) {
-            match take_up(work, &seat).await? {
+        if takes_up && find_items(&driver, clock::now()).is_ok_and(|items| items.is_empty()) {
+            match take_up(work, &driver).await? {
                 TakenUp::All => {}
                 TakenUp::Not(failure) => {
                     return settle(work, run, Command::NotPerformed { step, failure }).await;
@@ -71,11 +71,11 @@ enum TakenUp {
 /// Takes up the items that the other run had begun at the point of the fork, each at its last commit then.
 ///
 /// Otherwise a step that performs nothing, such as a question, would continue with tasks that hold no work.
-async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
-    let (project, run) = (&work.project, seat.run());
+async fn take_up(work: &Work, driver: &Driver) -> Result<TakenUp, Error> {
+    let (project, run) = (&work.project, driver.run());
     for item in &run.driven {
         let Some(&task) = run.tasks.get(item) else { continue };
-        let agent = match drive::find_agent(work, (run, seat.workflow()), (item, task)) {
+        let agent = match drive::find_agent(work, (run, driver.workflow()), (item, task)) {
             Ok(agent) => agent,
             Err(failure) => return Ok(TakenUp::Not(failure)),
         };
@@ -100,8 +100,8 @@ async fn take_up(work: &Work, seat: &Seat) -> Result<TakenUp, Error> {
 }
 
 /// Returns the items of the board that have no task yet.
-fn find_items(seat: &Seat, at: Timestamp) -> Result<Vec<BoardItem>, Failure> {
-    let (run, workflow) = (seat.run(), seat.workflow());
+fn find_items(driver: &Driver, at: Timestamp) -> Result<Vec<BoardItem>, Failure> {
+    let (run, workflow) = (driver.run(), driver.workflow());
     match find_board_items(run::Inputs { workflow, now_millis: at.as_millisecond() }, run) {
         Ok(items) => Ok(items.into_iter().filter(|item| !run.tasks.contains_key(&item.key)).collect()),
         Err(fault) => Err(run::explain_node(run, &fault)),
@@ -128,13 +128,13 @@ enum Published {
 
 /// A run with its new tasks, and what these depend on.
 struct Board {
-    seat: Seat,
+    driver: Driver,
     plan: Folded<Plan>,
     catalogue: Folded<Catalogue>,
     tasks: Vec<Folded<Option<Task>>>,
 }
 
-reads!(Board: plan, catalogue, tasks, seat);
+reads!(Board: plan, catalogue, tasks, driver);
 
 impl Round for Publish<'_> {
     type Reads = Board;
@@ -142,7 +142,7 @@ impl Round for Publish<'_> {
 
     async fn load(&self, project: &Project) -> Result<Board, Error> {
         Ok(Board {
-            seat: Seat::load(project, self.run).await?,
+            driver: Driver::load(project, self.run).await?,
             plan: orders::load_plan(project).await?,
             catalogue: documents::load_catalogue(project).await?,
             tasks: Vec::new(),
@@ -150,22 +150,22 @@ impl Round for Publish<'_> {
     }
 
     fn decide(&self, board: &mut Board, batch: &mut Batch) -> Result<Verdict<Published>, Error> {
-        if self.is_due(board.seat.run()).is_none() {
+        if self.is_due(board.driver.run()).is_none() {
             return Ok(Verdict::Append(Published::Tasks(Vec::new())));
         }
-        let items = match find_items(&board.seat, batch.at) {
+        let items = match find_items(&board.driver, batch.at) {
             Ok(items) => items,
             Err(failure) => return Ok(Verdict::Withdraw(Published::Never(failure))),
         };
         let tasks = match self.add_all(board, &items, batch) {
             Ok(tasks) => tasks,
             Err(error) => {
-                let failure = trouble::of_run(board.seat.run(), error)?;
+                let failure = trouble::of_run(board.driver.run(), error)?;
                 return Ok(Verdict::Withdraw(Published::Refused(failure)));
             }
         };
         let new = tasks.values().copied().collect();
-        board.seat.decide(Actor::Engine, &Command::Published { step: self.step, tasks }, batch)?;
+        board.driver.decide(Actor::Engine, &Command::Published { step: self.step, tasks }, batch)?;
         Ok(Verdict::Append(Published::Tasks(new)))
     }
 }
@@ -189,7 +189,7 @@ impl Publish<'_> {
     ) -> Result<BTreeMap<String, TaskId>, Error> {
         let mut tasks = BTreeMap::new();
         for item in items {
-            let known = &board.seat.run().tasks;
+            let known = &board.driver.run().tasks;
             let find = |key: &String| tasks.get(key).or_else(|| known.get(key)).copied();
             let dependencies: BTreeSet<TaskId> = item.depends.iter().filter_map(find).collect();
             let id = self.add(board, item, dependencies, batch)?;
@@ -208,7 +208,7 @@ impl Publish<'_> {
         let create = task_of(item, dependencies).map_err(orders::invalid)?;
         // A missing PRD is no reason to keep the tasks from the board.
         let prds = &board.catalogue.state.prds;
-        let prd = board.seat.run().prd.clone().filter(|prd| prds.contains_key(prd));
+        let prd = board.driver.run().prd.clone().filter(|prd| prds.contains_key(prd));
         let id = board.plan.state.next_id();
         let situation = Situation {
             task: None,

@@ -8,7 +8,7 @@ use crate::core::session::Scope;
 use crate::error::Error;
 use crate::perform::Work;
 use crate::perform::runs::settle;
-use crate::runs::seat;
+use crate::runs::driver;
 use crate::runtime::control::Control;
 use crate::session::leftovers;
 use regatta_agents::StopReason;
@@ -22,7 +22,7 @@ pub(crate) async fn perform(work: &Work, run: RunId, control: Option<Control>) -
     if let Some(Phase::Mapping(mapping)) = get_run(&work.project, run).await?.phase() {
         for child in mapping.under_way() {
             let envelope = Envelope { settles: Vec::new(), ..work.envelope() };
-            match seat::tell(&work.project, &envelope, child, Command::Stop { reason: None }).await {
+            match driver::tell(&work.project, &envelope, child, Command::Stop { reason: None }).await {
                 // It has already ended.
                 Err(Error::Refused(_)) | Ok(()) => {}
                 Err(other) => return Err(other),

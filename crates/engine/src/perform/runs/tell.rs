@@ -6,7 +6,7 @@ use crate::core::RunId;
 use crate::core::run::{ChildEnd, Command, Situation};
 use crate::error::Error;
 use crate::perform::Work;
-use crate::runs::seat;
+use crate::runs::driver;
 
 pub(crate) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<(), Error> {
     let end = match get_run(&work.project, run).await?.situation {
@@ -16,9 +16,9 @@ pub(crate) async fn perform(work: &Work, run: RunId, parent: RunId) -> Result<()
         Situation::Working(_) => return round::settle(&work.project, &work.envelope()).await,
     };
     let command = Command::ChildEnded { child: run, end };
-    let mut place = work.seats.enter(parent).await;
+    let mut place = work.drivers.enter(parent).await;
     let left = place.take();
-    let (told, _) = seat::give(&work.project, &work.envelope(), (parent, left), command).await?;
+    let (told, _) = driver::give(&work.project, &work.envelope(), (parent, left), command).await?;
     place.leave(told);
     Ok(())
 }

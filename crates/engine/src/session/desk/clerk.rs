@@ -14,7 +14,7 @@ use crate::core::{
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs;
-use crate::runs::seat;
+use crate::runs::driver;
 use crate::session::desk::answers::{fault_from, fault_of, message_answer, note_of, refusal_of, task_answer};
 use crate::session::desk::{OfRun, Subject};
 use crate::session::desk::{Opening, budget, signals};
@@ -254,7 +254,7 @@ impl Clerk {
 
     async fn note_in_run(&self, run: &OfRun, actor: &Actor, what: String) -> Result<(), Error> {
         let command = RunCommand::AgentRefused { step: run.step, agent: self.subject.agent.clone(), what };
-        seat::tell(&self.project, &Envelope::by(actor), run.id, command).await
+        driver::tell(&self.project, &Envelope::by(actor), run.id, command).await
     }
 
     fn is_leaving(&self) -> bool {

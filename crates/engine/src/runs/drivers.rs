@@ -7,7 +7,7 @@
 
 use crate::core::RunId;
 use crate::core::run::Phase;
-use crate::runs::seat::Seat;
+use crate::runs::driver::Driver;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedMutexGuard;
@@ -16,20 +16,20 @@ use tokio::sync::OwnedMutexGuard;
 const PLACES_MAX: usize = 16;
 
 /// A run, if it was left there.
-type Left = Arc<tokio::sync::Mutex<Option<Seat>>>;
+type Left = Arc<tokio::sync::Mutex<Option<Driver>>>;
 
 /// The places of one engine.
 #[derive(Default)]
-pub(crate) struct Seats {
+pub(crate) struct Drivers {
     places: Mutex<HashMap<RunId, Left>>,
 }
 
 /// The place of one run, for one holder at a time.
 pub(crate) struct Place {
-    left: OwnedMutexGuard<Option<Seat>>,
+    left: OwnedMutexGuard<Option<Driver>>,
 }
 
-impl Seats {
+impl Drivers {
     /// Waits for the place of a run.
     pub(crate) async fn enter(&self, run: RunId) -> Place {
         let left = {
@@ -45,12 +45,12 @@ impl Seats {
 
 impl Place {
     /// Takes the run that was left.
-    pub(crate) fn take(&mut self) -> Option<Seat> {
+    pub(crate) fn take(&mut self) -> Option<Driver> {
         self.left.take()
     }
 
     /// Leaves the run as it is in the log, if it waits for children.
-    pub(crate) fn leave(mut self, seat: Option<Seat>) {
-        *self.left = seat.filter(|seat| matches!(seat.run().phase(), Some(Phase::Mapping(_))));
+    pub(crate) fn leave(mut self, driver: Option<Driver>) {
+        *self.left = driver.filter(|driver| matches!(driver.run().phase(), Some(Phase::Mapping(_))));
     }
 }

@@ -18,17 +18,17 @@ use regatta_store::IntentId;
 use std::sync::{Arc, LazyLock};
 
 /// A run with its definition.
-pub(crate) struct Seat {
+pub(crate) struct Driver {
     folded: Folded<Option<Run>>,
     definition: Arc<Workflow>,
 }
 
-impl Seat {
+impl Driver {
     /// Loads a run.
     pub(crate) async fn load(project: &Project, id: RunId) -> Result<Self, Error> {
-        let mut seat = Seat::load_bare(project, id).await?;
-        seat.definition = project.book().get(project, &seat.run().digest).await?;
-        Ok(seat)
+        let mut driver = Driver::load_bare(project, id).await?;
+        driver.definition = project.book().get(project, &driver.run().digest).await?;
+        Ok(driver)
     }
 
     /// Loads a run without its definition, for commands that do not need one.
@@ -37,7 +37,7 @@ impl Seat {
         if folded.state.is_none() {
             return Err(Error::Refused(Refusal::RunNotFound { run: id }));
         }
-        Ok(Seat { folded, definition: stand_in() })
+        Ok(Driver { folded, definition: stand_in() })
     }
 
     /// Loads what a command needs. A pause, a stop or a hold must work even if this version does not accept the
@@ -48,12 +48,12 @@ impl Seat {
             | Command::Performed { .. }
             | Command::ChildrenStarted { .. }
             | Command::Landed { .. }
-            | Command::SentBack { .. } => Seat::load(project, id).await,
-            Command::ChildEnded { .. } => match Seat::load(project, id).await {
-                Err(Error::Workflow(_)) => Seat::load_bare(project, id).await,
+            | Command::SentBack { .. } => Driver::load(project, id).await,
+            Command::ChildEnded { .. } => match Driver::load(project, id).await {
+                Err(Error::Workflow(_)) => Driver::load_bare(project, id).await,
                 other => other,
             },
-            _ => Seat::load_bare(project, id).await,
+            _ => Driver::load_bare(project, id).await,
         }
     }
 
@@ -76,7 +76,7 @@ impl Seat {
     }
 }
 
-reads!(Seat: folded);
+reads!(Driver: folded);
 
 /// A command to one run.
 struct Tell<'a> {
@@ -86,15 +86,15 @@ struct Tell<'a> {
 }
 
 impl Round for Tell<'_> {
-    type Reads = Seat;
+    type Reads = Driver;
     type Answer = ();
 
-    async fn load(&self, project: &Project) -> Result<Seat, Error> {
-        Seat::load_for(project, self.run, &self.command).await
+    async fn load(&self, project: &Project) -> Result<Driver, Error> {
+        Driver::load_for(project, self.run, &self.command).await
     }
 
-    fn decide(&self, seat: &mut Seat, batch: &mut Batch) -> Result<Verdict<()>, Error> {
-        seat.decide(self.actor.clone(), &self.command, batch)?;
+    fn decide(&self, driver: &mut Driver, batch: &mut Batch) -> Result<Verdict<()>, Error> {
+        driver.decide(self.actor.clone(), &self.command, batch)?;
         Ok(Verdict::Append(()))
     }
 }
@@ -115,13 +115,13 @@ pub(crate) async fn tell(
 pub(crate) async fn give(
     project: &Project,
     envelope: &Envelope,
-    (run, seat): (RunId, Option<Seat>),
+    (run, driver): (RunId, Option<Driver>),
     command: Command,
-) -> Result<(Option<Seat>, Vec<(IntentId, Effect)>), Error> {
+) -> Result<(Option<Driver>, Vec<(IntentId, Effect)>), Error> {
     let tell = Tell { actor: &envelope.actor, run, command };
-    let told = round::submit(project, envelope, &tell, seat).await?;
-    if let Some(seat) = &told.reads {
-        tape::close_if_resting(project, seat.run()).await;
+    let told = round::submit(project, envelope, &tell, driver).await?;
+    if let Some(driver) = &told.reads {
+        tape::close_if_resting(project, driver.run()).await;
     }
     Ok((told.reads, told.asked))
 }
