@@ -18,30 +18,30 @@ const PAGE: usize = 1_000;
 
 /// How events are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct Options {
     producers: usize,
     batch: usize,
 }
 
-impl Manner {
+impl Options {
     /// Finds a manner by its name.
     pub(crate) fn find(name: &str) -> Option<Self> {
         Some(match name {
-            "append1" => Manner { producers: 1, batch: 1 },
-            "c16" => Manner { producers: 16, batch: 1 },
-            "batch100" => Manner { producers: 1, batch: 100 },
-            "batch1000" => Manner { producers: 1, batch: 1_000 },
+            "append1" => Options { producers: 1, batch: 1 },
+            "c16" => Options { producers: 16, batch: 1 },
+            "batch100" => Options { producers: 1, batch: 100 },
+            "batch1000" => Options { producers: 1, batch: 1_000 },
             _ => return None,
         })
     }
 }
 
 /// Appends events; each producer waits for its answer before it continues.
-pub(crate) fn measure(folder: &Path, count: usize, manner: Manner) -> Result<Value, Error> {
+pub(crate) fn measure(folder: &Path, count: usize, options: Options) -> Result<Value, Error> {
     let store = SqliteStore::open(database(folder), OpenMode::Create)?;
     let runtime = place::start_runtime()?;
     let begin = Instant::now();
-    runtime.block_on(produce_all(&store, count, manner))?;
+    runtime.block_on(produce_all(&store, count, options))?;
     let took = begin.elapsed();
     let head = runtime.block_on(store.head())?;
     Error::unless_equal("the number of events", head, Seq(count as u64))?;
@@ -74,12 +74,12 @@ fn database(folder: &Path) -> PathBuf {
     folder.join("stream.db")
 }
 
-async fn produce_all(store: &SqliteStore, count: usize, manner: Manner) -> Result<(), Error> {
+async fn produce_all(store: &SqliteStore, count: usize, options: Options) -> Result<(), Error> {
     let mut producers = Vec::new();
-    for index in 0..manner.producers {
-        let from = count * index / manner.producers;
-        let to = count * (index + 1) / manner.producers;
-        producers.push(tokio::spawn(produce(store.clone(), index, from..to, manner.batch)));
+    for index in 0..options.producers {
+        let from = count * index / options.producers;
+        let to = count * (index + 1) / options.producers;
+        producers.push(tokio::spawn(produce(store.clone(), index, from..to, options.batch)));
     }
     for producer in producers {
         match producer.await {

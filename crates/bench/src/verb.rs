@@ -29,7 +29,7 @@ pub(crate) enum Verb {
     /// Many short runs at once.
     FanOut { folder: PathBuf, count: usize },
     /// Events appended to the log.
-    Append { folder: PathBuf, count: usize, manner: log_stream::Manner },
+    Append { folder: PathBuf, count: usize, options: log_stream::Options },
     /// Those events read again.
     Replay { folder: PathBuf },
     /// Many tasks, listed and left alone.
@@ -49,9 +49,9 @@ pub(crate) fn parse(words: &[String]) -> Result<Verb, Error> {
         ["w2", _, machines] => Verb::Kanban { count: count(machines)? },
         ["w2-durable", dir, machines] => Verb::KanbanDurable { folder: folder(dir), count: count(machines)? },
         ["w4", dir, runs] => Verb::FanOut { folder: folder(dir), count: count(runs)? },
-        ["w5", dir, events, manner] => {
-            let manner = log_stream::Manner::find(manner).ok_or(Error::Usage { usage: USAGE })?;
-            Verb::Append { folder: folder(dir), count: count(events)?, manner }
+        ["w5", dir, events, options] => {
+            let options = log_stream::Options::find(options).ok_or(Error::Usage { usage: USAGE })?;
+            Verb::Append { folder: folder(dir), count: count(events)?, options }
         }
         ["board", dir, tasks] => Verb::Board { folder: folder(dir), tasks: count(tasks)? },
         ["w5-replay", dir] => Verb::Replay { folder: folder(dir) },
@@ -78,7 +78,7 @@ impl Verb {
             Verb::Kanban { count } => kanban::measure_in_memory(count),
             Verb::KanbanDurable { folder, count } => kanban::measure_durable(&folder, count),
             Verb::FanOut { folder, count } => fan_out::measure(&folder, count),
-            Verb::Append { folder, count, manner } => log_stream::measure(&folder, count, manner),
+            Verb::Append { folder, count, options } => log_stream::measure(&folder, count, options),
             Verb::Board { folder, tasks } => board::measure(&folder, tasks),
             Verb::Replay { folder } => log_stream::replay(&folder),
             Verb::Map { folder, items, shape } => map::measure(&folder, items, shape),
@@ -112,8 +112,8 @@ mod tests {
         ] {
             assert!(parsed(line).is_ok(), "{line}");
         }
-        for manner in ["append1", "c16", "batch100", "batch1000"] {
-            assert!(parsed(&format!("w5 d 1 {manner}")).is_ok(), "{manner}");
+        for options in ["append1", "c16", "batch100", "batch1000"] {
+            assert!(parsed(&format!("w5 d 1 {options}")).is_ok(), "{options}");
         }
     }
 

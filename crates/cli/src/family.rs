@@ -19,7 +19,7 @@ pub(crate) struct Family {
 
 /// How an event is to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Kin {
+pub(crate) struct Shown {
     /// What the step of the event was about.
     pub(crate) item: Option<String>,
 }
@@ -46,7 +46,7 @@ impl Family {
 
     /// Takes an event in, and says how to show it if it is of the family. The end of the run is the last that is shown:
     /// what it leaves behind is cleared away sooner or later.
-    pub(crate) fn take_in(&mut self, entry: &Entry) -> Option<Kin> {
+    pub(crate) fn take_in(&mut self, entry: &Entry) -> Option<Shown> {
         if self.is_over {
             return None;
         }
@@ -54,13 +54,13 @@ impl Family {
             Happening::Run(event) => self.take_in_run(event),
             Happening::Session(event) => {
                 let run = event.subject().run_id.filter(|run| self.items.contains_key(run));
-                run.map(|_| Kin { item: None })
+                run.map(|_| Shown { item: None })
             }
-            other => other.find_task().filter(|task| self.tasks.contains(task)).map(|_| Kin { item: None }),
+            other => other.find_task().filter(|task| self.tasks.contains(task)).map(|_| Shown { item: None }),
         }
     }
 
-    fn take_in_run(&mut self, event: &Event) -> Option<Kin> {
+    fn take_in_run(&mut self, event: &Event) -> Option<Shown> {
         let run = event.find_run()?;
         if let Event::RunCreated { plan, .. } = event {
             let is_child = plan.parent.as_ref().is_some_and(|parent| self.items.contains_key(&parent.run_id));
@@ -81,7 +81,7 @@ impl Family {
             Event::RunCompleted { .. } | Event::RunFailed { .. } => self.is_over |= run == self.head,
             _ => {}
         }
-        Some(Kin { item: before })
+        Some(Shown { item: before })
     }
 }
 

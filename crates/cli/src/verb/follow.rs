@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 /// The options that all task commands share.
 #[derive(Args)]
-pub(crate) struct Manner {
+pub(crate) struct WaitOptions {
     /// Return once the command is in the log; an engine does the rest.
     #[arg(long)]
     no_wait: bool,
@@ -35,7 +35,7 @@ pub(crate) enum Begin {
     AtOnce,
 }
 
-impl Manner {
+impl WaitOptions {
     pub(crate) fn caller(&self) -> Caller {
         crate::caller::caller(self.command_id)
     }

@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// What of the sessions is printed, and how.
 #[derive(Args)]
-pub(crate) struct Manner {
+pub(crate) struct LogOptions {
     /// Keep printing until the last session has ended
     #[arg(long, short)]
     follow: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Manner {
 struct Printer<'a> {
     project: &'a Project,
     scope: Scope,
-    manner: &'a Manner,
+    options: &'a LogOptions,
     screen: Screen,
     text: SessionText,
     /// Shows what is happening, while a person follows at a terminal.
@@ -50,7 +50,7 @@ struct Printer<'a> {
     journal: Journal<'a>,
 }
 
-impl Manner {
+impl LogOptions {
     /// Prints the sessions; `goes_on` tells whether another is to be expected when none runs.
     pub(crate) async fn print(
         &self,
@@ -64,7 +64,7 @@ impl Manner {
         let mut printer = Printer {
             project,
             scope,
-            manner: self,
+            options: self,
             screen,
             text: SessionText::new(screen.width(), TimeZone::system(), self.prompt),
             progress: is_live.then(|| Progress::new(screen, "waiting for a session")),
@@ -140,7 +140,7 @@ impl Printer<'_> {
         let mut listed_at = None;
         loop {
             // The log is asked before the file is read: what was written before the end is then read, too.
-            if self.manner.follow && listed_at != Some(self.journal.position()) {
+            if self.options.follow && listed_at != Some(self.journal.position()) {
                 listed_at = Some(self.journal.position());
                 let now = self.list().await?.into_iter().find(|other| other.session == log.session);
                 log = now.unwrap_or(log);
@@ -152,7 +152,7 @@ impl Printer<'_> {
                     None => return Ok(false),
                 }
             }
-            if !self.manner.follow || !log.is_open() || !self.wait().await? {
+            if !self.options.follow || !log.is_open() || !self.wait().await? {
                 break;
             }
         }
@@ -167,7 +167,7 @@ impl Printer<'_> {
             let why = format!("{} cannot be read: {error}", log.transcript.display());
             Problem::new(Code::IoFailed, what, why, "check that the file is readable, then try again")
         };
-        if self.manner.raw {
+        if self.options.raw {
             let mut bytes = Vec::new();
             let is_more = follower.read_lines(|line| {
                 bytes.extend_from_slice(line);
@@ -181,7 +181,7 @@ impl Printer<'_> {
         for timed in &items {
             if self.screen.is_json() {
                 let item = log.show_item(timed);
-                if !self.manner.follow {
+                if !self.options.follow {
                     self.items.push(item);
                 } else if !self.screen.line(&item, |_| String::new()) {
                     return Ok(None);
@@ -201,7 +201,7 @@ impl Printer<'_> {
 
     /// Writes lines of text; nothing with `--json` or `--raw`. `false` when nobody reads any more.
     fn write(&self, lines: &[String]) -> bool {
-        if self.screen.is_json() || self.manner.raw || lines.is_empty() {
+        if self.screen.is_json() || self.options.raw || lines.is_empty() {
             return true;
         }
         let write = || self.screen.lines(lines);

@@ -6,8 +6,8 @@ use regatta_testkit::wait::until;
 use serde_json::{Value, json};
 
 /// Begins a run that fails because a role returned the same bad answer each time.
-fn assert_refused(project: &TestProject, manner: &[&str], fault: &str) {
-    let command = [&["--json", "run", "speckit", "--prd", "plan.md", "--level", "5"], manner].concat();
+fn assert_refused(project: &TestProject, options: &[&str], fault: &str) {
+    let command = [&["--json", "run", "speckit", "--prd", "plan.md", "--level", "5"], options].concat();
     let outcome = project.run(&command);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     let run: Value = serde_json::from_str(&outcome.stdout).expect("a run");
@@ -77,13 +77,13 @@ fn the_tasks_of_a_run_link_to_its_prd() {
 
 #[test]
 fn two_items_with_one_id_are_refused_with_and_without_a_board() {
-    for manner in [&[][..], &["--no-board"]] {
+    for options in [&[][..], &["--no-board"]] {
         let project = scripted("person", CODER);
         let path = project.path().join(".regatta/scripts/spec.toml");
         let spec =
             std::fs::read_to_string(&path).expect("a script").replace("id = \"T002\"", "id = \"T001\"");
         std::fs::write(&path, spec).expect("it can be written");
-        assert_refused(&project, manner, "two items have the key `T001`");
-        assert_eq!(project.json(&["task", "list"]), json!([]), "{manner:?}");
+        assert_refused(&project, options, "two items have the key `T001`");
+        assert_eq!(project.json(&["task", "list"]), json!([]), "{options:?}");
     }
 }

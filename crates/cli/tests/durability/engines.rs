@@ -255,8 +255,8 @@ fn of_approve_and_cancel_at_once_one_wins() {
         world.add("medium");
         let id = task.to_string();
         world.done(&["task", "assign", &id, "--agent", "writer"]);
-        let manner: &[&str] = if task % 2 == 0 { &["--no-wait"] } else { &[] };
-        let start = |verb| world.project.start(&[&["--json", "task", verb, &id], manner].concat());
+        let options: &[&str] = if task % 2 == 0 { &["--no-wait"] } else { &[] };
+        let start = |verb| world.project.start(&[&["--json", "task", verb, &id], options].concat());
         // Each starts first now and then.
         let (approve, cancel) = if task % 4 < 2 {
             let approve = start("approve");

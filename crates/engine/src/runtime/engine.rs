@@ -15,9 +15,9 @@ use crate::clock;
 use crate::error::Error;
 use crate::log;
 use crate::project::Project;
+use crate::runtime::backoff::Backoff;
 use crate::runtime::holder::Holder;
 use crate::runtime::lanes::{Done, Lanes};
-use crate::runtime::pace::Pace;
 use crate::runtime::queue;
 use crate::runtime::scope::{Own, Scope};
 use crate::session::desk;
@@ -218,7 +218,7 @@ async fn run(
     let mut renew = tokio::time::interval_at(Instant::now() + RENEW_EVERY, RENEW_EVERY);
     renew.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut seen = Seq(0);
-    let mut pace = Pace::new();
+    let mut backoff = Backoff::new();
     let mut queue = queue::Server::default();
     let mut result = Ok(());
     loop {
@@ -226,7 +226,7 @@ async fn run(
             lanes.halt();
         }
         // While a look is owed, nobody knows whether there is more to do.
-        if !pace.is_owed() || lanes.is_halted() {
+        if !backoff.is_owed() || lanes.is_halted() {
             busy.send_replace(lanes.count_busy());
         }
         if lanes.is_halted() && lanes.count_busy() == 0 {
@@ -241,30 +241,30 @@ async fn run(
                     Some(Stop::WhenDone) => lanes.leave(),
                     None => {}
                 }
-                pace.owe();
+                backoff.owe();
                 Ok(())
             }
             Some(finished) = done.recv() => {
                 let finished = lanes.finish(finished);
-                if lanes.count_busy() == 0 { pace.rest() } else { pace.owe() }
+                if lanes.count_busy() == 0 { backoff.rest() } else { backoff.owe() }
                 finished
             }
             _ = renew.tick() => project.store().renew_lease(&token, clock::now(), LEASE_TTL).await.map_err(Error::from),
             () = scope.changed() => {
-                pace.owe();
+                backoff.owe();
                 announce(project, token, scope.own()).await
             }
-            () = pace.turn(), if !lanes.is_halted() => {
+            () = backoff.turn(), if !lanes.is_halted() => {
                 let began = Instant::now();
                 let looked = look(project, &mut scope, &mut queue, &mut lanes, token).await;
-                pace.looked(began);
+                backoff.looked(began);
                 if lanes.is_leaving() && lanes.count_busy() == 0 {
                     lanes.halt();
                 }
                 looked
             }
-            head = project.store().wait_past(seen, IDLE), if !pace.is_owed() => {
-                pace.owe();
+            head = project.store().wait_past(seen, IDLE), if !backoff.is_owed() => {
+                backoff.owe();
                 head.map(|head| seen = head).map_err(Error::from)
             }
         };

@@ -33,7 +33,7 @@ pub(crate) struct Done {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mood {
+enum Status {
     Working,
     Leaving,
     Halted,
@@ -50,7 +50,7 @@ pub(crate) struct Lanes {
     drivers: Arc<Drivers>,
     roles: Arc<dyn Roles>,
     leaving: watch::Sender<bool>,
-    mood: Mood,
+    status: Status,
     known: HashSet<IntentId>,
     waiting: HashMap<String, VecDeque<(Intent, Effect)>>,
     busy: HashSet<String>,
@@ -77,7 +77,7 @@ impl Lanes {
             drivers: Arc::default(),
             roles,
             leaving: watch::Sender::new(false),
-            mood: Mood::Working,
+            status: Status::Working,
             known: HashSet::new(),
             waiting: HashMap::new(),
             busy: HashSet::new(),
@@ -92,24 +92,24 @@ impl Lanes {
     }
 
     pub(crate) fn is_halted(&self) -> bool {
-        self.mood == Mood::Halted
+        self.status == Status::Halted
     }
 
     pub(crate) fn is_leaving(&self) -> bool {
-        self.mood == Mood::Leaving
+        self.status == Status::Leaving
     }
 
     /// Stops long effects, and from then on starts only short ones.
     pub(crate) fn leave(&mut self) {
-        if self.mood == Mood::Working {
-            self.mood = Mood::Leaving;
+        if self.status == Status::Working {
+            self.status = Status::Leaving;
             self.stop_long();
         }
     }
 
     /// Starts nothing more, and stops long effects.
     pub(crate) fn halt(&mut self) {
-        self.mood = Mood::Halted;
+        self.status = Status::Halted;
         self.waiting.clear();
         self.stop_long();
     }
@@ -127,7 +127,7 @@ impl Lanes {
 
     /// Puts an intent into its lane, unless it is there already.
     pub(crate) fn take_up(&mut self, intent: Intent, effect: Effect) {
-        let is_late = self.mood == Mood::Leaving && !is_short(&effect);
+        let is_late = self.status == Status::Leaving && !is_short(&effect);
         if self.knows(intent.id) || is_late || self.is_driven(&intent, &effect) {
             return;
         }
@@ -168,7 +168,7 @@ impl Lanes {
     }
 
     fn advance(&mut self, lane: &str) {
-        if self.mood == Mood::Halted || self.busy.contains(lane) {
+        if self.status == Status::Halted || self.busy.contains(lane) {
             return;
         }
         let Some(waiting) = self.waiting.get_mut(lane) else { return };

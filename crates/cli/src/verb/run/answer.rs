@@ -1,6 +1,6 @@
 //! `regatta run answer`.
 
-use super::follow::Manner;
+use super::follow::FollowOptions;
 use super::run_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
@@ -22,7 +22,7 @@ pub(crate) struct Answer {
     #[arg(long)]
     no: bool,
     #[command(flatten)]
-    manner: Manner,
+    options: FollowOptions,
 }
 
 impl Answer {
@@ -35,6 +35,6 @@ impl Answer {
             let asked = (self.run, step);
             runs::answer(project, caller, asked, !self.no, self.text).await.map(|()| self.run)
         };
-        self.manner.carry_out(place, project, Some(self.run), &title, order).await
+        self.options.carry_out(place, project, Some(self.run), &title, order).await
     }
 }

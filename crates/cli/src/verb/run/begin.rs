@@ -1,6 +1,6 @@
 //! `regatta run WORKFLOW`, and `regatta run --resume`.
 
-use super::follow::Manner;
+use super::follow::FollowOptions;
 use super::input::Input;
 use super::run_id;
 use super::tape::{Reel, TapeOptions};
@@ -35,13 +35,13 @@ pub(super) struct Begin {
     #[command(flatten)]
     tape: TapeOptions,
     #[command(flatten)]
-    manner: Manner,
+    options: FollowOptions,
 }
 
 impl Begin {
     pub(super) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         if let Some(run) = self.resume {
-            return super::resume::go_on(place, run, self.manner).await;
+            return super::resume::go_on(place, run, self.options).await;
         }
         let project = Arc::new(place.open().await?);
         let name = self.workflow.as_deref().unwrap_or_default();
@@ -60,7 +60,7 @@ impl Begin {
             return reel.run(place, project, new).await;
         }
         let order = async |project: &_, caller: &_| runs::create(project, caller, new).await;
-        let begun = self.manner.carry_out(place, project, None, &format!("{name} begins"), order).await;
+        let begun = self.options.carry_out(place, project, None, &format!("{name} begins"), order).await;
         begun.map_err(Input::advise)
     }
 }

@@ -1,6 +1,6 @@
 //! `regatta run pause` and `regatta run stop`.
 
-use super::follow::{Manner, Repeat};
+use super::follow::{FollowOptions, Repeat};
 use super::run_id;
 use super::show::print_brief;
 use crate::arguments::Place;
@@ -38,7 +38,7 @@ pub(crate) struct Stop {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
-    manner: Manner,
+    options: FollowOptions,
 }
 
 impl Stop {
@@ -48,6 +48,6 @@ impl Stop {
         let order = async |project: &_, caller: &_| {
             runs::stop(project, caller, self.run, self.reason).await.map(|()| self.run)
         };
-        self.manner.carry_to_end(place, project, Some(self.run), &title, order).await
+        self.options.carry_to_end(place, project, Some(self.run), &title, order).await
     }
 }

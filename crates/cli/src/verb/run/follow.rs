@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 /// The options of all commands after which a run continues.
 #[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Manner {
+pub(crate) struct FollowOptions {
     /// Return once the command is in the log; an engine does the rest.
     #[arg(long)]
     no_wait: bool,
@@ -36,7 +36,7 @@ impl Repeat {
     }
 }
 
-impl Manner {
+impl FollowOptions {
     /// Gives the order, follows the run that it is about or begins until that rests, and shows it.
     pub(super) async fn carry_out(
         self,

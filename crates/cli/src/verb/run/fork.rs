@@ -1,6 +1,6 @@
 //! `regatta run fork`.
 
-use super::follow::Manner;
+use super::follow::FollowOptions;
 use super::run_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
@@ -28,7 +28,7 @@ pub(crate) struct Fork {
     #[arg(long, value_name = "WORKFLOW")]
     with: Option<String>,
     #[command(flatten)]
-    manner: Manner,
+    options: FollowOptions,
 }
 
 impl Fork {
@@ -42,6 +42,6 @@ impl Fork {
         let order = async |project: &_, caller: &_| {
             runs::fork(project, caller, self.run, self.at, with.as_ref()).await
         };
-        self.manner.carry_out(place, project, None, &title, order).await
+        self.options.carry_out(place, project, None, &title, order).await
     }
 }

@@ -3,7 +3,7 @@
 use super::run_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::session_log::Manner;
+use crate::verb::session_log::LogOptions;
 use clap::Args;
 use regatta_engine::Project;
 use regatta_engine::core::session::Scope;
@@ -20,7 +20,7 @@ pub(crate) struct Log {
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
     #[command(flatten)]
-    manner: Manner,
+    options: LogOptions,
 }
 
 impl Log {
@@ -32,7 +32,7 @@ impl Log {
             let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
             Ok(!matches!(view.waits_for, WaitsFor::You | WaitsFor::Nobody))
         };
-        self.manner.print(place, &project, Scope::Run(run), goes_on).await?;
+        self.options.print(place, &project, Scope::Run(run), goes_on).await?;
         Ok(Exit::Done)
     }
 }

@@ -1,6 +1,6 @@
 //! `regatta run resume`.
 
-use super::follow::Manner;
+use super::follow::FollowOptions;
 use super::run_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
@@ -21,39 +21,48 @@ pub(crate) struct Resume {
     #[arg(value_name = "ID", value_parser = run_id)]
     run: RunId,
     #[command(flatten)]
-    manner: Manner,
+    options: FollowOptions,
 }
 
 impl Resume {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        resume(place, project, self.run, self.manner).await
+        resume(place, project, self.run, self.options).await
     }
 }
 
 /// Resumes a run, or the newest that has not ended; one that has ended meanwhile is shown.
-pub(super) async fn go_on(place: &Place, run: Option<RunId>, manner: Manner) -> Result<Exit, Problem> {
+pub(super) async fn go_on(
+    place: &Place,
+    run: Option<RunId>,
+    options: FollowOptions,
+) -> Result<Exit, Problem> {
     let Some(run) = run else {
         let project = place.open().await?;
         let run = find_open(&project).await?;
-        return resume(place, project, run, manner).await;
+        return resume(place, project, run, options).await;
     };
     let project = place.open().await?;
     let found = runs::get_run(&project, run).await.map_err(|error| error.explain())?;
     if found.is_over() {
         // A crash may have cut off what its end asked for: its tasks are let go of by an engine.
         let order = async |_: &_, _: &_| Ok(run);
-        return manner
+        return options
             .carry_out(place, Arc::new(project), Some(run), &format!("run {run} has ended"), order)
             .await;
     }
-    resume(place, project, run, manner).await
+    resume(place, project, run, options).await
 }
 
-async fn resume(place: &Place, project: Project, run: RunId, manner: Manner) -> Result<Exit, Problem> {
+async fn resume(
+    place: &Place,
+    project: Project,
+    run: RunId,
+    options: FollowOptions,
+) -> Result<Exit, Problem> {
     let title = format!("run {run} continues");
     let order = async |project: &_, caller: &_| runs::resume(project, caller, run).await.map(|()| run);
-    manner.carry_out(place, Arc::new(project), Some(run), &title, order).await
+    options.carry_out(place, Arc::new(project), Some(run), &title, order).await
 }
 
 /// Finds the newest run that can be resumed: one of the person's own, or else a replay.

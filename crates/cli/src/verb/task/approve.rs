@@ -4,7 +4,7 @@ use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::progress::Progress;
-use crate::verb::follow::{Begin, Manner, interruption};
+use crate::verb::follow::{Begin, WaitOptions, interruption};
 use crate::verb::person::Person;
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
@@ -30,19 +30,19 @@ pub(crate) struct Approve {
     #[arg(long)]
     anyway: bool,
     #[command(flatten)]
-    manner: Manner,
+    options: WaitOptions,
 }
 
 impl Approve {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let Approve { task, feedback, head, anyway, manner } = self;
+        let Approve { task, feedback, head, anyway, options } = self;
         let mut approval = Approving { feedback, head, anyway };
         if !anyway && place.screen.can_ask() {
             confirm(place, task, &mut approval).await?;
         }
         let title = format!("#{task} is being merged");
         let order = async |project: &_, caller: &_| orders::approve(project, caller, task, approval).await;
-        manner.carry_out(place, task, &title, Begin::WhenSettled, order).await
+        options.carry_out(place, task, &title, Begin::WhenSettled, order).await
     }
 }
 

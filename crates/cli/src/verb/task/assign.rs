@@ -3,7 +3,7 @@
 use super::{agent_id, bad_field, list, priority, task_id};
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::follow::{Begin, Manner};
+use crate::verb::follow::{Begin, WaitOptions};
 use clap::Args;
 use regatta_engine::core::{Assignee, Problem, TaskId};
 use regatta_engine::{Project, find_rows, orders, show_task};
@@ -33,7 +33,7 @@ pub(crate) struct Assign {
     #[arg(long)]
     no_queue: bool,
     #[command(flatten)]
-    manner: Manner,
+    options: WaitOptions,
 }
 
 impl Assign {
@@ -51,14 +51,14 @@ impl Assign {
         if let [task] = tasks[..] {
             let title = format!("#{task} goes to {whom}");
             let order = async |project: &_, caller: &_| give(project, caller, task).await;
-            return self.manner.carry_out(place, task, &title, Begin::WhenSettled, order).await;
+            return self.options.carry_out(place, task, &title, Begin::WhenSettled, order).await;
         }
-        if self.manner.has_id() {
+        if self.options.has_id() {
             return Err(bad_field("commandId", "is for one command, and so for one task".to_owned()));
         }
         let project = Arc::new(place.open().await?);
         let title = format!("{} tasks go to {whom}", tasks.len());
-        let outcomes = self.manner.carry_out_all(place, &project, &tasks, &title, give).await?;
+        let outcomes = self.options.carry_out_all(place, &project, &tasks, &title, give).await?;
         print_all(place, &project, &tasks, &outcomes).await
     }
 

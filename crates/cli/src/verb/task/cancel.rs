@@ -3,7 +3,7 @@
 use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::follow::{Begin, Manner};
+use crate::verb::follow::{Begin, WaitOptions};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
@@ -18,7 +18,7 @@ pub(crate) struct Cancel {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
-    manner: Manner,
+    options: WaitOptions,
 }
 
 impl Cancel {
@@ -26,6 +26,6 @@ impl Cancel {
         let title = format!("#{} is being cancelled", self.task);
         let order =
             async |project: &_, caller: &_| orders::cancel(project, caller, self.task, self.reason).await;
-        self.manner.carry_out(place, self.task, &title, Begin::AtOnce, order).await
+        self.options.carry_out(place, self.task, &title, Begin::AtOnce, order).await
     }
 }

@@ -3,7 +3,7 @@
 use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::follow::{Begin, Manner};
+use crate::verb::follow::{Begin, WaitOptions};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
@@ -17,13 +17,13 @@ pub(crate) struct Complete {
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
     #[command(flatten)]
-    manner: Manner,
+    options: WaitOptions,
 }
 
 impl Complete {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let title = format!("#{} is being completed", self.task);
         let order = async |project: &_, caller: &_| orders::complete(project, caller, self.task).await;
-        self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
+        self.options.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }
 }

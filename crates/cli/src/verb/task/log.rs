@@ -3,7 +3,7 @@
 use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::session_log::Manner;
+use crate::verb::session_log::LogOptions;
 use clap::Args;
 use regatta_engine::core::session::Scope;
 use regatta_engine::core::{Problem, TaskId, WaitsFor};
@@ -19,7 +19,7 @@ pub(crate) struct Log {
     #[arg(value_name = "ID", value_parser = task_id)]
     task: TaskId,
     #[command(flatten)]
-    manner: Manner,
+    options: LogOptions,
 }
 
 impl Log {
@@ -28,7 +28,7 @@ impl Log {
         let task = self.task;
         show_task(&project, task).await.map_err(|error| error.explain())?;
         let goes_on = async |project: &Project| is_session_expected(project, task).await;
-        self.manner.print(place, &project, Scope::Task(task), goes_on).await?;
+        self.options.print(place, &project, Scope::Task(task), goes_on).await?;
         Ok(Exit::Done)
     }
 }

@@ -3,7 +3,7 @@
 use super::{agent_id, task_id};
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::follow::{Begin, Manner};
+use crate::verb::follow::{Begin, WaitOptions};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
@@ -30,7 +30,7 @@ pub(crate) struct Reassign {
     #[arg(long, value_name = "TEXT", conflicts_with = "me")]
     feedback: Option<String>,
     #[command(flatten)]
-    manner: Manner,
+    options: WaitOptions,
 }
 
 impl Reassign {
@@ -45,6 +45,6 @@ impl Reassign {
         let order = async |project: &_, caller: &_| {
             orders::reassign(project, caller, self.task, agent, self.stop, self.feedback).await
         };
-        self.manner.carry_out(place, self.task, &title, begin, order).await
+        self.options.carry_out(place, self.task, &title, begin, order).await
     }
 }

@@ -3,7 +3,7 @@
 use super::{agent_id, task_id};
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::follow::{Begin, Manner};
+use crate::verb::follow::{Begin, WaitOptions};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders;
@@ -24,7 +24,7 @@ pub(crate) struct Reject {
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     #[command(flatten)]
-    manner: Manner,
+    options: WaitOptions,
 }
 
 impl Reject {
@@ -37,6 +37,6 @@ impl Reject {
         let order = async |project: &_, caller: &_| {
             orders::reject_to(project, caller, self.task, self.reason, self.feedback, agent).await
         };
-        self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
+        self.options.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }
 }

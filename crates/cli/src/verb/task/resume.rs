@@ -3,7 +3,7 @@
 use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::follow::{Begin, Manner};
+use crate::verb::follow::{Begin, WaitOptions};
 use clap::Args;
 use regatta_engine::core::{Answer, Problem, TaskId};
 use regatta_engine::is_left_alone;
@@ -21,7 +21,7 @@ pub(crate) struct Resume {
     #[arg(long, value_name = "TEXT")]
     feedback: Option<String>,
     #[command(flatten)]
-    manner: Manner,
+    options: WaitOptions,
 }
 
 impl Resume {
@@ -35,10 +35,10 @@ impl Resume {
             // The command that began it is in the log: all that it lacks is somebody to carry it out.
             let (task, answer) = (self.task, Answer::Accepted);
             let order = async |_: &_, _: &_| Ok(Given { task, answer });
-            return self.manner.carry_out(place, task, &title, Begin::AtOnce, order).await;
+            return self.options.carry_out(place, task, &title, Begin::AtOnce, order).await;
         }
         let order =
             async |project: &_, caller: &_| orders::resume(project, caller, self.task, self.feedback).await;
-        self.manner.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
+        self.options.carry_out(place, self.task, &title, Begin::WhenSettled, order).await
     }
 }

@@ -18,16 +18,16 @@ const PAUSE_MAX: Duration = Duration::from_millis(20);
 const SAVED_MAX: Duration = Duration::from_millis(60);
 
 /// Whether a look is owed, and when it may be made.
-pub(crate) struct Pace {
+pub(crate) struct Backoff {
     is_owed: bool,
     not_before: Instant,
 }
 
-impl Pace {
+impl Backoff {
     /// The first look is owed at once.
     pub(crate) fn new() -> Self {
         let now = Instant::now();
-        Pace { is_owed: true, not_before: now.checked_sub(SAVED_MAX).unwrap_or(now) }
+        Backoff { is_owed: true, not_before: now.checked_sub(SAVED_MAX).unwrap_or(now) }
     }
 
     /// Records that there may be something to see.
@@ -71,37 +71,37 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Waker};
 
-    fn is_ready(pace: &Pace) -> bool {
-        pin!(pace.turn()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    fn is_ready(backoff: &Backoff) -> bool {
+        pin!(backoff.turn()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
     }
 
     #[tokio::test]
     async fn the_first_look_is_owed_at_once_and_no_other_without_need() {
-        let mut pace = Pace::new();
-        assert!(is_ready(&pace));
+        let mut backoff = Backoff::new();
+        assert!(is_ready(&backoff));
         let now = Instant::now();
-        pace.looked(now);
-        pace.not_before = now;
-        assert!(!is_ready(&pace));
-        pace.owe();
-        assert!(is_ready(&pace));
+        backoff.looked(now);
+        backoff.not_before = now;
+        assert!(!is_ready(&backoff));
+        backoff.owe();
+        assert!(is_ready(&backoff));
     }
 
     #[tokio::test]
     async fn looks_that_took_long_are_followed_by_a_pause_with_a_limit_once_the_savings_are_spent() {
-        let mut pace = Pace::new();
+        let mut backoff = Backoff::new();
         let Some(began) = Instant::now().checked_sub(Duration::from_secs(1)) else { return };
         for _ in 0..3 {
-            pace.owe();
-            assert!(is_ready(&pace));
-            pace.looked(began);
+            backoff.owe();
+            assert!(is_ready(&backoff));
+            backoff.looked(began);
         }
-        pace.looked(began);
-        pace.owe();
-        assert!(pace.not_before <= Instant::now() + 2 * PAUSE_MAX);
-        pace.not_before = Instant::now() + Duration::from_secs(3_600);
-        assert!(!is_ready(&pace));
-        pace.rest();
-        assert!(is_ready(&pace));
+        backoff.looked(began);
+        backoff.owe();
+        assert!(backoff.not_before <= Instant::now() + 2 * PAUSE_MAX);
+        backoff.not_before = Instant::now() + Duration::from_secs(3_600);
+        assert!(!is_ready(&backoff));
+        backoff.rest();
+        assert!(is_ready(&backoff));
     }
 }
