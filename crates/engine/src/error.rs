@@ -20,7 +20,7 @@ pub enum Error {
     Git(#[from] regatta_git::Error),
     /// There is no such workflow, or it has faults.
     #[error("the workflow cannot be used")]
-    Workflow(#[from] crate::runs::book::BookError),
+    Workflow(#[from] crate::runs::definitions::DefinitionError),
     /// The config is wrong.
     #[error("the config is wrong")]
     Config(#[from] ConfigError),

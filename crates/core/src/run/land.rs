@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// What is followed: the edge itself, or its route for a task that was sent back.
 #[derive(Clone, Copy)]
-struct Way<'w> {
+struct Route<'w> {
     set: &'w [Assignment],
     fail: Option<&'w Expression>,
     to: &'w NodeName,
@@ -33,8 +33,8 @@ pub(super) fn landed(inputs: Inputs<'_>, run: &Run, step: u64) -> Vec<Event> {
         let Followed { set, next, .. } = followed;
         Event::RunLanded { run_id, step, task_id, set, next }
     };
-    let way = Way { set: &edge.set, fail: None, to: &edge.to.name };
-    go_on(inputs, run, Value::Null, way, landed)
+    let route = Route { set: &edge.set, fail: None, to: &edge.to.name };
+    go_on(inputs, run, Value::Null, route, landed)
 }
 
 /// Takes the route that the edge has for it.
@@ -51,7 +51,7 @@ pub(super) fn sent_back(inputs: Inputs<'_>, run: &Run, step: u64, feedback: &str
         let feedback = feedback.to_owned();
         Event::RunSentBack { run_id, step, task_id, feedback, fail, set, next }
     };
-    go_on(inputs, run, said, Way { set: &route.set, fail: route.fail.as_ref(), to: &route.to.name }, event)
+    go_on(inputs, run, said, Route { set: &route.set, fail: route.fail.as_ref(), to: &route.to.name }, event)
 }
 
 fn find_landing(run: &Run, step: u64) -> Option<(EdgeId, TaskId)> {
@@ -65,16 +65,16 @@ fn go_on(
     inputs: Inputs<'_>,
     run: &Run,
     feedback: Value,
-    way: Way<'_>,
+    route: Route<'_>,
     event: impl FnOnce(Followed) -> Event,
 ) -> Vec<Event> {
     let run_id = run.id;
-    match follow(inputs, run, feedback, way) {
+    match follow(inputs, run, feedback, route) {
         Err(fault) => vec![fail(run, failure::of_step(run, &fault))],
         Ok(mut followed) => {
             let ending = followed.end.take().map(|end| match end {
                 Ok(result) => Event::RunCompleted { run_id, result },
-                Err(reason) => fail(run, failure::ended(run_id, way.to, reason)),
+                Err(reason) => fail(run, failure::ended(run_id, route.to, reason)),
             });
             let mut events = vec![event(followed)];
             events.extend(ending);
@@ -83,7 +83,7 @@ fn go_on(
     }
 }
 
-fn follow(inputs: Inputs<'_>, run: &Run, said: Value, way: Way<'_>) -> Result<Followed, StepFault> {
+fn follow(inputs: Inputs<'_>, run: &Run, said: Value, route: Route<'_>) -> Result<Followed, StepFault> {
     let Inputs { workflow, now_millis } = inputs;
     let Run { sheet, level, parent, .. } = run;
     let output = match run.phase() {
@@ -93,10 +93,10 @@ fn follow(inputs: Inputs<'_>, run: &Run, said: Value, way: Way<'_>) -> Result<Fo
     let mut occasion = Occasion { output, feedback: Some(said), now_millis };
     sheet.try_out(&mut occasion, |mut trial| {
         // Before its `set`, as on any other edge.
-        let fail = way.fail.map(|fail| flow::evaluate_text(&trial.look(workflow), fail)).transpose()?;
-        flow::follow(workflow, *level, way.set, &mut trial)?;
+        let fail = route.fail.map(|fail| flow::evaluate_text(&trial.look(workflow), fail)).transpose()?;
+        flow::follow(workflow, *level, route.set, &mut trial)?;
         let look = trial.look(workflow);
-        let node = get_node(workflow, way.to)?;
+        let node = get_node(workflow, route.to)?;
         let end = end(&look, node, parent.is_some())?;
         let next = enter(&look, node)?;
         Ok(Followed { fail: fail.flatten(), next, end, set: trial.end() })

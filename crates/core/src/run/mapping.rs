@@ -20,7 +20,7 @@ pub struct Mapping {
     pub max_parallel: u32,
     children: Vec<Child>,
     #[serde(skip)]
-    book: Box<Book>,
+    lookup: Box<Lookup>,
 }
 
 /// One child of a `map` node.
@@ -44,7 +44,7 @@ struct Kept {
 
 /// What follows from the children. A place is the number of a child among them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Book {
+struct Lookup {
     by_key: BTreeMap<String, usize>,
     by_run: BTreeMap<RunId, usize>,
     /// By place: those that depend on it, once for each time that they name it.
@@ -57,10 +57,10 @@ struct Book {
     ended: usize,
 }
 
-/// The book says nothing that the children do not.
+/// The lookup says nothing that the children do not.
 impl fmt::Debug for Mapping {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mapping { workflow, max_parallel, children, book: _ } = self;
+        let Mapping { workflow, max_parallel, children, lookup: _ } = self;
         let mut out = out.debug_struct("Mapping");
         out.field("workflow", workflow)
             .field("max_parallel", max_parallel)
@@ -72,8 +72,8 @@ impl fmt::Debug for Mapping {
 impl From<Kept> for Mapping {
     fn from(kept: Kept) -> Self {
         let Kept { workflow, max_parallel, children } = kept;
-        let book = Box::new(Book::of(&children));
-        Mapping { workflow, max_parallel, children, book }
+        let lookup = Box::new(Lookup::of(&children));
+        Mapping { workflow, max_parallel, children, lookup }
     }
 }
 
@@ -91,22 +91,22 @@ impl Mapping {
 
     /// Returns the runs that have begun and not ended, in the order of their items.
     pub fn under_way(&self) -> impl Iterator<Item = RunId> {
-        self.book.under_way.iter().filter_map(|place| self.children[*place].run)
+        self.lookup.under_way.iter().filter_map(|place| self.children[*place].run)
     }
 
     /// Returns the items that can be started now.
     pub fn startable(&self) -> Vec<&Item> {
-        let free = (self.max_parallel as usize).saturating_sub(self.book.under_way.len());
-        self.book.ready.iter().take(free).map(|place| &self.children[*place].item).collect()
+        let free = (self.max_parallel as usize).saturating_sub(self.lookup.under_way.len());
+        self.lookup.ready.iter().take(free).map(|place| &self.children[*place].item).collect()
     }
 
     /// Returns the keys of the items that can never start if this one does not complete, those that depend on it first.
     pub(super) fn find_lost(&self, key: &str) -> Vec<&str> {
         let mut lost = Vec::new();
         let mut seen = BTreeSet::new();
-        let mut last: BTreeSet<usize> = self.book.by_key.get(key).copied().into_iter().collect();
+        let mut last: BTreeSet<usize> = self.lookup.by_key.get(key).copied().into_iter().collect();
         while !last.is_empty() {
-            let dependents = last.iter().flat_map(|place| &self.book.dependents[*place]);
+            let dependents = last.iter().flat_map(|place| &self.lookup.dependents[*place]);
             last = dependents.copied().filter(|place| self.children[*place].waits()).collect();
             last.retain(|place| seen.insert(*place));
             lost.extend(last.iter().map(|place| self.children[*place].item.key.as_str()));
@@ -121,7 +121,7 @@ impl Mapping {
 
     /// Tells whether a child is under way.
     pub fn is_under_way(&self) -> bool {
-        !self.book.under_way.is_empty()
+        !self.lookup.under_way.is_empty()
     }
 
     /// Tells whether every item has ended.
@@ -131,40 +131,40 @@ impl Mapping {
 
     /// Counts the items that have not ended.
     pub(super) fn count_open(&self) -> usize {
-        self.children.len() - self.book.ended
+        self.children.len() - self.lookup.ended
     }
 
     /// Returns the child for an item.
     pub(super) fn find(&self, key: &str) -> Option<&Child> {
-        self.book.by_key.get(key).map(|place| &self.children[*place])
+        self.lookup.by_key.get(key).map(|place| &self.children[*place])
     }
 
     /// Returns the child that a run plays.
     pub(super) fn find_run(&self, run: RunId) -> Option<&Child> {
-        self.book.by_run.get(&run).map(|place| &self.children[*place])
+        self.lookup.by_run.get(&run).map(|place| &self.children[*place])
     }
 
     /// Records that the run for an item was started.
     pub(super) fn start(&mut self, key: &str, run: RunId) {
-        let Some(place) = self.book.by_key.get(key).copied() else { return };
+        let Some(place) = self.lookup.by_key.get(key).copied() else { return };
         let is_first = self.children[place].waits();
         self.children[place].run = Some(run);
         match is_first {
-            true => self.book.start(place, run),
+            true => self.lookup.start(place, run),
             // No run is started twice, but facts are never refused.
-            false => *self.book = Book::of(&self.children),
+            false => *self.lookup = Lookup::of(&self.children),
         }
     }
 
     /// Records how an item ended.
     pub(super) fn end(&mut self, key: &str, end: ChildEnd) {
-        let Some(place) = self.book.by_key.get(key).copied() else { return };
+        let Some(place) = self.lookup.by_key.get(key).copied() else { return };
         let is_first = self.children[place].end.is_none();
         self.children[place].end = Some(end);
         match is_first {
-            true => self.book.end(place, &self.children),
+            true => self.lookup.end(place, &self.children),
             // No item ends twice, but facts are never refused.
-            false => *self.book = Book::of(&self.children),
+            false => *self.lookup = Lookup::of(&self.children),
         }
     }
 }
@@ -175,35 +175,35 @@ impl Child {
     }
 }
 
-impl Book {
+impl Lookup {
     fn of(children: &[Child]) -> Self {
-        let mut book = Book {
+        let mut lookup = Lookup {
             dependents: vec![Vec::new(); children.len()],
             missing: children.iter().map(|child| child.item.depends.len()).collect(),
-            ..Book::default()
+            ..Lookup::default()
         };
         for (place, child) in children.iter().enumerate() {
-            book.by_key.entry(child.item.key.clone()).or_insert(place);
+            lookup.by_key.entry(child.item.key.clone()).or_insert(place);
         }
         for (place, child) in children.iter().enumerate() {
             for key in &child.item.depends {
-                if let Some(on) = book.by_key.get(key) {
-                    book.dependents[*on].push(place);
+                if let Some(on) = lookup.by_key.get(key) {
+                    lookup.dependents[*on].push(place);
                 }
             }
         }
-        book.ready = (0..children.len()).filter(|place| book.missing[*place] == 0).collect();
+        lookup.ready = (0..children.len()).filter(|place| lookup.missing[*place] == 0).collect();
         for (place, child) in children.iter().enumerate() {
             if let Some(run) = child.run {
-                book.start(place, run);
+                lookup.start(place, run);
             }
         }
         for (place, child) in children.iter().enumerate() {
             if child.end.is_some() {
-                book.end(place, children);
+                lookup.end(place, children);
             }
         }
-        book
+        lookup
     }
 
     fn start(&mut self, place: usize, run: RunId) {

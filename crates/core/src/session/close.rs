@@ -39,11 +39,11 @@ mod tests {
 
     /// The accounts of a project, folded as the engine does.
     #[derive(Default)]
-    struct Books {
+    struct Accounts {
         accounts: BTreeMap<Scope, Account>,
     }
 
-    impl Books {
+    impl Accounts {
         fn charged(&self, subject: &Subject) -> Vec<(Scope, Account)> {
             let find = |scope| (scope, self.accounts.get(&scope).cloned().unwrap_or_default());
             subject.scopes().into_iter().map(find).collect()
@@ -105,10 +105,10 @@ mod tests {
     #[test]
     fn what_one_session_holds_another_cannot_spend() {
         let budget = Budget { session: tokens(60), project: tokens(100), ..Budget::default() };
-        let mut books = Books::default();
-        assert_eq!(books.open(&budget, &subject(1, 1)), Ok(tokens(60)));
-        assert_eq!(books.open(&budget, &subject(2, 1)), Ok(tokens(40)));
-        let refused = books.open(&budget, &subject(3, 1)).unwrap_err();
+        let mut accounts = Accounts::default();
+        assert_eq!(accounts.open(&budget, &subject(1, 1)), Ok(tokens(60)));
+        assert_eq!(accounts.open(&budget, &subject(2, 1)), Ok(tokens(40)));
+        let refused = accounts.open(&budget, &subject(3, 1)).unwrap_err();
         assert_eq!(refused.code(), Code::BudgetExceeded);
         assert_eq!(
             refused,
@@ -120,8 +120,8 @@ mod tests {
                 held: 100
             }
         );
-        assert_eq!(books.close(&subject(1, 1), used(10)), 1);
-        assert_eq!(books.open(&budget, &subject(3, 1)), Ok(tokens(50)));
+        assert_eq!(accounts.close(&subject(1, 1), used(10)), 1);
+        assert_eq!(accounts.open(&budget, &subject(3, 1)), Ok(tokens(50)));
     }
 
     #[test]
@@ -135,41 +135,46 @@ mod tests {
             ..subject(1, 1)
         };
         let budget = Budget { run: tokens(100), ..Budget::default() };
-        let mut books = Books::default();
-        assert_eq!(books.open(&budget, &of_run(3, &[2, 1])), Ok(tokens(100)));
-        books.close(&of_run(3, &[2, 1]), used(60));
-        assert_eq!(books.open(&budget, &of_run(4, &[1])), Ok(tokens(40)));
-        books.close(&of_run(4, &[1]), used(40));
-        let refused = books.open(&budget, &of_run(1, &[])).unwrap_err();
+        let mut accounts = Accounts::default();
+        assert_eq!(accounts.open(&budget, &of_run(3, &[2, 1])), Ok(tokens(100)));
+        accounts.close(&of_run(3, &[2, 1]), used(60));
+        assert_eq!(accounts.open(&budget, &of_run(4, &[1])), Ok(tokens(40)));
+        accounts.close(&of_run(4, &[1]), used(40));
+        let refused = accounts.open(&budget, &of_run(1, &[])).unwrap_err();
         assert!(matches!(refused, Refusal::BudgetExceeded { scope: Scope::Run(of), .. } if of == run(1)));
-        assert_eq!(books.open(&budget, &of_run(2, &[])), Ok(tokens(40)));
-        let above = &books.accounts[&Scope::Run(run(1))].resumable;
+        assert_eq!(accounts.open(&budget, &of_run(2, &[])), Ok(tokens(40)));
+        let above = &accounts.accounts[&Scope::Run(run(1))].resumable;
         assert!(
             !above.contains_key(&of_run(1, &[]).conversation()),
             "{above:?} are conversations of children"
         );
-        assert!(books.accounts[&Scope::Run(run(4))].resumable.contains_key(&of_run(4, &[1]).conversation()));
+        assert!(
+            accounts.accounts[&Scope::Run(run(4))].resumable.contains_key(&of_run(4, &[1]).conversation())
+        );
     }
 
     #[test]
     fn a_session_that_is_run_again_takes_the_same_reservation_and_is_counted_once() {
         let budget = Budget { task: tokens(100), ..Budget::default() };
-        let mut books = Books::default();
-        assert_eq!(books.open(&budget, &subject(1, 1)), Ok(tokens(100)));
-        assert_eq!(books.open(&budget, &subject(1, 1)), Ok(tokens(100)));
-        assert_eq!((books.close(&subject(1, 1), used(30)), books.close(&subject(1, 1), used(30))), (1, 0));
-        assert_eq!(books.accounts[&Scope::Project].spent.tokens(), 30);
-        assert_eq!(books.accounts[&Scope::Task(id(1))].resumable["alpha/"].name, "own");
+        let mut accounts = Accounts::default();
+        assert_eq!(accounts.open(&budget, &subject(1, 1)), Ok(tokens(100)));
+        assert_eq!(accounts.open(&budget, &subject(1, 1)), Ok(tokens(100)));
+        assert_eq!(
+            (accounts.close(&subject(1, 1), used(30)), accounts.close(&subject(1, 1), used(30))),
+            (1, 0)
+        );
+        assert_eq!(accounts.accounts[&Scope::Project].spent.tokens(), 30);
+        assert_eq!(accounts.accounts[&Scope::Task(id(1))].resumable["alpha/"].name, "own");
     }
 
     #[test]
     fn without_limits_nothing_is_refused_and_all_is_counted() {
-        let mut books = Books::default();
+        let mut accounts = Accounts::default();
         for task in 1..=3 {
-            assert_eq!(books.open(&Budget::default(), &subject(task, 1)), Ok(Allowance::default()));
-            books.close(&subject(task, 1), Usage { cost_micros: Some(5), ..used(10) });
+            assert_eq!(accounts.open(&Budget::default(), &subject(task, 1)), Ok(Allowance::default()));
+            accounts.close(&subject(task, 1), Usage { cost_micros: Some(5), ..used(10) });
         }
-        let spent = books.accounts[&Scope::Project].spent;
+        let spent = accounts.accounts[&Scope::Project].spent;
         assert_eq!((spent.sessions, spent.tokens(), spent.cost_micros, spent.unpriced), (3, 30, 15, 0));
     }
 
@@ -217,15 +222,15 @@ mod tests {
             let budget = Budget {
                 session: allow(session), task: allow(task), project: tokens(project), ..Budget::default()
             };
-            let mut books = Books::default();
+            let mut accounts = Accounts::default();
             for (task_number, number, is_open, percent) in moves {
                 let subject = subject(task_number, number);
                 if is_open {
-                    let _ = books.open(&budget, &subject);
-                } else if let Some(reserved) = find_reserved(&borrow(&books.charged(&subject)), &subject) {
-                    books.close(&subject, used(reserved.tokens.unwrap() * percent / 100));
+                    let _ = accounts.open(&budget, &subject);
+                } else if let Some(reserved) = find_reserved(&borrow(&accounts.charged(&subject)), &subject) {
+                    accounts.close(&subject, used(reserved.tokens.unwrap() * percent / 100));
                 }
-                for (scope, account) in &books.accounts {
+                for (scope, account) in &accounts.accounts {
                     let sum = account.spent.tokens() + account.count_held(Measure::Tokens);
                     let limit = scope.limit(&budget).tokens.unwrap_or(u64::MAX);
                     prop_assert!(sum <= limit, "{scope}: {sum} of {limit}");

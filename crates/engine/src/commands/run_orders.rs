@@ -12,7 +12,7 @@ use crate::log;
 use crate::log::{Folded, Kept, NO_SNAPSHOT};
 use crate::project::Project;
 use crate::recording::tape;
-use crate::runs::book::Listed;
+use crate::runs::definitions::Listed;
 use crate::runs::driver;
 use crate::runs::family;
 use regatta_flow::Workflow;
@@ -53,7 +53,7 @@ pub async fn create_many(project: &Project, caller: &Caller, new: Vec<NewRun>) -
     }
     let mut begin = Begin::default();
     for NewRun { workflow, level, prd, input, board, tape } in new {
-        let definition = project.book().compile(&workflow.address(), &workflow.folder)?;
+        let definition = project.definitions().compile(&workflow.address(), &workflow.folder)?;
         let digest = workflow.folder.digest();
         let (within, parent, is_parent_paused) = (Vec::new(), None, false);
         let order = Order { digest, within, level, prd, input, board, tape, parent, is_parent_paused };
@@ -135,7 +135,7 @@ pub async fn fork(
     }
     let mut begin = Begin::default();
     if let Some(listed) = workflow {
-        let definition = point.turn_to(project.book().compile(&listed.address(), &listed.folder)?)?;
+        let definition = point.turn_to(project.definitions().compile(&listed.address(), &listed.folder)?)?;
         begin.keep.insert(point.run.digest.clone(), definition);
     }
     let taken = point.find_taken(project).await?;

@@ -8,7 +8,7 @@ use crate::project::installed::known_agents;
 use crate::project::location::Location;
 use crate::project::old_place;
 use crate::project::trust;
-use crate::runs::book::Book;
+use crate::runs::definitions::Definitions;
 use crate::task_files::restore;
 use regatta_git::Repository;
 use regatta_store::{OpenMode, SqliteStore, Store};
@@ -29,7 +29,7 @@ pub struct Project {
     repository: Repository,
     store: Arc<dyn Store>,
     mark: String,
-    book: Book,
+    definitions: Definitions,
 }
 
 impl Project {
@@ -84,7 +84,8 @@ impl Project {
         drop(turn);
         let mark = mark_of(&location.root);
         let store = Arc::new(store);
-        let project = Project { location, config, repository, store, mark, book: Book::default() };
+        let project =
+            Project { location, config, repository, store, mark, definitions: Definitions::default() };
         restore::write_all_if_gone(&project).await?;
         Ok(project)
     }
@@ -124,8 +125,8 @@ impl Project {
     }
 
     /// Returns the workflows that were compiled.
-    pub(crate) fn book(&self) -> &Book {
-        &self.book
+    pub(crate) fn definitions(&self) -> &Definitions {
+        &self.definitions
     }
 
     /// Returns the absolute form of a path that is stored relative to the root.

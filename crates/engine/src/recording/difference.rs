@@ -3,7 +3,7 @@
 //! Children run in parallel, so the order in which differences are noticed means nothing: they are sorted by
 //! their places.
 
-use crate::runs::way::Stage;
+use crate::runs::path::Stage;
 use std::fmt;
 
 /// One difference from the recording.

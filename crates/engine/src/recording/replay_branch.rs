@@ -12,7 +12,7 @@ use crate::project::Project;
 use crate::recording::take::Take;
 use crate::recording::tape::Tape;
 use crate::recording::tape_fit::{Fit, judge, shown};
-use crate::runs::way::find_root;
+use crate::runs::path::find_root;
 use regatta_git::{BranchName, CommitId};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

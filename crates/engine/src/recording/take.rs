@@ -6,7 +6,7 @@
 use crate::core::CommitId;
 use crate::recording::tape_files::TapeFiles;
 use crate::recording::tape_fit::TapeChange;
-use crate::runs::way::Stage;
+use crate::runs::path::Stage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};

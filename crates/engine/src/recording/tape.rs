@@ -18,7 +18,7 @@ use crate::recording::difference::Difference;
 use crate::recording::take::Take;
 use crate::recording::tape_compare;
 use crate::recording::tape_head::{TapeHead, head_of};
-use crate::runs::way::{Stage, find_root, is_same_way};
+use crate::runs::path::{Stage, find_root, is_same_path};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -152,7 +152,7 @@ impl Tape {
     pub(crate) fn find(&self, way: &[Stage], run: &Run, asks: u32) -> Option<&Take> {
         let visit = run.count_visits() + 1;
         self.takes.iter().find(|take| {
-            is_same_way(&take.way, way)
+            is_same_path(&take.way, way)
                 && take.node == run.node.as_str()
                 && take.item == run.item
                 && take.visit == visit

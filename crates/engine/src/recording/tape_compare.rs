@@ -6,7 +6,7 @@
 
 use crate::recording::difference::Difference;
 use crate::recording::tape_head::{TapeHead, TapeRun, TapeStep, Trouble};
-use crate::runs::way::Stage;
+use crate::runs::path::Stage;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs of a family, by the paths to them.

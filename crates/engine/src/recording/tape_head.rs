@@ -10,7 +10,7 @@ use crate::project::Project;
 use crate::recording::tape_people::{
     TapeAnswer, TapeDecision, find_answers, find_decisions, find_whole_steps,
 };
-use crate::runs::way::{Stage, find_children, find_way, is_same_way};
+use crate::runs::path::{Stage, find_children, find_path, is_same_path};
 use crate::view::steps::{StepView, find_steps};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -106,13 +106,13 @@ impl TapeHead {
         project: &Project,
         run: &Run,
     ) -> Result<Option<TapeDecision>, Error> {
-        let found = self.find_run(&find_way(project, run).await?);
+        let found = self.find_run(&find_path(project, run).await?);
         let is_here = |decision: &&TapeDecision| decision.step == run.step;
         Ok(found.and_then(|found| found.decisions.iter().find(is_here)).cloned())
     }
 
     pub(crate) fn find_run(&self, way: &[Stage]) -> Option<&TapeRun> {
-        [&self.root].into_iter().chain(&self.children).find(|run| is_same_way(&run.way, way))
+        [&self.root].into_iter().chain(&self.children).find(|run| is_same_path(&run.way, way))
     }
 }
 

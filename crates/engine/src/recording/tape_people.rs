@@ -14,7 +14,7 @@ use crate::log;
 use crate::log::NO_SNAPSHOT;
 use crate::project::Project;
 use crate::recording::tape_head::{TapeHead, TapeRun};
-use crate::runs::way::find_way;
+use crate::runs::path::find_path;
 use crate::view::steps::{StepView, find_steps};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -76,12 +76,12 @@ impl TapeHead {
             return Ok(None);
         }
         let is_here = |answer: &&TapeAnswer| answer.step == run.step && answer.node == run.node.as_str();
-        let found = self.find_run(&find_way(project, run).await?);
+        let found = self.find_run(&find_path(project, run).await?);
         Ok(found.and_then(|found| found.answers.iter().find(is_here)).cloned())
     }
 
     async fn was_stopped_at(&self, project: &Project, run: &Run) -> Result<bool, Error> {
-        let Some(then) = self.find_run(&find_way(project, run).await?).filter(|then| then.is_stopped())
+        let Some(then) = self.find_run(&find_path(project, run).await?).filter(|then| then.is_stopped())
         else {
             return Ok(false);
         };

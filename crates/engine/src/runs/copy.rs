@@ -4,7 +4,7 @@ use crate::commands::orders::invalid;
 use crate::core::FieldFault;
 use crate::error::Error;
 use crate::project::Project;
-use crate::runs::book::{HOME, Listed};
+use crate::runs::definitions::{HOME, Listed};
 use regatta_flow::NodeName;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;

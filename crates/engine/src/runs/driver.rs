@@ -27,7 +27,7 @@ impl Driver {
     /// Loads a run.
     pub(crate) async fn load(project: &Project, id: RunId) -> Result<Self, Error> {
         let mut driver = Driver::load_bare(project, id).await?;
-        driver.definition = project.book().get(project, &driver.run().digest).await?;
+        driver.definition = project.definitions().get(project, &driver.run().digest).await?;
         Ok(driver)
     }
 

@@ -3,20 +3,20 @@
 //! Does not start a session and does not decide: the rules are in `core::run`. Each step is one append. Start reading at
 //! `driver`, then `drive`.
 
-pub(crate) mod book;
 pub(crate) mod cancelled;
 mod copy;
+pub(crate) mod definitions;
 pub(crate) mod drive;
 pub(crate) mod driver;
 pub(crate) mod drivers;
 pub(crate) mod family;
 mod files;
 pub(crate) mod findings;
+pub(crate) mod path;
 mod replay;
 mod scope;
 mod shipped;
 pub(crate) mod trouble;
-pub(crate) mod way;
 
 pub use crate::commands::run_orders::{
     NewRun, answer, create, create_many, fork, get_run, pause, resume, stop,
@@ -37,10 +37,10 @@ pub use crate::view::steps::{StepView, TriedView};
 pub use crate::view::workflow::{
     EdgeView, WorkflowRow, WorkflowView, list_faults, show_fault, show_origin, show_workflow,
 };
-pub use book::{BookError, Listed, Origin, find_workflow, list_workflows};
 pub use copy::copy_workflow;
+pub use definitions::{DefinitionError, Listed, Origin, find_workflow, list_workflows};
 pub(crate) use driver::find_within;
 pub(crate) use family::find_above;
+pub use path::Stage;
 pub use replay::{Replayed, replay};
 pub use scope::{Scope, load_scope};
-pub use way::Stage;

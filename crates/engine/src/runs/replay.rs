@@ -9,8 +9,8 @@ use crate::core::run::{self, Event, Inputs, Next, Run};
 use crate::core::{Fact, Failure, RunId};
 use crate::error::Error;
 use crate::project::Project;
-use crate::runs::book::Listed;
-use crate::runs::way::{Stage, stage_of};
+use crate::runs::definitions::Listed;
+use crate::runs::path::{Stage, stage_of};
 use regatta_flow::Workflow;
 use serde::Serialize;
 
@@ -41,8 +41,8 @@ pub async fn replay(
 ) -> Result<Vec<Replayed>, Error> {
     let found = get_run(project, run).await?;
     let definition = match workflow {
-        Some(listed) => project.book().compile(&listed.address(), &listed.folder)?,
-        None => project.book().get(project, &found.digest).await?,
+        Some(listed) => project.definitions().compile(&listed.address(), &listed.folder)?,
+        None => project.definitions().get(project, &found.digest).await?,
     };
     let mut steps = Vec::new();
     play(project, run, &definition, &[], &mut steps).await?;

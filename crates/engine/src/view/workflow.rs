@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::project::Project;
-use crate::runs::{BookError, Listed, Origin};
+use crate::runs::{DefinitionError, Listed, Origin};
 use regatta_flow::{Edge, Fault, Level, Node, NodeKind, Route, Workflow, check_folder};
 use serde::Serialize;
 use serde_json::Value;
@@ -126,7 +126,7 @@ impl WorkflowView {
 
 /// Shows a workflow, or says why it cannot be compiled.
 pub fn show_workflow(listed: &Listed, project: Option<&Project>) -> Result<WorkflowView, Error> {
-    let faulty = |faults| BookError::Faulty { name: listed.address(), faults };
+    let faulty = |faults| DefinitionError::Faulty { name: listed.address(), faults };
     let workflow = Workflow::load(&listed.folder).map_err(faulty)?;
     Ok(WorkflowView::of(listed, &workflow, project))
 }

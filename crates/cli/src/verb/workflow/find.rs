@@ -38,7 +38,7 @@ pub(crate) fn find_workflow(place: &Place, project: Option<&Project>, name: &str
 
 /// Compiles a workflow, or says what is wrong with it.
 pub(super) fn compile(listed: &Listed) -> Result<Workflow, Problem> {
-    let faulty = |faults| runs::BookError::Faulty { name: listed.address(), faults };
+    let faulty = |faults| runs::DefinitionError::Faulty { name: listed.address(), faults };
     Workflow::load(&listed.folder).map_err(|faults| Error::from(faulty(faults)).explain())
 }
 

@@ -5,7 +5,7 @@
 use crate::core::run::Run;
 use crate::error::Error;
 use crate::perform::Work;
-use crate::runs::way::find_root;
+use crate::runs::path::find_root;
 
 /// Returns the command that continues a run, or its outermost parent, with another definition.
 pub(crate) async fn find_command(work: &Work, run: &Run) -> Result<String, Error> {

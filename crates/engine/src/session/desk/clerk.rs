@@ -196,7 +196,7 @@ impl Clerk {
     /// Returns the roles of the run that the session is part of.
     async fn roles_of_run(&self) -> Result<BTreeSet<String>, Error> {
         let Some(run) = &self.subject.run else { return Ok(BTreeSet::new()) };
-        let definition = self.project.book().get(&self.project, &run.digest).await?;
+        let definition = self.project.definitions().get(&self.project, &run.digest).await?;
         let mut roles: BTreeSet<String> = definition.roles.keys().cloned().collect();
         roles.extend(runs::find_within(&definition, &run.within).roles.keys().cloned());
         Ok(roles)
@@ -222,7 +222,7 @@ impl Clerk {
     /// Judges a result by the schema of the role, or as the report of a session for a task; nothing without either.
     async fn judge(&self, result: &Value) -> Result<Option<Vec<String>>, Error> {
         let Some(run) = &self.subject.run else { return Ok(Some(check_report(result))) };
-        let definition = self.project.book().get(&self.project, &run.digest).await?;
+        let definition = self.project.definitions().get(&self.project, &run.digest).await?;
         let workflow = runs::find_within(&definition, &run.within);
         let Some(role) = workflow.roles.get(&run.role) else { return Ok(None) };
         let faults = role.check_output(result).err().unwrap_or_default();

@@ -83,8 +83,8 @@ impl Place {
     /// Listens on the socket of the folder.
     pub(crate) fn listen(&self) -> Result<UnixListener, Error> {
         let failed = || Error::io("listen on", self.folder.join(SOCKET));
-        let way = Way::to(&self.folder).map_err(failed())?;
-        let listener = UnixListener::bind(way.socket()).map_err(failed())?;
+        let path = SocketPath::to(&self.folder).map_err(failed())?;
+        let listener = UnixListener::bind(path.socket()).map_err(failed())?;
         let permissions = Permissions::from_mode(ONLY_OWNER_FILE);
         std::fs::set_permissions(self.folder.join(SOCKET), permissions).map_err(failed())?;
         Ok(listener)
@@ -97,20 +97,20 @@ impl Place {
 }
 
 /// A short enough path to the socket of a folder, valid for as long as this is kept.
-struct Way {
+struct SocketPath {
     socket: PathBuf,
     _folder: Option<File>,
 }
 
-impl Way {
+impl SocketPath {
     fn to(folder: &Path) -> std::io::Result<Self> {
         let socket = folder.join(SOCKET);
         if socket.as_os_str().as_bytes().len() <= SOCKET_PATH_BYTES_MAX {
-            return Ok(Way { socket, _folder: None });
+            return Ok(SocketPath { socket, _folder: None });
         }
         let opened = File::open(folder)?;
         let socket = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd())).join(SOCKET);
-        Ok(Way { socket, _folder: Some(opened) })
+        Ok(SocketPath { socket, _folder: Some(opened) })
     }
 
     fn socket(&self) -> &Path {
@@ -125,7 +125,7 @@ pub(crate) fn read_token(folder: &Path) -> std::io::Result<String> {
 
 /// Connects to the socket of a private folder.
 pub(crate) async fn connect(folder: &Path) -> std::io::Result<UnixStream> {
-    UnixStream::connect(Way::to(folder)?.socket()).await
+    UnixStream::connect(SocketPath::to(folder)?.socket()).await
 }
 
 /// Removes the private folders of sessions that no engine runs any more; only the project's engine may call

@@ -11,8 +11,8 @@ use crate::recording::tape::Tape;
 use crate::recording::tape_files::TapeFiles;
 use crate::recording::tape_fit::TapeChange;
 use crate::recording::tape_name::name_of;
+use crate::runs::path::find_path;
 use crate::runs::trouble;
-use crate::runs::way::find_way;
 use crate::session::plan::Source;
 use crate::session::role::Ask;
 use crate::session::roles::AgentRoles;
@@ -28,7 +28,7 @@ impl AgentRoles {
         let failed = |error: Error| Box::new(trouble::explain(ask.run, &error));
         let tape = self.open(folder).map_err(failed)?;
         let asks = asks_of(ask.run);
-        let way = find_way(ask.project, ask.run).await.map_err(failed)?;
+        let way = find_path(ask.project, ask.run).await.map_err(failed)?;
         let take =
             tape.find(&way, ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run, asks)))?.clone();
         if take.prompt_digest != digest_of(&ask.prompt) {
@@ -103,7 +103,7 @@ async fn keep(
         changes = committed.iter().map(|change| (name_of(&change.path), TapeChange::of(change))).collect();
     }
     let take = Take {
-        way: find_way(ask.project, ask.run).await?,
+        way: find_path(ask.project, ask.run).await?,
         step: ask.run.step,
         node: ask.run.node.to_string(),
         item: ask.run.item.clone(),

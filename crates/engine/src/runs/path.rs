@@ -35,23 +35,23 @@ impl Stage {
 }
 
 /// Tells whether two paths lead to the same place, whatever their steps.
-pub(crate) fn is_same_way(one: &[Stage], other: &[Stage]) -> bool {
+pub(crate) fn is_same_path(one: &[Stage], other: &[Stage]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_at(other))
 }
 
 /// Finds the path to a run that has not ended; empty if it is not a child.
 ///
 /// A run stays at the step of its children as long as one of them works.
-pub(crate) async fn find_way(project: &Project, run: &Run) -> Result<Vec<Stage>, Error> {
-    let mut way = Vec::new();
+pub(crate) async fn find_path(project: &Project, run: &Run) -> Result<Vec<Stage>, Error> {
+    let mut path = Vec::new();
     let mut parent = run.parent.clone();
     for _ in 0..DEPTH_MAX {
         let Some(above) = parent else { break };
         let found = get_run(project, above.run_id).await?;
-        way.insert(0, stage_of(&found, found.step, above.item));
+        path.insert(0, stage_of(&found, found.step, above.item));
         parent = found.parent;
     }
-    Ok(way)
+    Ok(path)
 }
 
 /// Finds the outermost run above a run, the one that a person started; it may be the run itself.

@@ -54,7 +54,7 @@ impl Listed {
 
 /// Why there is no such workflow to play.
 #[derive(Debug, thiserror::Error)]
-pub enum BookError {
+pub enum DefinitionError {
     /// There is no workflow of that name.
     #[error("there is no workflow `{name}`")]
     NotFound {
@@ -73,10 +73,10 @@ pub enum BookError {
     },
 }
 
-impl BookError {
+impl DefinitionError {
     pub(crate) fn explain(&self) -> Problem {
         match self {
-            BookError::NotFound { name, known } => {
+            DefinitionError::NotFound { name, known } => {
                 let nearest = find_nearest(name, known.iter().map(String::as_str));
                 let next = match nearest {
                     Some(nearest) => format!("did you mean `{nearest}`? See `regatta workflow list`"),
@@ -88,7 +88,7 @@ impl BookError {
                 let why = "neither .regatta/workflows nor Regatta itself has one with that name";
                 Problem::new(Code::WorkflowNotFound, self.to_string(), why, next)
             }
-            BookError::Faulty { name, faults } => {
+            DefinitionError::Faulty { name, faults } => {
                 let mut problem = Problem::new(
                     Code::WorkflowInvalid,
                     format!("the workflow `{name}` cannot be used"),
@@ -105,11 +105,11 @@ impl BookError {
 
 /// The definitions that were compiled, by digest.
 #[derive(Default)]
-pub(crate) struct Book {
+pub(crate) struct Definitions {
     compiled: Mutex<HashMap<String, Arc<Workflow>>>,
 }
 
-impl Book {
+impl Definitions {
     /// Returns the definition with this digest, compiled once.
     pub(crate) async fn get(&self, project: &Project, digest: &str) -> Result<Arc<Workflow>, Error> {
         if let Some(found) = self.find(digest) {
@@ -125,12 +125,12 @@ impl Book {
     }
 
     /// Compiles a folder and caches it.
-    pub(crate) fn compile(&self, name: &str, folder: &Folder) -> Result<Arc<Workflow>, BookError> {
+    pub(crate) fn compile(&self, name: &str, folder: &Folder) -> Result<Arc<Workflow>, DefinitionError> {
         let digest = folder.digest();
         if let Some(found) = self.find(&digest) {
             return Ok(found);
         }
-        let faulty = |faults| BookError::Faulty { name: name.to_owned(), faults };
+        let faulty = |faults| DefinitionError::Faulty { name: name.to_owned(), faults };
         let workflow = Arc::new(Workflow::load(folder).map_err(faulty)?);
         self.lock().insert(digest, Arc::clone(&workflow));
         Ok(workflow)
@@ -173,7 +173,7 @@ pub fn find_workflow(project: Option<&Project>, name: &str) -> Result<Listed, Er
     }
     let all = list_workflows(project)?;
     let known = || all.iter().map(|listed| listed.name.clone()).collect();
-    let missing = || BookError::NotFound { name: name.to_owned(), known: known() };
+    let missing = || DefinitionError::NotFound { name: name.to_owned(), known: known() };
     Ok(all.iter().find(|listed| listed.name == name).cloned().ok_or_else(missing)?)
 }
 
