@@ -107,7 +107,7 @@ fn text_bytes(text: &Value) -> usize {
 fn new_run() -> NewRun {
     let folder: Folder = FILES.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     let workflow = Listed { name: "three".to_owned(), origin: Origin::Binary, folder };
-    NewRun { workflow, prd: None, level: None, input: Value::Null, board: false, tape: None }
+    NewRun { workflow, prd: None, level: None, input: Value::Null, board: false, recording: None }
 }
 
 /// The one role: it writes 200 bytes.

@@ -114,7 +114,7 @@ impl Script {
             folder: ".regatta/worktrees".to_owned(),
         };
         let to = agent().into();
-        let assign = Assign { to, priority: None, start, run: None, is_taped: false, may_queue: false };
+        let assign = Assign { to, priority: None, start, run: None, is_recorded: false, may_queue: false };
         let diff = Diff {
             files_changed: 1,
             lines_added: 10,

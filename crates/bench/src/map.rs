@@ -70,7 +70,7 @@ async fn play(project: &Project, count: usize, shape: Shape) -> Result<Duration,
     let folder: Folder = FILES.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     let workflow = Listed { name: "fan".to_owned(), origin: Origin::Binary, folder };
     let input = json!({ "items": (0..count).map(|number| item(number, shape)).collect::<Vec<_>>() });
-    let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
+    let new = NewRun { workflow, prd: None, level: None, input, board: false, recording: None };
     let begin = Instant::now();
     let run = runs::create(project, &place::caller(), new).await?;
     loop {

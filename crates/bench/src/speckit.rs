@@ -79,7 +79,7 @@ async fn ensure_run(project: &Project) -> Result<RunId, Error> {
     Ok(runs::create(
         project,
         &place::caller(),
-        NewRun { workflow, prd: None, level: None, input, board: false, tape: None },
+        NewRun { workflow, prd: None, level: None, input, board: false, recording: None },
     )
     .await?)
 }

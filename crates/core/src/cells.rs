@@ -136,7 +136,7 @@ fn order(world: &World, command: CommandKind) -> Command {
             priority: None,
             start,
             run: None,
-            is_taped: false,
+            is_recorded: false,
             may_queue: true,
         }),
         CommandKind::Complete => Command::Complete(complete(1, commit(1))),

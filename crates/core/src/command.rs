@@ -134,8 +134,8 @@ pub struct Assign {
     pub start: Start,
     /// The run that works on it, step by step, instead of one session.
     pub run: Option<RunId>,
-    /// Whether that run is played from a tape: then no agent of the config is started.
-    pub is_taped: bool,
+    /// Whether that run is played from a recording: then no agent of the config is started.
+    pub is_recorded: bool,
     /// Whether it waits in the queue when nobody is free; otherwise that is a refusal.
     pub may_queue: bool,
 }

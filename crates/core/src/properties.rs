@@ -352,7 +352,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         1 => (tasks(), tasks()).prop_map(|(add, remove)| Command::Depend(Depend { add, remove })),
         5 => names.prop_map(move |name| {
             let (to, start) = (agent(name).into(), start.clone());
-            Command::Assign(Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true })
+            Command::Assign(Assign { to, priority: None, start, run: None, is_recorded: false, may_queue: true })
         }),
         1 => Just(Command::Delete),
         1 => any::<bool>().prop_map(|hidden| Command::Hide { hidden }),

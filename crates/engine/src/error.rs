@@ -93,18 +93,18 @@ pub enum Error {
         /// Why it failed.
         source: std::io::Error,
     },
-    /// A tape is to be recorded where something is already.
+    /// A recording is to be recorded where something is already.
     #[error("the folder {} is not empty", folder.display())]
-    TapeFolderUsed {
+    RecordingFolderUsed {
         /// The folder.
         folder: PathBuf,
     },
-    /// A tape cannot be played because its run has not ended.
+    /// A recording cannot be played because its run has not ended.
     #[error("the tape {} is not finished", folder.display())]
-    TapeUnfinished {
-        /// The folder of the tape.
+    RecordingUnfinished {
+        /// The folder of the recording.
         folder: PathBuf,
-        /// The run that is recorded on it, if the tape says so.
+        /// The run that is recorded on it, if the recording says so.
         run: Option<RunId>,
     },
     /// An event in the log cannot be understood.
@@ -350,13 +350,13 @@ impl Error {
                 source.to_string(),
                 "check that the path exists and is yours, and that the disk is not full; then try again",
             ),
-            Error::TapeFolderUsed { folder } => Problem::new(
+            Error::RecordingFolderUsed { folder } => Problem::new(
                 Code::IoFailed,
                 format!("cannot record to {}", folder.display()),
                 "it is not empty",
                 "give a new or empty folder",
             ),
-            Error::TapeUnfinished { folder, run } => unfinished(folder, *run),
+            Error::RecordingUnfinished { folder, run } => unfinished(folder, *run),
             Error::LogUnsound { seq: 0, why } => unsound("", why),
             Error::LogUnsound { seq, why } => unsound(&format!(" at event {seq}"), why),
             Error::SalvageNotFound { task, number } => Problem::new(
@@ -505,7 +505,7 @@ fn of_config(error: &ConfigError) -> Problem {
     Problem { why: chain(error), ..Problem::new(Code::ConfigInvalid, "the config cannot be used", "", next) }
 }
 
-/// Explains that a tape cannot be replayed, because its run has not ended.
+/// Explains that a recording cannot be replayed, because its run has not ended.
 fn unfinished(folder: &Path, run: Option<RunId>) -> Problem {
     let next = match run {
         Some(run) => {

@@ -43,7 +43,7 @@ async fn begin(project: &Project, workflow: &str, prd: &str) -> Result<RunId, Er
     runs::create(
         project,
         &caller,
-        NewRun { workflow, prd: None, level: None, input, board: true, tape: None },
+        NewRun { workflow, prd: None, level: None, input, board: true, recording: None },
     )
     .await
 }

@@ -2,7 +2,7 @@
 
 use super::board::find_item_faults;
 use super::step::{end, enter, get_node};
-use super::{Begin, Counts, Event, Fork, Inputs, Next, Parent, Phase, Run, Taping, failure, nesting};
+use super::{Begin, Counts, Event, Fork, Inputs, Next, Parent, Phase, RecordingMode, Run, failure, nesting};
 use crate::{CommitId, FieldFault, PrdSlug, Refusal, RunId, TaskId};
 use regatta_flow::{Sheet, StepFault, board_items};
 use serde_json::Value;
@@ -23,8 +23,8 @@ pub struct Order {
     pub input: Value,
     /// Whether its items, and those of its children, become tasks on the board.
     pub board: bool,
-    /// The tape that it is recorded on, or played from.
-    pub tape: Option<Taping>,
+    /// The recording that it is recorded on, or played from.
+    pub recording: Option<RecordingMode>,
     /// The run that waits for it.
     pub parent: Option<Parent>,
     /// Whether that run is held, so that it begins nothing yet.
@@ -53,7 +53,7 @@ pub fn begin(inputs: Inputs<'_>, id: RunId, order: Order) -> Result<Vec<Event>, 
         level,
         board,
         board_below: order.board && !board,
-        tape: order.tape,
+        recording: order.recording,
         prd: order.prd,
         input,
         state,
@@ -111,7 +111,7 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         level: from.level,
         board: from.board,
         board_below: from.board_below,
-        tape: None,
+        recording: None,
         prd: from.prd.clone(),
         input: from.sheet.input().clone(),
         state: from.sheet.state().clone(),

@@ -93,12 +93,12 @@ pub enum Event {
     },
 }
 
-/// What a run has to do with a tape, by its folder.
+/// What a run has to do with a recording, by its folder.
 ///
-/// It belongs to the run and not to an engine, so that any engine that continues the run continues the tape.
+/// It belongs to the run and not to an engine, so that any engine that continues the run continues the recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Taping {
+pub enum RecordingMode {
     /// What its roles do is kept there.
     Record(String),
     /// What its roles do is there, and no agent works.
@@ -123,9 +123,10 @@ pub struct Begin {
     /// Whether those of its children are, though it has none itself.
     #[serde(default, skip_serializing_if = "is_false")]
     pub board_below: bool,
-    /// The tape that it is recorded on, or played from.
+    /// The recording that it is recorded on, or played from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tape: Option<Taping>,
+    #[serde(rename = "tape")]
+    pub recording: Option<RecordingMode>,
     /// The PRD that it began with; its tasks are linked to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prd: Option<PrdSlug>,

@@ -269,7 +269,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         level: plan.level,
         board: plan.board,
         board_below: plan.board_below,
-        tape: plan.tape.clone(),
+        recording: plan.recording.clone(),
         prd: plan.prd.clone(),
         sheet: Sheet::new(plan.state.clone(), plan.input.clone(), plan.feedback.clone()),
         taken: plan.taken.clone(),

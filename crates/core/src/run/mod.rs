@@ -27,7 +27,7 @@ pub use begin::{Order, Taken, begin, find_first, fork};
 pub use board::{find_board_items, task_of};
 pub use decide::{Command, Inputs, decide, decide_again};
 pub use effect::effects;
-pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, Taping};
+pub use event::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, RecordingMode};
 pub use failure::explain_node;
 pub use index::Index;
 pub use mapping::{Child, Mapping};

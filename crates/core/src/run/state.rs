@@ -1,6 +1,6 @@
 //! A run: its position, its state, and its counters.
 
-use super::{Counts, Fork, Mapping, Next, Parent, Taping};
+use super::{Counts, Fork, Mapping, Next, Parent, RecordingMode};
 use crate::{CommitId, Failure, PrdSlug, RunId, TaskId};
 use jiff::Timestamp;
 use regatta_flow::{EdgeId, NodeName, Sheet};
@@ -27,9 +27,9 @@ pub struct Run {
     /// Whether those of its children are, though it has none itself.
     #[serde(default)]
     pub board_below: bool,
-    /// The tape that it is recorded on, or played from.
+    /// The recording that it is recorded on, or played from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tape: Option<Taping>,
+    pub recording: Option<RecordingMode>,
     /// The PRD that it began with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prd: Option<PrdSlug>,

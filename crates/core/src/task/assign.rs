@@ -10,7 +10,7 @@ use crate::{
 /// Gives the task to the agent that is asked for, or to the first that is free.
 pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) -> Result<Vec<Event>, Stop> {
     let wanted = find_wanted(situation, assign)?;
-    let agent_id = match assign.is_taped {
+    let agent_id = match assign.is_recorded {
         true => wanted,
         false => situation.crew.find_agent(situation.settings, &wanted)?,
     };
@@ -77,7 +77,7 @@ pub(crate) fn dependencies_verified(situation: &Situation<'_>, attempt: &Attempt
 /// are busy matters only if another could start.
 pub(crate) fn has_available_agent(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
     let Command::Assign(assign) = attempt.command else { return Ok(()) };
-    if assign.is_taped {
+    if assign.is_recorded {
         return Ok(());
     }
     let wanted = find_wanted(situation, assign)?;
@@ -100,7 +100,7 @@ pub(crate) fn within_concurrency_limit(situation: &Situation<'_>, attempt: &Atte
 fn find_wanted(situation: &Situation<'_>, assign: &Assign) -> Result<AgentId, Refusal> {
     let settings = situation.settings;
     let agent = match &assign.to {
-        Assignee::Agent(agent) if assign.is_taped => return Ok(agent.clone()),
+        Assignee::Agent(agent) if assign.is_recorded => return Ok(agent.clone()),
         Assignee::Agent(agent) => agent,
         Assignee::Any if settings.agents.is_empty() => return Err(nobody_named(situation)),
         Assignee::Any => return Ok(AgentId::any()),
@@ -151,7 +151,7 @@ mod tests {
         let start =
             Start { target: "main".into(), base: commit(0), from: Some(commit(5)), folder: "trees".into() };
         let to = agent("alpha").into();
-        let assign = Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true };
+        let assign = Assign { to, priority: None, start, run: None, is_recorded: false, may_queue: true };
         let step = world.give(id(1), &user(), &Command::Assign(assign)).unwrap();
         let [Effect::CreateWorktree { base, .. }] = &step.effects[..] else { panic!("{step:?}") };
         let worktree = world.tasks[&id(1)].worktree().unwrap();

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_is_played_from_a_tape_needs_no_agent_of_the_config() {
+    fn a_run_that_is_played_from_a_recording_needs_no_agent_of_the_config() {
         check(
             "limit 1; add; add; assign 1 tape taped",
             "assign 2 tape run; assign 2 tape taped; settle 1; settle 2; report 1 role_started 1 tape; \

@@ -119,7 +119,14 @@ fn of_queue(
     let command = &match &reassign.to {
         Some(agent) => {
             let to = agent.clone().into();
-            Command::Assign(Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true })
+            Command::Assign(Assign {
+                to,
+                priority: None,
+                start,
+                run: None,
+                is_recorded: false,
+                may_queue: true,
+            })
         }
         None => Command::Take(Take { priority: None, start }),
     };

@@ -1,7 +1,7 @@
 //! One sample of every event of runs and their workflows.
 
 use super::{commit, failure, id};
-use crate::run::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, Taping};
+use crate::run::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, RecordingMode};
 use crate::{Code, RunId};
 use regatta_flow::{Assigned, EdgeId, NodeName, PathStep, ResolvedPath, Seen, Tried};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ fn begin() -> Begin {
         level: 7,
         board: true,
         board_below: true,
-        tape: Some(Taping::Record("/tape".into())),
+        recording: Some(RecordingMode::Record("/tape".into())),
         prd: "user-auth".parse().ok(),
         input: json!({ "prd": "Text" }),
         state: json!({ "tasks": [] }),

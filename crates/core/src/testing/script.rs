@@ -333,11 +333,11 @@ fn start() -> Start {
 fn parse_assign(words: &[&str]) -> Command {
     let start = start();
     let priority = words.get(1).and_then(|word| find_priority(word));
-    let is_taped = words.last() == Some(&"taped");
-    let run = (is_taped || words.last() == Some(&"run")).then_some(RunId::FIRST);
+    let is_recorded = words.last() == Some(&"taped");
+    let run = (is_recorded || words.last() == Some(&"run")).then_some(RunId::FIRST);
     let may_queue = run.is_none() && words.last() != Some(&"noqueue");
     let to = if words[0] == "default" { Assignee::Default } else { agent(words[0]).into() };
-    Command::Assign(Assign { to, priority, start, run, is_taped, may_queue })
+    Command::Assign(Assign { to, priority, start, run, is_recorded, may_queue })
 }
 
 fn parse_outcome(words: &[&str]) -> Outcome {

@@ -97,7 +97,7 @@ pub async fn assign(
 ) -> Result<Given, Error> {
     let order = Order::of(caller, task, &Request::Assign { task, to: &to, priority, may_queue });
     let start = see_start(project).await?;
-    let assign = Assign { to, priority, start, run: None, is_taped: false, may_queue };
+    let assign = Assign { to, priority, start, run: None, is_recorded: false, may_queue };
     give(project, order, Command::Assign(assign)).await
 }
 

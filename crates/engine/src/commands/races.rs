@@ -86,7 +86,7 @@ fn create() -> Create {
 fn speckit() -> NewRun {
     let workflow = runs::find_workflow(None, "speckit").unwrap();
     let input = json!({ "prd": "Make it so.", "title": "So" });
-    NewRun { workflow, prd: None, level: None, input, board: false, tape: None }
+    NewRun { workflow, prd: None, level: None, input, board: false, recording: None }
 }
 
 async fn count(project: &Project, kind: &str) -> usize {

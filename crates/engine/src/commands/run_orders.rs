@@ -5,13 +5,13 @@ use crate::commands::fork_point::find_fork_point;
 use crate::commands::orders::{Caller, invalid};
 use crate::commands::request::{Request, StartRun};
 use crate::commands::round::{self, Envelope, Round, Verdict};
-use crate::core::run::{self, Command, Event, Index, Inputs, Order, Parent, Run, Taken, Taping};
+use crate::core::run::{self, Command, Event, Index, Inputs, Order, Parent, RecordingMode, Run, Taken};
 use crate::core::{Fact, FieldFault, PrdSlug, Refusal, RunId};
 use crate::error::Error;
 use crate::log;
 use crate::log::{Folded, Kept, NO_SNAPSHOT};
 use crate::project::Project;
-use crate::recording::tape;
+use crate::recording::recorder;
 use crate::runs::definitions::Listed;
 use crate::runs::driver;
 use crate::runs::family;
@@ -34,8 +34,8 @@ pub struct NewRun {
     pub input: Value,
     /// Whether its items, and those of its children, become tasks on the board.
     pub board: bool,
-    /// The tape that it is recorded on, or played from.
-    pub tape: Option<Taping>,
+    /// The recording that it is recorded on, or played from.
+    pub recording: Option<RecordingMode>,
 }
 
 /// Begins a run.
@@ -52,24 +52,24 @@ pub async fn create_many(project: &Project, caller: &Caller, new: Vec<NewRun>) -
         return Ok(ids);
     }
     let mut begin = Begin::default();
-    for NewRun { workflow, level, prd, input, board, tape } in new {
+    for NewRun { workflow, level, prd, input, board, recording } in new {
         let definition = project.definitions().compile(&workflow.address(), &workflow.folder)?;
         let digest = workflow.folder.digest();
         let (within, parent, is_parent_paused) = (Vec::new(), None, false);
-        let order = Order { digest, within, level, prd, input, board, tape, parent, is_parent_paused };
+        let order = Order { digest, within, level, prd, input, board, recording, parent, is_parent_paused };
         begin.start(definition, order);
     }
     let ids = round::submit(project, &envelope, &begin, None).await?.answer;
-    for (id, _) in ids.iter().zip(&begin.runs).filter(|(_, run)| run.is_taped()) {
-        // So that the tape of an interrupted run says which run it is.
-        tape::close_quietly(project, *id).await;
+    for (id, _) in ids.iter().zip(&begin.runs).filter(|(_, run)| run.is_recorded()) {
+        // So that the recording of an interrupted run says which run it is.
+        recorder::close_quietly(project, *id).await;
     }
     Ok(ids)
 }
 
 impl NewRun {
     fn request(&self) -> StartRun<'_> {
-        let NewRun { workflow, level, prd, input, board, tape: _ } = self;
+        let NewRun { workflow, level, prd, input, board, recording: _ } = self;
         let (workflow, prd) = (workflow.address(), prd.as_ref());
         StartRun { workflow, level: *level, prd, input, board: *board }
     }
@@ -128,7 +128,7 @@ pub async fn fork(
         return first(ids);
     }
     let mut point = find_fork_point(&load_facts(project, run).await?, run, step)?;
-    if let Some(Taping::Replay(_)) = point.run.tape {
+    if let Some(RecordingMode::Replay(_)) = point.run.recording {
         let problem =
             format!("{run} is a replay: what it merged is only on its replay branch; fork the recorded run");
         return Err(invalid(vec![FieldFault { field: "run", problem }]));
@@ -187,8 +187,8 @@ impl Begin {
 }
 
 impl Beginning {
-    fn is_taped(&self) -> bool {
-        matches!(self, Beginning::New(_, order) if order.tape.is_some())
+    fn is_recorded(&self) -> bool {
+        matches!(self, Beginning::New(_, order) if order.recording.is_some())
     }
 }
 
@@ -274,7 +274,7 @@ pub(crate) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
         prd: parent.prd.clone(),
         input: item.input.clone(),
         board: parent.wants_board(),
-        tape: parent.tape.clone(),
+        recording: parent.recording.clone(),
         parent: Some(Parent { run_id: parent.id, item: item.key.clone() }),
         is_parent_paused: parent.pauses_children(),
     }
@@ -330,7 +330,7 @@ mod tests {
             prd: None,
             input: serde_json::json!({}),
             board: false,
-            tape: None,
+            recording: None,
             parent: None,
             is_parent_paused: false,
         };

@@ -1,4 +1,4 @@
-//! Approves by policy: where the config says `approval = "auto"`, or where a tape says that the work was
+//! Approves by policy: where the config says `approval = "auto"`, or where a recording says that the work was
 //! merged.
 
 use crate::commands::orders::{self, Approving, Order};
@@ -9,7 +9,7 @@ use crate::runs;
 
 pub(crate) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Result<(), Error> {
     let policy = Actor::Policy("auto".to_owned());
-    let settings = match runs::find_taped_settings(&work.project, task).await {
+    let settings = match runs::find_recorded_settings(&work.project, task).await {
         Ok(settings) => settings,
         Err(error) if error.is_of_engine() => return Err(error),
         Err(error) => {
@@ -22,7 +22,7 @@ pub(crate) async fn perform(work: &Work, task: TaskId, head: &CommitId) -> Resul
         settings,
         ..Order::new(Some(task), &policy)
     };
-    // What the tape says was decided by a person when it was recorded, complete or not.
+    // What the recording says was decided by a person when it was recorded, complete or not.
     let anyway = order.settings.is_some();
     let approval = Approving { feedback: None, head: Some(head.to_string()), anyway };
     match orders::approve_as(&work.project, order, approval).await {

@@ -1,15 +1,15 @@
 //! Records a run, and plays it back without agents.
 //!
-//! Does not decide how a run continues. Start reading at `tape`.
+//! Does not decide how a run continues. Start reading at `recording`.
 
+pub(crate) mod compare;
 pub(crate) mod difference;
+pub(crate) mod entry;
+pub(crate) mod files;
+pub(crate) mod fit;
+pub(crate) mod head;
+pub(crate) mod name;
+pub(crate) mod people;
+pub(crate) mod recorded_task;
+pub(crate) mod recorder;
 pub(crate) mod replay_branch;
-pub(crate) mod take;
-pub(crate) mod tape;
-pub(crate) mod tape_compare;
-pub(crate) mod tape_files;
-pub(crate) mod tape_fit;
-pub(crate) mod tape_head;
-pub(crate) mod tape_name;
-pub(crate) mod tape_people;
-pub(crate) mod taped_task;

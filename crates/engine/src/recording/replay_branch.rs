@@ -1,6 +1,6 @@
-//! Where a replay works: on a branch of its own, from the commit at which its tape was recorded.
+//! Where a replay works: on a branch of its own, from the commit at which its recording was recorded.
 //!
-//! So a tape plays wherever that commit is known, no matter how far the project's branches have advanced
+//! So a recording plays wherever that commit is known, no matter how far the project's branches have advanced
 //! since, and it moves none of them. Where the commit is not known, the branch begins at the project's
 //! target, and each recorded answer must fit there before it is played.
 
@@ -9,9 +9,9 @@ use crate::core::run::Run;
 use crate::core::{Code, Failure, Problem, Start, Worktree};
 use crate::error::Error;
 use crate::project::Project;
-use crate::recording::take::Take;
-use crate::recording::tape::Tape;
-use crate::recording::tape_fit::{Fit, judge, shown};
+use crate::recording::entry::Entry;
+use crate::recording::fit::{Fit, judge, shown};
+use crate::recording::recorder::Recording;
 use crate::runs::path::find_root;
 use regatta_git::{BranchName, CommitId};
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ use std::path::PathBuf;
 const PATHS_TOLD_MAX: usize = 5;
 
 /// Finds where work of a replay starts; its branch may not exist yet.
-pub(crate) async fn see_start(project: &Project, run: &Run, tape: &Tape) -> Result<Start, Error> {
+pub(crate) async fn see_start(project: &Project, run: &Run, recording: &Recording) -> Result<Start, Error> {
     let branch = find_branch_of(project, run).await?;
     let head = match project.repository().find_branch(&branch).await? {
         Some(head) => Some(head),
-        None => find_base(project, tape).await?,
+        None => find_base(project, recording).await?,
     };
     let folder = project.config().worktrees.to_string_lossy().into_owned();
     let base = match head {
@@ -47,10 +47,10 @@ pub(crate) async fn ensure_branch(project: &Project, start: &Start) -> Result<()
 /// Says why a recorded answer cannot be played on the head of a task's branch.
 pub(crate) async fn find_misfit(
     project: &Project,
-    (tape, take): (&Tape, &Take),
+    (recording, take): (&Recording, &Entry),
     (run, worktree): (&Run, &Worktree),
 ) -> Result<Option<Failure>, Error> {
-    if find_base(project, tape).await?.is_some() {
+    if find_base(project, recording).await?.is_some() {
         return Ok(None);
     }
     let repository = project.repository();
@@ -67,14 +67,14 @@ pub(crate) async fn find_misfit(
     Ok(match fit {
         Fit::Fits => None,
         Fit::Done if is_begun => None,
-        Fit::Done => Some(misfit(run, tape, "its changes are already there".to_owned())),
-        Fit::Differs(names) => Some(misfit(run, tape, format!("{} not as recorded", told(&names)))),
+        Fit::Done => Some(misfit(run, recording, "its changes are already there".to_owned())),
+        Fit::Differs(names) => Some(misfit(run, recording, format!("{} not as recorded", told(&names)))),
     })
 }
 
-/// Returns the commit at which a tape was recorded, if the repository has it.
-async fn find_base(project: &Project, tape: &Tape) -> Result<Option<CommitId>, Error> {
-    match tape.base() {
+/// Returns the commit at which a recording was recorded, if the repository has it.
+async fn find_base(project: &Project, recording: &Recording) -> Result<Option<CommitId>, Error> {
+    match recording.base() {
         Some(base) => Ok(project.repository().resolve_commit(base.as_str()).await?),
         None => Ok(None),
     }
@@ -99,8 +99,8 @@ fn told(names: &[String]) -> String {
     }
 }
 
-fn misfit(run: &Run, tape: &Tape, why: String) -> Failure {
-    let (base, next) = match tape.base() {
+fn misfit(run: &Run, recording: &Recording, why: String) -> Failure {
+    let (base, next) = match recording.base() {
         Some(base) => (
             format!("it was recorded at commit {base}, which this repository does not have"),
             "fetch that commit (`git fetch --unshallow`, or a clone with the whole history) and replay again; \
@@ -115,7 +115,7 @@ fn misfit(run: &Run, tape: &Tape, why: String) -> Failure {
     let what = format!("the recording does not fit at step {} of run {}", run.step, run.id);
     let problem = Problem { why: vec![why, base], ..Problem::new(Code::TapeBaseDiffers, what, "", next) };
     let problem = problem.with("runId", run.id.number());
-    Failure::from(match tape.base() {
+    Failure::from(match recording.base() {
         Some(base) => problem.with("base", base.to_string()),
         None => problem,
     })

@@ -5,7 +5,7 @@
 
 use crate::commands::orders::{self, Order};
 use crate::commands::run_orders::get_run;
-use crate::core::run::{Run, Taping};
+use crate::core::run::{RecordingMode, Run};
 use crate::core::{
     Actor, AgentId, Assign, Assignee, Code, Command, Failure, Problem, Refusal, RunId, Stage, Start, Task,
     TaskId, WorkPhase,
@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::perform::Work;
 use crate::perform::log_watch::LogWatch;
 use crate::project::Project;
+use crate::recording::recorder::{self, Recording};
 use crate::recording::replay_branch;
-use crate::recording::tape::{self, Tape};
 use crate::runs::{cancelled, trouble};
 use crate::runtime::control::Control;
 use crate::session::role::{Played, find_player};
@@ -106,14 +106,14 @@ impl Drive<'_> {
     }
 
     async fn assign(&self) -> Result<(), Error> {
-        let (project, is_taped) = (&self.work.project, is_replay(self.run));
+        let (project, is_recorded) = (&self.work.project, is_replay(self.run));
         let start = self.find_start(see_start(project, self.run).await?).await?;
-        if is_taped {
+        if is_recorded {
             replay_branch::ensure_branch(project, &start).await?;
         }
         let (to, run) = (Assignee::Agent(self.agent.clone()), Some(self.run.id));
         // A run waits on its own: the queue would start one session where the run has many.
-        let assign = Assign { to, priority: None, start, run, is_taped, may_queue: false };
+        let assign = Assign { to, priority: None, start, run, is_recorded, may_queue: false };
         let order = Order { fence: Some(self.work.token), ..Order::new(Some(self.task), &Actor::Engine) };
         orders::give(project, order, Command::Assign(assign)).await.map(|_| ())
     }
@@ -164,11 +164,11 @@ impl Drive<'_> {
 
 /// Finds where work for a run would start, if nothing existed yet.
 pub(crate) async fn see_start(project: &Project, run: &Run) -> Result<Start, Error> {
-    match &run.tape {
-        Some(Taping::Replay(folder)) => {
-            replay_branch::see_start(project, run, &Tape::open(Path::new(folder))?).await
+    match &run.recording {
+        Some(RecordingMode::Replay(folder)) => {
+            replay_branch::see_start(project, run, &Recording::open(Path::new(folder))?).await
         }
-        Some(Taping::Record(_)) | None => orders::see_start(project).await,
+        Some(RecordingMode::Record(_)) | None => orders::see_start(project).await,
     }
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn find_agent(
     (item, task): (&str, TaskId),
 ) -> Result<AgentId, Failure> {
     if is_replay(run) {
-        return Ok(tape::player());
+        return Ok(recorder::player());
     }
     let config = work.project.config();
     let worked = |node: &str| run.visits.get(node).is_some_and(|items| items.contains_key(item));
@@ -199,7 +199,7 @@ pub(crate) fn find_agent(
 }
 
 fn is_replay(run: &Run) -> bool {
-    matches!(run.tape, Some(Taping::Replay(_)))
+    matches!(run.recording, Some(RecordingMode::Replay(_)))
 }
 
 fn nobody(run: RunId, task: TaskId) -> Failure {
@@ -240,7 +240,7 @@ fn go_round(run: &Run) -> String {
         Some(parent) => {
             format!("`regatta run stop {id}`: run {} continues with this item as failed", parent.run_id)
         }
-        None if matches!(run.tape, Some(Taping::Replay(_))) => format!("`regatta run stop {id}`"),
+        None if matches!(run.recording, Some(RecordingMode::Replay(_))) => format!("`regatta run stop {id}`"),
         None => format!(
             "`regatta run fork {id}` works on the item as a new task, from what is merged now, and `regatta run stop {id}` \
              ends this run"

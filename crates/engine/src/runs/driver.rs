@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::log;
 use crate::log::Folded;
 use crate::project::Project;
-use crate::recording::tape;
+use crate::recording::recorder;
 use regatta_flow::{Folder, Workflow};
 use regatta_store::IntentId;
 use std::sync::{Arc, LazyLock};
@@ -121,7 +121,7 @@ pub(crate) async fn give(
     let tell = Tell { actor: &envelope.actor, run, command };
     let told = round::submit(project, envelope, &tell, driver).await?;
     if let Some(driver) = &told.reads {
-        tape::close_if_resting(project, driver.run()).await;
+        recorder::close_if_resting(project, driver.run()).await;
     }
     Ok((told.reads, told.asked))
 }

@@ -23,10 +23,10 @@ pub use crate::commands::run_orders::{
 };
 pub(crate) use crate::perform::runs::is_performed;
 pub use crate::recording::difference::Difference;
-pub use crate::recording::tape::{Tape, close_tape};
-pub use crate::recording::tape_head::{TapeHead, TapeRun, TapeStep};
-pub use crate::recording::tape_people::{TapeAnswer, TapeDecision};
-pub(crate) use crate::recording::taped_task::find_taped_settings;
+pub use crate::recording::head::{RecordedRun, RecordedStep, RecordingHead};
+pub use crate::recording::people::{RecordedAnswer, RecordedDecision};
+pub(crate) use crate::recording::recorded_task::find_recorded_settings;
+pub use crate::recording::recorder::{Recording, close_recording};
 pub use crate::session::role::{Ask, Played, Playing, Roles};
 pub use crate::session::roles::AgentRoles;
 pub(crate) use crate::view::outlook::{awaits_person, find_paused, find_paused_above, find_way_on, rests};

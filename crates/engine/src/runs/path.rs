@@ -2,7 +2,7 @@
 //! child.
 //!
 //! Run numbers are given out in order of start, so they differ from one play to the next. The path does not:
-//! it says which visit of which node, for which item. Tapes name their files by it.
+//! it says which visit of which node, for which item. Recordings name their files by it.
 
 use crate::commands::run_orders::{get_run, load_facts};
 use crate::core::RunId;

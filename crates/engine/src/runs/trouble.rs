@@ -5,7 +5,7 @@
 //! everything else continues. Nothing is retried automatically here: a step may have cost a session, so a
 //! person decides when.
 
-use crate::core::run::{Command, Run, Taping};
+use crate::core::run::{Command, RecordingMode, Run};
 use crate::core::{Code, Failure, Problem};
 use crate::error::{Error, chain};
 
@@ -39,9 +39,9 @@ pub(crate) fn explain(run: &Run, error: &Error) -> Failure {
     Failure::from(Problem { next, ..problem })
 }
 
-/// Says that an answer cannot be recorded; a fork has no tape, and a fork of a child no parent that waits for it.
+/// Says that an answer cannot be recorded; a fork has no recording, and a fork of a child no parent that waits for it.
 pub(crate) fn of_recording(run: &Run, error: Error) -> Result<Failure, Error> {
-    let (Some(Taping::Record(folder)), Error::Io { .. }) = (&run.tape, &error) else {
+    let (Some(RecordingMode::Record(folder)), Error::Io { .. }) = (&run.recording, &error) else {
         return of_run(run, error);
     };
     let id = run.id;

@@ -70,7 +70,7 @@ async fn assign(
     token: LeaseToken,
 ) -> Result<Option<Failure>, Error> {
     let to = next.agent.clone().into();
-    let assign = Assign { to, priority: None, start, run: None, is_taped: false, may_queue: true };
+    let assign = Assign { to, priority: None, start, run: None, is_recorded: false, may_queue: true };
     match give(project, next.task, Command::Assign(assign), token).await {
         // Somebody else was faster; it keeps waiting.
         Ok(Answer::Queued { .. } | Answer::Accepted) => Ok(None),

@@ -309,7 +309,7 @@ tokens = 1000
         let create = async || {
             let workflow = runs::find_workflow(None, "speckit").unwrap();
             let input = json!({ "prd": "Make it so.", "title": "So" });
-            let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
+            let new = NewRun { workflow, prd: None, level: None, input, board: false, recording: None };
             runs::create(&project, &caller, new).await.unwrap()
         };
         let runs = (create().await, create().await);

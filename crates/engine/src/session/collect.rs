@@ -8,7 +8,7 @@ use crate::runs::cancelled;
 use crate::session::lifecycle::End;
 use crate::session::plan::{Owner, Plan};
 use crate::session::prepare::Ready;
-use crate::session::roles::{read_only, taping};
+use crate::session::roles::{read_only, recording_mode};
 use crate::session::{charge, owner};
 use regatta_agents::{Ended, Outcome, StopReason};
 
@@ -59,7 +59,7 @@ async fn keep(work: &Work, plan: &Plan<'_>, ready: &Ready, ended: &Ended) -> Res
     let result = ended.result.clone().unwrap_or_default();
     if let Some(ask) = plan.owner.ask() {
         let (commits, folder) = ((&plan.worktree.base, ready.start.as_ref()), plan.folder(&work.project));
-        if let Some(failure) = taping::record(ask, &result, commits, &folder).await? {
+        if let Some(failure) = recording_mode::record(ask, &result, commits, &folder).await? {
             return Ok(End::Failed(failure));
         }
     }

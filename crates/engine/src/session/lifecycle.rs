@@ -13,9 +13,9 @@ use crate::core::{Breakdown, Complete, Failure, SessionEnd};
 use crate::crash;
 use crate::error::Error;
 use crate::perform::Work;
+use crate::recording::entry::Entry;
+use crate::recording::recorder::Recording;
 use crate::recording::replay_branch;
-use crate::recording::take::Take;
-use crate::recording::tape::Tape;
 use crate::runtime::control::Control;
 use crate::session::charge::{self, Charge, Opening};
 use crate::session::plan::{Owner, Plan, Source};
@@ -59,7 +59,7 @@ pub(crate) enum Settled {
 /// What plays: an agent in its place, or a recorded answer.
 enum Player<'a> {
     Agent(Box<Charge>),
-    Recording(&'a Tape, &'a Take),
+    Recording(&'a Recording, &'a Entry),
 }
 
 /// Runs a session from its reservation to the report to its owner.
@@ -85,8 +85,8 @@ async fn reserve<'a>(
     plan: &'a Plan<'_>,
     control: &Control,
 ) -> Result<Result<Player<'a>, Finished>, Error> {
-    if let Source::Recording(tape, take) = &plan.source {
-        return Ok(Ok(Player::Recording(tape, take)));
+    if let Source::Recording(recording, take) = &plan.source {
+        return Ok(Ok(Player::Recording(recording, take)));
     }
     Ok(match charge::open(work, plan.account(), plan.is_fresh(), control).await? {
         Opening::Open(charge) => Ok(Player::Agent(Box::new(charge))),
@@ -105,7 +105,7 @@ async fn play(
 ) -> Result<Finished, Error> {
     let ended = match player {
         Player::Agent(charge) => work_to_the_end(work, plan, ready, charge, control).await?,
-        Player::Recording(tape, take) => play_back(work, plan, tape, take).await?,
+        Player::Recording(recording, take) => play_back(work, plan, recording, take).await?,
     };
     let ended = match ended {
         Ok(ended) => ended,
@@ -160,17 +160,17 @@ async fn work_to_the_end(
 async fn play_back(
     work: &Work,
     plan: &Plan<'_>,
-    tape: &Tape,
-    take: &Take,
+    recording: &Recording,
+    take: &Entry,
 ) -> Result<Result<Ended, Finished>, Error> {
     if let Owner::RoleInTask { ask, .. } = &plan.owner {
-        let misfit = replay_branch::find_misfit(&work.project, (tape, take), (ask.run, &plan.worktree));
+        let misfit = replay_branch::find_misfit(&work.project, (recording, take), (ask.run, &plan.worktree));
         if let Some(failure) = misfit.await? {
             return Ok(Err(Finished::NotStarted(failure)));
         }
     }
     owner::note_start(work, plan).await?;
-    Ok(match tape.play(take, &plan.folder(&work.project)) {
+    Ok(match recording.play(take, &plan.folder(&work.project)) {
         Ok(()) => Ok(recorded(take.output.clone())),
         Err(error) => Err(Finished::Ended(End::Failed(owner::explain_error(plan, error)?))),
     })

@@ -8,8 +8,8 @@ use crate::core::session;
 use crate::core::{Resume, RunId, TaskId, Worktree};
 use crate::error::Error;
 use crate::project::Project;
-use crate::recording::take::Take;
-use crate::recording::tape::Tape;
+use crate::recording::entry::Entry;
+use crate::recording::recorder::Recording;
 use crate::session::charge;
 use crate::session::desk::Subject;
 use crate::session::role::Ask;
@@ -55,7 +55,7 @@ pub(crate) enum Source {
     /// A session of an agent.
     Agent,
     /// A recorded answer, which needs no place, no budget and no process.
-    Recording(Arc<Tape>, Box<Take>),
+    Recording(Arc<Recording>, Box<Entry>),
 }
 
 impl<'a> Owner<'a> {

@@ -1,6 +1,6 @@
 //! Who plays the roles of a workflow: agents in sessions, or something else that answers in their place.
 
-use crate::core::run::{Run, Taping};
+use crate::core::run::{RecordingMode, Run};
 use crate::core::{AgentId, CommitId, Failure};
 use crate::perform::Work;
 use crate::project::Project;
@@ -36,9 +36,9 @@ impl Ask<'_> {
         !matches!(self.node.kind, NodeKind::Agent { writes: false, .. })
     }
 
-    /// Tells whether the answer is on a tape, so that no agent is needed.
+    /// Tells whether the answer is on a recording, so that no agent is needed.
     pub(crate) fn is_replay(&self) -> bool {
-        matches!(self.run.tape, Some(Taping::Replay(_)))
+        matches!(self.run.recording, Some(RecordingMode::Replay(_)))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::core::{Around, Code, Effect, Failure, ReviewPhase, RunId, Stage, Task
 use crate::error::Error;
 use crate::log;
 use crate::project::Project;
-use crate::recording::taped_task;
+use crate::recording::recorded_task;
 use crate::runs::family::find_above;
 use crate::session::retry::find_park;
 use crate::view::task as view;
@@ -198,7 +198,7 @@ fn describe_work(run: &Run) -> String {
 }
 
 /// Says whose move it is while a run waits until a task is merged or sent back, with the error that the task
-/// shows. A replay decides about its tasks as its tape says, however long a person would take.
+/// shows. A replay decides about its tasks as its recording says, however long a person would take.
 async fn wait_for_task(project: &Project, run: &Run, task: TaskId) -> Result<(Move, Option<Failure>), Error> {
     let task = orders::get_task(project, task).await?;
     let found = wait_for(&task);
@@ -207,8 +207,8 @@ async fn wait_for_task(project: &Project, run: &Run, task: TaskId) -> Result<(Mo
     if !is_ready || task.error.is_some() || !matches!(found.0, Move::Person(_)) {
         return Ok(found);
     }
-    // A tape that cannot be read decides nothing.
-    Ok(match taped_task::find_decision(project, run).await {
+    // A recording that cannot be read decides nothing.
+    Ok(match recorded_task::find_decision(project, run).await {
         Ok(Some(decision)) if !decision.approved => {
             (Move::Engine(format!("#{} is sent back, as recorded", task.id)), None)
         }

@@ -20,7 +20,7 @@ async fn a_roles_result_is_judged_at_once_and_wins_over_what_was_printed() {
     let mut world = World::new().await;
     let workflow = runs::find_workflow(Some(&world.project), "speckit").unwrap();
     let input = json!({ "prd": "Make it so.", "title": "So" });
-    let new = NewRun { workflow, prd: None, level: None, input, board: true, tape: None };
+    let new = NewRun { workflow, prd: None, level: None, input, board: true, recording: None };
     let run = runs::create(&world.project, &caller(), new).await.unwrap();
     let mut client = Client::begin(&world.folder().await).await.unwrap();
     assert_eq!(client.fail("read_task", json!({})).await["code"], "TASK_NOT_FOUND");

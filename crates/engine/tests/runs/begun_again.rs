@@ -13,7 +13,7 @@ step = [{ result = { code = "done", taskId = "PRD", status = "complete", selfVal
 async fn begin(coder: &str) -> (World, regatta_engine::core::RunId) {
     let world = World::new("person", &[], coder, REVIEWER).await;
     let workflow = runs::find_workflow(Some(&world.project), "speckit").unwrap();
-    let new = NewRun { workflow, prd: None, level: Some(1), input: prd(), board: false, tape: None };
+    let new = NewRun { workflow, prd: None, level: Some(1), input: prd(), board: false, recording: None };
     let run = world.create(new).await;
     (world, run)
 }

@@ -198,5 +198,5 @@ async fn begin_with(world: &World, child: &str, input: Value) -> RunId {
         world.repo.write(&format!(".regatta/workflows/fan/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "fan").unwrap();
-    world.create(NewRun { workflow, prd: None, level: None, input, board: true, tape: None }).await
+    world.create(NewRun { workflow, prd: None, level: None, input, board: true, recording: None }).await
 }

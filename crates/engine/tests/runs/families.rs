@@ -57,7 +57,7 @@ async fn begin(world: &World, child: &str, keys: &[&str], board: bool) -> RunId 
             level: None,
             input: json!({ "items": items }),
             board,
-            tape: None,
+            recording: None,
         })
         .await
 }

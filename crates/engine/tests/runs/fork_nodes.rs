@@ -55,7 +55,7 @@ async fn world(checks: &str) -> (World, RunId) {
         world.repo.write(&format!(".regatta/workflows/guarded/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "guarded").unwrap();
-    let new = NewRun { workflow, prd: None, level: None, input: json!({}), board: true, tape: None };
+    let new = NewRun { workflow, prd: None, level: None, input: json!({}), board: true, recording: None };
     let run = world.create(new).await;
     (world, run)
 }

@@ -44,7 +44,14 @@ impl Office {
     async fn begin(&self, agent: &str) -> RunId {
         let workflow = runs::find_workflow(Some(&self.world.project), &format!("by-{agent}")).unwrap();
         self.world
-            .create(NewRun { workflow, prd: None, level: None, input: json!({}), board: false, tape: None })
+            .create(NewRun {
+                workflow,
+                prd: None,
+                level: None,
+                input: json!({}),
+                board: false,
+                recording: None,
+            })
             .await
     }
 

@@ -43,7 +43,7 @@ async fn what_depends_on_the_time_is_decided_again_as_it_was() {
         world.repo.write(&format!(".regatta/workflows/stamping/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "stamping").unwrap();
-    let new = NewRun { workflow, prd: None, level: None, input: json!({}), board: false, tape: None };
+    let new = NewRun { workflow, prd: None, level: None, input: json!({}), board: false, recording: None };
     let run = world.create(new).await;
     assert_eq!(world.rest_with(run, Arc::new(Quick)).await.status(), Status::Completed);
     let steps = runs::replay(&world.project, run, None).await.unwrap();

@@ -94,7 +94,7 @@ async fn begin_checking(world: &World, checks: &str, board: bool) -> RunId {
         world.repo.write(&format!(".regatta/workflows/checking/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "checking").unwrap();
-    world.create(NewRun { workflow, prd: None, level: None, input: json!({}), board, tape: None }).await
+    world.create(NewRun { workflow, prd: None, level: None, input: json!({}), board, recording: None }).await
 }
 
 #[tokio::test]

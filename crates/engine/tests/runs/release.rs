@@ -49,7 +49,9 @@ async fn begin(world: &World) -> RunId {
         world.repo.write(&format!(".regatta/workflows/plain/{name}"), text);
     }
     let workflow = runs::find_workflow(Some(&world.project), "plain").unwrap();
-    world.create(NewRun { workflow, prd: None, level: None, input: json!({}), board: true, tape: None }).await
+    world
+        .create(NewRun { workflow, prd: None, level: None, input: json!({}), board: true, recording: None })
+        .await
 }
 
 async fn answer(world: &World, run: &Run, approved: bool) -> (Run, Task) {

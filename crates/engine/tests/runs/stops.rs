@@ -78,7 +78,7 @@ async fn a_step_that_was_paused_or_stopped_before_an_engine_came_is_not_begun() 
 async fn begin(world: &World) -> RunId {
     let workflow = runs::find_workflow(Some(&world.project), "plain").unwrap();
     world
-        .create(NewRun { workflow, prd: None, level: None, input: json!({}), board: false, tape: None })
+        .create(NewRun { workflow, prd: None, level: None, input: json!({}), board: false, recording: None })
         .await
 }
 

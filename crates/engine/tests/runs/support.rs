@@ -1,7 +1,7 @@
 //! A project with scripted roles, and runs in it.
 
 use regatta_engine::core::Actor;
-use regatta_engine::core::run::{Run, Taping};
+use regatta_engine::core::run::{RecordingMode, Run};
 use regatta_engine::core::{RunId, Task, TaskId};
 use regatta_engine::orders::Caller;
 use regatta_engine::runs::{self, NewRun, Roles};
@@ -129,10 +129,15 @@ impl World {
         self.begin_on(None, input, level).await
     }
 
-    /// Begins a run that has to do with a tape.
-    pub(crate) async fn begin_on(&self, tape: Option<Taping>, input: Value, level: Option<u32>) -> RunId {
+    /// Begins a run that has to do with a recording.
+    pub(crate) async fn begin_on(
+        &self,
+        recording: Option<RecordingMode>,
+        input: Value,
+        level: Option<u32>,
+    ) -> RunId {
         let workflow = runs::find_workflow(Some(&self.project), "speckit").unwrap();
-        self.create(NewRun { workflow, prd: None, level, input, board: true, tape }).await
+        self.create(NewRun { workflow, prd: None, level, input, board: true, recording }).await
     }
 
     pub(crate) async fn create(&self, new: NewRun) -> RunId {

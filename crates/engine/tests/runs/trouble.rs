@@ -3,12 +3,12 @@
 
 use crate::support::{CODER, REVIEWER, World, caller, first_task, prd};
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::run::{Hold, Phase, Run, Status, Taping};
+use regatta_engine::core::run::{Hold, Phase, RecordingMode, Run, Status};
 use regatta_engine::core::{
     Assignee, Code, Create, Depend, Failure, Priority, RunId, Stage, Task, TaskId, WorkPhase,
 };
 use regatta_engine::orders::{self, Approving};
-use regatta_engine::runs::{self, Tape, close_tape};
+use regatta_engine::runs::{self, Recording, close_recording};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -61,25 +61,25 @@ async fn do_by_hand(world: &World, task: TaskId) {
     assert_eq!(world.rest_task(task).await.column(), Column::WaitingApproval);
 }
 
-fn tape_of(world: &World) -> PathBuf {
+fn recording_of(world: &World) -> PathBuf {
     let folder = world.repo.outside().join("tape");
-    Tape::create(&folder).unwrap();
+    Recording::create(&folder).unwrap();
     folder
 }
 
-/// Puts a file where the folder of a tape is.
-fn spoil(tape: &Path) {
-    std::fs::remove_dir_all(tape).unwrap();
-    std::fs::write(tape, "no folder").unwrap();
+/// Puts a file where the folder of a recording is.
+fn spoil(recording: &Path) {
+    std::fs::remove_dir_all(recording).unwrap();
+    std::fs::write(recording, "no folder").unwrap();
 }
 
 #[tokio::test]
-async fn a_tape_that_cannot_be_written_holds_the_run_before_a_session_is_paid_for() {
+async fn a_recording_that_cannot_be_written_holds_the_run_before_a_session_is_paid_for() {
     let world = World::new("person", &["T001", "T002"], CODER, REVIEWER).await;
-    let tape = tape_of(&world);
-    let run = world.begin_on(Some(Taping::Record(name(&tape))), prd(), None).await;
+    let recording = recording_of(&world);
+    let run = world.begin_on(Some(RecordingMode::Record(name(&recording))), prd(), None).await;
     assert!(matches!(world.rest(run).await.phase(), Some(Phase::Landing { .. })));
-    spoil(&tape);
+    spoil(&recording);
     approve(&world, first_task()).await;
 
     let held = world.rest(run).await;
@@ -89,15 +89,15 @@ async fn a_tape_that_cannot_be_written_holds_the_run_before_a_session_is_paid_fo
     let task = orders::get_task(&world.project, second_task()).await.unwrap();
     assert_eq!((task.column(), task.sessions), (Column::Backlog, 0));
 
-    std::fs::remove_file(&tape).unwrap();
-    std::fs::create_dir(&tape).unwrap();
+    std::fs::remove_file(&recording).unwrap();
+    std::fs::create_dir(&recording).unwrap();
     let found = go_on(&world, run).await;
     assert!(matches!(found.phase(), Some(Phase::Landing { .. })), "{found:?}");
-    assert!(tape.join("0005-coder-T002.json").exists());
-    assert!(!tape.join(".trial").exists(), "nothing else is left on a tape");
+    assert!(recording.join("0005-coder-T002.json").exists());
+    assert!(!recording.join(".trial").exists(), "nothing else is left on a tape");
 }
 
-/// Notes that it was there, and leaves no tape to record on.
+/// Notes that it was there, and leaves no recording to record on.
 const SPOILER: &str = r#"
 cat > /dev/null
 echo session >> COUNT
@@ -109,8 +109,8 @@ printf '{"code":"x","taskId":"T001","status":"complete","selfValidation":{"passe
 #[tokio::test]
 async fn an_answer_that_cannot_be_recorded_is_not_paid_for_again_and_again() {
     let world = World::new("person", &["T001"], CODER, REVIEWER).await;
-    let (tape, count) = (tape_of(&world), world.repo.outside().join("count"));
-    let script = SPOILER.replace("COUNT", &name(&count)).replace("TAPE", &name(&tape));
+    let (recording, count) = (recording_of(&world), world.repo.outside().join("count"));
+    let script = SPOILER.replace("COUNT", &name(&count)).replace("TAPE", &name(&recording));
     let config = std::fs::read_to_string(world.repo.path().join(".regatta/config.toml")).unwrap();
     let scripted = "kind = \"scripted\"\nscript = \"scripts/coder.toml\"";
     assert!(config.contains(scripted));
@@ -118,7 +118,7 @@ async fn an_answer_that_cannot_be_recorded_is_not_paid_for_again_and_again() {
     let config = format!("{}\n[sandbox]\nmode = \"off\"\n", config.replace(scripted, &command));
     let world = world.with_config(&config).await;
 
-    let run = world.begin_on(Some(Taping::Record(name(&tape))), prd(), None).await;
+    let run = world.begin_on(Some(RecordingMode::Record(name(&recording))), prd(), None).await;
     let held = world.rest(run).await;
     let error = hold_of(&held);
     assert_eq!((error.code, held.node.as_str()), (Code::IoFailed, "coder"), "{error:?}");
@@ -129,15 +129,15 @@ async fn an_answer_that_cannot_be_recorded_is_not_paid_for_again_and_again() {
 }
 
 #[tokio::test]
-async fn a_replay_whose_tape_is_gone_keeps_nobody_else_from_working() {
+async fn a_replay_whose_recording_is_gone_keeps_nobody_else_from_working() {
     let world = World::new("auto", &["T001"], CODER, REVIEWER).await;
-    let tape = tape_of(&world);
-    let recorded = world.begin_on(Some(Taping::Record(name(&tape))), prd(), None).await;
+    let recording = recording_of(&world);
+    let recorded = world.begin_on(Some(RecordingMode::Record(name(&recording))), prd(), None).await;
     assert_eq!(world.rest(recorded).await.status(), Status::Completed);
-    close_tape(&world.project, recorded).await.unwrap();
+    close_recording(&world.project, recorded).await.unwrap();
 
-    let replay = world.begin_on(Some(Taping::Replay(name(&tape))), prd(), None).await;
-    std::fs::remove_dir_all(&tape).unwrap();
+    let replay = world.begin_on(Some(RecordingMode::Replay(name(&recording))), prd(), None).await;
+    std::fs::remove_dir_all(&recording).unwrap();
     world.repo.write("scripts/coder.toml", &CODER.replace("work on", "more work on"));
     let other = world.begin(prd(), None).await;
     assert_eq!(world.rest(other).await.status(), Status::Completed);

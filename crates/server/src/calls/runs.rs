@@ -68,7 +68,7 @@ pub(crate) async fn start(project: &Project, caller: &Caller, start: Start) -> R
         prd: start.prd,
         input: Value::Object(input),
         board: start.board,
-        tape: None,
+        recording: None,
     };
     runs::create(project, caller, new).await.map_err(explain)
 }

@@ -2,8 +2,8 @@
 
 use super::follow::FollowOptions;
 use super::input::Input;
+use super::recording::{ActiveRecording, RecordingOptions};
 use super::run_id;
-use super::tape::{Reel, TapeOptions};
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{DIM, Screen, YELLOW};
@@ -33,7 +33,7 @@ pub(super) struct Begin {
         "title", "input", "set", "level", "no_board", "record", "replay"])]
     resume: Option<Option<RunId>>,
     #[command(flatten)]
-    tape: TapeOptions,
+    recording: RecordingOptions,
     #[command(flatten)]
     options: FollowOptions,
 }
@@ -47,17 +47,17 @@ impl Begin {
         let name = self.workflow.as_deref().unwrap_or_default();
         let workflow = find_workflow(place, Some(&project), name)?;
         warn(place.screen, &workflow);
-        let reel = self.tape.open(place)?;
-        let head = reel.as_ref().and_then(Reel::head);
+        let recording = self.recording.open(place)?;
+        let head = recording.as_ref().and_then(ActiveRecording::head);
         let (input, prd) = match head.filter(|_| self.input.is_empty()) {
             Some(head) => (head.input.clone(), None),
             None => self.input.read(place, &project).await?,
         };
         let level = self.level.or(head.map(|head| head.level));
         let board = !self.no_board && head.is_none_or(|head| head.board);
-        let new = NewRun { workflow, level, prd, input, board, tape: None };
-        if let Some(reel) = reel {
-            return reel.run(place, project, new).await;
+        let new = NewRun { workflow, level, prd, input, board, recording: None };
+        if let Some(recording) = recording {
+            return recording.run(place, project, new).await;
         }
         let order = async |project: &_, caller: &_| runs::create(project, caller, new).await;
         let begun = self.options.carry_out(place, project, None, &format!("{name} begins"), order).await;

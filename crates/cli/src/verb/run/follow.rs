@@ -1,8 +1,8 @@
 //! Carrying an order about a run to its end, or just giving it.
 
 use super::foreground::{Decides, Foreground};
+use super::recording::Replayed;
 use super::show::{print_brief, print_rested};
-use super::tape::Played;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
@@ -47,7 +47,7 @@ impl FollowOptions {
         order: impl AsyncFnOnce(&Project, &Caller) -> Result<RunId, Error>,
     ) -> Result<Exit, Problem> {
         let played = match run.filter(|_| !self.no_wait) {
-            Some(run) => Played::of(&project, run).await?,
+            Some(run) => Replayed::of(&project, run).await?,
             None => None,
         };
         let Some(played) = played else {

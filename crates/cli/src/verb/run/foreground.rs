@@ -10,7 +10,7 @@ use crate::walls::Walls;
 use regatta_engine::core::run::{Mapping, Phase, Run, waits_for_person};
 use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
 use regatta_engine::orders::{self, Approving, Caller};
-use regatta_engine::runs::{self, TapeHead};
+use regatta_engine::runs::{self, RecordingHead};
 use regatta_engine::{Error, Project, Supervisor, Update};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -45,7 +45,7 @@ pub(crate) struct Foreground {
     decides: Decides,
     family: Option<Family>,
     /// What people said when the run was recorded that is now played.
-    recorded: Option<TapeHead>,
+    recorded: Option<RecordingHead>,
 }
 
 impl Foreground {
@@ -106,7 +106,7 @@ impl Foreground {
     }
 
     /// Repeats in the run what people did when it was recorded.
-    pub(crate) fn answered_by(self, recorded: Option<TapeHead>) -> Self {
+    pub(crate) fn answered_by(self, recorded: Option<RecordingHead>) -> Self {
         Foreground { recorded, ..self }
     }
 

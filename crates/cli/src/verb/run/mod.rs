@@ -9,10 +9,10 @@ mod fork;
 mod input;
 mod list;
 mod log;
+mod recording;
 mod replay;
 mod resume;
 mod show;
-mod tape;
 
 pub(crate) use foreground::{Decides, Foreground};
 

@@ -6,7 +6,7 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
 use regatta_engine::Project;
-use regatta_engine::core::run::{Status, Taping};
+use regatta_engine::core::run::{RecordingMode, Status};
 use regatta_engine::core::{Code, Problem, RunId};
 use regatta_engine::runs::{self, RunView, list_runs};
 use std::sync::Arc;
@@ -73,9 +73,9 @@ async fn find_open(project: &Project) -> Result<RunId, Problem> {
     let mut replay = None;
     for open in all.iter().filter(is_open) {
         let found = runs::get_run(project, open.id).await.map_err(|error| error.explain())?;
-        match found.tape {
-            Some(Taping::Replay(_)) => replay = replay.or(Some(open.id)),
-            Some(Taping::Record(_)) | None => return Ok(open.id),
+        match found.recording {
+            Some(RecordingMode::Replay(_)) => replay = replay.or(Some(open.id)),
+            Some(RecordingMode::Record(_)) | None => return Ok(open.id),
         }
     }
     replay.ok_or_else(|| {

@@ -12,7 +12,7 @@ use clap::Args;
 use regatta_engine::Project;
 use regatta_engine::core::run::Status;
 use regatta_engine::core::{Problem, RunId};
-use regatta_engine::runs::{RunView, StepView, close_tape, show_run};
+use regatta_engine::runs::{RunView, StepView, close_recording, show_run};
 use regatta_flow::Seen;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -52,7 +52,7 @@ impl Show {
 
 /// Prints a run as an order left it; a run that failed or is held by an error ends with that error.
 pub(super) async fn print_rested(place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
-    let closed = close_tape(project, run).await;
+    let closed = close_recording(project, run).await;
     let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
     let waiting = find_waiting(project, &view).await?;
     place.screen.data(&view, |view| {

@@ -46,7 +46,7 @@ impl Play {
             prd: None,
             input: example.input.clone(),
             board: false,
-            tape: None,
+            recording: None,
             parent: None,
             is_parent_paused: false,
         };

@@ -145,7 +145,7 @@ edges = [{ id = "asked", from = "ask", to = "done" }]
         let caller = Caller { actor: Actor::User("local".to_owned()), command_id: None };
         let workflow = runs::find_workflow(Some(&project), "fan").unwrap();
         let input = json!({ "items": [{ "key": "a" }, { "key": "b" }] });
-        let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
+        let new = NewRun { workflow, prd: None, level: None, input, board: false, recording: None };
         let run = runs::create(&project, &caller, new).await.unwrap();
         let work = Work::for_first_intent(&project).await;
         let other = Arc::clone(&project);

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::perform::Work;
 use crate::perform::log_watch::LogWatch;
 use crate::perform::runs::settle;
-use crate::recording::taped_task;
+use crate::recording::recorded_task;
 use crate::runs::cancelled;
 use crate::runs::trouble;
 
@@ -44,16 +44,16 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64, task: TaskId) ->
     }
 }
 
-/// Puts the task up, and sends it back where a tape says so; returns false when all that is left is to wait.
+/// Puts the task up, and sends it back where a recording says so; returns false when all that is left is to wait.
 async fn go_on(work: &Work, run: RunId, task: &Task) -> Result<bool, Error> {
     let project = &work.project;
     let (is_ready, is_up) = (is_ready_to_submit(task), is_up(task));
     if !is_ready && !is_up {
         return Ok(false);
     }
-    let decision = taped_task::find_decision(project, &get_run(project, run).await?).await?;
+    let decision = recorded_task::find_decision(project, &get_run(project, run).await?).await?;
     if is_ready {
-        let settings = decision.as_ref().map(|decision| taped_task::settings_for(project, decision));
+        let settings = decision.as_ref().map(|decision| recorded_task::settings_for(project, decision));
         let order = Order { settings, ..Order::new(Some(task.id), &Actor::Engine) };
         return orders::complete_as(project, order).await.map(|_| true);
     }

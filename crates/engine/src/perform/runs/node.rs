@@ -343,7 +343,7 @@ mod tests {
         let caller = Caller { actor: Actor::User("local".to_owned()), command_id: None };
         let workflow = runs::find_workflow(None, "speckit").unwrap();
         let input = json!({ "prd": "Make it so.", "title": "So" });
-        let new = NewRun { workflow, prd: None, level: None, input, board: false, tape: None };
+        let new = NewRun { workflow, prd: None, level: None, input, board: false, recording: None };
         let run = runs::create(&project, &caller, new).await.unwrap();
         runs::pause(&project, &caller, run).await.unwrap();
         let work = Work::for_first_intent(&project).await;

@@ -8,12 +8,12 @@ pub(crate) mod left;
 mod own_worktree;
 pub(crate) mod planning;
 pub(crate) mod read_only;
-pub(crate) mod taping;
+pub(crate) mod recording_mode;
 
 use crate::core::{AgentId, Code, Failure, Problem};
 use crate::error::Error;
 use crate::recording::difference::Difference;
-use crate::recording::tape::{self, Tape};
+use crate::recording::recorder::{self, Recording};
 use crate::runs::{cancelled, trouble};
 use crate::session::lifecycle::{End, Finished};
 use crate::session::retry;
@@ -23,16 +23,16 @@ use regatta_agents::StopReason;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Plays roles by sessions of agents, or from the tape of their run; their answers may be recorded on a tape.
+/// Plays roles by sessions of agents, or from the recording of their run; their answers may be recorded on a recording.
 #[derive(Debug, Default)]
 pub struct AgentRoles {
-    /// The tapes that are played, by their folders.
-    tapes: Mutex<BTreeMap<String, Arc<Tape>>>,
+    /// The recordings that are played, by their folders.
+    recordings: Mutex<BTreeMap<String, Arc<Recording>>>,
     differences: Mutex<Vec<Difference>>,
 }
 
 impl AgentRoles {
-    /// Returns the prompts that differ from the tape, in the order in which they were noticed.
+    /// Returns the prompts that differ from the recording, in the order in which they were noticed.
     pub fn differences(&self) -> Vec<Difference> {
         self.differences.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -55,7 +55,7 @@ async fn try_to_play(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Played, Error>
         Ok(agent) => agent,
         Err(problem) => return Ok(Played::Failed(Failure::from(*problem))),
     };
-    if let Some(failure) = taping::find_recording_trouble(ask.run)? {
+    if let Some(failure) = recording_mode::find_recording_trouble(ask.run)? {
         return Ok(Played::Failed(failure));
     }
     match ask.run.find_task() {
@@ -104,10 +104,10 @@ pub(crate) async fn stopped(ask: &Ask<'_>, reason: StopReason) -> Result<Played,
     Ok(cancelled.map_or(Played::Stopped(reason), Played::Failed))
 }
 
-/// Finds the agent of a role; a tape needs no agent.
+/// Finds the agent of a role; a recording needs no agent.
 fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
     if ask.is_replay() {
-        return Ok(tape::player());
+        return Ok(recorder::player());
     }
     let config = ask.project.config();
     find_player(config, ask.role).ok_or_else(|| {

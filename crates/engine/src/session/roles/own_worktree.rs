@@ -60,7 +60,7 @@ pub(super) async fn remove(work: &Work, run: &Run, worktree: &Worktree) -> Resul
     set_aside_and_remove(&work.project, work.token, &removal).await.map(|_| ())
 }
 
-/// Tells whether a branch of that name was ours, as a transcript or a tape proves.
+/// Tells whether a branch of that name was ours, as a transcript or a recording proves.
 fn was_one(project: &Project, run: &Run) -> bool {
-    project.transcript_of_step(run.id, run.step).exists() || run.tape.is_some()
+    project.transcript_of_step(run.id, run.step).exists() || run.recording.is_some()
 }

@@ -1,11 +1,11 @@
-//! One answer of a role as a tape records it, and the name of its files.
+//! One answer of a role as a recording records it, and the name of its files.
 //!
 //! A name consists of the path to the run within its family, the step, the node and the item. It uses only
-//! characters that every file system accepts, and is unique on its tape.
+//! characters that every file system accepts, and is unique on its recording.
 
 use crate::core::CommitId;
-use crate::recording::tape_files::TapeFiles;
-use crate::recording::tape_fit::TapeChange;
+use crate::recording::files::RecordingFiles;
+use crate::recording::fit::RecordedChange;
 use crate::runs::path::Stage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,7 +22,7 @@ const DIGEST_CHARACTERS: usize = 32;
 /// One answer of a role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Take {
+pub(crate) struct Entry {
     /// The path to its run, if that is a child.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) way: Vec<Stage>,
@@ -39,13 +39,13 @@ pub(crate) struct Take {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) base: Option<CommitId>,
     #[serde(flatten)]
-    pub(crate) files: TapeFiles,
+    pub(crate) files: RecordingFiles,
     /// What it changes in the files of its task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) changes: BTreeMap<String, TapeChange>,
+    pub(crate) changes: BTreeMap<String, RecordedChange>,
 }
 
-impl Take {
+impl Entry {
     /// Names its files: the stages of the path, then the step, the node and the item.
     pub(crate) fn name(&self) -> String {
         let mut name = String::new();
@@ -95,14 +95,14 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn take(way: &[(u64, &str)], step: u64, item: Option<&str>, asks: u32) -> Take {
+    fn take(way: &[(u64, &str)], step: u64, item: Option<&str>, asks: u32) -> Entry {
         let stage = |(step, item): &(u64, &str)| Stage {
             step: *step,
             node: "each".to_owned(),
             visit: 1,
             item: (*item).to_owned(),
         };
-        Take {
+        Entry {
             way: way.iter().map(stage).collect(),
             step,
             node: "coder".to_owned(),
@@ -112,7 +112,7 @@ mod tests {
             prompt_digest: digest_of(""),
             output: Value::Null,
             base: None,
-            files: TapeFiles::default(),
+            files: RecordingFiles::default(),
             changes: BTreeMap::new(),
         }
     }
@@ -134,7 +134,7 @@ mod tests {
             take(&[(1, &long[0])], 1, None, 0),
             take(&[(1, &long[1])], 1, None, 0),
         ];
-        let names: BTreeSet<String> = takes.iter().map(Take::name).collect();
+        let names: BTreeSet<String> = takes.iter().map(Entry::name).collect();
         assert_eq!(names.len(), takes.len(), "{names:?}");
         assert!(names.iter().all(|name| name.len() <= NAME_BYTES_MAX), "{names:?}");
         assert_eq!(takes[0].name(), "0002-coder-T001");

@@ -12,14 +12,14 @@ const SILENT: &str = "[[session]]\nstep = [{ exit = 3 }]\n";
 #[test]
 fn what_was_recorded_is_played_again_without_an_agent() {
     let project = scripted("auto", CODER);
-    let tape = project.repo.outside().join("tape");
-    let tape = tape.to_str().expect("the folder's name is text");
-    let recorded = project.run(&["run", "speckit", "--prd", "plan.md", "--record", tape]);
+    let recording = project.repo.outside().join("tape");
+    let recording = recording.to_str().expect("the folder's name is text");
+    let recorded = project.run(&["run", "speckit", "--prd", "plan.md", "--record", recording]);
     assert_eq!(recorded.code, Some(0), "{recorded:?}");
 
     let other = scripted("auto", SILENT);
     let mut transcript = Transcript::new(&other);
-    let replayed = other.run(&["run", "speckit", "--replay", tape]);
+    let replayed = other.run(&["run", "speckit", "--replay", recording]);
     assert_eq!(
         (replayed.code, replayed.stdout.as_str()),
         (Some(0), "the same as recorded\n"),
@@ -40,10 +40,14 @@ fn what_was_recorded_is_played_again_without_an_agent() {
         ".regatta/workflows/mine/roles/reviewer.md",
         "Look at {{ task.id }}: {{ code }} {{ acceptanceCriteria }}",
     );
-    let differs = other.run(&["--json", "run", "mine", "--no-board", "--replay", tape]);
+    let differs = other.run(&["--json", "run", "mine", "--no-board", "--replay", recording]);
     assert_eq!(differs.code, Some(1), "{differs:?}");
     transcript.note(&differs.stdout);
-    assert_eq!(other.refusal(&["run", "speckit", "--record", tape])["code"], "IO_FAILED", "it is not empty");
+    assert_eq!(
+        other.refusal(&["run", "speckit", "--record", recording])["code"],
+        "IO_FAILED",
+        "it is not empty"
+    );
     transcript.write("run speckit --replay nowhere", &other.run(&["run", "speckit", "--replay", "nowhere"]));
     transcript.check("run_taped");
     std::fs::create_dir(other.path().join("empty")).expect("a new folder");
@@ -55,7 +59,7 @@ fn what_was_recorded_is_played_again_without_an_agent() {
 const WORKER: &str = "[[session]]\nstep = [{ write = { path = \"made.txt\", text = \"made\" } }]\n";
 
 #[test]
-fn a_tape_is_refused_while_another_engine_runs_the_project() {
+fn a_recording_is_refused_while_another_engine_runs_the_project() {
     let project = scripted("auto", WORKER);
     let folder = project.repo.outside();
     let head = json!({
@@ -71,9 +75,9 @@ fn a_tape_is_refused_while_another_engine_runs_the_project() {
     until("the engine has finished a task", || {
         project.json(&["task", "show", &task])["column"] == json!("verified")
     });
-    let [tape, new] = ["tape", "new"].map(|name| folder.join(name).display().to_string());
-    for tape in [["--replay", &tape], ["--record", &new]] {
-        let command = [&["run", "speckit", "--prd", "plan.md"], &tape[..]].concat();
+    let [recording, new] = ["tape", "new"].map(|name| folder.join(name).display().to_string());
+    for recording in [["--replay", &recording], ["--record", &new]] {
+        let command = [&["run", "speckit", "--prd", "plan.md"], &recording[..]].concat();
         assert_eq!(project.refusal(&command)["code"], "ENGINE_ALREADY_RUNNING", "{command:?}");
     }
     assert_eq!(project.json(&["run", "list"]), json!([]), "no run was begun");
@@ -82,16 +86,16 @@ fn a_tape_is_refused_while_another_engine_runs_the_project() {
 
 const RUN: [&str; 6] = ["run", "speckit", "--prd", "plan.md", "--level", "5"];
 
-/// Records a run in a project of its own, with what happens to it, and returns where the tape is.
+/// Records a run in a project of its own, with what happens to it, and returns where the recording is.
 fn recorded(project: &TestProject, how: impl FnOnce(&[&str])) -> String {
-    let tape = project.repo.outside().join("tape").display().to_string();
-    how(&[&RUN[..], &["--record", &tape]].concat());
+    let recording = project.repo.outside().join("tape").display().to_string();
+    how(&[&RUN[..], &["--record", &recording]].concat());
     assert_eq!(status(project, 1), "completed");
-    tape
+    recording
 }
 
-fn is_the_same(project: &TestProject, tape: &str) {
-    let replayed = project.run(&["run", "speckit", "--replay", tape]);
+fn is_the_same(project: &TestProject, recording: &str) {
+    let replayed = project.run(&["run", "speckit", "--replay", recording]);
     assert_eq!(
         (replayed.code, replayed.stdout.as_str()),
         (Some(0), "the same as recorded\n"),
@@ -102,7 +106,7 @@ fn is_the_same(project: &TestProject, tape: &str) {
 #[test]
 fn a_recording_and_a_replay_that_are_killed_go_on_as_what_they_are() {
     let project = scripted("auto", CODER);
-    let tape = recorded(&project, |command| {
+    let recording = recorded(&project, |command| {
         assert!(project.run_with("REGATTA_CRASH_AT", "perform_node.played", command).signal.is_some());
         let up = project.start(&["up"]);
         until("the run is done", || status(&project, 1) == "completed");
@@ -111,33 +115,33 @@ fn a_recording_and_a_replay_that_are_killed_go_on_as_what_they_are() {
     });
     let other = scripted("auto", SILENT);
     other.repo.write(".regatta/scripts/reviewer.toml", SILENT);
-    let replay = ["run", "speckit", "--replay", &tape];
+    let replay = ["run", "speckit", "--replay", &recording];
     assert!(other.run_with("REGATTA_CRASH_AT", "perform_node.played", &replay).signal.is_some());
     let resumed = other.run(&["run", "--resume", "1"]);
     assert_eq!((resumed.code, resumed.stdout.as_str()), (Some(0), "the same as recorded\n"), "{resumed:?}");
     assert_eq!(status(&other, 1), "completed", "no agent was asked");
-    is_the_same(&scripted("auto", SILENT), &tape);
+    is_the_same(&scripted("auto", SILENT), &recording);
 }
 
 #[test]
-fn what_a_person_answered_is_on_the_tape() {
+fn what_a_person_answered_is_on_the_recording() {
     let project = scripted("auto", BLOCKED);
-    let tape = recorded(&project, |command| {
+    let recording = recorded(&project, |command| {
         assert_eq!(project.json(command)["phase"], "asking");
         let mut last = project.json(&["run", "answer", "1", "blue"]);
         while last["phase"] == "asking" {
             last = project.json(&["run", "answer", "1", "blue again"]);
         }
     });
-    let head = std::fs::read_to_string(format!("{tape}/run.json")).expect("the tape was closed");
+    let head = std::fs::read_to_string(format!("{recording}/run.json")).expect("the tape was closed");
     assert!(head.contains("\"blue\"") && head.contains("\"blue again\""), "{head}");
-    is_the_same(&scripted("auto", SILENT), &tape);
+    is_the_same(&scripted("auto", SILENT), &recording);
 }
 
 #[test]
 fn where_an_edge_leads_after_an_approval_is_compared() {
     let project = scripted("auto", CODER);
-    let tape = recorded(&project, |command| assert_eq!(project.run(command).code, Some(0)));
+    let recording = recorded(&project, |command| assert_eq!(project.run(command).code, Some(0)));
     let other = scripted("auto", SILENT);
     assert_eq!(other.run(&["workflow", "new", "mine"]).code, Some(0));
     edit(&other, "mine", "[nodes.done]", "[nodes.done2]\nkind = \"end\"\n\n[nodes.done]");
@@ -147,7 +151,7 @@ fn where_an_edge_leads_after_an_approval_is_compared() {
         "id = \"all-done\"\nfrom = \"reviewer\"\nto = \"done\"",
         "id = \"all-done\"\nfrom = \"reviewer\"\nto = \"done2\"",
     );
-    let replayed = other.run(&["run", "mine", "--replay", &tape]);
+    let replayed = other.run(&["run", "mine", "--replay", &recording]);
     assert_eq!(replayed.code, Some(1), "{replayed:?}");
     assert!(
         replayed.stdout.contains("-all-done-> `done`, now `reviewer` -all-done-> `done2`"),
@@ -156,35 +160,36 @@ fn where_an_edge_leads_after_an_approval_is_compared() {
 }
 
 #[test]
-fn what_a_role_without_a_task_wrote_is_on_the_tape() {
+fn what_a_role_without_a_task_wrote_is_on_the_recording() {
     let project = scripted("auto", CODER);
-    let tape = project.repo.outside().join("tape");
-    let name = tape.display().to_string();
+    let recording = project.repo.outside().join("tape");
+    let name = recording.display().to_string();
     let command = ["run", "speckit", "--prd", "plan.md", "--level", "1", "--no-board", "--record", &name];
     assert_eq!(project.run(&command).code, Some(0));
-    let kept = std::fs::read_to_string(tape.join("0001-coder-PRD/PRD.txt")).expect("the file is on the tape");
+    let kept =
+        std::fs::read_to_string(recording.join("0001-coder-PRD/PRD.txt")).expect("the file is on the tape");
     assert_eq!(kept, "work on PRD, visit 1\n");
 }
 
 #[test]
-fn a_tape_without_a_board_is_played_without_one() {
+fn a_recording_without_a_board_is_played_without_one() {
     let project = scripted("auto", CODER);
-    let tape = project.repo.outside().join("tape").display().to_string();
-    let record = [&RUN[..], &["--no-board", "--record", &tape]].concat();
+    let recording = project.repo.outside().join("tape").display().to_string();
+    let record = [&RUN[..], &["--no-board", "--record", &recording]].concat();
     assert_eq!(project.run(&record).code, Some(0));
     let other = scripted("auto", SILENT);
-    is_the_same(&other, &tape);
+    is_the_same(&other, &recording);
     assert_eq!(other.json(&["task", "list"]), json!([]), "no task was made");
 }
 
 #[test]
-fn what_cannot_begin_leaves_no_tape_and_a_tape_that_is_cut_off_says_how_to_go_on() {
+fn what_cannot_begin_leaves_no_recording_and_a_recording_that_is_cut_off_says_how_to_go_on() {
     let project = scripted("auto", CODER);
-    let tape = project.repo.outside().join("tape");
-    let name = tape.display().to_string();
+    let recording = project.repo.outside().join("tape");
+    let name = recording.display().to_string();
     let refused = project.run(&["run", "speckit", "--input", "{\"prd\": 1}", "--record", &name]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(!tape.exists(), "nothing was recorded");
+    assert!(!recording.exists(), "nothing was recorded");
 
     let record = [&RUN[..], &["--record", &name]].concat();
     assert!(project.run_with("REGATTA_CRASH_AT", "perform_node.played", &record).signal.is_some());
@@ -195,13 +200,13 @@ fn what_cannot_begin_leaves_no_tape_and_a_tape_that_is_cut_off_says_how_to_go_on
 #[test]
 fn what_is_resumed_is_the_own_run_and_a_resumed_replay_is_compared() {
     let project = scripted("auto", BLOCKED);
-    let tape = recorded(&project, |command| {
+    let recording = recorded(&project, |command| {
         assert_eq!(project.json(command)["phase"], "asking");
         while project.json(&["run", "answer", "1", "blue"])["phase"] == "asking" {}
     });
     let other = scripted("auto", BLOCKED);
     assert_eq!(other.json(&RUN)["phase"], "asking");
-    let replay = ["run", "speckit", "--replay", &tape];
+    let replay = ["run", "speckit", "--replay", &recording];
     assert!(other.run_with("REGATTA_CRASH_AT", "perform_node.played", &replay).signal.is_some());
     assert_eq!(other.json(&["run", "--resume"])["id"], 1, "the replay is newer, but not the person's");
     let resumed = other.run(&["run", "resume", "2"]);

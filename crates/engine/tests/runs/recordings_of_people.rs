@@ -1,9 +1,9 @@
 //! What people do to a recorded run, beside approving its tasks, and how a replay comes by it.
 
 use crate::support::{World, caller};
-use regatta_engine::core::run::{Phase, Run, Situation, Status, Taping};
+use regatta_engine::core::run::{Phase, RecordingMode, Run, Situation, Status};
 use regatta_engine::core::{Code, RunId};
-use regatta_engine::runs::{self, AgentRoles, NewRun, Tape, TapeHead, close_tape};
+use regatta_engine::runs::{self, AgentRoles, NewRun, Recording, RecordingHead, close_recording};
 use regatta_engine::{list_tasks, orders};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -82,18 +82,20 @@ impl Stand {
         Stand { world, name }
     }
 
-    async fn begin(&self, tape: Taping, board: bool) -> RunId {
+    async fn begin(&self, recording: RecordingMode, board: bool) -> RunId {
         let workflow = runs::find_workflow(Some(&self.world.project), self.name).unwrap();
         let input = json!({ "items": [{ "id": "a" }, { "id": "b" }] });
-        self.world.create(NewRun { workflow, prd: None, level: None, input, board, tape: Some(tape) }).await
+        self.world
+            .create(NewRun { workflow, prd: None, level: None, input, board, recording: Some(recording) })
+            .await
     }
 
     /// Begins to record a run, and waits until it rests.
     async fn record(&self, board: bool) -> (String, Run) {
         let folder = self.world.repo.outside().join("tape");
-        Tape::create(&folder).unwrap();
+        Recording::create(&folder).unwrap();
         let folder = folder.to_str().unwrap().to_owned();
-        let run = self.begin(Taping::Record(folder.clone()), board).await;
+        let run = self.begin(RecordingMode::Record(folder.clone()), board).await;
         (folder, self.world.rest(run).await)
     }
 
@@ -105,24 +107,24 @@ impl Stand {
         runs::stop(&self.world.project, &caller(), run, None).await.unwrap();
     }
 
-    /// Returns what is on the tape when its run rests.
-    async fn finish(&self, folder: &str, run: RunId) -> TapeHead {
+    /// Returns what is on the recording when its run rests.
+    async fn finish(&self, folder: &str, run: RunId) -> RecordingHead {
         self.world.rest(run).await;
-        close_tape(&self.world.project, run).await.unwrap();
-        Tape::open(Path::new(folder)).unwrap().head().unwrap()
+        close_recording(&self.world.project, run).await.unwrap();
+        Recording::open(Path::new(folder)).unwrap().head().unwrap()
     }
 
-    /// Plays a tape, with people who do what they did; tells where that leads and what differs.
+    /// Plays a recording, with people who do what they did; tells where that leads and what differs.
     async fn replay(&self, folder: &str, does_act: bool) -> (Run, Vec<String>) {
-        let tape = Tape::open(Path::new(folder)).unwrap();
-        let head = tape.head().unwrap();
-        let run = self.begin(Taping::Replay(folder.to_owned()), head.board).await;
+        let recording = Recording::open(Path::new(folder)).unwrap();
+        let head = recording.head().unwrap();
+        let run = self.begin(RecordingMode::Replay(folder.to_owned()), head.board).await;
         let roles = Arc::new(AgentRoles::default());
         let mut found = self.world.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
         while does_act && head.act(&self.world.project, &caller(), &found).await.unwrap() {
             found = self.world.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
         }
-        let differs = tape.compare(&self.world.project, run, roles.differences()).await.unwrap();
+        let differs = recording.compare(&self.world.project, run, roles.differences()).await.unwrap();
         (found, differs.iter().map(ToString::to_string).collect())
     }
 }
@@ -139,21 +141,21 @@ fn first_child(run: &Run) -> RunId {
 }
 
 #[tokio::test]
-async fn a_tape_of_a_run_that_waits_is_refused_and_names_the_run() {
+async fn a_recording_of_a_run_that_waits_is_refused_and_names_the_run() {
     let stand = Stand::new("asking", ASKING, None).await;
     let (folder, asked) = stand.record(true).await;
     assert_eq!(asked.status(), Status::Paused, "{asked:?}");
-    close_tape(&stand.world.project, asked.id).await.unwrap();
+    close_recording(&stand.world.project, asked.id).await.unwrap();
     let text = std::fs::read_to_string(Path::new(&folder).join("run.json")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["status"], "paused");
-    let refused = Tape::open(Path::new(&folder)).unwrap().head().unwrap_err().explain();
+    let refused = Recording::open(Path::new(&folder)).unwrap().head().unwrap_err().explain();
     assert!(refused.next.contains(&format!("regatta run --resume {}", asked.id)), "{refused:?}");
     stand.answer(asked.id, "blue").await;
     assert_eq!(stand.finish(&folder, asked.id).await.root.status, "completed");
 }
 
 #[tokio::test]
-async fn a_stop_is_on_the_tape_and_what_would_follow_it_is_not_compared() {
+async fn a_stop_is_on_the_recording_and_what_would_follow_it_is_not_compared() {
     let stand = Stand::new("asking", ASKING, None).await;
     let (folder, asked) = stand.record(true).await;
     stand.stop(asked.id).await;
@@ -166,7 +168,7 @@ async fn a_stop_is_on_the_tape_and_what_would_follow_it_is_not_compared() {
 }
 
 #[tokio::test]
-async fn a_task_that_was_up_when_its_run_was_stopped_is_not_decided_by_the_tape() {
+async fn a_task_that_was_up_when_its_run_was_stopped_is_not_decided_by_the_recording() {
     let stand = Stand::new("put-up", PUT_UP, None).await;
     let (folder, waiting) = stand.record(true).await;
     assert!(matches!(waiting.phase(), Some(Phase::Landing { .. })), "{waiting:?}");
@@ -194,7 +196,7 @@ async fn a_child_that_was_stopped_is_stopped_again_and_its_family_goes_on() {
 }
 
 #[tokio::test]
-async fn an_answer_that_the_state_does_not_take_is_on_the_tape() {
+async fn an_answer_that_the_state_does_not_take_is_on_the_recording() {
     let stand = Stand::new("asking", ASKING, None).await;
     let (folder, asked) = stand.record(true).await;
     stand.answer(asked.id, "too long").await;
@@ -205,7 +207,7 @@ async fn an_answer_that_the_state_does_not_take_is_on_the_tape() {
 }
 
 #[tokio::test]
-async fn a_rejection_that_the_run_cannot_take_is_on_the_tape() {
+async fn a_rejection_that_the_run_cannot_take_is_on_the_recording() {
     let stand = Stand::new("put-up", PUT_UP, None).await;
     let (folder, waiting) = stand.record(true).await;
     let Some(&Phase::Landing { task, .. }) = waiting.phase() else { panic!("{waiting:?}") };
@@ -220,7 +222,7 @@ async fn a_rejection_that_the_run_cannot_take_is_on_the_tape() {
 }
 
 #[tokio::test]
-async fn a_tape_says_whether_the_items_of_children_were_on_the_board() {
+async fn a_recording_says_whether_the_items_of_children_were_on_the_board() {
     let child = PUT_UP.replace("put-up", "one").replace(", submit = \"'T1'\"", "");
     for has_board in [true, false] {
         let stand = Stand::new("outer", OUTER, Some(&child)).await;

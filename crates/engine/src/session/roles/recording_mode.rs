@@ -1,16 +1,16 @@
-//! The tape of a run: what is recorded on it, and what it answers in the place of an agent.
+//! The recording of a run: what is recorded on it, and what it answers in the place of an agent.
 
 use crate::commands::orders;
-use crate::core::run::{Phase, Run, Taping};
+use crate::core::run::{Phase, RecordingMode, Run};
 use crate::core::{Code, CommitId, Failure, Problem, Start};
 use crate::error::Error;
 use crate::recording::difference::Difference;
+use crate::recording::entry::{Entry, digest_of};
+use crate::recording::files::RecordingFiles;
+use crate::recording::fit::RecordedChange;
+use crate::recording::name::name_of;
+use crate::recording::recorder::Recording;
 use crate::recording::replay_branch;
-use crate::recording::take::{Take, digest_of};
-use crate::recording::tape::Tape;
-use crate::recording::tape_files::TapeFiles;
-use crate::recording::tape_fit::TapeChange;
-use crate::recording::tape_name::name_of;
 use crate::runs::path::find_path;
 use crate::runs::trouble;
 use crate::session::plan::Source;
@@ -22,49 +22,49 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 impl AgentRoles {
-    /// Finds where the answer to a question comes from: from an agent, unless a tape is played.
+    /// Finds where the answer to a question comes from: from an agent, unless a recording is played.
     pub(super) async fn find_source(&self, ask: &Ask<'_>) -> Result<Source, Box<Failure>> {
-        let Some(Taping::Replay(folder)) = &ask.run.tape else { return Ok(Source::Agent) };
+        let Some(RecordingMode::Replay(folder)) = &ask.run.recording else { return Ok(Source::Agent) };
         let failed = |error: Error| Box::new(trouble::explain(ask.run, &error));
-        let tape = self.open(folder).map_err(failed)?;
+        let recording = self.open(folder).map_err(failed)?;
         let asks = asks_of(ask.run);
         let way = find_path(ask.project, ask.run).await.map_err(failed)?;
         let take =
-            tape.find(&way, ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run, asks)))?.clone();
+            recording.find(&way, ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run, asks)))?.clone();
         if take.prompt_digest != digest_of(&ask.prompt) {
             let text = format!("`{}` would get another prompt", ask.run.node);
             let difference = Difference::at(&way, ask.run.step, text);
             self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(difference);
         }
-        Ok(Source::Recording(tape, Box::new(take)))
+        Ok(Source::Recording(recording, Box::new(take)))
     }
 
-    /// Opens the tape of a run, once for all of its steps.
-    fn open(&self, folder: &str) -> Result<Arc<Tape>, Error> {
-        let mut tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tape) = tapes.get(folder) {
-            return Ok(Arc::clone(tape));
+    /// Opens the recording of a run, once for all of its steps.
+    fn open(&self, folder: &str) -> Result<Arc<Recording>, Error> {
+        let mut recordings = self.recordings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(recording) = recordings.get(folder) {
+            return Ok(Arc::clone(recording));
         }
-        let tape = Arc::new(Tape::open(Path::new(folder))?);
-        tapes.insert(folder.to_owned(), Arc::clone(&tape));
-        Ok(tape)
+        let recording = Arc::new(Recording::open(Path::new(folder))?);
+        recordings.insert(folder.to_owned(), Arc::clone(&recording));
+        Ok(recording)
     }
 
     /// Finds where work in a worktree of its own would start.
     pub(super) async fn see_start(&self, ask: &Ask<'_>) -> Result<Start, Error> {
-        match &ask.run.tape {
-            Some(Taping::Replay(folder)) => {
+        match &ask.run.recording {
+            Some(RecordingMode::Replay(folder)) => {
                 replay_branch::see_start(ask.project, ask.run, &*self.open(folder)?).await
             }
-            Some(Taping::Record(_)) | None => orders::see_start(ask.project).await,
+            Some(RecordingMode::Record(_)) | None => orders::see_start(ask.project).await,
         }
     }
 }
 
 /// Says why no answer of a run can be recorded, before an answer is paid for.
 pub(super) fn find_recording_trouble(run: &Run) -> Result<Option<Failure>, Error> {
-    let Some(Taping::Record(tape)) = &run.tape else { return Ok(None) };
-    match Tape::at(Path::new(tape)).check_writable() {
+    let Some(RecordingMode::Record(recording)) = &run.recording else { return Ok(None) };
+    match Recording::at(Path::new(recording)).check_writable() {
         Ok(()) => Ok(None),
         Err(error) => trouble::of_recording(run, error).map(Some),
     }
@@ -77,8 +77,8 @@ pub(crate) async fn record(
     commits: (&CommitId, Option<&regatta_git::CommitId>),
     folder: &Path,
 ) -> Result<Option<Failure>, Error> {
-    let Some(Taping::Record(tape)) = &ask.run.tape else { return Ok(None) };
-    match keep(ask, Tape::at(Path::new(tape)), output, commits, folder).await {
+    let Some(RecordingMode::Record(recording)) = &ask.run.recording else { return Ok(None) };
+    match keep(ask, Recording::at(Path::new(recording)), output, commits, folder).await {
         Ok(()) => Ok(None),
         Err(error) => trouble::of_recording(ask.run, error).map(Some),
     }
@@ -86,12 +86,12 @@ pub(crate) async fn record(
 
 async fn keep(
     ask: &Ask<'_>,
-    tape: Tape,
+    recording: Recording,
     output: &Value,
     (base, start): (&CommitId, Option<&regatta_git::CommitId>),
     folder: &Path,
 ) -> Result<(), Error> {
-    let (mut files, mut changes) = (TapeFiles::default(), BTreeMap::new());
+    let (mut files, mut changes) = (RecordingFiles::default(), BTreeMap::new());
     if let Some(start) = start {
         let repository = ask.project.repository();
         let head = repository.head_of_worktree(folder).await?;
@@ -99,10 +99,11 @@ async fn keep(
         let left = repository.status(folder, &[]).await?.into_iter().map(|entry| entry.place);
         let changed: BTreeSet<PathBuf> =
             committed.iter().map(|change| change.path.clone()).chain(left).collect();
-        files = TapeFiles::look(folder, changed)?;
-        changes = committed.iter().map(|change| (name_of(&change.path), TapeChange::of(change))).collect();
+        files = RecordingFiles::look(folder, changed)?;
+        changes =
+            committed.iter().map(|change| (name_of(&change.path), RecordedChange::of(change))).collect();
     }
-    let take = Take {
+    let take = Entry {
         way: find_path(ask.project, ask.run).await?,
         step: ask.run.step,
         node: ask.run.node.to_string(),
@@ -115,7 +116,7 @@ async fn keep(
         files,
         changes,
     };
-    tape.keep(&take, &ask.prompt, folder)
+    recording.keep(&take, &ask.prompt, folder)
 }
 
 fn asks_of(run: &Run) -> u32 {
@@ -131,7 +132,7 @@ fn not_recorded(run: &Run, asks: u32) -> Failure {
     ))
 }
 
-/// Names the answer that a tape does not have.
+/// Names the answer that a recording does not have.
 fn missing(node: &str, item: Option<&str>, visit: u32, asks: u32) -> String {
     let item = item.map_or_else(String::new, |item| format!(" for {item}"));
     match asks {

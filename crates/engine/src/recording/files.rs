@@ -1,12 +1,12 @@
-//! The files of one recorded answer: what a role left in its worktree, kept on a tape and restored from it.
+//! The files of one recorded answer: what a role left in its worktree, kept on a recording and restored from it.
 //!
 //! Contents are copied. Whether a file is executable, and where a link leads, is recorded in the answer
-//! itself, so that a tape survives file systems and archives that support neither. A tape may come from
-//! anywhere: nothing is ever read or written through a link, on the tape or in the worktree. `tape_name` says
+//! itself, so that a recording survives file systems and archives that support neither. A recording may come from
+//! anywhere: nothing is ever read or written through a link, on the recording or in the worktree. `name` says
 //! how files are named there.
 
 use crate::error::Error;
-use crate::recording::tape_name::{checked, name_of, refused, unescape};
+use crate::recording::name::{checked, name_of, refused, unescape};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
@@ -21,7 +21,7 @@ const EXECUTABLE: u32 = 0o755;
 
 /// The files that a role wrote and removed, by their paths in the worktree.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct TapeFiles {
+pub(crate) struct RecordingFiles {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     written: Vec<String>,
     /// Those of the written ones that can be executed.
@@ -37,13 +37,13 @@ pub(crate) struct TapeFiles {
     escaped: BTreeSet<String>,
 }
 
-impl TapeFiles {
+impl RecordingFiles {
     /// Finds out what has become of paths that changed.
     pub(crate) fn look(
         worktree: &Path,
         changed: impl IntoIterator<Item = PathBuf>,
-    ) -> Result<TapeFiles, Error> {
-        let mut files = TapeFiles::default();
+    ) -> Result<RecordingFiles, Error> {
+        let mut files = RecordingFiles::default();
         let mut names = BTreeSet::new();
         for path in changed {
             let place = worktree.join(checked(&path)?);
@@ -80,7 +80,7 @@ impl TapeFiles {
         Ok(path)
     }
 
-    /// Copies the contents from the worktree to a folder of the tape.
+    /// Copies the contents from the worktree to a folder of the recording.
     pub(crate) fn keep(&self, worktree: &Path, folder: &Path) -> Result<(), Error> {
         self.written.iter().try_for_each(|name| {
             copy((worktree, &self.path_of(name)?), (folder, checked(Path::new(name))?), PLAIN)
@@ -180,35 +180,35 @@ mod tests {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
-    /// A worktree, a folder of a tape, and another worktree to play in.
+    /// A worktree, a folder of a recording, and another worktree to play in.
     struct Places {
         _folder: tempfile::TempDir,
         from: PathBuf,
-        tape: PathBuf,
+        recording: PathBuf,
         to: PathBuf,
     }
 
     fn places() -> Places {
         let folder = tempfile::tempdir().unwrap();
-        let [from, tape, to] = ["from", "tape", "to"].map(|name| folder.path().join(name));
-        for place in [&from, &tape, &to] {
+        let [from, recording, to] = ["from", "tape", "to"].map(|name| folder.path().join(name));
+        for place in [&from, &recording, &to] {
             fs::create_dir(place).unwrap();
         }
-        Places { _folder: folder, from, tape, to }
+        Places { _folder: folder, from, recording, to }
     }
 
     impl Places {
         /// Records what changed, and replaces what was recorded before.
-        fn record(&self, changed: &[&str]) -> TapeFiles {
-            fs::remove_dir_all(&self.tape).unwrap();
-            fs::create_dir(&self.tape).unwrap();
-            let files = TapeFiles::look(&self.from, changed.iter().map(PathBuf::from)).unwrap();
-            files.keep(&self.from, &self.tape).unwrap();
+        fn record(&self, changed: &[&str]) -> RecordingFiles {
+            fs::remove_dir_all(&self.recording).unwrap();
+            fs::create_dir(&self.recording).unwrap();
+            let files = RecordingFiles::look(&self.from, changed.iter().map(PathBuf::from)).unwrap();
+            files.keep(&self.from, &self.recording).unwrap();
             files
         }
 
         fn take_over(&self, changed: &[&str]) {
-            self.record(changed).play(&self.tape, &self.to).unwrap();
+            self.record(changed).play(&self.recording, &self.to).unwrap();
         }
 
         fn write(&self, path: &str, text: &str, mode: u32) {
@@ -248,12 +248,12 @@ mod tests {
         symlink("nowhere", places.from.join(&paths[1])).unwrap();
         fs::write(places.to.join(&paths[2]), "to be removed").unwrap();
         fs::write(places.from.join(&paths[3]), "plain").unwrap();
-        let files = TapeFiles::look(&places.from, paths.clone()).unwrap();
-        files.keep(&places.from, &places.tape).unwrap();
-        assert_eq!(fs::read_to_string(places.tape.join("caf%E9/%FF%25.sh")).unwrap(), "odd");
-        let read: TapeFiles = serde_json::from_str(&serde_json::to_string(&files).unwrap()).unwrap();
+        let files = RecordingFiles::look(&places.from, paths.clone()).unwrap();
+        files.keep(&places.from, &places.recording).unwrap();
+        assert_eq!(fs::read_to_string(places.recording.join("caf%E9/%FF%25.sh")).unwrap(), "odd");
+        let read: RecordingFiles = serde_json::from_str(&serde_json::to_string(&files).unwrap()).unwrap();
         assert_eq!(read, files);
-        read.play(&places.tape, &places.to).unwrap();
+        read.play(&places.recording, &places.to).unwrap();
         assert_eq!(fs::read_to_string(places.to.join(&paths[0])).unwrap(), "odd");
         let mode = fs::metadata(places.to.join(&paths[0])).unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, EXECUTABLE);
@@ -269,7 +269,7 @@ mod tests {
         for path in &paths {
             fs::write(places.from.join(path), "text").unwrap();
         }
-        assert!(TapeFiles::look(&places.from, paths).is_err());
+        assert!(RecordingFiles::look(&places.from, paths).is_err());
     }
 
     #[test]
@@ -281,7 +281,10 @@ mod tests {
         places.take_over(&["run.sh", "secret.txt", "strange.txt"]);
         assert_eq!([places.mode("run.sh"), places.mode("secret.txt")], [EXECUTABLE, PLAIN]);
         assert_eq!(places.mode("strange.txt"), EXECUTABLE, "only what git knows of a mode");
-        assert_eq!(fs::metadata(places.tape.join("run.sh")).unwrap().permissions().mode() & 0o777, PLAIN);
+        assert_eq!(
+            fs::metadata(places.recording.join("run.sh")).unwrap().permissions().mode() & 0o777,
+            PLAIN
+        );
         places.write("run.sh", "#!/bin/sh\n", PLAIN);
         places.take_over(&["run.sh"]);
         assert_eq!(places.mode("run.sh"), PLAIN);
@@ -297,10 +300,10 @@ mod tests {
             symlink(target, places.from.join(name)).unwrap();
         }
         let files = places.record(&["near", "far", "lost"]);
-        assert!(fs::read_dir(&places.tape).unwrap().next().is_none(), "no content of theirs is kept");
+        assert!(fs::read_dir(&places.recording).unwrap().next().is_none(), "no content of theirs is kept");
         // Played twice: the second time the links are there.
-        files.play(&places.tape, &places.to).unwrap();
-        files.play(&places.tape, &places.to).unwrap();
+        files.play(&places.recording, &places.to).unwrap();
+        files.play(&places.recording, &places.to).unwrap();
         assert_eq!(fs::read_link(places.to.join("far")).unwrap(), Path::new("../outside.txt"));
         assert_eq!(fs::read_link(places.to.join("lost")).unwrap(), Path::new("/nowhere/at/all"));
         // A file in place of the link, and the other way round.
@@ -327,7 +330,7 @@ mod tests {
         fs::remove_file(places.from.join("a")).unwrap();
         places.write("a/b/c.txt", "deep", PLAIN);
         assert!(
-            places.record(&["a/b/c.txt"]).play(&places.tape, &places.to).is_err(),
+            places.record(&["a/b/c.txt"]).play(&places.recording, &places.to).is_err(),
             "the link is in the way"
         );
         places.take_over(&["a", "a/b/c.txt"]);
@@ -339,8 +342,8 @@ mod tests {
         symlink("../outside", places.from.join("a")).unwrap();
         let files = places.record(&["a", "a/b/c.txt"]);
         // Twice, as after a crash.
-        files.play(&places.tape, &places.to).unwrap();
-        files.play(&places.tape, &places.to).unwrap();
+        files.play(&places.recording, &places.to).unwrap();
+        files.play(&places.recording, &places.to).unwrap();
         assert_eq!(fs::read_link(places.to.join("a")).unwrap(), Path::new("../outside"));
         assert_eq!(fs::read_to_string(outside.join("b/c.txt")).unwrap(), "not ours");
         fs::remove_file(places.from.join("a")).unwrap();
@@ -365,17 +368,17 @@ mod tests {
         let places = places();
         symlink("/tmp", places.to.join("link")).unwrap();
         for bad in ["../x", "/etc/x", "", "a/../../x", ".git/config", "sub/.GIT/hooks/x", "link/x"] {
-            let written = TapeFiles { written: vec![bad.to_owned()], ..TapeFiles::default() };
+            let written = RecordingFiles { written: vec![bad.to_owned()], ..RecordingFiles::default() };
             let linked = BTreeMap::from([(bad.to_owned(), "x".to_owned())]);
-            for files in [written, TapeFiles { linked, ..TapeFiles::default() }] {
-                assert!(files.play(&places.tape, &places.to).is_err(), "{bad}: {files:?}");
+            for files in [written, RecordingFiles { linked, ..RecordingFiles::default() }] {
+                assert!(files.play(&places.recording, &places.to).is_err(), "{bad}: {files:?}");
             }
             let hidden: String = bad.bytes().map(|byte| format!("%{byte:02X}")).collect();
             let escaped = BTreeSet::from([hidden.clone()]);
-            let hidden = TapeFiles { written: vec![hidden], escaped, ..TapeFiles::default() };
-            assert!(hidden.play(&places.tape, &places.to).is_err(), "{bad}: {hidden:?}");
-            let removed = TapeFiles { removed: vec![bad.to_owned()], ..TapeFiles::default() };
-            let played = removed.play(&places.tape, &places.to);
+            let hidden = RecordingFiles { written: vec![hidden], escaped, ..RecordingFiles::default() };
+            assert!(hidden.play(&places.recording, &places.to).is_err(), "{bad}: {hidden:?}");
+            let removed = RecordingFiles { removed: vec![bad.to_owned()], ..RecordingFiles::default() };
+            let played = removed.play(&places.recording, &places.to);
             assert_eq!(
                 played.is_err(),
                 bad != "link/x",
@@ -385,16 +388,16 @@ mod tests {
     }
 
     #[test]
-    fn a_tape_with_links_of_its_own_is_not_followed() {
+    fn a_recording_with_links_of_its_own_is_not_followed() {
         let places = places();
         let outside = places.from.with_file_name("secret");
         fs::create_dir(&outside).unwrap();
         fs::write(outside.join("key"), "secret").unwrap();
-        symlink(outside.join("key"), places.tape.join("a")).unwrap();
-        symlink(&outside, places.tape.join("folder")).unwrap();
+        symlink(outside.join("key"), places.recording.join("a")).unwrap();
+        symlink(&outside, places.recording.join("folder")).unwrap();
         for path in ["a", "folder/key"] {
-            let files = TapeFiles { written: vec![path.to_owned()], ..TapeFiles::default() };
-            assert!(files.play(&places.tape, &places.to).is_err(), "{path}");
+            let files = RecordingFiles { written: vec![path.to_owned()], ..RecordingFiles::default() };
+            assert!(files.play(&places.recording, &places.to).is_err(), "{path}");
         }
     }
 }

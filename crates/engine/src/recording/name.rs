@@ -1,6 +1,6 @@
-//! Names of files on a tape: converts paths of a worktree to text, and back.
+//! Names of files on a recording: converts paths of a worktree to text, and back.
 //!
-//! A path is bytes, and a tape is text. A path that is valid text is its own name. In any other path, an
+//! A path is bytes, and a recording is text. A path that is valid text is its own name. In any other path, an
 //! invalid byte is written as `%FF` and `%` as `%25`; the recorded answer says which of its names are
 //! escaped. A name may come from anywhere: it never leads out of its folder, nor into a git folder.
 

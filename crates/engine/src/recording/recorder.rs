@@ -8,29 +8,29 @@
 //! 0003-b.0001-coder.json     what a role returned in the child that step 3 began for item `b`
 //! ```
 //!
-//! A tape may come from anywhere, so every read of it is bounded; `tape_files` says which paths it may name.
+//! A recording may come from anywhere, so every read of it is bounded; `files` says which paths it may name.
 
-use crate::core::run::{Phase, Run, Taping};
+use crate::core::run::{Phase, RecordingMode, Run};
 use crate::core::{AgentId, CommitId, RunId};
 use crate::error::Error;
 use crate::project::Project;
+use crate::recording::compare;
 use crate::recording::difference::Difference;
-use crate::recording::take::Take;
-use crate::recording::tape_compare;
-use crate::recording::tape_head::{TapeHead, head_of};
+use crate::recording::entry::Entry;
+use crate::recording::head::{RecordingHead, head_of};
 use crate::runs::path::{Stage, find_root, is_same_path};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 const HEAD: &str = "run.json";
 
-/// Written to test whether a tape can be recorded, and removed at once.
+/// Written to test whether a recording can be recorded, and removed at once.
 const TRIAL: &str = ".trial";
 
-/// The largest document of a tape; outputs are far below.
+/// The largest document of a recording; outputs are far below.
 const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The most answers of a tape.
+/// The most answers of a recording.
 const TAKES_MAX: usize = 100_000;
 
 /// How often a head is rewritten because it was outdated before it was written; each time something more has
@@ -42,32 +42,32 @@ const PLAYER: &str = "tape";
 
 /// A folder with a recorded run.
 #[derive(Debug, Clone)]
-pub struct Tape {
+pub struct Recording {
     folder: PathBuf,
-    takes: Vec<Take>,
+    takes: Vec<Entry>,
 }
 
-impl Tape {
-    /// Makes an empty tape; a folder that has one already is refused.
+impl Recording {
+    /// Makes an empty recording; a folder that has one already is refused.
     pub fn create(folder: &Path) -> Result<Self, Error> {
-        Tape::check_free(folder)?;
+        Recording::check_free(folder)?;
         std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-        Ok(Tape::at(folder))
+        Ok(Recording::at(folder))
     }
 
-    /// Makes sure that a tape can be made in a folder: it is empty, or does not exist.
+    /// Makes sure that a recording can be made in a folder: it is empty, or does not exist.
     pub fn check_free(folder: &Path) -> Result<(), Error> {
         let is_used =
             folder.exists() && std::fs::read_dir(folder).map_err(Error::io("read", folder))?.next().is_some();
         match is_used {
             false => Ok(()),
-            true => Err(Error::TapeFolderUsed { folder: folder.to_owned() }),
+            true => Err(Error::RecordingFolderUsed { folder: folder.to_owned() }),
         }
     }
 
-    /// Returns the tape of a folder, to be recorded on.
+    /// Returns the recording of a folder, to be recorded on.
     pub(crate) fn at(folder: &Path) -> Self {
-        Tape { folder: folder.to_owned(), takes: Vec::new() }
+        Recording { folder: folder.to_owned(), takes: Vec::new() }
     }
 
     /// Makes sure that something can be recorded, by writing.
@@ -83,7 +83,7 @@ impl Tape {
         }
     }
 
-    /// Reads a tape.
+    /// Reads a recording.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let mut takes = Vec::new();
         let entries = std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
@@ -95,18 +95,18 @@ impl Tape {
                 takes.push(read_json(&path)?);
             }
         }
-        Ok(Tape { folder: folder.to_owned(), takes })
+        Ok(Recording { folder: folder.to_owned(), takes })
     }
 
     /// Returns what it says about its run, which must have ended.
-    pub fn head(&self) -> Result<TapeHead, Error> {
+    pub fn head(&self) -> Result<RecordingHead, Error> {
         let path = self.folder.join(HEAD);
         if !path.exists() {
-            return Err(Error::TapeUnfinished { folder: self.folder.clone(), run: None });
+            return Err(Error::RecordingUnfinished { folder: self.folder.clone(), run: None });
         }
-        let head: TapeHead = read_json(&path)?;
+        let head: RecordingHead = read_json(&path)?;
         match head.is_unfinished() {
-            true => Err(Error::TapeUnfinished { folder: self.folder.clone(), run: head.run_id }),
+            true => Err(Error::RecordingUnfinished { folder: self.folder.clone(), run: head.run_id }),
             false => Ok(head),
         }
     }
@@ -123,10 +123,10 @@ impl Tape {
     /// the newest version wins.
     async fn close(&self, project: &Project, root: RunId) -> Result<(), Error> {
         let base = self.base().cloned();
-        let mut head = TapeHead { base: base.clone(), ..head_of(project, root).await? };
+        let mut head = RecordingHead { base: base.clone(), ..head_of(project, root).await? };
         for _ in 0..CLOSES_MAX {
             write(&self.folder.join(HEAD), &to_pretty(&head))?;
-            let newer = TapeHead { base: base.clone(), ..head_of(project, root).await? };
+            let newer = RecordingHead { base: base.clone(), ..head_of(project, root).await? };
             if newer == head {
                 break;
             }
@@ -144,12 +144,12 @@ impl Tape {
         told: Vec<Difference>,
     ) -> Result<Vec<Difference>, Error> {
         let mut found = told;
-        found.extend(tape_compare::compare(&self.head()?, &head_of(project, run).await?));
+        found.extend(compare::compare(&self.head()?, &head_of(project, run).await?));
         Difference::sort(&mut found);
         Ok(found)
     }
 
-    pub(crate) fn find(&self, way: &[Stage], run: &Run, asks: u32) -> Option<&Take> {
+    pub(crate) fn find(&self, way: &[Stage], run: &Run, asks: u32) -> Option<&Entry> {
         let visit = run.count_visits() + 1;
         self.takes.iter().find(|take| {
             is_same_path(&take.way, way)
@@ -161,7 +161,7 @@ impl Tape {
     }
 
     /// Records an answer, with the files that the role left in a worktree.
-    pub(crate) fn keep(&self, take: &Take, prompt: &str, worktree: &Path) -> Result<(), Error> {
+    pub(crate) fn keep(&self, take: &Entry, prompt: &str, worktree: &Path) -> Result<(), Error> {
         let name = take.name();
         take.files.keep(worktree, &self.folder.join(&name))?;
         write(&self.folder.join(format!("{name}.md")), prompt)?;
@@ -170,26 +170,26 @@ impl Tape {
     }
 
     /// Writes the files of a recorded answer into a worktree.
-    pub(crate) fn play(&self, take: &Take, worktree: &Path) -> Result<(), Error> {
+    pub(crate) fn play(&self, take: &Entry, worktree: &Path) -> Result<(), Error> {
         take.files.play(&self.folder.join(take.name()), worktree)
     }
 }
 
-/// Writes down what the family of a run has done on its tape, if it is recorded.
-pub async fn close_tape(project: &Project, run: RunId) -> Result<(), Error> {
+/// Writes down what the family of a run has done on its recording, if it is recorded.
+pub async fn close_recording(project: &Project, run: RunId) -> Result<(), Error> {
     let found = crate::commands::run_orders::get_run(project, run).await?;
-    match &found.tape {
-        Some(Taping::Record(folder)) => {
+    match &found.recording {
+        Some(RecordingMode::Record(folder)) => {
             let root = find_root(project, &found).await?;
-            Tape::open(Path::new(folder))?.close(project, root.id).await
+            Recording::open(Path::new(folder))?.close(project, root.id).await
         }
-        Some(Taping::Replay(_)) | None => Ok(()),
+        Some(RecordingMode::Replay(_)) | None => Ok(()),
     }
 }
 
-/// Closes the tape of a run after an event, if the run now rests.
+/// Closes the recording of a run after an event, if the run now rests.
 pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
-    let is_recorded = matches!(run.tape, Some(Taping::Record(_)));
+    let is_recorded = matches!(run.recording, Some(RecordingMode::Record(_)));
     let is_at_rest = match run.phase() {
         // The run that waits for a child continues, and closes it in the end.
         None => run.parent.is_none(),
@@ -201,10 +201,10 @@ pub(crate) async fn close_if_resting(project: &Project, run: &Run) {
     }
 }
 
-/// Tries to close the tape of a run: a tape that was thrown away is no reason to stop the work.
+/// Tries to close the recording of a run: a recording that was thrown away is no reason to stop the work.
 pub(crate) async fn close_quietly(project: &Project, run: RunId) {
-    // The follower of the run closes the tape too, and reports errors.
-    let _ = close_tape(project, run).await;
+    // The follower of the run closes the recording too, and reports errors.
+    let _ = close_recording(project, run).await;
 }
 
 /// Returns the name under which a replay works on tasks.
@@ -242,8 +242,8 @@ fn to_pretty(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::take::digest_of;
-    use crate::recording::tape_files::TapeFiles;
+    use crate::recording::entry::digest_of;
+    use crate::recording::files::RecordingFiles;
     use std::collections::BTreeMap;
 
     #[test]
@@ -265,8 +265,8 @@ mod tests {
         std::fs::create_dir_all(&to).unwrap();
         std::fs::write(from.join("a.txt"), "text").unwrap();
         std::os::unix::fs::symlink("a.txt", from.join("b.txt")).unwrap();
-        let tape = Tape::create(&place.path().join("tape")).unwrap();
-        let take = Take {
+        let recording = Recording::create(&place.path().join("tape")).unwrap();
+        let take = Entry {
             way: Vec::new(),
             step: 2,
             node: "coder".to_owned(),
@@ -276,15 +276,15 @@ mod tests {
             prompt_digest: digest_of("do it"),
             output: serde_json::json!({ "ok": true }),
             base: None,
-            files: TapeFiles::look(&from, ["a.txt", "b.txt", "c.txt"].map(PathBuf::from)).unwrap(),
+            files: RecordingFiles::look(&from, ["a.txt", "b.txt", "c.txt"].map(PathBuf::from)).unwrap(),
             changes: BTreeMap::new(),
         };
-        tape.keep(&take, "do it", &from).unwrap();
-        let tape = Tape::open(&place.path().join("tape")).unwrap();
-        assert_eq!(tape.takes, std::slice::from_ref(&take));
-        tape.play(&take, &to).unwrap();
+        recording.keep(&take, "do it", &from).unwrap();
+        let recording = Recording::open(&place.path().join("tape")).unwrap();
+        assert_eq!(recording.takes, std::slice::from_ref(&take));
+        recording.play(&take, &to).unwrap();
         assert_eq!(std::fs::read_to_string(to.join("b.txt")).unwrap(), "text");
-        let refused = Tape::create(&place.path().join("tape")).unwrap_err().explain();
+        let refused = Recording::create(&place.path().join("tape")).unwrap_err().explain();
         assert_eq!(refused.next, "give a new or empty folder", "a tape is not recorded over");
     }
 }

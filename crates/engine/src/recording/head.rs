@@ -1,4 +1,4 @@
-//! What a tape says about its run as a whole: its inputs, and what it and its children did.
+//! What a recording says about its run as a whole: its inputs, and what it and its children did.
 //!
 //! It is read from the log, so that it can be written at any time, and again.
 
@@ -7,8 +7,8 @@ use crate::core::run::{Hold, Run, Situation};
 use crate::core::{Code, CommitId, RunId};
 use crate::error::Error;
 use crate::project::Project;
-use crate::recording::tape_people::{
-    TapeAnswer, TapeDecision, find_answers, find_decisions, find_whole_steps,
+use crate::recording::people::{
+    RecordedAnswer, RecordedDecision, find_answers, find_decisions, find_whole_steps,
 };
 use crate::runs::path::{Stage, find_children, find_path, is_same_path};
 use crate::view::steps::{StepView, find_steps};
@@ -18,10 +18,10 @@ use serde_json::Value;
 /// The most runs of one family; far more than a machine can work on.
 const RUNS_MAX: usize = 100_000;
 
-/// What a tape says about its run as a whole.
+/// What a recording says about its run as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TapeHead {
+pub struct RecordingHead {
     /// The run's number where it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
@@ -41,16 +41,16 @@ pub struct TapeHead {
     pub base: Option<CommitId>,
     /// What it did.
     #[serde(flatten)]
-    pub root: TapeRun,
+    pub root: RecordedRun,
     /// What the runs below it did, at any depth.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<TapeRun>,
+    pub children: Vec<RecordedRun>,
 }
 
 /// What one run of a recorded family did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TapeRun {
+pub struct RecordedRun {
     /// The path to it; empty for the run that a person started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub way: Vec<Stage>,
@@ -60,13 +60,13 @@ pub struct TapeRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The steps that it made.
-    pub steps: Vec<TapeStep>,
+    pub steps: Vec<RecordedStep>,
     /// What people answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<TapeAnswer>,
+    pub answers: Vec<RecordedAnswer>,
     /// What was decided about its tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub decisions: Vec<TapeDecision>,
+    pub decisions: Vec<RecordedDecision>,
     /// What keeps it from continuing.
     #[serde(skip)]
     pub(crate) trouble: Option<Trouble>,
@@ -75,7 +75,7 @@ pub struct TapeRun {
 /// A step that a recorded run made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TapeStep {
+pub struct RecordedStep {
     /// The node.
     pub node: String,
     /// The edge that was taken.
@@ -93,7 +93,7 @@ pub(crate) struct Trouble {
     pub(crate) is_held: bool,
 }
 
-impl TapeHead {
+impl RecordingHead {
     /// Tells whether the recorded run was not finished when this was written: it was working, or waited for a
     /// person.
     pub(crate) fn is_unfinished(&self) -> bool {
@@ -105,19 +105,19 @@ impl TapeHead {
         &self,
         project: &Project,
         run: &Run,
-    ) -> Result<Option<TapeDecision>, Error> {
+    ) -> Result<Option<RecordedDecision>, Error> {
         let found = self.find_run(&find_path(project, run).await?);
-        let is_here = |decision: &&TapeDecision| decision.step == run.step;
+        let is_here = |decision: &&RecordedDecision| decision.step == run.step;
         Ok(found.and_then(|found| found.decisions.iter().find(is_here)).cloned())
     }
 
-    pub(crate) fn find_run(&self, way: &[Stage]) -> Option<&TapeRun> {
+    pub(crate) fn find_run(&self, way: &[Stage]) -> Option<&RecordedRun> {
         [&self.root].into_iter().chain(&self.children).find(|run| is_same_path(&run.way, way))
     }
 }
 
 /// Reads from the log what a run and its children have done so far.
-pub(crate) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, Error> {
+pub(crate) async fn head_of(project: &Project, run: RunId) -> Result<RecordingHead, Error> {
     let found = get_run(project, run).await?;
     let mut children = Vec::new();
     let mut open = vec![(Vec::new(), run)];
@@ -133,7 +133,7 @@ pub(crate) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, E
     }
     children.sort_by(|one, other| one.way.cmp(&other.way));
     let input = found.sheet.input().clone();
-    Ok(TapeHead {
+    Ok(RecordingHead {
         run_id: Some(run),
         board: found.wants_board(),
         workflow: found.workflow,
@@ -146,7 +146,7 @@ pub(crate) async fn head_of(project: &Project, run: RunId) -> Result<TapeHead, E
     })
 }
 
-async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<TapeRun, Error> {
+async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<RecordedRun, Error> {
     let found = get_run(project, run).await?;
     let facts = load_facts(project, run).await?;
     let error = match &found.situation {
@@ -157,8 +157,8 @@ async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<Tape
         Some(Code::RunStopped) => find_whole_steps(&facts),
         _ => find_steps(&facts),
     };
-    let step = |step: StepView| TapeStep { node: step.node, edge: step.edge, to: step.to };
-    Ok(TapeRun {
+    let step = |step: StepView| RecordedStep { node: step.node, edge: step.edge, to: step.to };
+    Ok(RecordedRun {
         way,
         status: found.status().to_string(),
         error: error.map(|code| code.to_string()),

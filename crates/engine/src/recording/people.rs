@@ -1,8 +1,8 @@
 //! What people did in a recorded run: how they answered, what they decided about its tasks, and that they
 //! stopped it.
 //!
-//! It is read from the log when a tape is written, and repeated where a replay comes to the same place. What
-//! people did elsewhere, such as finishing by hand a task that the run had given up, is not on a tape.
+//! It is read from the log when a recording is written, and repeated where a replay comes to the same place. What
+//! people did elsewhere, such as finishing by hand a task that the run had given up, is not on a recording.
 
 use crate::commands::orders::Caller;
 use crate::commands::run_orders::{answer, get_run, load_facts, stop};
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::log;
 use crate::log::NO_SNAPSHOT;
 use crate::project::Project;
-use crate::recording::tape_head::{TapeHead, TapeRun};
+use crate::recording::head::{RecordedRun, RecordingHead};
 use crate::runs::path::find_path;
 use crate::view::steps::{StepView, find_steps};
 use jiff::Timestamp;
@@ -22,7 +22,7 @@ use serde_json::Value;
 
 /// What a person answered in a recorded run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TapeAnswer {
+pub struct RecordedAnswer {
     /// The step.
     pub step: u64,
     /// The node.
@@ -35,7 +35,7 @@ pub struct TapeAnswer {
 
 /// What was decided about a task of a recorded run, by a person or a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TapeDecision {
+pub struct RecordedDecision {
     /// The step that put it up.
     pub step: u64,
     /// Whether it was merged.
@@ -45,20 +45,20 @@ pub struct TapeDecision {
     pub reason: String,
 }
 
-impl TapeRun {
+impl RecordedRun {
     /// Tells whether a person ended it.
     pub(crate) fn is_stopped(&self) -> bool {
         self.error.as_deref() == Some(Code::RunStopped.as_str())
     }
 }
 
-impl TapeHead {
+impl RecordingHead {
     /// Repeats what people did at the place where a replay waits, in the run itself or in one below it;
     /// returns false when they did nothing there.
     pub async fn act(&self, project: &Project, caller: &Caller, run: &Run) -> Result<bool, Error> {
         let family = find_open(project, run).await?;
         for run in family.iter().filter(|run| !run.is_held()) {
-            if let Some(TapeAnswer { approved, text, .. }) = self.find_answer(project, run).await? {
+            if let Some(RecordedAnswer { approved, text, .. }) = self.find_answer(project, run).await? {
                 return answer(project, caller, (run.id, run.step), approved, text).await.map(|()| true);
             }
         }
@@ -71,11 +71,11 @@ impl TapeHead {
         Ok(false)
     }
 
-    async fn find_answer(&self, project: &Project, run: &Run) -> Result<Option<TapeAnswer>, Error> {
+    async fn find_answer(&self, project: &Project, run: &Run) -> Result<Option<RecordedAnswer>, Error> {
         if !matches!(run.phase(), Some(Phase::Asking { .. })) {
             return Ok(None);
         }
-        let is_here = |answer: &&TapeAnswer| answer.step == run.step && answer.node == run.node.as_str();
+        let is_here = |answer: &&RecordedAnswer| answer.step == run.step && answer.node == run.node.as_str();
         let found = self.find_run(&find_path(project, run).await?);
         Ok(found.and_then(|found| found.answers.iter().find(is_here)).cloned())
     }
@@ -118,7 +118,7 @@ pub(crate) fn find_whole_steps(facts: &[Fact<Event>]) -> Vec<StepView> {
 }
 
 /// Finds the answers that a run got; an answer that does not fit the state is the one the run failed with.
-pub(crate) fn find_answers(facts: &[Fact<Event>]) -> Vec<TapeAnswer> {
+pub(crate) fn find_answers(facts: &[Fact<Event>]) -> Vec<RecordedAnswer> {
     let mut run: Option<Run> = None;
     let mut answers = Vec::new();
     for fact in facts {
@@ -133,8 +133,8 @@ pub(crate) fn find_answers(facts: &[Fact<Event>]) -> Vec<TapeAnswer> {
     answers
 }
 
-fn answer_of(asked: &Run, said: &Value) -> TapeAnswer {
-    TapeAnswer {
+fn answer_of(asked: &Run, said: &Value) -> RecordedAnswer {
+    RecordedAnswer {
         step: asked.step,
         node: asked.node.to_string(),
         approved: said["approved"].as_bool().unwrap_or_default(),
@@ -146,7 +146,7 @@ fn answer_of(asked: &Run, said: &Value) -> TapeAnswer {
 pub(crate) async fn find_decisions(
     project: &Project,
     facts: &[Fact<Event>],
-) -> Result<Vec<TapeDecision>, Error> {
+) -> Result<Vec<RecordedDecision>, Error> {
     let mut run: Option<Run> = None;
     let mut decisions = Vec::new();
     for fact in facts {
@@ -173,7 +173,7 @@ async fn find_last_decision(
     task: TaskId,
     step: u64,
     until: Timestamp,
-) -> Result<Option<TapeDecision>, Error> {
+) -> Result<Option<RecordedDecision>, Error> {
     let loaded = project.store().load(&log::task_stream(task), NO_SNAPSHOT).await?;
     let mut last = None;
     for recorded in &loaded.tail {
@@ -193,10 +193,10 @@ async fn find_last_decision(
     Ok(last)
 }
 
-fn merged(step: u64) -> TapeDecision {
-    TapeDecision { step, approved: true, reason: String::new() }
+fn merged(step: u64) -> RecordedDecision {
+    RecordedDecision { step, approved: true, reason: String::new() }
 }
 
-fn sent_back(step: u64, reason: &str) -> TapeDecision {
-    TapeDecision { step, approved: false, reason: reason.to_owned() }
+fn sent_back(step: u64, reason: &str) -> RecordedDecision {
+    RecordedDecision { step, approved: false, reason: reason.to_owned() }
 }

@@ -2,18 +2,18 @@
 
 use crate::support::{CODER, REVIEWER, World, caller, prd};
 use regatta_engine::core::RunId;
-use regatta_engine::core::run::{Phase, Run, Status, Taping};
+use regatta_engine::core::run::{Phase, RecordingMode, Run, Status};
 use regatta_engine::orders::{self, Approving};
-use regatta_engine::runs::{self, AgentRoles, Tape};
+use regatta_engine::runs::{self, AgentRoles, Recording};
 use std::path::Path;
 use std::sync::Arc;
 
 /// A person sends the first task back, and approves everything else; nobody follows the run when it ends.
 async fn record_with_a_person(world: &World) -> String {
     let folder = world.repo.outside().join("tape");
-    Tape::create(&folder).unwrap();
+    Recording::create(&folder).unwrap();
     let folder = folder.to_str().unwrap().to_owned();
-    let run = world.begin_on(Some(Taping::Record(folder.clone())), prd(), None).await;
+    let run = world.begin_on(Some(RecordingMode::Record(folder.clone())), prd(), None).await;
     let mut found = world.rest(run).await;
     let mut decisions = 0;
     while let Some(&Phase::Landing { task, .. }) = found.phase() {
@@ -41,11 +41,11 @@ async fn record_with_a_person(world: &World) -> String {
 
 async fn replay(approval: &str, folder: &str) -> (World, Run, Vec<String>) {
     let world = World::new(approval, &[], "", "").await;
-    let run = world.begin_on(Some(Taping::Replay(folder.to_owned())), prd(), None).await;
+    let run = world.begin_on(Some(RecordingMode::Replay(folder.to_owned())), prd(), None).await;
     let roles = Arc::new(AgentRoles::default());
     let found = world.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
-    let tape = Tape::open(Path::new(folder)).unwrap();
-    let differences = tape.compare(&world.project, run, roles.differences()).await.unwrap();
+    let recording = Recording::open(Path::new(folder)).unwrap();
+    let differences = recording.compare(&world.project, run, roles.differences()).await.unwrap();
     let differences = differences.iter().map(ToString::to_string).collect();
     (world, found, differences)
 }
@@ -54,7 +54,7 @@ async fn replay(approval: &str, folder: &str) -> (World, Run, Vec<String>) {
 async fn what_was_decided_is_decided_again_whatever_the_config_says() {
     let world = World::new("person", &["T001"], CODER, REVIEWER).await;
     let folder = record_with_a_person(&world).await;
-    let head = Tape::open(Path::new(&folder)).unwrap().head().unwrap();
+    let head = Recording::open(Path::new(&folder)).unwrap().head().unwrap();
     assert_eq!(head.root.status, "completed", "the engine has closed it");
     let decisions: Vec<bool> = head.root.decisions.iter().map(|decision| decision.approved).collect();
     assert_eq!(decisions, [false, true]);
@@ -68,9 +68,9 @@ async fn what_was_decided_is_decided_again_whatever_the_config_says() {
 async fn a_replay_cannot_be_forked() {
     let world = World::new("auto", &["T001"], CODER, REVIEWER).await;
     let folder = world.repo.outside().join("tape");
-    Tape::create(&folder).unwrap();
+    Recording::create(&folder).unwrap();
     let folder = folder.to_str().unwrap().to_owned();
-    let run = world.begin_on(Some(Taping::Record(folder.clone())), prd(), None).await;
+    let run = world.begin_on(Some(RecordingMode::Record(folder.clone())), prd(), None).await;
     world.rest(run).await;
     assert!(runs::fork(&world.project, &caller(), run, Some(2), None).await.is_ok(), "a recorded run can");
 

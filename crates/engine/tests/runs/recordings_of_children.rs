@@ -1,9 +1,9 @@
-//! Tapes of runs with children: each answer is kept separately, and what children decide is compared.
+//! Recordings of runs with children: each answer is kept separately, and what children decide is compared.
 
 use crate::support::{World, caller};
 use regatta_engine::core::RunId;
-use regatta_engine::core::run::{Phase, Run, Status, Taping};
-use regatta_engine::runs::{self, AgentRoles, NewRun, Tape, close_tape};
+use regatta_engine::core::run::{Phase, RecordingMode, Run, Status};
+use regatta_engine::runs::{self, AgentRoles, NewRun, Recording, close_recording};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -154,21 +154,21 @@ fn nested(leaf: &str) -> Vec<(&'static str, &str)> {
     ]
 }
 
-async fn begin(world: &World, tape: Taping, items: Value) -> RunId {
+async fn begin(world: &World, recording: RecordingMode, items: Value) -> RunId {
     let workflow = runs::find_workflow(Some(&world.project), "fan").unwrap();
-    let (input, tape) = (json!({ "items": items }), Some(tape));
-    world.create(NewRun { workflow, prd: None, level: None, input, board: true, tape }).await
+    let (input, recording) = (json!({ "items": items }), Some(recording));
+    world.create(NewRun { workflow, prd: None, level: None, input, board: true, recording }).await
 }
 
-fn new_tape(world: &World) -> String {
+fn new_recording(world: &World) -> String {
     let folder = world.repo.outside().join("tape");
-    Tape::create(&folder).unwrap();
+    Recording::create(&folder).unwrap();
     folder.to_str().unwrap().to_owned()
 }
 
 async fn compared(world: &World, folder: &str, run: RunId, roles: &AgentRoles) -> Vec<String> {
-    let tape = Tape::open(Path::new(folder)).unwrap();
-    let found = tape.compare(&world.project, run, roles.differences()).await.unwrap();
+    let recording = Recording::open(Path::new(folder)).unwrap();
+    let found = recording.compare(&world.project, run, roles.differences()).await.unwrap();
     found.iter().map(ToString::to_string).collect()
 }
 
@@ -176,8 +176,8 @@ async fn compared(world: &World, folder: &str, run: RunId, roles: &AgentRoles) -
 async fn every_answer_of_a_family_is_kept_and_what_children_decide_is_compared() {
     let items = json!([{ "key": "p q" }, { "key": "p_q" }]);
     let first = world(&nested(LEAF)).await;
-    let folder = new_tape(&first);
-    let run = begin(&first, Taping::Record(folder.clone()), items.clone()).await;
+    let folder = new_recording(&first);
+    let run = begin(&first, RecordingMode::Record(folder.clone()), items.clone()).await;
     let recorded = first.rest(run).await;
     assert_eq!(recorded.status(), Status::Completed, "{recorded:?}");
     let takes = std::fs::read_dir(&folder).unwrap().filter_map(Result::ok);
@@ -199,14 +199,14 @@ async fn every_answer_of_a_family_is_kept_and_what_children_decide_is_compared()
     assert_eq!((differs[0].way.len(), differs[0].way[1].item.as_str()), (2, "x"));
 
     let second = world(&nested(LEAF)).await;
-    let run = begin(&second, Taping::Replay(folder.clone()), items.clone()).await;
+    let run = begin(&second, RecordingMode::Replay(folder.clone()), items.clone()).await;
     let roles = Arc::new(AgentRoles::default());
     let played = second.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
     assert_eq!(*played.sheet.state(), *recorded.sheet.state());
     assert_eq!(compared(&second, &folder, run, &roles).await, [""; 0]);
 
     let third = world(&fixed).await;
-    let run = begin(&third, Taping::Replay(folder.clone()), items).await;
+    let run = begin(&third, RecordingMode::Replay(folder.clone()), items).await;
     let roles = Arc::new(AgentRoles::default());
     third.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
     let found = compared(&third, &folder, run, &roles).await;
@@ -229,7 +229,7 @@ async fn find_asking(world: &World, run: &Run) -> Option<Run> {
 }
 
 #[tokio::test]
-async fn what_children_were_answered_is_on_the_tape_of_the_family() {
+async fn what_children_were_answered_is_on_the_recording_of_the_family() {
     let files = [
         ("workflow.toml", OUTER),
         ("state.schema.json", STATE),
@@ -238,9 +238,9 @@ async fn what_children_were_answered_is_on_the_tape_of_the_family() {
     ];
     let items = json!([{ "key": "a" }, { "key": "b" }]);
     let first = world(&files).await;
-    let folder = new_tape(&first);
-    let run = begin(&first, Taping::Record(folder.clone()), items.clone()).await;
-    let unfinished = Tape::open(Path::new(&folder)).unwrap().head().unwrap_err().explain();
+    let folder = new_recording(&first);
+    let run = begin(&first, RecordingMode::Record(folder.clone()), items.clone()).await;
+    let unfinished = Recording::open(Path::new(&folder)).unwrap().head().unwrap_err().explain();
     assert!(unfinished.next.contains(&format!("regatta run --resume {run}")), "{unfinished:?}");
     let mut recorded = first.rest(run).await;
     let mut asked = 0;
@@ -248,18 +248,18 @@ async fn what_children_were_answered_is_on_the_tape_of_the_family() {
         asked += 1;
         assert!(asked <= 4, "two rounds of two items");
         first.answer(child.id, true, &format!("answer {asked}")).await;
-        close_tape(&first.project, child.id).await.unwrap();
+        close_recording(&first.project, child.id).await.unwrap();
         let text = std::fs::read_to_string(Path::new(&folder).join("run.json")).unwrap();
         let head: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(head["workflow"], "fan", "a child does not write over its family");
         recorded = first.rest(run).await;
     }
     assert_eq!(recorded.status(), Status::Completed, "{recorded:?}");
-    let head = Tape::open(Path::new(&folder)).unwrap().head().unwrap();
+    let head = Recording::open(Path::new(&folder)).unwrap().head().unwrap();
     assert_eq!((head.workflow.as_str(), head.root.steps.len(), head.children.len()), ("fan", 2, 4));
 
     let second = world(&files).await;
-    let run = begin(&second, Taping::Replay(folder.clone()), items).await;
+    let run = begin(&second, RecordingMode::Replay(folder.clone()), items).await;
     let mut played = second.rest(run).await;
     while head.act(&second.project, &caller(), &played).await.unwrap() {
         played = second.rest(run).await;

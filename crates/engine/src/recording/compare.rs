@@ -1,19 +1,19 @@
-//! Where a replay differs from its tape: in the run that a person started, and in each child of it.
+//! Where a replay differs from its recording: in the run that a person started, and in each child of it.
 //!
 //! Everything after a different choice differs as well, so after the first step that differs, a run and the
 //! children that it started later are not compared. Neither is what would have followed after a person
 //! stopped the run, because the recording ends there.
 
 use crate::recording::difference::Difference;
-use crate::recording::tape_head::{TapeHead, TapeRun, TapeStep, Trouble};
+use crate::recording::head::{RecordedRun, RecordedStep, RecordingHead, Trouble};
 use crate::runs::path::Stage;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs of a family, by the paths to them.
-type Family<'t> = BTreeMap<&'t [Stage], &'t TapeRun>;
+type Family<'t> = BTreeMap<&'t [Stage], &'t RecordedRun>;
 
 /// Says what the second of two families did differently.
-pub(crate) fn compare(then: &TapeHead, now: &TapeHead) -> Vec<Difference> {
+pub(crate) fn compare(then: &RecordingHead, now: &RecordingHead) -> Vec<Difference> {
     let [old, new] = [then, now].map(|head| {
         let runs = [&head.root].into_iter().chain(&head.children);
         runs.map(|run| (run.way.as_slice(), run)).collect::<Family<'_>>()
@@ -70,7 +70,12 @@ fn is_beyond(steps: &BTreeMap<&[Stage], u64>, way: &[Stage], counts_not: fn(u64,
 }
 
 /// Compares one run, up to the step at which it was cut off, and returns the first step that differs.
-fn compare_runs(then: &TapeRun, now: &TapeRun, cut: Option<u64>, found: &mut Vec<Difference>) -> Option<u64> {
+fn compare_runs(
+    then: &RecordedRun,
+    now: &RecordedRun,
+    cut: Option<u64>,
+    found: &mut Vec<Difference>,
+) -> Option<u64> {
     let way = &now.way;
     let steps_max = cut.map_or(usize::MAX, |step| step.saturating_sub(1) as usize);
     let mut places = 0..then.steps.len().max(now.steps.len()).min(steps_max);
@@ -87,12 +92,12 @@ fn compare_runs(then: &TapeRun, now: &TapeRun, cut: Option<u64>, found: &mut Vec
 }
 
 /// Compares how a run ended, or what holds it; a run that was cut off has no end of its own.
-fn compare_ends(then: &TapeRun, now: &TapeRun, is_cut: bool, found: &mut Vec<Difference>) {
+fn compare_ends(then: &RecordedRun, now: &RecordedRun, is_cut: bool, found: &mut Vec<Difference>) {
     let way = &now.way;
     let is_other = !is_cut && then.status != now.status;
-    // A tape of an older version does not know the code.
+    // A recording of an older version does not know the code.
     let fails_otherwise = !is_cut && !is_other && then.error.is_some() && then.error != now.error;
-    // A replay that is held by an error has not come to the end of its tape, whatever held the recorded run.
+    // A replay that is held by an error has not come to the end of its recording, whatever held the recorded run.
     let is_told = |trouble: &&Trouble| is_cut || is_other || fails_otherwise || trouble.is_held;
     let trouble = now.trouble.as_ref().filter(is_told);
     found.extend(trouble.map(|trouble| Difference::at(way, trouble.step, trouble.text.clone())));
@@ -106,7 +111,7 @@ fn compare_ends(then: &TapeRun, now: &TapeRun, is_cut: bool, found: &mut Vec<Dif
     }
 }
 
-fn shown(step: Option<&TapeStep>) -> String {
+fn shown(step: Option<&RecordedStep>) -> String {
     step.map_or_else(
         || "nothing".to_owned(),
         |step| format!("`{}` -{}-> `{}`", step.node, step.edge, step.to),
@@ -118,19 +123,19 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    fn run(way: &[(u64, &str)], status: &str, steps: &[(&str, &str)]) -> TapeRun {
+    fn run(way: &[(u64, &str)], status: &str, steps: &[(&str, &str)]) -> RecordedRun {
         let stage = |(step, item): &(u64, &str)| Stage {
             step: *step,
             node: "each".to_owned(),
             visit: 1,
             item: (*item).to_owned(),
         };
-        let step = |(node, to): &(&str, &str)| TapeStep {
+        let step = |(node, to): &(&str, &str)| RecordedStep {
             node: (*node).to_owned(),
             edge: "on".to_owned(),
             to: (*to).to_owned(),
         };
-        TapeRun {
+        RecordedRun {
             way: way.iter().map(stage).collect(),
             status: status.to_owned(),
             error: None,
@@ -141,8 +146,8 @@ mod tests {
         }
     }
 
-    fn head(root: TapeRun, children: Vec<TapeRun>) -> TapeHead {
-        TapeHead {
+    fn head(root: RecordedRun, children: Vec<RecordedRun>) -> RecordingHead {
+        RecordingHead {
             run_id: None,
             workflow: "fan".to_owned(),
             digest: String::new(),
@@ -155,7 +160,7 @@ mod tests {
         }
     }
 
-    fn found(then: &TapeHead, now: &TapeHead) -> Vec<String> {
+    fn found(then: &RecordingHead, now: &RecordingHead) -> Vec<String> {
         compare(then, now).iter().map(ToString::to_string).collect()
     }
 
@@ -192,7 +197,7 @@ mod tests {
     fn a_child_that_is_held_is_not_the_same() {
         let then = head(run(&[], "running", &[]), vec![run(&[(1, "a")], "paused", &[])]);
         let trouble = Some(Trouble { step: 1, text: "RUN_FAILED: no answer".to_owned(), is_held: true });
-        let child = TapeRun { trouble, ..run(&[(1, "a")], "paused", &[]) };
+        let child = RecordedRun { trouble, ..run(&[(1, "a")], "paused", &[]) };
         let now = head(run(&[], "running", &[]), vec![child]);
         assert_eq!(found(&then, &now), ["step 1 for a, step 1: RUN_FAILED: no answer"]);
     }
@@ -202,7 +207,7 @@ mod tests {
         let failed = |code: &str| {
             let trouble = Some(Trouble { step: 3, text: format!("{code}: so"), is_held: false });
             let error = Some(code.to_owned());
-            head(TapeRun { trouble, error, ..run(&[], "failed", ROOT) }, Vec::new())
+            head(RecordedRun { trouble, error, ..run(&[], "failed", ROOT) }, Vec::new())
         };
         let (one, other) = (failed("RUN_FAILED"), failed("EXPR_FAILED"));
         assert_eq!(found(&one, &one), [""; 0]);
@@ -212,13 +217,13 @@ mod tests {
         );
     }
 
-    fn stopped(run: TapeRun) -> TapeRun {
-        TapeRun { error: Some("RUN_STOPPED".to_owned()), status: "failed".to_owned(), ..run }
+    fn stopped(run: RecordedRun) -> RecordedRun {
+        RecordedRun { error: Some("RUN_STOPPED".to_owned()), status: "failed".to_owned(), ..run }
     }
 
-    fn held(run: TapeRun) -> TapeRun {
+    fn held(run: RecordedRun) -> RecordedRun {
         let trouble = Some(Trouble { step: 2, text: "RUN_FAILED: no answer".to_owned(), is_held: true });
-        TapeRun { trouble, status: "paused".to_owned(), ..run }
+        RecordedRun { trouble, status: "paused".to_owned(), ..run }
     }
 
     #[test]

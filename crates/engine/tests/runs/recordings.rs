@@ -2,8 +2,8 @@
 
 use crate::support::{CODER, NOBODY, REVIEWER, World, prd};
 use regatta_engine::core::Code;
-use regatta_engine::core::run::{Hold, Status, Taping};
-use regatta_engine::runs::{AgentRoles, Tape, close_tape};
+use regatta_engine::core::run::{Hold, RecordingMode, Status};
+use regatta_engine::runs::{AgentRoles, Recording, close_recording};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,23 +22,23 @@ async fn a_recorded_run_can_be_played_without_agents() {
 
     // Another project, which has no agent at all.
     let other = nobody().await;
-    let tape = Tape::open(Path::new(&folder)).unwrap();
-    let head = tape.head().unwrap();
-    let replay = Some(Taping::Replay(folder));
+    let recording = Recording::open(Path::new(&folder)).unwrap();
+    let head = recording.head().unwrap();
+    let replay = Some(RecordingMode::Replay(folder));
     let run = other.begin_on(replay.clone(), head.input.clone(), Some(head.level)).await;
     let roles = Arc::new(AgentRoles::default());
     let found = other.rest_with(run, Arc::clone(&roles) as Arc<_>).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     let branch = &replay_branches(&other)[0];
     assert_eq!(other.repo.git(&["show", &format!("{branch}:T002.txt")]), "work on T002, visit 2");
-    assert_eq!(tape.compare(&other.project, run, roles.differences()).await.unwrap(), []);
+    assert_eq!(recording.compare(&other.project, run, roles.differences()).await.unwrap(), []);
 
     // At another level the same answers lead elsewhere.
     let third = nobody().await;
     let run = third.begin_on(replay, head.input, Some(4)).await;
     let found = third.rest_with(run, roles).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    let found = tape.compare(&third.project, run, Vec::new()).await.unwrap();
+    let found = recording.compare(&third.project, run, Vec::new()).await.unwrap();
     assert_eq!(
         found.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["step 4: recorded `reviewer` -next-task-> `coder`, now `reviewer` -reviewed-> `done`"]
@@ -50,32 +50,32 @@ fn replay_branches(world: &World) -> Vec<String> {
     listed.lines().map(str::to_owned).collect()
 }
 
-/// Records a run, and returns its tape.
+/// Records a run, and returns its recording.
 async fn recorded(world: &World) -> String {
     let folder = world.repo.outside().join("tape");
-    Tape::create(&folder).unwrap();
-    let run = world.begin_on(Some(Taping::Record(name(&folder))), prd(), None).await;
+    Recording::create(&folder).unwrap();
+    let run = world.begin_on(Some(RecordingMode::Record(name(&folder))), prd(), None).await;
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    close_tape(&world.project, run).await.unwrap();
+    close_recording(&world.project, run).await.unwrap();
     name(&folder)
 }
 
 #[tokio::test]
-async fn a_tape_plays_where_its_own_work_is_merged_and_moves_no_branch() {
+async fn a_recording_plays_where_its_own_work_is_merged_and_moves_no_branch() {
     let world = World::new("auto", &["T001", "T002"], CODER, REVIEWER).await;
     let base = world.repo.git(&["rev-parse", "main"]);
     let folder = recorded(&world).await;
     world.repo.write("T001.txt", "somebody went on with it\n");
     let head = world.repo.commit("later work, and the tape");
-    let tape = Tape::open(Path::new(&folder)).unwrap();
-    assert_eq!(tape.head().unwrap().base.map(|base| base.to_string()), Some(base.clone()));
+    let recording = Recording::open(Path::new(&folder)).unwrap();
+    assert_eq!(recording.head().unwrap().base.map(|base| base.to_string()), Some(base.clone()));
 
     let world = world.with_config(NOBODY).await;
-    let run = world.begin_on(Some(Taping::Replay(folder)), prd(), None).await;
+    let run = world.begin_on(Some(RecordingMode::Replay(folder)), prd(), None).await;
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    assert_eq!(tape.compare(&world.project, run, Vec::new()).await.unwrap(), []);
+    assert_eq!(recording.compare(&world.project, run, Vec::new()).await.unwrap(), []);
     assert_eq!(world.repo.git(&["rev-parse", "main"]), head, "a replay leaves the target alone");
     let branch = &replay_branches(&world)[0];
     assert_eq!(world.repo.git(&["show", &format!("{branch}:T001.txt")]), "work on T001, visit 2");
@@ -83,17 +83,17 @@ async fn a_tape_plays_where_its_own_work_is_merged_and_moves_no_branch() {
 }
 
 #[tokio::test]
-async fn a_tape_that_does_not_fit_says_so() {
+async fn a_recording_that_does_not_fit_says_so() {
     let world = World::new("auto", &["T001"], CODER, REVIEWER).await;
     let folder = recorded(&world).await;
-    let base = Tape::open(Path::new(&folder)).unwrap().head().unwrap().base.unwrap();
+    let base = Recording::open(Path::new(&folder)).unwrap().head().unwrap().base.unwrap();
     for (text, why) in
         [("work of others\n", "`T001.txt` is not as recorded"), ("draft\n", "its changes are already there")]
     {
         let other = nobody().await;
         other.repo.write("T001.txt", text);
         other.repo.commit("another history");
-        let run = other.begin_on(Some(Taping::Replay(folder.clone())), prd(), None).await;
+        let run = other.begin_on(Some(RecordingMode::Replay(folder.clone())), prd(), None).await;
         let found = other.rest(run).await;
         let Some(Hold::Error { error }) = found.hold() else { panic!("{found:?}") };
         assert_eq!(error.code, Code::TapeBaseDiffers, "{error:?}");
@@ -116,7 +116,7 @@ echo '{"code":"","taskId":"PRD","status":"complete","selfValidation":{"passed":t
 "#;
 
 #[tokio::test]
-async fn a_tape_keeps_links_and_what_can_be_executed() {
+async fn a_recording_keeps_links_and_what_can_be_executed() {
     let world = World::new("auto", &[], CODER, REVIEWER).await;
     let config = std::fs::read_to_string(world.repo.path().join(".regatta/config.toml")).unwrap();
     let scripted = "kind = \"scripted\"\nscript = \"scripts/coder.toml\"";
@@ -124,14 +124,14 @@ async fn a_tape_keeps_links_and_what_can_be_executed() {
     assert!(config.contains(scripted));
     let world = world.with_config(&config.replace(scripted, &shell)).await;
     let folder = world.repo.outside().join("tape");
-    Tape::create(&folder).unwrap();
-    let run = world.begin_on(Some(Taping::Record(name(&folder))), prd(), Some(1)).await;
+    Recording::create(&folder).unwrap();
+    let run = world.begin_on(Some(RecordingMode::Record(name(&folder))), prd(), Some(1)).await;
     let found = world.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
-    close_tape(&world.project, run).await.unwrap();
+    close_recording(&world.project, run).await.unwrap();
 
     let other = nobody().await;
-    let run = other.begin_on(Some(Taping::Replay(name(&folder))), prd(), Some(1)).await;
+    let run = other.begin_on(Some(RecordingMode::Replay(name(&folder))), prd(), Some(1)).await;
     let found = other.rest(run).await;
     assert_eq!(found.status(), Status::Completed, "{found:?}");
     let listed = |world: &World, branch: &str| {

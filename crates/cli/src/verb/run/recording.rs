@@ -1,4 +1,4 @@
-//! `regatta run --record` and `--replay`: runs on a tape.
+//! `regatta run --record` and `--replay`: runs on a recording.
 
 use super::foreground::{Decides, Foreground};
 use super::show::print_rested;
@@ -6,16 +6,16 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{GREEN, RED, clean};
 use clap::Args;
-use regatta_engine::core::run::Taping;
+use regatta_engine::core::run::RecordingMode;
 use regatta_engine::core::{Code, Problem, RunId};
-use regatta_engine::runs::{self, AgentRoles, NewRun, Tape, TapeHead};
+use regatta_engine::runs::{self, AgentRoles, NewRun, Recording, RecordingHead};
 use regatta_engine::{Error, Project};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The options that say whether a run is recorded, or played from a record.
 #[derive(Args)]
-pub(super) struct TapeOptions {
+pub(super) struct RecordingOptions {
     /// Record what each role is given, returns and edits, in a new folder.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["replay", "no_wait", "command_id"])]
     record: Option<PathBuf>,
@@ -24,43 +24,43 @@ pub(super) struct TapeOptions {
     replay: Option<PathBuf>,
 }
 
-/// A tape that is being recorded or played.
-pub(super) enum Reel {
+/// A recording that is being recorded or played.
+pub(super) enum ActiveRecording {
     /// The folder, which is made when everything else is in order.
     Record(PathBuf),
-    Replay(Taping, Box<Played>),
+    Replay(RecordingMode, Box<Replayed>),
 }
 
 /// A recorded run that is replayed, and the collector of the prompts that its roles get now.
-pub(super) struct Played {
-    tape: Tape,
-    head: TapeHead,
+pub(super) struct Replayed {
+    recording: Recording,
+    head: RecordingHead,
     roles: Arc<AgentRoles>,
 }
 
-impl TapeOptions {
-    pub(super) fn open(&self, place: &Place) -> Result<Option<Reel>, Problem> {
+impl RecordingOptions {
+    pub(super) fn open(&self, place: &Place) -> Result<Option<ActiveRecording>, Problem> {
         let Some(path) = self.record.as_ref().or(self.replay.as_ref()) else { return Ok(None) };
         let path = place.folder()?.join(path);
         if self.record.is_some() {
-            Tape::check_free(&path).map_err(|error| error.explain())?;
-            return Ok(Some(Reel::Record(path)));
+            Recording::check_free(&path).map_err(|error| error.explain())?;
+            return Ok(Some(ActiveRecording::Record(path)));
         }
-        let played = Played::open(&path).map_err(|error| error.explain())?;
-        Ok(Some(Reel::Replay(Taping::Replay(name_of(&path)?), Box::new(played))))
+        let played = Replayed::open(&path).map_err(|error| error.explain())?;
+        Ok(Some(ActiveRecording::Replay(RecordingMode::Replay(name_of(&path)?), Box::new(played))))
     }
 }
 
-impl Reel {
+impl ActiveRecording {
     /// Returns what the recorded run was given, if one is played.
-    pub(super) fn head(&self) -> Option<&TapeHead> {
+    pub(super) fn head(&self) -> Option<&RecordingHead> {
         match self {
-            Reel::Record(_) => None,
-            Reel::Replay(_, played) => Some(&played.head),
+            ActiveRecording::Record(_) => None,
+            ActiveRecording::Replay(_, played) => Some(&played.head),
         }
     }
 
-    /// Runs a workflow on the tape. It needs an engine of its own, which knows what the roles were told.
+    /// Runs a workflow on the recording. It needs an engine of its own, which knows what the roles were told.
     pub(super) async fn run(
         self,
         place: &Place,
@@ -69,8 +69,8 @@ impl Reel {
     ) -> Result<Exit, Problem> {
         let title = format!("{} begins", new.workflow.name);
         let (roles, recorded) = match &self {
-            Reel::Record(_) => (Arc::default(), None),
-            Reel::Replay(_, played) => (Arc::clone(&played.roles), Some(played.head.clone())),
+            ActiveRecording::Record(_) => (Arc::default(), None),
+            ActiveRecording::Replay(_, played) => (Arc::clone(&played.roles), Some(played.head.clone())),
         };
         let decides = Decides::at(place.screen);
         let foreground = Foreground::take_alone(&project, roles as _, place.screen, decides, &title).await?;
@@ -83,23 +83,23 @@ impl Reel {
         };
         foreground.answered_by(recorded).follow(run).await?;
         match self {
-            Reel::Record(_) => print_rested(place, &project, run).await,
-            Reel::Replay(_, played) => played.print(place, &project, run).await,
+            ActiveRecording::Record(_) => print_rested(place, &project, run).await,
+            ActiveRecording::Replay(_, played) => played.print(place, &project, run).await,
         }
     }
 
     async fn begin(&self, project: &Project, new: NewRun) -> Result<RunId, Problem> {
         let caller = crate::caller::caller(None);
         match self {
-            Reel::Replay(taping, _) => {
-                let new = NewRun { tape: Some(taping.clone()), ..new };
+            ActiveRecording::Replay(recording_mode, _) => {
+                let new = NewRun { recording: Some(recording_mode.clone()), ..new };
                 runs::create(project, &caller, new).await.map_err(|error| error.explain())
             }
-            Reel::Record(path) => {
+            ActiveRecording::Record(path) => {
                 let was_there = path.exists();
-                Tape::create(path).map_err(|error| error.explain())?;
+                Recording::create(path).map_err(|error| error.explain())?;
                 let begun = async {
-                    let new = NewRun { tape: Some(Taping::Record(name_of(path)?)), ..new };
+                    let new = NewRun { recording: Some(RecordingMode::Record(name_of(path)?)), ..new };
                     runs::create(project, &caller, new).await.map_err(|error| error.explain())
                 };
                 begun.await.inspect_err(|_| {
@@ -113,19 +113,19 @@ impl Reel {
     }
 }
 
-impl Played {
+impl Replayed {
     fn open(folder: &Path) -> Result<Self, Error> {
-        let tape = Tape::open(folder)?;
-        let head = tape.head()?;
-        Ok(Played { tape, head, roles: Arc::default() })
+        let recording = Recording::open(folder)?;
+        let head = recording.head()?;
+        Ok(Replayed { recording, head, roles: Arc::default() })
     }
 
-    /// Opens the tape that a run is played from, if it is one that a person began.
+    /// Opens the recording that a run is played from, if it is one that a person began.
     pub(super) async fn of(project: &Project, run: RunId) -> Result<Option<Self>, Problem> {
         let found = runs::get_run(project, run).await.map_err(|error| error.explain())?;
-        match (&found.tape, &found.parent) {
-            (Some(Taping::Replay(folder)), None) => {
-                Played::open(Path::new(folder)).map(Some).map_err(|error| error.explain())
+        match (&found.recording, &found.parent) {
+            (Some(RecordingMode::Replay(folder)), None) => {
+                Replayed::open(Path::new(folder)).map(Some).map_err(|error| error.explain())
             }
             _ => Ok(None),
         }
@@ -145,7 +145,7 @@ impl Played {
 
     /// Says what went otherwise than recorded, and ends with 1 if something did.
     pub(super) async fn print(&self, place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
-        let found = self.tape.compare(project, run, self.roles.differences()).await;
+        let found = self.recording.compare(project, run, self.roles.differences()).await;
         let found = found.map_err(|error| error.explain())?;
         let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
         place.screen.data(&lines, |lines| render(lines));

@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 
 /// What a recorded answer does to one path, as mode and id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TapeChange {
+pub(crate) struct RecordedChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) from: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) to: Option<String>,
 }
 
-impl TapeChange {
-    /// Returns what became of a path, as a tape keeps it.
-    pub(crate) fn of(change: &EntryChange) -> TapeChange {
+impl RecordedChange {
+    /// Returns what became of a path, as a recording keeps it.
+    pub(crate) fn of(change: &EntryChange) -> RecordedChange {
         let [from, to] = [&change.before, &change.after].map(|entry| entry.as_ref().map(shown));
-        TapeChange { from, to }
+        RecordedChange { from, to }
     }
 }
 
@@ -37,8 +37,11 @@ pub(crate) enum Fit {
 }
 
 /// Tells how changes fit the current entries of their paths.
-pub(crate) fn judge(changes: &BTreeMap<String, TapeChange>, find: impl Fn(&str) -> Option<String>) -> Fit {
-    let present: Vec<(&String, &TapeChange, Option<String>)> =
+pub(crate) fn judge(
+    changes: &BTreeMap<String, RecordedChange>,
+    find: impl Fn(&str) -> Option<String>,
+) -> Fit {
+    let present: Vec<(&String, &RecordedChange, Option<String>)> =
         changes.iter().map(|(name, change)| (name, change, find(name))).collect();
     let differs: Vec<String> = present
         .iter()
@@ -65,7 +68,7 @@ mod tests {
     fn a_take_fits_where_nothing_else_has_changed() {
         let change = |from: &str, to: &str| {
             let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-            TapeChange { from: text(from), to: text(to) }
+            RecordedChange { from: text(from), to: text(to) }
         };
         let changes = BTreeMap::from([
             ("new".to_owned(), change("", "a")),
