@@ -6,14 +6,14 @@
 use crate::ancestry::Ancestry;
 use clap::ArgMatches;
 use regatta_engine::core::{Code, Problem, Refusal, TaskId};
-use regatta_engine::desk;
+use regatta_engine::endpoint;
 use std::path::PathBuf;
 use std::time::Duration;
 
 const OWN_TASK: &str = "REGATTA_TASK_ID";
 const PROJECT: &str = "REGATTA_PROJECT";
 
-/// How long the desk may take to record a refusal; the agent gets its refusal either way.
+/// How long the endpoint may take to record a refusal; the agent gets its refusal either way.
 const RECORD_WAIT: Duration = Duration::from_secs(10);
 
 /// A command that is not an agent's to give.
@@ -23,11 +23,11 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
-    /// Makes the session's desk record it, and returns the agent's answer.
+    /// Makes the session's endpoint record it, and returns the agent's answer.
     pub(crate) async fn record(self) -> Problem {
-        let is_recorded = match find_desk() {
+        let is_recorded = match find_endpoint() {
             Some(folder) => {
-                let reported = desk::report_refused(&folder, &self.command);
+                let reported = endpoint::report_refused(&folder, &self.command);
                 let reported = tokio::time::timeout(RECORD_WAIT, reported).await;
                 reported.is_ok_and(|recorded| recorded.unwrap_or(false))
             }
@@ -86,9 +86,9 @@ const ALLOWED: &[(&[&str], When)] = &[
     (&["workflow", "show"], When::Always),
 ];
 
-/// Returns the private folder of the agent's session that this process belongs to: its desk answers what the project would.
-pub(crate) fn find_desk() -> Option<PathBuf> {
-    Ancestry::current().variable(desk::FOLDER_VARIABLE).map(PathBuf::from)
+/// Returns the private folder of the agent's session that this process belongs to: its endpoint answers what the project would.
+pub(crate) fn find_endpoint() -> Option<PathBuf> {
+    Ancestry::current().variable(endpoint::FOLDER_VARIABLE).map(PathBuf::from)
 }
 
 /// Refuses to open a project that a session does not see: what looks like one in its worktree is a copy without a log.

@@ -7,7 +7,7 @@ use crate::screen::Screen;
 use crate::verb;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use regatta_engine::core::{Code, Problem};
-use regatta_engine::{Project, desk};
+use regatta_engine::{Project, endpoint};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -134,10 +134,10 @@ impl Place {
         self.folder.join(path)
     }
 
-    /// Asks the desk of the session around this process; nothing outside of a session.
-    pub(crate) async fn ask_desk(&self, tool: &str, arguments: Value) -> Result<Option<Value>, Problem> {
-        let Some(folder) = allowed::find_desk() else { return Ok(None) };
-        desk::call(&folder, tool, arguments).await.map(Some).map_err(|error| error.explain())
+    /// Asks the endpoint of the session around this process; nothing outside of a session.
+    pub(crate) async fn ask_endpoint(&self, tool: &str, arguments: Value) -> Result<Option<Value>, Problem> {
+        let Some(folder) = allowed::find_endpoint() else { return Ok(None) };
+        endpoint::call(&folder, tool, arguments).await.map(Some).map_err(|error| error.explain())
     }
 
     /// Opens the project that the folder belongs to.

@@ -190,9 +190,9 @@ pub enum Error {
         /// Its private folder.
         folder: PathBuf,
     },
-    /// The desk of a session was not opened.
+    /// The endpoint of a session was not opened.
     #[error("the desk of the session was not opened")]
-    DeskRefused {
+    EndpointRefused {
         /// The error that it answered with, in the words of every interface.
         answer: serde_json::Value,
     },
@@ -434,7 +434,7 @@ impl Error {
                 format!("no session answers in {}", folder.display()),
                 "agents start `regatta mcp` themselves inside a session; outside of one, use `regatta task`",
             ),
-            Error::DeskRefused { answer } => desk_refused(answer),
+            Error::EndpointRefused { answer } => endpoint_refused(answer),
             Error::TargetMissing { branch } => Problem::new(
                 Code::NotARepository,
                 "there is nothing to start from",
@@ -470,8 +470,8 @@ fn in_use(path: &Path, holder: Option<&Holder>) -> Problem {
     }
 }
 
-/// Shows the answer of a desk in the desk's own words.
-fn desk_refused(answer: &serde_json::Value) -> Problem {
+/// Shows the answer of a endpoint in the endpoint's own words.
+fn endpoint_refused(answer: &serde_json::Value) -> Problem {
     let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
     let code = serde_json::from_value(answer["code"].clone()).unwrap_or(Code::Internal);
     Problem { why: Vec::new(), ..Problem::new(code, text("message"), "", text("hint")) }

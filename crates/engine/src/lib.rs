@@ -54,7 +54,7 @@ pub use runtime::engine::{Engine, Stop, find_running};
 pub use runtime::holder::Holder;
 pub use runtime::scope::Own;
 pub use runtime::supervisor::{Followed, Progress, Supervisor, Update};
-pub use session::desk;
+pub use session::endpoint;
 pub use task_files::file_size::{FileSize, SectionSize};
 pub use task_files::memory;
 pub use task_files::understood::{Understood, understand};

@@ -1,20 +1,20 @@
 //! The verbs of an agent, as an MCP service.
 //!
-//! [`Service`] turns tool calls into calls of a [`Desk`], with arguments that were checked, and answers and
+//! [`Service`] turns tool calls into calls of a [`Tools`], with arguments that were checked, and answers and
 //! faults into what MCP sends. It keeps nothing between two calls and knows nothing of tasks, files or a log;
-//! the implementation of the desk does. [`serve`] carries it over any pair of byte streams; the same service
+//! the implementation of the tools does. [`serve`] carries it over any pair of byte streams; the same service
 //! can be carried by HTTP.
 //!
-//! Start reading at [`Desk`], then [`Service`].
+//! Start reading at [`Tools`], then [`Service`].
 
 mod answer;
 mod argument;
-mod desk;
 mod fault;
 mod gate;
 mod serve;
 mod service;
 mod tool;
+mod tools;
 
 pub use answer::{
     BudgetLeft, CriterionAnswer, EvidenceAnswer, InputAnswer, InputsAnswer, MessageAnswer, MessagesAnswer,
@@ -24,8 +24,8 @@ pub use argument::{
     AppendProgress, ReadEpic, ReadInputs, ReadMessages, ReadPrd, SendMessage, SubmitResult, TickCriterion,
     Which, WriteChainOutput,
 };
-pub use desk::{Desk, Refused};
 pub use fault::{Fault, FieldFault};
 pub use serve::{Broken, serve};
 pub use service::{ARGUMENT_BYTES_MAX, Service};
 pub use tool::{NAMES as TOOL_NAMES, list_tools};
+pub use tools::{Refused, Tools};

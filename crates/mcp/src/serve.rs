@@ -1,8 +1,8 @@
 //! Carrying the service over a pair of byte streams: one JSON-RPC message a line.
 
-use crate::desk::Desk;
 use crate::gate;
 use crate::service::Service;
+use crate::tools::Tools;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -23,7 +23,7 @@ pub enum Broken {
 }
 
 /// Serves one client until it leaves.
-pub async fn serve<D: Desk>(
+pub async fn serve<D: Tools>(
     service: Service<D>,
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -35,7 +35,7 @@ pub async fn serve<D: Desk>(
 }
 
 /// Serves what the gate lets through; when this returns, the gate's other side is closed.
-async fn serve_passed<D: Desk>(service: Service<D>, near: DuplexStream) -> Result<(), Broken> {
+async fn serve_passed<D: Tools>(service: Service<D>, near: DuplexStream) -> Result<(), Broken> {
     let (reader, writer) = tokio::io::split(near);
     let running = match service.serve(AsyncRwTransport::new(reader, writer)).await {
         Ok(running) => running,

@@ -1,15 +1,15 @@
-//! From calls of tools to calls of the desk, and back.
+//! From calls of tools to calls of the tools, and back.
 //!
-//! What a desk says no to is the result of the call, marked as an error, so that the agent reads it. Protocol errors are
+//! What a tools says no to is the result of the call, marked as an error, so that the agent reads it. Protocol errors are
 //! left to what is none of ours: a method that MCP does not have.
 
 use crate::argument::{
     AppendProgress, Argument, Faults, Nothing, OfTask, ReadEpic, ReadInputs, ReadMessages, ReadPrd,
     SendMessage, SubmitResult, TickCriterion, WriteChainOutput,
 };
-use crate::desk::{Desk, Refused};
 use crate::fault::{Fault, FieldFault};
 use crate::tool;
+use crate::tools::{Refused, Tools};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, JsonObject,
@@ -30,78 +30,78 @@ const INSTRUCTIONS: &str = "These tools serve one session of one piece of work. 
 /// The verbs of one session as an MCP service; cloning it costs nothing.
 #[derive(Debug)]
 pub struct Service<D> {
-    desk: Arc<D>,
+    tools: Arc<D>,
 }
 
 impl<D> Clone for Service<D> {
     fn clone(&self) -> Self {
-        Service { desk: Arc::clone(&self.desk) }
+        Service { tools: Arc::clone(&self.tools) }
     }
 }
 
-impl<D: Desk> Service<D> {
-    /// Puts a desk into service.
-    pub fn new(desk: Arc<D>) -> Self {
-        Service { desk }
+impl<D: Tools> Service<D> {
+    /// Puts a tools into service.
+    pub fn new(tools: Arc<D>) -> Self {
+        Service { tools }
     }
 
     async fn dispatch(&self, name: &str, arguments: JsonObject) -> Result<Value, Fault> {
         let Some(tool) = tool::NAMES.iter().copied().find(|known| *known == name) else {
-            return Err(self.desk.refuse(Refused::Tool { name: name.to_owned() }).await);
+            return Err(self.tools.refuse(Refused::Tool { name: name.to_owned() }).await);
         };
         self.check_task(tool, &arguments).await?;
-        let desk = &*self.desk;
+        let tools = &*self.tools;
         match tool {
             "read_task" => {
                 self.parse::<OfTask>(tool, arguments).await?;
-                desk.read_task().await.map(render)
+                tools.read_task().await.map(render)
             }
             "read_inputs" => {
                 let which: ReadInputs = self.parse(tool, arguments).await?;
                 match which.from {
-                    Some(from) => desk.read_output(from).await,
-                    None => desk.read_inputs().await.map(render),
+                    Some(from) => tools.read_output(from).await,
+                    None => tools.read_inputs().await.map(render),
                 }
             }
             "read_prd" => {
                 let which: ReadPrd = self.parse(tool, arguments).await?;
-                desk.read_prd(which.slug).await
+                tools.read_prd(which.slug).await
             }
             "read_epic" => {
                 let which: ReadEpic = self.parse(tool, arguments).await?;
-                desk.read_epic(which.epic_id).await
+                tools.read_epic(which.epic_id).await
             }
             "read_archive" => {
                 self.parse::<OfTask>(tool, arguments).await?;
-                desk.read_archive().await
+                tools.read_archive().await
             }
             "tick_criterion" => {
                 let tick: TickCriterion = self.parse(tool, arguments).await?;
-                desk.tick_criterion(tick).await.map(render)
+                tools.tick_criterion(tick).await.map(render)
             }
             "append_progress" => {
                 let entry: AppendProgress = self.parse(tool, arguments).await?;
-                desk.append_progress(entry).await.map(render)
+                tools.append_progress(entry).await.map(render)
             }
             "write_chain_output" => {
                 let output: WriteChainOutput = self.parse(tool, arguments).await?;
-                desk.write_chain_output(output.text).await.map(render)
+                tools.write_chain_output(output.text).await.map(render)
             }
             "send_message" => {
                 let message: SendMessage = self.parse(tool, arguments).await?;
-                desk.send_message(message).await.map(render)
+                tools.send_message(message).await.map(render)
             }
             "read_messages" => {
                 let which: ReadMessages = self.parse(tool, arguments).await?;
-                desk.read_messages(which).await.map(render)
+                tools.read_messages(which).await.map(render)
             }
             "check_signals" => {
                 self.parse::<Nothing>(tool, arguments).await?;
-                desk.check_signals().await.map(render)
+                tools.check_signals().await.map(render)
             }
             _ => {
                 let submitted: SubmitResult = self.parse(tool, arguments).await?;
-                desk.submit_result(submitted.result).await.map(render)
+                tools.submit_result(submitted.result).await.map(render)
             }
         }
     }
@@ -112,10 +112,10 @@ impl<D: Desk> Service<D> {
         let Some(named) = named.filter(|named| !named.is_null()) else { return Ok(()) };
         let task = named.as_str().map_or_else(|| named.to_string(), str::to_owned);
         // Its own task as text is only mistyped, and the schema explains that.
-        if task.trim_start_matches('#').parse().ok() == self.desk.task() && self.desk.task().is_some() {
+        if task.trim_start_matches('#').parse().ok() == self.tools.task() && self.tools.task().is_some() {
             return Ok(());
         }
-        Err(self.desk.refuse(Refused::Task { tool, task }).await)
+        Err(self.tools.refuse(Refused::Task { tool, task }).await)
     }
 
     async fn parse<A: Argument>(&self, tool: &'static str, arguments: JsonObject) -> Result<A, Fault> {
@@ -131,7 +131,7 @@ impl<D: Desk> Service<D> {
         };
         match parsed {
             Ok(parsed) => Ok(parsed),
-            Err(faults) => Err(self.desk.refuse(Refused::Arguments { tool, faults }).await),
+            Err(faults) => Err(self.tools.refuse(Refused::Arguments { tool, faults }).await),
         }
     }
 }
@@ -146,7 +146,7 @@ fn render<T: Serialize>(answer: T) -> Value {
     serde_json::to_value(answer).expect("an answer is plain data")
 }
 
-impl<D: Desk> ServerHandler for Service<D> {
+impl<D: Tools> ServerHandler for Service<D> {
     fn get_info(&self) -> ServerConfig {
         let implementation = Implementation::new("regatta", env!("CARGO_PKG_VERSION")).with_title("Regatta");
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())

@@ -5,10 +5,10 @@
 //! package, installed with the other programs of the tests; where it is not, the test says so and shows nothing.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-#[path = "support/desk.rs"]
-mod desk;
 #[path = "support/http.rs"]
 mod http;
+#[path = "support/tools.rs"]
+mod tools;
 
 use regatta_testkit::agent_programs::find_program;
 use std::path::Path;

@@ -1,10 +1,9 @@
 //! The service as a client sees it, over a pair of pipes in memory.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-#[path = "support/desk.rs"]
-mod desk;
+#[path = "support/tools.rs"]
+mod tools;
 
-use desk::SampleDesk;
 use expect_test::{Expect, expect};
 use regatta_mcp::{ARGUMENT_BYTES_MAX, Service, TOOL_NAMES, serve};
 use rmcp::ServiceExt;
@@ -15,6 +14,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::task::JoinHandle;
+use tools::SampleTools;
 
 /// Small, so that a message does not fit at once and both sides must take turns.
 const PIPE_BYTES: usize = 1024;
@@ -22,18 +22,18 @@ const PIPE_BYTES: usize = 1024;
 struct Talk {
     client: RunningService<RoleClient, ()>,
     server: JoinHandle<()>,
-    desk: Arc<SampleDesk>,
+    tools: Arc<SampleTools>,
 }
 
 impl Talk {
     async fn begin() -> Self {
-        let desk = Arc::new(SampleDesk::default());
+        let tools = Arc::new(SampleTools::default());
         let (near, far) = tokio::io::duplex(PIPE_BYTES);
         let (reader, writer) = tokio::io::split(far);
-        let service = Service::new(Arc::clone(&desk));
+        let service = Service::new(Arc::clone(&tools));
         let server = tokio::spawn(async move { serve(service, reader, writer).await.unwrap() });
         let client = ().serve(tokio::io::split(near)).await.unwrap();
-        Talk { client, server, desk }
+        Talk { client, server, tools }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> CallToolResult {
@@ -44,11 +44,11 @@ impl Talk {
             .unwrap()
     }
 
-    /// Writes down what the desk was asked and what the client got.
+    /// Writes down what the tools was asked and what the client got.
     async fn tell(&self, text: &mut String, tool: &str, arguments: Value) {
         let result = self.call(tool, arguments.clone()).await;
         let _ = writeln!(text, "> {tool} {}", cut(&arguments.to_string()));
-        for asked in self.desk.take_asked() {
+        for asked in self.tools.take_asked() {
             let _ = writeln!(text, "  desk: {}", cut(&asked));
         }
         let mark = if result.is_error == Some(true) { "error" } else { "answer" };
@@ -276,10 +276,10 @@ async fn arguments_that_pass_their_limits_are_named() {
 /// The whole conversation as bytes, so that what is on the wire is seen by eyes other than rmcp's.
 #[tokio::test]
 async fn a_conversation_on_the_wire() {
-    let desk = Arc::new(SampleDesk::default());
+    let tools = Arc::new(SampleTools::default());
     let (near, far) = tokio::io::duplex(PIPE_BYTES);
     let (reader, writer) = tokio::io::split(far);
-    let server = tokio::spawn(serve(Service::new(desk), reader, writer));
+    let server = tokio::spawn(serve(Service::new(tools), reader, writer));
     let (reader, mut writer) = tokio::io::split(near);
     let mut lines = BufReader::new(reader).lines();
     let begin = json!({
@@ -307,5 +307,5 @@ async fn a_client_that_leaves_at_once_has_broken_nothing() {
     let (near, far) = tokio::io::duplex(PIPE_BYTES);
     drop(near);
     let (reader, writer) = tokio::io::split(far);
-    serve(Service::new(Arc::new(SampleDesk::default())), reader, writer).await.unwrap();
+    serve(Service::new(Arc::new(SampleTools::default())), reader, writer).await.unwrap();
 }

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use clap::Args;
 use regatta_engine::Error;
 use regatta_engine::core::{Code, Problem};
-use regatta_engine::desk;
+use regatta_engine::endpoint;
 use std::path::{Path, PathBuf};
 
 /// Serve a session's tools to its agent (MCP over stdin and stdout)
@@ -20,22 +20,23 @@ pub(crate) struct Mcp {
 
 impl Mcp {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let around =
-            || std::env::var_os(desk::FOLDER_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let around = || {
+            std::env::var_os(endpoint::FOLDER_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
+        };
         let given = self.session.map(|folder| place.resolve(&folder));
         let folder = given.or_else(around).ok_or_else(no_session)?;
         let joined = join(&folder).await.map_err(|error| error.explain())?;
         // A reader that went away is the agent's affair.
-        let _ = desk::join_streams(joined, tokio::io::stdin(), tokio::io::stdout()).await;
+        let _ = endpoint::join_streams(joined, tokio::io::stdin(), tokio::io::stdout()).await;
         Ok(Exit::Done)
     }
 }
 
 /// Joins from within the folder, so that its path may be of any length.
-async fn join(folder: &Path) -> Result<desk::Joined, Error> {
+async fn join(folder: &Path) -> Result<endpoint::Joined, Error> {
     let ended = || Error::SessionEnded { folder: folder.to_owned() };
     std::env::set_current_dir(folder).map_err(|_| ended())?;
-    match desk::join(Path::new(".")).await {
+    match endpoint::join(Path::new(".")).await {
         Err(Error::SessionEnded { .. }) => Err(ended()),
         other => other,
     }
@@ -45,7 +46,7 @@ fn no_session() -> Problem {
     Problem::new(
         Code::SessionEnded,
         "there is no session to serve tools for",
-        format!("neither `--session FOLDER` nor {} says which", desk::FOLDER_VARIABLE),
+        format!("neither `--session FOLDER` nor {} says which", endpoint::FOLDER_VARIABLE),
         "agents start `regatta mcp` themselves inside a session; outside of one, use `regatta task`",
     )
 }

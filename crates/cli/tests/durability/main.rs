@@ -8,7 +8,7 @@
 mod checkout;
 mod crash;
 mod crash_files;
-mod desk;
+mod endpoint;
 mod engines;
 mod follower;
 mod invariants;

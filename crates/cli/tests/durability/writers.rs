@@ -3,7 +3,7 @@
 //! In the end every token whose write has ended is in the file, in a version that the log has, or in a kept conflict.
 //! `REGATTA_CONCURRENCY_SECONDS` sets another time.
 
-use crate::desk::{Desk, END, NOTES, lock, tokens};
+use crate::endpoint::{END, Endpoint, NOTES, lock, tokens};
 use crate::invariants;
 use crate::task_file::{TaskFile, apply, left_overs};
 use crate::world::{Event, World};
@@ -29,7 +29,7 @@ fn find_span() -> Duration {
 }
 
 /// Adds what the versions in the log hold, as they come.
-fn follow_log(world: &World, desk: &Desk) {
+fn follow_log(world: &World, endpoint: &Endpoint) {
     let mut command = world.project.command(&["--json", "events", "--follow"]);
     command.stderr(std::process::Stdio::null());
     let mut child = command.spawn().expect("the binary can be started");
@@ -40,9 +40,9 @@ fn follow_log(world: &World, desk: &Desk) {
             Event(serde_json::from_str(&line.expect("the log can be read")).expect("a line is one event"));
         if event.kind() == "file:changed" {
             text = apply(&text, &event);
-            lock(&desk.logged).extend(tokens(&text));
+            lock(&endpoint.logged).extend(tokens(&text));
         }
-        if desk.is_over() {
+        if endpoint.is_over() {
             break;
         }
     }
@@ -50,20 +50,20 @@ fn follow_log(world: &World, desk: &Desk) {
     let _ = child.wait();
 }
 
-fn log_progress(world: &World, desk: &Desk) {
+fn log_progress(world: &World, endpoint: &Endpoint) {
     for number in 1.. {
-        if desk.is_over() {
+        if endpoint.is_over() {
             return;
         }
         let token = format!("@progress-{number}@");
         world.done(&["task", "progress", "1", "--did", &token, "--next", "more"]);
-        desk.note(&token);
+        endpoint.note(&token);
     }
 }
 
-fn tick(world: &World, desk: &Desk) {
+fn tick(world: &World, endpoint: &Endpoint) {
     for option in ["--check", "--uncheck"].iter().cycle() {
-        if desk.is_over() {
+        if endpoint.is_over() {
             return;
         }
         world.done(&["task", "criteria", "1", option, "1"]);
@@ -71,8 +71,8 @@ fn tick(world: &World, desk: &Desk) {
 }
 
 /// Ends the others when one of them fails, so that the failure is seen at once.
-fn run<T>(desk: &Desk, work: impl FnOnce() -> T) -> T {
-    struct EndOnPanic<'a>(&'a Desk);
+fn run<T>(endpoint: &Endpoint, work: impl FnOnce() -> T) -> T {
+    struct EndOnPanic<'a>(&'a Endpoint);
     impl Drop for EndOnPanic<'_> {
         fn drop(&mut self) {
             if std::thread::panicking() {
@@ -80,7 +80,7 @@ fn run<T>(desk: &Desk, work: impl FnOnce() -> T) -> T {
             }
         }
     }
-    let _guard = EndOnPanic(desk);
+    let _guard = EndOnPanic(endpoint);
     work()
 }
 
@@ -105,21 +105,21 @@ fn on_one_file_at_once() {
         .expect("the file can be written");
     world.done(&["task", "criteria", "1"]);
     let up = world.up();
-    let desk = Desk::new(file.path());
+    let endpoint = Endpoint::new(file.path());
     let reads = std::thread::scope(|scope| {
-        scope.spawn(|| run(&desk, || follow_log(&world, &desk)));
-        scope.spawn(|| run(&desk, || log_progress(&world, &desk)));
-        scope.spawn(|| run(&desk, || tick(&world, &desk)));
-        scope.spawn(|| run(&desk, || desk.append_sessions()));
-        scope.spawn(|| run(&desk, || desk.append_notes()));
-        scope.spawn(|| run(&desk, || desk.truncate_and_write()));
-        scope.spawn(|| run(&desk, || desk.rename_over()));
-        let reader = scope.spawn(|| run(&desk, || desk.read_on()));
+        scope.spawn(|| run(&endpoint, || follow_log(&world, &endpoint)));
+        scope.spawn(|| run(&endpoint, || log_progress(&world, &endpoint)));
+        scope.spawn(|| run(&endpoint, || tick(&world, &endpoint)));
+        scope.spawn(|| run(&endpoint, || endpoint.append_sessions()));
+        scope.spawn(|| run(&endpoint, || endpoint.append_notes()));
+        scope.spawn(|| run(&endpoint, || endpoint.truncate_and_write()));
+        scope.spawn(|| run(&endpoint, || endpoint.rename_over()));
+        let reader = scope.spawn(|| run(&endpoint, || endpoint.read_on()));
         let begin = Instant::now();
-        while begin.elapsed() < find_span() && !desk.is_over() {
-            crate::desk::pass(Duration::from_millis(50));
+        while begin.elapsed() < find_span() && !endpoint.is_over() {
+            crate::endpoint::pass(Duration::from_millis(50));
         }
-        desk.end();
+        endpoint.end();
         let reads = reader.join().expect("every read was of a whole version");
         // The follower ends with the next event.
         world.done(&["task", "criteria", "1", "--check", "1", "--uncheck", "1"]);
@@ -128,7 +128,7 @@ fn on_one_file_at_once() {
     });
     up.stop();
     world.done(&["task", "criteria", "1"]);
-    let written = lock(&desk.written).clone();
+    let written = lock(&endpoint.written).clone();
     let kept = find_kept(&world);
     println!("{reads:?}, {} tokens, {} events", written.len(), world.events().len());
     let lost: Vec<&String> = written.difference(&kept).collect();

@@ -335,7 +335,7 @@ struct OnTask<'a> {
 }
 
 /// Everything that one decision reads, at one point of the log.
-struct Desk {
+struct Reads {
     id: TaskId,
     task: Folded<Option<Task>>,
     crew: Folded<Crew>,
@@ -345,13 +345,13 @@ struct Desk {
     upstream: BTreeMap<TaskId, Column>,
 }
 
-reads!(Desk: task, crew, plan, file, catalogue);
+reads!(Reads: task, crew, plan, file, catalogue);
 
 impl Round for OnTask<'_> {
-    type Reads = Desk;
+    type Reads = Reads;
     type Answer = Given;
 
-    async fn load(&self, project: &Project) -> Result<Desk, Error> {
+    async fn load(&self, project: &Project) -> Result<Reads, Error> {
         let command = &self.command;
         let needs_plan = matches!(command, Command::Create(_) | Command::Depend(_) | Command::Delete);
         let plan = if needs_plan { Some(load_plan(project).await?) } else { None };
@@ -378,10 +378,10 @@ impl Round for OnTask<'_> {
             }
             _ => BTreeMap::new(),
         };
-        Ok(Desk { id, task, crew, plan, file, catalogue, upstream })
+        Ok(Reads { id, task, crew, plan, file, catalogue, upstream })
     }
 
-    fn decide(&self, reads: &mut Desk, batch: &mut Batch) -> Result<Verdict<Given>, Error> {
+    fn decide(&self, reads: &mut Reads, batch: &mut Batch) -> Result<Verdict<Given>, Error> {
         if reads.is_moved(&self.command) {
             return Err(Error::FileMoved { task: reads.id });
         }
@@ -405,7 +405,7 @@ impl Round for OnTask<'_> {
     }
 }
 
-impl Desk {
+impl Reads {
     /// Tells whether an edit is based on a version of the file that is no longer the newest.
     fn is_moved(&self, command: &Command) -> bool {
         let (Command::Edit(edit), Some(file)) = (command, &self.file) else { return false };

@@ -9,7 +9,7 @@ use crate::crash;
 use crate::error::Error;
 use crate::perform::Work;
 use crate::runtime::control::Control;
-use crate::session::desk::Subject;
+use crate::session::endpoint::Subject;
 use crate::session::owner::{Wanted, find_wanted};
 use crate::session::plan::{Owner, Plan, Source};
 use crate::session::{leftovers, lifecycle};

@@ -143,7 +143,7 @@ fn move_transcripts(location: &Location) -> Result<(), Error> {
         let (from, to) = (entry.path(), new.join(entry.file_name()));
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
-            // The desk and the `/tmp` of a session that nobody runs any more.
+            // The endpoint and the `/tmp` of a session that nobody runs any more.
             let _ = std::fs::remove_dir_all(&from);
         } else if kind.is_file() && to.symlink_metadata().is_err() {
             move_file(&from, &to)?;

@@ -20,7 +20,7 @@ use crate::runtime::holder::Holder;
 use crate::runtime::lanes::{Done, Lanes};
 use crate::runtime::queue;
 use crate::runtime::scope::{Own, Scope};
-use crate::session::desk;
+use crate::session::endpoint;
 use crate::session::role::Roles;
 use crate::session::roles::AgentRoles;
 use crate::session::sandbox;
@@ -85,7 +85,7 @@ impl Engine {
         task_files::check_folder(&project)?;
         project.repository().ready().await?;
         let token = take_lease(&project, scope.own()).await?;
-        desk::sweep(&project);
+        endpoint::sweep(&project);
         sandbox::recover(&project);
         let (stop, stopped) = watch::channel(None);
         let (busy_sender, busy) = watch::channel(0);

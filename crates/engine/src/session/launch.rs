@@ -1,4 +1,4 @@
-//! Starts the agent of a session: ends what is left of it, opens its desk, encloses it, and starts its program.
+//! Starts the agent of a session: ends what is left of it, opens its endpoint, encloses it, and starts its program.
 
 use crate::core::{Code, Problem, TaskId};
 use crate::error::chain;
@@ -7,7 +7,7 @@ use crate::project::Project;
 use crate::project::config::{AgentEntry, Program};
 use crate::project::variables;
 use crate::session::charge::{self, Charge};
-use crate::session::desk::{self, OpenDesk};
+use crate::session::endpoint::{self, Endpoint};
 use crate::session::hearing::Hearing;
 use crate::session::leftovers;
 use crate::session::moved_refs::{self, Refs};
@@ -20,10 +20,10 @@ use regatta_agents::{OpenHome, ResultIs, Script, Session, Start, StartError};
 use regatta_git::BranchName;
 use std::path::PathBuf;
 
-/// A running session, with its desk and what has to be cleaned up when it is over.
+/// A running session, with its endpoint and what has to be cleaned up when it is over.
 pub(crate) struct Live {
     pub(crate) session: Session,
-    pub(crate) desk: OpenDesk,
+    pub(crate) endpoint: Endpoint,
     pub(crate) task: Option<TaskId>,
     pub(crate) result_is: ResultIs,
     pub(crate) folder: PathBuf,
@@ -83,7 +83,7 @@ impl Launch<'_> {
         let session = work.name_start(&plan.mark);
         let mut limits = entry.limits.clone();
         charge.narrow(&mut limits);
-        let desk = desk::open(desk::Opening {
+        let endpoint = endpoint::open(endpoint::Opening {
             project,
             session: &session,
             mark: &plan.mark,
@@ -96,7 +96,7 @@ impl Launch<'_> {
         })?;
         let command = command_of(&program);
         let (enclosure, refs) = match command {
-            Some(command) => self.guard(command, &desk).await?,
+            Some(command) => self.guard(command, &endpoint).await?,
             None => (None, None),
         };
         let (sandbox, home) = match enclosure {
@@ -119,33 +119,33 @@ impl Launch<'_> {
                 .values
                 .into_iter()
                 .chain(ready.environment.iter().cloned())
-                .chain(desk.names())
+                .chain(endpoint.names())
                 .collect(),
             variables: ready.variables.clone(),
             model: entry.model.clone(),
             resume: resumes.map(|own| own.name.clone()),
             resumed_usage: resumes.map(|own| charge::to_agents(&own.usage)),
-            tools: Some(desk.tool_server()),
+            tools: Some(endpoint.tool_server()),
             permissions: entry.permissions,
             asker: Some(hearing.asker()),
             secrets: variables.secrets,
             tokens: home.as_ref().map(OpenHome::tokens).unwrap_or_default(),
             sandbox,
             home: home.as_ref().map(|home| home.folder().to_owned()),
-            private: desk.private().to_owned(),
+            private: endpoint.private().to_owned(),
             transcript: plan.transcript.clone(),
             limits,
         };
         // As late as possible: all of the above takes time, and nobody should pay for an agent that was called
         // off.
-        match desk::is_called_off(project, &plan.subject).await {
+        match endpoint::is_called_off(project, &plan.subject).await {
             Ok(false) => {}
             Ok(true) => return Ok(None),
             Err(error) => return Err(Box::new(error.explain())),
         }
         let session = regatta_agents::start(start).await.map_err(|error| self.not_started(&error))?;
         let (task, result_is, folder) = (plan.subject.task, plan.result_is(), self.folder.clone());
-        Ok(Some(Live { session, desk, task, result_is, folder, hearing, refs, home }))
+        Ok(Some(Live { session, endpoint, task, result_is, folder, hearing, refs, home }))
     }
 
     fn load_program(&self) -> Result<regatta_agents::Program, NotStarted> {
@@ -167,17 +167,17 @@ impl Launch<'_> {
     async fn guard(
         &self,
         command: &[String],
-        desk: &OpenDesk,
+        endpoint: &Endpoint,
     ) -> Result<(Option<Enclosure>, Option<Refs>), NotStarted> {
         let project = &self.work.project;
-        let enclosure = self.enclose(command, desk).await.map_err(|error| {
+        let enclosure = self.enclose(command, endpoint).await.map_err(|error| {
             let next = if let NotEnclosed::Refused { next, .. } = &error { next.clone() } else { self.fix() };
             self.failed(chain(&error), next)
         })?;
         let see = || "look at its worktree: it has git settings that cannot be read".to_owned();
         let left = planted::prepare(project, &self.folder).await;
         if let Some(what) = left.map_err(|error| self.failed(chain(&error), see()))? {
-            desk.note_refused(what).await;
+            endpoint.note_refused(what).await;
         }
         let subject = &self.plan.subject;
         let is_enclosed = enclosure.as_ref().is_some_and(|enclosure| enclosure.sandbox.is_some());
@@ -190,13 +190,17 @@ impl Launch<'_> {
         Ok((enclosure, refs))
     }
 
-    async fn enclose(&self, command: &[String], desk: &OpenDesk) -> Result<Option<Enclosure>, NotEnclosed> {
-        let desk::Subject { agent, task, run, .. } = &self.plan.subject;
+    async fn enclose(
+        &self,
+        command: &[String],
+        endpoint: &Endpoint,
+    ) -> Result<Option<Enclosure>, NotEnclosed> {
+        let endpoint::Subject { agent, task, run, .. } = &self.plan.subject;
         let role = run.as_ref().map(|run| run.role.as_str());
         let place = sandbox::Place {
             folder: &self.folder,
             branch: &self.branch,
-            private: desk.private(),
+            private: endpoint.private(),
             task: *task,
             command,
             home: Some(sandbox::name_home(agent, role, *task, run.as_ref().map(|run| run.id))),

@@ -1,12 +1,12 @@
 //! One start of one agent, from the reservation of its budget to its settlement.
 //!
 //! Does not know how a task or a run continues afterwards. Start reading at `lifecycle`, which has the phases in their
-//! order, then `plan`, which has what differs between sessions; `desk` has the tools of the agent, and `roles` the
+//! order, then `plan`, which has what differs between sessions; `endpoint` has the tools of the agent, and `roles` the
 //! sessions of a run's roles.
 
 pub(crate) mod charge;
 mod collect;
-pub mod desk;
+pub mod endpoint;
 pub(crate) mod hearing;
 mod launch;
 pub(crate) mod leftovers;

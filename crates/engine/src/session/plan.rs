@@ -11,7 +11,7 @@ use crate::project::Project;
 use crate::recording::entry::Entry;
 use crate::recording::recorder::Recording;
 use crate::session::charge;
-use crate::session::desk::Subject;
+use crate::session::endpoint::Subject;
 use crate::session::role::Ask;
 use regatta_agents::ResultIs;
 use regatta_git::BranchName;

@@ -11,13 +11,13 @@ use regatta_agents::{Ended, Output, Session};
 /// Reads the session's output to its end, and takes in what its agent committed. The transcript keeps the
 /// output, so little memory is used.
 pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> Ended {
-    let Live { session: mut running, desk, task, result_is, folder, mut hearing, refs, home } = live;
+    let Live { session: mut running, endpoint, task, result_is, folder, mut hearing, refs, home } = live;
     let stopper = running.stopper();
     let ended = {
         let drained = async {
             while let Some(output) = hear(&mut running, &mut hearing).await {
                 match output {
-                    Output::Used(usage) => desk.note_usage(usage),
+                    Output::Used(usage) => endpoint.note_usage(usage),
                     Output::PermissionAsked { what, answer, by } => hearing.note(what, answer, by).await,
                     _ => {}
                 }
@@ -38,7 +38,7 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
     let _ = tokio::task::spawn_blocking(move || drop(home)).await;
     // Before anybody runs git there, and before the end of the session is known.
     if let Some(what) = planted::remove(project, &folder).await {
-        desk.note_refused(what).await;
+        endpoint.note_refused(what).await;
     }
     // What cannot be taken in is reported where the work is committed.
     let _ = project.repository().take_in(&folder).await;
@@ -48,7 +48,7 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
     }
     close_drawer(project, task).await;
     // Closed after the last process is dead: until then the agent may still submit something.
-    let ended = match desk.close().await {
+    let ended = match endpoint.close().await {
         Some(submitted) => ended.with_submitted(submitted, result_is),
         None => ended,
     };

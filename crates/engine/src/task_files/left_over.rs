@@ -115,8 +115,8 @@ pub(crate) async fn take_in(
             Some(Left::Unnamed) if find_owner(&place::root(project), &left) == Some(task.id) => None,
             _ => continue,
         };
-        let desk = Desk { project, task, text, left: &left, base };
-        match desk.look(until).await? {
+        let candidate = Candidate { project, task, text, left: &left, base };
+        match candidate.look(until).await? {
             Taken::Something => return Ok(Taken::Something),
             Taken::Nothing { is_any_open: is_open } => is_any_open |= is_open,
         }
@@ -154,7 +154,7 @@ fn find_written<'a>(
 }
 
 /// One left-over file, and what is needed to judge it.
-struct Desk<'a> {
+struct Candidate<'a> {
     project: &'a Project,
     task: &'a Task,
     text: &'a FileText,
@@ -162,7 +162,7 @@ struct Desk<'a> {
     base: Option<Base>,
 }
 
-impl Desk<'_> {
+impl Candidate<'_> {
     async fn look(&self, until: Instant) -> Result<Taken, Error> {
         let nothing = |is_open: bool| Ok(Taken::Nothing { is_any_open: is_open });
         wait_for_openings(self.left).await;

@@ -1,7 +1,7 @@
 //! What agents and people read beside a task: a PRD, an epic, a chain output, an archive, each as one object.
 //!
-//! The verbs of the command line print these objects, and the desk of a session answers with them: in a
-//! session the verbs ask the desk, since the project cannot be reached from a sandbox.
+//! The verbs of the command line print these objects, and the endpoint of a session answers with them: in a
+//! session the verbs ask the endpoint, since the project cannot be reached from a sandbox.
 
 use crate::commands::orders::{self, Caller};
 use crate::core::{EpicId, PrdSlug, TaskId};

@@ -1,6 +1,6 @@
-//! The service of a sample desk over streamable HTTP on loopback, as a server would carry it.
+//! The service of a sample tools over streamable HTTP on loopback, as a server would carry it.
 
-use crate::desk::SampleDesk;
+use crate::tools::SampleTools;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use regatta_mcp::Service;
@@ -18,12 +18,12 @@ pub(crate) async fn serve_http() -> String {
 }
 
 async fn accept(listener: TcpListener) {
-    let desk = Arc::new(SampleDesk::default());
+    let tools = Arc::new(SampleTools::default());
     // With sessions, or with streams for plain answers, some agents fail.
     let config =
         StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
     let service = StreamableHttpService::new(
-        move || Ok(Service::new(Arc::clone(&desk))),
+        move || Ok(Service::new(Arc::clone(&tools))),
         Arc::new(NeverSessionManager::default()),
         config,
     );

@@ -36,14 +36,14 @@ const STATEMENTS_MAX: usize = 64;
 /// The handle of the thread; dropping it ends the thread, and waits until the file is closed.
 #[derive(Debug)]
 pub(super) struct Writer {
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     orders: Option<mpsc::Sender<Order>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What the thread and its handle share.
 #[derive(Debug)]
-struct Desk {
+struct Shared {
     place: Arc<Place>,
     heads: Arc<watch::Sender<Seq>>,
     file: Mutex<File>,
@@ -70,24 +70,24 @@ impl Writer {
     ) -> Result<Self, Error> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         let (orders, queue) = mpsc::channel(QUEUE_ORDERS_MAX);
-        let desk = Arc::new(Desk {
+        let shared = Arc::new(Shared {
             place,
             heads,
             file: Mutex::new(File { connection, known: Known::default(), runway: Runway::default() }),
             waiting: AtomicUsize::new(0),
             is_quiet: AtomicBool::new(true),
         });
-        let own = Arc::clone(&desk);
+        let own = Arc::clone(&shared);
         let named = std::thread::Builder::new().name("regatta-store".to_owned());
         let thread = named
             .spawn(move || own.serve(queue))
-            .map_err(|error| Place::explain_file("start the writer thread of", &desk.place.path, error))?;
-        Ok(Self { desk, orders: Some(orders), thread: Some(thread) })
+            .map_err(|error| Place::explain_file("start the writer thread of", &shared.place.path, error))?;
+        Ok(Self { shared, orders: Some(orders), thread: Some(thread) })
     }
 
     /// Stores an append, on this thread if it can be.
     pub(super) async fn append(&self, append: Append) -> Result<Appended, Error> {
-        match self.desk.append_here(append) {
+        match self.shared.append_here(append) {
             Ok(answer) => answer,
             Err(append) => self.order(|reply| Order::Append(append, reply)).await,
         }
@@ -96,10 +96,10 @@ impl Writer {
     /// Sends an order to the thread and waits for its answer.
     pub(super) async fn order<T>(&self, make: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        let stopped = || self.desk.stopped();
+        let stopped = || self.shared.stopped();
         let orders = self.orders.as_ref().ok_or_else(stopped)?;
         let permit = orders.reserve().await.map_err(|_| stopped())?;
-        self.desk.waiting.fetch_add(1, Ordering::Relaxed);
+        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         permit.send(make(reply));
         answer.await.map_err(|_| stopped())?
     }
@@ -115,7 +115,7 @@ impl Drop for Writer {
     }
 }
 
-impl Desk {
+impl Shared {
     /// Does what comes through the queue, until nobody can send any more.
     fn serve(&self, mut queue: mpsc::Receiver<Order>) {
         let mut group = Vec::with_capacity(GROUP_ORDERS_MAX);

@@ -20,7 +20,7 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        if let Some(epic) = place.ask_desk("read_epic", json!({ "epicId": self.epic })).await? {
+        if let Some(epic) = place.ask_endpoint("read_epic", json!({ "epicId": self.epic })).await? {
             match serde_json::from_value::<EpicView>(epic.clone()) {
                 Ok(view) => place.screen.data(&view, render),
                 // Of an engine that says more than this program knows.

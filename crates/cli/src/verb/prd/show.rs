@@ -19,7 +19,7 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let prd = match place.ask_desk("read_prd", json!({ "slug": self.prd })).await? {
+        let prd = match place.ask_endpoint("read_prd", json!({ "slug": self.prd })).await? {
             Some(prd) => prd,
             None => {
                 let project = place.open().await?;

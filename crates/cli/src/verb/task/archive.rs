@@ -24,7 +24,7 @@ pub(crate) struct Archive {
 
 impl Archive {
     async fn show(&self, place: &Place) -> Result<Exit, Problem> {
-        let shown = match place.ask_desk("read_archive", json!({ "taskId": self.task })).await? {
+        let shown = match place.ask_endpoint("read_archive", json!({ "taskId": self.task })).await? {
             Some(shown) => shown,
             None => {
                 let project = place.open().await?;

@@ -19,7 +19,7 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let shown = match place.ask_desk("read_inputs", json!({ "from": self.task })).await? {
+        let shown = match place.ask_endpoint("read_inputs", json!({ "from": self.task })).await? {
             Some(shown) => shown,
             None => {
                 let project = place.open().await?;

@@ -4,7 +4,7 @@ use crate::core::{AgentId, Stage, Task, TaskId, WorkPhase, Worktree};
 use crate::error::Error;
 use crate::runs::drive::{Drive, Driven};
 use crate::runs::family;
-use crate::session::desk::{OfRun, Subject};
+use crate::session::endpoint::{OfRun, Subject};
 use crate::session::plan::{Owner, Plan};
 use crate::session::role::{Ask, Played};
 use crate::session::roles::AgentRoles;

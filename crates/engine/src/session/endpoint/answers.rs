@@ -1,10 +1,10 @@
-//! Converts the engine's types to those of the desk.
+//! Converts the engine's types to those of the endpoint.
 
 use crate::commands::messages::MessageView;
 use crate::core::{Code, Problem, Task};
 use crate::error::Error;
 use crate::project::Project;
-use crate::session::desk::Subject;
+use crate::session::endpoint::Subject;
 use crate::task_files;
 use regatta_mcp::{CriterionAnswer, EvidenceAnswer, Fault, MessageAnswer, Refused, TaskAnswer};
 

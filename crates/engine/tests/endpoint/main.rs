@@ -1,4 +1,4 @@
-//! Desks of real sessions, spoken to over their sockets while an agent waits.
+//! Endpoints of real sessions, spoken to over their sockets while an agent waits.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod client;

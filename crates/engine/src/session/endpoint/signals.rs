@@ -9,7 +9,7 @@ use crate::core::{Stage, WorkPhase};
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs;
-use crate::session::desk::Subject;
+use crate::session::endpoint::Subject;
 use regatta_mcp::Signal;
 
 /// Returns the signal for a session, with the reason if one was given.

@@ -1,7 +1,7 @@
-//! The other side of a desk: from `regatta mcp` to the socket of its session.
+//! The other side of a endpoint: from `regatta mcp` to the socket of its session.
 
 use crate::error::Error;
-use crate::session::desk::place;
+use crate::session::endpoint::place;
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
@@ -14,13 +14,13 @@ const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 /// A busy engine answers in this time; if there is no answer, there is no engine.
 const ANSWER_WAIT: Duration = Duration::from_secs(60);
 
-/// Both directions of an open desk.
+/// Both directions of an open endpoint.
 pub struct Joined {
     reader: BufReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
 }
 
-/// Opens the desk of the session with this private folder.
+/// Opens the endpoint of the session with this private folder.
 pub async fn join(folder: &Path) -> Result<Joined, Error> {
     let ended = || Error::SessionEnded { folder: folder.to_owned() };
     let token = place::read_token(folder).map_err(|_| ended())?;
@@ -30,7 +30,7 @@ pub async fn join(folder: &Path) -> Result<Joined, Error> {
     match serde_json::from_str::<Value>(&answer) {
         Ok(answer) if answer["ok"] == true => Ok(joined),
         Ok(answer) if answer["error"].is_object() => {
-            Err(Error::DeskRefused { answer: answer["error"].clone() })
+            Err(Error::EndpointRefused { answer: answer["error"].clone() })
         }
         _ => Err(ended()),
     }
@@ -54,7 +54,7 @@ impl Joined {
     }
 }
 
-/// Copies bytes in both directions until the desk closes its side; the end of the input is passed on.
+/// Copies bytes in both directions until the endpoint closes its side; the end of the input is passed on.
 pub async fn join_streams(
     joined: Joined,
     mut input: impl AsyncRead + Send + Unpin + 'static,

@@ -37,7 +37,7 @@ pub enum Refused {
 }
 
 /// The verbs of one session.
-pub trait Desk: Send + Sync + 'static {
+pub trait Tools: Send + Sync + 'static {
     /// Returns the number of the session's task, if it is for one.
     fn task(&self) -> Option<u32>;
 

@@ -1,23 +1,23 @@
-//! A desk that answers with fixed values and writes down what it was asked.
+//! A tools that answers with fixed values and writes down what it was asked.
 
 use regatta_mcp::{
-    AppendProgress, CriterionAnswer, Desk, EvidenceAnswer, Fault, InputAnswer, InputsAnswer, MessageAnswer,
+    AppendProgress, CriterionAnswer, EvidenceAnswer, Fault, InputAnswer, InputsAnswer, MessageAnswer,
     MessagesAnswer, OutputAnswer, ProgressAnswer, ReadMessages, Refused, ResultAnswer, SendMessage,
-    SentAnswer, Signal, SignalsAnswer, TaskAnswer, TickCriterion,
+    SentAnswer, Signal, SignalsAnswer, TaskAnswer, TickCriterion, Tools,
 };
 use serde_json::{Map, Value, json};
 use std::sync::{Mutex, PoisonError};
 
-/// The task that the desk is for.
+/// The task that the tools is for.
 pub(crate) const TASK: u32 = 7;
 
-/// A desk for task 7.
+/// A tools for task 7.
 #[derive(Debug, Default)]
-pub(crate) struct SampleDesk {
+pub(crate) struct SampleTools {
     asked: Mutex<Vec<String>>,
 }
 
-impl SampleDesk {
+impl SampleTools {
     /// Returns what it was asked so far, and forgets it.
     #[allow(dead_code, reason = "the server over HTTP does not ask")]
     pub(crate) fn take_asked(&self) -> Vec<String> {
@@ -58,7 +58,7 @@ impl SampleDesk {
     }
 }
 
-impl Desk for SampleDesk {
+impl Tools for SampleTools {
     fn task(&self) -> Option<u32> {
         Some(TASK)
     }

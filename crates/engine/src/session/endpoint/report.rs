@@ -1,11 +1,11 @@
-//! Calls of a desk by the binary itself, from inside the session: a verb that reads, and a command that was
+//! Calls of a endpoint by the binary itself, from inside the session: a verb that reads, and a command that was
 //! refused.
 //!
 //! They work like any call of the agent: with the token of the session, so that nobody can speak for somebody
 //! else, and through the engine, since a session may not be able to reach the log.
 
 use crate::error::Error;
-use crate::session::desk::join::join;
+use crate::session::endpoint::join::join;
 use serde_json::{Value, json};
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -15,18 +15,18 @@ const PROTOCOL: &str = "2025-06-18";
 /// The largest answer is a PRD of a megabyte, sent twice, with every character escaped at worst.
 const ANSWER_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// Reports to the desk of a session that its agent gave a command that agents may not give; tells whether it
+/// Reports to the endpoint of a session that its agent gave a command that agents may not give; tells whether it
 /// is in the log.
 pub async fn report_refused(folder: &Path, command: &str) -> Result<bool, Error> {
     let answer = say(folder, command, json!({})).await?;
     Ok(answer["error"]["details"]["recorded"] == true)
 }
 
-/// Calls a tool of the session's desk, and returns what it answers.
+/// Calls a tool of the session's endpoint, and returns what it answers.
 pub async fn call(folder: &Path, tool: &str, arguments: Value) -> Result<Value, Error> {
     let mut answer = say(folder, tool, arguments).await?;
     match answer.get_mut("error").map(Value::take) {
-        Some(error) if error.is_object() => Err(Error::DeskRefused { answer: error }),
+        Some(error) if error.is_object() => Err(Error::EndpointRefused { answer: error }),
         _ => Ok(answer),
     }
 }

@@ -1,10 +1,10 @@
-//! Hosts a desk on its socket: asks each connection for the token, and serves those that have it.
+//! Hosts a endpoint on its socket: asks each connection for the token, and serves those that have it.
 //!
 //! The number of connections is bounded, and so is the time that one may take to show its token.
 
 use crate::core::{Code, Problem};
-use crate::session::desk::clerk::Clerk;
-use crate::session::desk::token::{LINE_BYTES_MAX, Token};
+use crate::session::endpoint::session_tools::SessionTools;
+use crate::session::endpoint::token::{LINE_BYTES_MAX, Token};
 use regatta_agents::GuardedReader;
 use regatta_mcp::Service;
 use serde_json::{Value, json};
@@ -22,8 +22,13 @@ const TOKEN_WAIT: Duration = Duration::from_secs(10);
 /// When no more files can be opened, a short wait may help.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Hosts the desk until `stop` is cancelled.
-pub(crate) async fn host(listener: UnixListener, token: Token, clerk: Arc<Clerk>, stop: CancellationToken) {
+/// Hosts the endpoint until `stop` is cancelled.
+pub(crate) async fn host(
+    listener: UnixListener,
+    token: Token,
+    session_tools: Arc<SessionTools>,
+    stop: CancellationToken,
+) {
     let token = Arc::new(token);
     let mut talks = JoinSet::new();
     loop {
@@ -36,7 +41,7 @@ pub(crate) async fn host(listener: UnixListener, token: Token, clerk: Arc<Clerk>
         while talks.try_join_next().is_some() {}
         match accepted {
             Ok((stream, _)) if talks.len() < CONNECTIONS_MAX => {
-                talks.spawn(talk(stream, Arc::clone(&token), Arc::clone(&clerk)));
+                talks.spawn(talk(stream, Arc::clone(&token), Arc::clone(&session_tools)));
             }
             Ok((stream, _)) => {
                 talks.spawn(turn_away(stream));
@@ -46,7 +51,7 @@ pub(crate) async fn host(listener: UnixListener, token: Token, clerk: Arc<Clerk>
     }
 }
 
-async fn talk(stream: UnixStream, token: Arc<Token>, clerk: Arc<Clerk>) {
+async fn talk(stream: UnixStream, token: Arc<Token>, session_tools: Arc<SessionTools>) {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
     let shown = tokio::time::timeout(TOKEN_WAIT, read_line(&mut reader)).await;
@@ -56,7 +61,7 @@ async fn talk(stream: UnixStream, token: Arc<Token>, clerk: Arc<Clerk>) {
         return;
     }
     // A client that disconnects knows it; there is nobody else to notify.
-    let _ = regatta_mcp::serve(Service::new(clerk), GuardedReader::new(reader), writer).await;
+    let _ = regatta_mcp::serve(Service::new(session_tools), GuardedReader::new(reader), writer).await;
 }
 
 async fn turn_away(mut stream: UnixStream) {

@@ -1,4 +1,4 @@
-//! A project whose agent says where its desk is, and then waits for a signal to end.
+//! A project whose agent says where its endpoint is, and then waits for a signal to end.
 
 use regatta_engine::core::{Actor, Assignee, Create, Priority, Task, TaskId};
 use regatta_engine::orders::{self, Caller};

@@ -4,14 +4,14 @@ use crate::client::Client;
 use crate::world::{World, caller};
 use regatta_engine::core::message::{Draft, Party};
 use regatta_engine::core::{Code, TaskId};
-use regatta_engine::{Error, desk, memory, messages};
+use regatta_engine::{Error, endpoint, memory, messages};
 use regatta_testkit::wait::WAIT_MAX;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
 #[tokio::test]
-async fn what_an_agent_does_at_its_desk_is_in_the_file_and_in_the_log() {
+async fn what_an_agent_does_at_its_endpoint_is_in_the_file_and_in_the_log() {
     let mut world = World::with("[limits]\nsessions = 1\n").await;
     let task = world.add("Add a parser", &["It reads dates", "It is documented"], &[]).await;
     world.assign(task).await;
@@ -133,7 +133,7 @@ async fn what_is_not_the_agents_to_do_is_refused_and_in_the_log() {
 }
 
 #[tokio::test]
-async fn a_desk_is_for_its_own_session_and_ends_with_it() {
+async fn a_endpoint_is_for_its_own_session_and_ends_with_it() {
     let mut world = World::new().await;
     let task = world.add("One", &[], &[]).await;
     world.assign(task).await;
@@ -145,7 +145,7 @@ async fn a_desk_is_for_its_own_session_and_ends_with_it() {
     );
     let token = std::fs::read_to_string(folder.join("token")).unwrap();
     std::fs::write(folder.join("token"), "0".repeat(64)).unwrap();
-    assert_code(desk::join(&folder).await, Code::Forbidden, "another token");
+    assert_code(endpoint::join(&folder).await, Code::Forbidden, "another token");
     std::fs::write(folder.join("token"), token).unwrap();
     let mut open = Vec::new();
     for _ in 0..16 {
@@ -154,7 +154,7 @@ async fn a_desk_is_for_its_own_session_and_ends_with_it() {
     assert_code(Client::begin(&folder).await, Code::Forbidden, "one too many");
     world.finish(task).await;
     assert!(!folder.exists(), "the private folder is gone");
-    assert_code(desk::join(&folder).await, Code::SessionEnded, "the session is over");
+    assert_code(endpoint::join(&folder).await, Code::SessionEnded, "the session is over");
     world.leave().await;
 }
 

@@ -1,11 +1,11 @@
 //! A client that speaks MCP by hand: one JSON-RPC message a line.
 
-use regatta_engine::{Error, desk};
+use regatta_engine::{Error, endpoint};
 use serde_json::{Value, json};
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, Lines};
 
-/// A conversation with one desk.
+/// A conversation with one endpoint.
 pub(crate) struct Client {
     lines: Lines<BufReader<Box<dyn AsyncRead + Send + Unpin>>>,
     writer: Box<dyn AsyncWrite + Send + Unpin>,
@@ -13,9 +13,9 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Opens the desk of a private folder and begins as MCP asks.
+    /// Opens the endpoint of a private folder and begins as MCP asks.
     pub(crate) async fn begin(folder: &Path) -> Result<Self, Error> {
-        let (reader, writer) = desk::join(folder).await?.into_parts();
+        let (reader, writer) = endpoint::join(folder).await?.into_parts();
         let reader: Box<dyn AsyncRead + Send + Unpin> = Box::new(reader);
         let mut client = Client { lines: BufReader::new(reader).lines(), writer: Box::new(writer), last: 0 };
         let hello = json!({

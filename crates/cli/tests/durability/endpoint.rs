@@ -29,7 +29,7 @@ const OLD_TEXT_WAITS: Duration = Duration::from_secs(2);
 const NOTES_BYTES_MAX: usize = 8_000;
 
 /// The file and what its writers know.
-pub(crate) struct Desk {
+pub(crate) struct Endpoint {
     path: PathBuf,
     turn: Mutex<()>,
     /// Odd while somebody writes in place, so that the file is not whole.
@@ -48,10 +48,10 @@ pub(crate) struct Reads {
     pub(crate) passed_over: u64,
 }
 
-impl Desk {
+impl Endpoint {
     pub(crate) fn new(path: PathBuf) -> Self {
         let (turn, in_place, is_over) = (Mutex::default(), AtomicU64::new(0), AtomicBool::new(false));
-        Desk { path, turn, in_place, is_over, written: Mutex::default(), logged: Mutex::default() }
+        Endpoint { path, turn, in_place, is_over, written: Mutex::default(), logged: Mutex::default() }
     }
 
     pub(crate) fn end(&self) {

@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::project::Project;
-use crate::session::desk::token::Token;
+use crate::session::endpoint::token::Token;
 use regatta_agents::{SessionId, remove_folder};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::Write;
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_desk_in_a_deep_folder_is_reached_and_only_by_its_owner() {
+    async fn a_endpoint_in_a_deep_folder_is_reached_and_only_by_its_owner() {
         let root = tempfile::tempdir().unwrap();
         let deep = root.path().join("d".repeat(120));
         std::fs::create_dir(&deep).unwrap();

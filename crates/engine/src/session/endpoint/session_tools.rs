@@ -1,6 +1,6 @@
 //! Answers the tool calls of one session, in the name of its agent.
 //!
-//! Edits of the task are edits of its file, made by the keeper; messages and notes are commands. The clerk
+//! Edits of the task are edits of its file, made by the keeper; messages and notes are commands. The session_tools
 //! itself keeps only the submitted result and its counters.
 
 use crate::commands::messages::{self, MessageView};
@@ -15,17 +15,19 @@ use crate::error::Error;
 use crate::project::Project;
 use crate::runs;
 use crate::runs::driver;
-use crate::session::desk::answers::{fault_from, fault_of, message_answer, note_of, refusal_of, task_answer};
-use crate::session::desk::{OfRun, Subject};
-use crate::session::desk::{Opening, budget, signals};
+use crate::session::endpoint::answers::{
+    fault_from, fault_of, message_answer, note_of, refusal_of, task_answer,
+};
+use crate::session::endpoint::{OfRun, Subject};
+use crate::session::endpoint::{Opening, budget, signals};
 use crate::task_files::memory::{self, Progress};
 use crate::view::reading;
 use regatta_agents::{Limits, Usage, check_report};
 use regatta_files::TaskFile;
 use regatta_mcp::{
-    AppendProgress, Desk, Fault, InputAnswer, InputsAnswer, MessagesAnswer, OutputAnswer, ProgressAnswer,
+    AppendProgress, Fault, InputAnswer, InputsAnswer, MessagesAnswer, OutputAnswer, ProgressAnswer,
     ReadMessages, Refused, ResultAnswer, SendMessage, SentAnswer, Signal, SignalsAnswer, TaskAnswer,
-    TickCriterion, Which,
+    TickCriterion, Tools, Which,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -44,8 +46,8 @@ const OUTPUT_CHARACTERS_MAX: usize = 20_000;
 const FAULTS_MAX: usize = 20;
 const KIND_DEFAULT: &str = "note";
 
-/// The desk of one session.
-pub(crate) struct Clerk {
+/// The endpoint of one session.
+pub(crate) struct SessionTools {
     project: Arc<Project>,
     subject: Subject,
     folder: PathBuf,
@@ -66,9 +68,9 @@ struct State {
     entry: Option<u32>,
 }
 
-impl Clerk {
+impl SessionTools {
     pub(crate) fn new(opening: Opening<'_>) -> Self {
-        Clerk {
+        SessionTools {
             project: Arc::clone(opening.project),
             folder: opening.project.location().private().join(opening.session.as_str()),
             subject: opening.subject,
@@ -316,7 +318,7 @@ fn result_faulty(faults: Vec<String>) -> Fault {
     fault_from(&Problem::new(Code::ValidationError, what, faults.join("; "), next).with("faults", faults))
 }
 
-impl Desk for Clerk {
+impl Tools for SessionTools {
     fn task(&self) -> Option<u32> {
         self.subject.task.map(TaskId::number)
     }
@@ -470,10 +472,10 @@ mod tests {
     }
 
     /// Returns the tools of a session that may send one more message.
-    async fn with_one_message_left(repo: &TestRepo) -> Clerk {
+    async fn with_one_message_left(repo: &TestRepo) -> SessionTools {
         repo.write(".regatta/config.toml", "[agents.alpha]\nkind = \"command\"\ncommand = [\"true\"]\n");
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
-        let clerk = Clerk::new(Opening {
+        let session_tools = SessionTools::new(Opening {
             project: &project,
             session: &SessionId::new("task-1-1.a").unwrap(),
             mark: "task-1-1.",
@@ -481,15 +483,15 @@ mod tests {
             limits: &Limits::default(),
             leaving: watch::channel(false).1,
         });
-        clerk.lock().messages = MESSAGES_MAX - 1;
-        clerk
+        session_tools.lock().messages = MESSAGES_MAX - 1;
+        session_tools
     }
 
     #[tokio::test]
     async fn messages_that_are_sent_at_once_do_not_pass_the_limit_together() {
         let repo = TestRepo::new();
-        let clerk = with_one_message_left(&repo).await;
-        let send = || clerk.send_message(message("agent:alpha"));
+        let session_tools = with_one_message_left(&repo).await;
+        let send = || session_tools.send_message(message("agent:alpha"));
         let (first, second, third) = tokio::join!(send(), send(), send());
         let sent = [&first, &second, &third].into_iter().filter(|sent| sent.is_ok()).count();
         assert_eq!(sent, 1, "{first:?} {second:?} {third:?}");
@@ -498,8 +500,8 @@ mod tests {
     #[tokio::test]
     async fn a_message_that_is_not_sent_does_not_count() {
         let repo = TestRepo::new();
-        let clerk = with_one_message_left(&repo).await;
-        clerk.send_message(message("role:nobody")).await.unwrap_err();
-        clerk.send_message(message("agent:alpha")).await.unwrap();
+        let session_tools = with_one_message_left(&repo).await;
+        session_tools.send_message(message("role:nobody")).await.unwrap_err();
+        session_tools.send_message(message("agent:alpha")).await.unwrap();
     }
 }

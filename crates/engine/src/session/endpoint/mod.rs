@@ -1,22 +1,22 @@
-//! The desk: the verbs of one session, hosted where only its agent finds them.
+//! The endpoint: the verbs of one session, hosted where only its agent finds them.
 //!
 //! ```text
-//!   agent ─▶ `regatta mcp` ─▶ socket in the private folder ─▶ host ─▶ clerk ─▶ commands in the log
+//!   agent ─▶ `regatta mcp` ─▶ socket in the private folder ─▶ host ─▶ session_tools ─▶ commands in the log
 //!                             first line: the token
 //! ```
 //!
-//! A desk opens before its session starts and closes after the session's last process is dead. The token is
-//! valid for that one session: the clerk knows for which task, run and agent it speaks, and refuses what is
+//! A endpoint opens before its session starts and closes after the session's last process is dead. The token is
+//! valid for that one session: the session_tools knows for which task, run and agent it speaks, and refuses what is
 //! not theirs. It does not decide anything; edits of the task are handled like edits of its file. Start
-//! reading at `open`, then `clerk`.
+//! reading at `open`, then `session_tools`.
 
 mod answers;
 mod budget;
-mod clerk;
 mod host;
 mod join;
 mod place;
 mod report;
+mod session_tools;
 mod signals;
 mod subject;
 mod token;
@@ -30,9 +30,9 @@ pub(crate) use subject::{OfRun, Subject};
 
 use crate::error::Error;
 use crate::project::Project;
-use clerk::Clerk;
 use regatta_agents::{Limits, SessionId, ToolServer, Usage};
 use serde_json::Value;
+use session_tools::SessionTools;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -42,7 +42,7 @@ use tokio_util::sync::CancellationToken;
 /// The agent's name for its tool server.
 const SERVER_NAME: &str = "regatta";
 
-/// What a desk is opened for.
+/// What a endpoint is opened for.
 pub(crate) struct Opening<'a> {
     /// The project.
     pub(crate) project: &'a Arc<Project>,
@@ -58,27 +58,27 @@ pub(crate) struct Opening<'a> {
     pub(crate) leaving: watch::Receiver<bool>,
 }
 
-/// An open desk; dropping it closes it.
-pub(crate) struct OpenDesk {
+/// An open endpoint; dropping it closes it.
+pub(crate) struct Endpoint {
     place: place::Place,
-    clerk: Arc<Clerk>,
+    session_tools: Arc<SessionTools>,
     stop: CancellationToken,
     host: JoinHandle<()>,
 }
 
-/// Makes the private folder of a session and opens its desk there.
-pub(crate) fn open(opening: Opening<'_>) -> Result<OpenDesk, Error> {
+/// Makes the private folder of a session and opens its endpoint there.
+pub(crate) fn open(opening: Opening<'_>) -> Result<Endpoint, Error> {
     let place = place::Place::make(opening.project, opening.session, opening.mark)?;
     let token = place.keep_token()?;
     place.offer_program()?;
     let listener = place.listen()?;
-    let clerk = Arc::new(Clerk::new(opening));
+    let session_tools = Arc::new(SessionTools::new(opening));
     let stop = CancellationToken::new();
-    let host = tokio::spawn(host::host(listener, token, Arc::clone(&clerk), stop.clone()));
-    Ok(OpenDesk { place, clerk, stop, host })
+    let host = tokio::spawn(host::host(listener, token, Arc::clone(&session_tools), stop.clone()));
+    Ok(Endpoint { place, session_tools, stop, host })
 }
 
-impl OpenDesk {
+impl Endpoint {
     /// Returns the folder that only this session uses.
     pub(crate) fn private(&self) -> &Path {
         self.place.folder()
@@ -89,7 +89,7 @@ impl OpenDesk {
         ToolServer { name: SERVER_NAME.to_owned(), command: self.command() }
     }
 
-    /// Returns the variables that tell a session its desk.
+    /// Returns the variables that tell a session its endpoint.
     pub(crate) fn names(&self) -> Vec<(String, String)> {
         let command = self.command();
         let words = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
@@ -103,18 +103,18 @@ impl OpenDesk {
 
     /// Records what the session has used so far, for an agent that asks what is left.
     pub(crate) fn note_usage(&self, usage: Usage) {
-        self.clerk.note_usage(usage);
+        self.session_tools.note_usage(usage);
     }
 
     /// Records that something was refused to the agent.
     pub(crate) async fn note_refused(&self, what: String) {
         // A failure to record it is no reason to lose the work.
-        let _ = self.clerk.note(what).await;
+        let _ = self.session_tools.note(what).await;
     }
 
-    /// Closes the desk, removes the folder, and returns the result that was submitted.
+    /// Closes the endpoint, removes the folder, and returns the result that was submitted.
     pub(crate) async fn close(mut self) -> Option<Value> {
-        let submitted = self.clerk.end();
+        let submitted = self.session_tools.end();
         self.stop.cancel();
         // It fails only when the runtime shuts down.
         let _ = (&mut self.host).await;
@@ -128,9 +128,9 @@ impl OpenDesk {
     }
 }
 
-impl Drop for OpenDesk {
+impl Drop for Endpoint {
     fn drop(&mut self) {
-        self.clerk.end();
+        self.session_tools.end();
         self.stop.cancel();
         self.place.remove();
     }
