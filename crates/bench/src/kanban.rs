@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use regatta_core::document::Catalogue;
 use regatta_core::machine::Column;
 use regatta_core::{
-    Actor, AgentId, AgentSettings, Approval, Approve, Assign, Command, CommitId, Complete, Create, Crew,
-    Diff, Event, Fact, FieldFault, Outcome, Plan, Priority, Reject, Seen, SessionEnd, Settings, Situation,
-    Start, Task, TaskId, decide, effects,
+    Actor, AgentId, AgentSettings, Approval, Approve, Assign, Assignments, Command, CommitId, Complete,
+    Create, Diff, Event, Fact, FieldFault, Outcome, Plan, Priority, Reject, Seen, SessionEnd, Settings,
+    Situation, Start, Task, TaskId, decide, effects,
 };
 use regatta_store::{Append, NewEvent, NewSnapshot, OpenMode, SqliteStore, Store, StreamName, Version};
 use serde_json::{Value, json};
@@ -180,7 +180,7 @@ fn commit(digit: char) -> CommitId {
 
 /// Everything that a decision depends on besides the task.
 struct Board {
-    crew: Crew,
+    assignments: Assignments,
     plan: Plan,
     catalogue: Catalogue,
     upstream: BTreeMap<TaskId, Column>,
@@ -204,7 +204,7 @@ impl Board {
             agents: BTreeMap::from([(agent(), AgentSettings { instances: places })]),
         };
         Ok(Board {
-            crew: Crew::default(),
+            assignments: Assignments::default(),
             plan: Plan::default(),
             catalogue: Catalogue::default(),
             upstream: BTreeMap::new(),
@@ -248,7 +248,7 @@ impl Board {
     ) -> Result<(), Error> {
         let situation = Situation {
             task: task.as_ref(),
-            crew: &self.crew,
+            assignments: &self.assignments,
             plan: &self.plan,
             catalogue: &self.catalogue,
             upstream: &self.upstream,
@@ -259,8 +259,8 @@ impl Board {
         for event in decision.events {
             let fact = Fact { at, actor: actor.clone(), event };
             Task::evolve_in_place(task, &fact);
-            if fact.event.concerns_crew() {
-                self.crew = std::mem::take(&mut self.crew).evolve(&fact);
+            if fact.event.concerns_assignments() {
+                self.assignments = std::mem::take(&mut self.assignments).evolve(&fact);
             }
             if fact.event.concerns_plan() {
                 self.plan = std::mem::take(&mut self.plan).evolve(&fact);
@@ -277,15 +277,20 @@ impl Board {
 /// The real store, with the versions of its streams.
 struct Log {
     store: SqliteStore,
-    crew: StreamName,
-    crew_version: u64,
+    assignments: StreamName,
+    assignments_version: u64,
     versions: BTreeMap<TaskId, u64>,
 }
 
 impl Log {
     fn open(folder: &Path) -> Result<Self, Error> {
         let store = SqliteStore::open(folder.join("kanban.db"), OpenMode::Create)?;
-        Ok(Log { store, crew: stream("crew".to_owned()), crew_version: 0, versions: BTreeMap::new() })
+        Ok(Log {
+            store,
+            assignments: stream("crew".to_owned()),
+            assignments_version: 0,
+            versions: BTreeMap::new(),
+        })
     }
 
     /// Appends the facts of one transition with a snapshot of the task.
@@ -293,21 +298,25 @@ impl Log {
         let Some(task) = task else { return Ok(()) };
         let own = stream(format!("task/{}", task.id));
         let version = self.versions.entry(task.id).or_default();
-        let expect = vec![(own.clone(), Version(*version)), (self.crew.clone(), Version(self.crew_version))];
-        let events = facts.iter().map(|fact| row(fact, &own, &self.crew)).collect();
+        let expect = vec![
+            (own.clone(), Version(*version)),
+            (self.assignments.clone(), Version(self.assignments_version)),
+        ];
+        let events = facts.iter().map(|fact| row(fact, &own, &self.assignments)).collect();
         let data = serde_json::to_string(task).expect("a task has only text keys");
         let snapshots = vec![NewSnapshot { stream: own, format: SNAPSHOT_FORMAT, data }];
         self.store.append(Append { expect, events, snapshots, ..Append::default() }).await?;
         *version += facts.len() as u64;
-        self.crew_version += facts.iter().filter(|fact| fact.event.concerns_crew()).count() as u64;
+        self.assignments_version +=
+            facts.iter().filter(|fact| fact.event.concerns_assignments()).count() as u64;
         Ok(())
     }
 }
 
-fn row(fact: &Fact<Event>, own: &StreamName, crew: &StreamName) -> NewEvent {
+fn row(fact: &Fact<Event>, own: &StreamName, assignments: &StreamName) -> NewEvent {
     let mut streams = vec![own.clone()];
-    if fact.event.concerns_crew() {
-        streams.push(crew.clone());
+    if fact.event.concerns_assignments() {
+        streams.push(assignments.clone());
     }
     NewEvent {
         id: Uuid::now_v7(),

@@ -5,7 +5,7 @@
 
 use crate::document::Catalogue;
 use crate::machine::{self, Attempt, Column, Stop};
-use crate::{Actor, Code, Command, Crew, Event, Plan, Refusal, Settings, Task, TaskId, file, task};
+use crate::{Actor, Assignments, Code, Command, Event, Plan, Refusal, Settings, Task, TaskId, file, task};
 use std::collections::BTreeMap;
 
 /// Everything a decision about one task may depend on.
@@ -14,7 +14,7 @@ pub struct Situation<'a> {
     /// The task, unless it is to be created.
     pub task: Option<&'a Task>,
     /// Who works on what.
-    pub crew: &'a Crew,
+    pub assignments: &'a Assignments,
     /// Which task depends on which; needed by `Create`, `Depend` and `Delete`.
     pub plan: &'a Plan,
     /// Which epics and PRDs there are; needed by a `Create` that names one.
@@ -43,7 +43,7 @@ pub enum Answer {
     Queued {
         /// Whether its agent is busy, or every place is taken.
         code: Code,
-        /// Tasks that the agent, or the whole crew, works on.
+        /// Tasks that the agent, or the whole assignments, works on.
         working: u32,
         /// As many as it may work on.
         limit: u32,
@@ -62,9 +62,9 @@ pub fn decide(
         Command::Create(create) => task::create(situation, id, create).map(accepted),
         Command::Depend(depend) => task::depend(situation.plan, existing()?, depend).map(accepted),
         Command::Reassign(reassign) => task::reassign(situation, existing()?, actor, reassign),
-        Command::Dequeue => task::dequeue(situation.crew, existing()?).map(accepted),
+        Command::Dequeue => task::dequeue(situation.assignments, existing()?).map(accepted),
         Command::NoteUnassignable(failure) => {
-            Ok(accepted(task::note_unassignable(situation.crew, existing()?, failure)))
+            Ok(accepted(task::note_unassignable(situation.assignments, existing()?, failure)))
         }
         Command::Submit(submit) => task::submit(situation, existing()?, actor, submit),
         Command::Resume(feedback) => task::resume(existing()?, feedback.text.as_deref()).map(accepted),

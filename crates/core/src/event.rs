@@ -479,8 +479,8 @@ impl Event {
         )
     }
 
-    /// Tells whether the crew changes with this event.
-    pub fn concerns_crew(&self) -> bool {
+    /// Tells whether the assignments changes with this event.
+    pub fn concerns_assignments(&self) -> bool {
         matches!(
             self,
             Event::TaskQueued { .. }

@@ -7,9 +7,9 @@
 //! Start reading at [`machine::TRANSITIONS`], then [`decide`].
 
 mod actor;
+mod assignments;
 mod code;
 mod command;
-mod crew;
 mod decide;
 pub mod document;
 mod effect;
@@ -40,12 +40,12 @@ mod properties;
 mod testing;
 
 pub use actor::Actor;
+pub use assignments::{AgentState, Assignment, Assignments, Queued, Shortage};
 pub use code::Code;
 pub use command::{
     Approve, Assign, Assignee, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault,
     Outcome, Reassign, Refused, Reject, Revise, RunEnd, Seen, SessionEnd, Start, Take, is_title,
 };
-pub use crew::{AgentState, Berth, Crew, Queued, Shortage};
 pub use decide::{Answer, Decision, Situation, decide};
 pub use effect::{Asker, Effect, Resume, effects};
 pub use event::{CheckoutNote, Event, Fact};
@@ -62,8 +62,8 @@ pub use plan::Plan;
 pub use problem::Problem;
 pub use refusal::{Refusal, explain_base_gone};
 pub use replay::{
-    Unsound, replay_catalogue, replay_crew, replay_epic, replay_inbox, replay_plan, replay_prd, replay_run,
-    replay_task,
+    Unsound, replay_assignments, replay_catalogue, replay_epic, replay_inbox, replay_plan, replay_prd,
+    replay_run, replay_task,
 };
 pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{

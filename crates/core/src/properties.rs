@@ -8,7 +8,7 @@ use crate::testing::{World, agent, breakdown, commit, complete, evidence, failur
 use crate::{
     Actor, Approval, Approve, Assign, Cancel, Code, Command, Create, Depend, Effect, Event, Fact,
     FailureClass, Feedback, Outcome, Priority, Reassign, Reject, Salvage, Seen, SessionEnd, Stage, Start,
-    Take, Task, TaskId, WorkPhase, replay_crew, replay_plan, replay_task,
+    Take, Task, TaskId, WorkPhase, replay_assignments, replay_plan, replay_task,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -164,7 +164,7 @@ impl Before {
             facts: world.facts.len(),
             tasks: world.tasks.values().cloned().collect(),
             verified: world.tasks.values().filter(is_verified).map(|task| task.id).collect(),
-            working: world.crew.count_working(),
+            working: world.assignments.count_working(),
         }
     }
 
@@ -191,13 +191,13 @@ impl Before {
                 Event::TaskRejected { .. } | Event::AgentWoken { .. } | Event::TaskReassigned { .. }
             )
         };
-        let working = world.crew.count_working();
+        let working = world.assignments.count_working();
         if let Some(Fact { event: Event::TaskAssigned { agent_id: Some(agent_id), .. }, .. }) =
             new.iter().find(|f| is_assign(f))
         {
             prop_assert!(working <= limit, "{working} work, {limit} may");
             let instances = world.settings.agents[agent_id].instances;
-            prop_assert!(world.crew.count_working_as(agent_id) <= instances);
+            prop_assert!(world.assignments.count_working_as(agent_id) <= instances);
         }
         if working > self.working {
             prop_assert!(new.iter().any(|fact| is_assign(fact) || is_reject(fact)), "{new:?}");
@@ -228,13 +228,17 @@ fn check_replay(world: &World) -> Result<(), TestCaseError> {
 }
 
 fn check_folds(world: &World) -> Result<(), TestCaseError> {
-    prop_assert_eq!(&replay_crew(&world.facts), &world.crew);
+    prop_assert_eq!(&replay_assignments(&world.facts), &world.assignments);
     prop_assert_eq!(&replay_plan(&world.facts), &world.plan);
-    let of_crew = world.facts.iter().filter(|fact| fact.event.concerns_crew());
-    prop_assert_eq!(&replay_crew(of_crew), &world.crew, "`concerns_crew` names every fact that matters");
+    let of_assignments = world.facts.iter().filter(|fact| fact.event.concerns_assignments());
+    prop_assert_eq!(
+        &replay_assignments(of_assignments),
+        &world.assignments,
+        "`concerns_crew` names every fact that matters"
+    );
     let of_plan = world.facts.iter().filter(|fact| fact.event.concerns_plan());
     prop_assert_eq!(&replay_plan(of_plan), &world.plan);
-    for queued in &world.crew.queue {
+    for queued in &world.assignments.queue {
         prop_assert_eq!(world.tasks[&queued.task].column(), Column::Backlog, "only the backlog queues");
     }
     Ok(())
@@ -247,8 +251,8 @@ fn check_honest(world: &World) -> Result<(), TestCaseError> {
         let sessions =
             world.open.iter().filter(|open| task_of(&open.effect) == task.id && is_session(&open.effect));
         prop_assert!(sessions.count() <= 1, "one session per task: {:?}", world.open);
-        let berth = world.crew.berths.get(&task.id);
-        let holds_place = berth.is_some_and(|berth| berth.state.is_working());
+        let assignment = world.assignments.held.get(&task.id);
+        let holds_place = assignment.is_some_and(|assignment| assignment.state.is_working());
         prop_assert!(!(task.is_at_rest() && holds_place), "a task at rest holds no place: {task:?}");
         prop_assert!(
             holds_place || task.agent().is_none() || !needs_place(task),

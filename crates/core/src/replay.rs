@@ -3,7 +3,7 @@
 use crate::document::{self, Catalogue, Epic, Prd};
 use crate::message::{self, Inbox};
 use crate::run::{self, Run};
-use crate::{Crew, Fact, Plan, Task, task};
+use crate::{Assignments, Fact, Plan, Task, task};
 
 /// The first fact that the state before it cannot carry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,9 +24,9 @@ pub fn replay_task<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Result<Opti
     Ok(state)
 }
 
-/// Folds the facts that concern the crew.
-pub fn replay_crew<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Crew {
-    facts.into_iter().fold(Crew::default(), Crew::evolve)
+/// Folds the facts that concern the assignments.
+pub fn replay_assignments<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Assignments {
+    facts.into_iter().fold(Assignments::default(), Assignments::evolve)
 }
 
 /// Folds the facts that concern the plan.

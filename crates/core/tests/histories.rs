@@ -7,8 +7,9 @@ use regatta_core::machine::Column;
 use regatta_core::message::{self, Party};
 use regatta_core::session::{self, Account, Scope};
 use regatta_core::{
-    EpicId, Event, Fact, Happening, PrdSlug, RunId, Stage, Task, TaskId, document, effects, replay_catalogue,
-    replay_crew, replay_epic, replay_inbox, replay_plan, replay_prd, replay_run, replay_task, run,
+    EpicId, Event, Fact, Happening, PrdSlug, RunId, Stage, Task, TaskId, document, effects,
+    replay_assignments, replay_catalogue, replay_epic, replay_inbox, replay_plan, replay_prd, replay_run,
+    replay_task, run,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -227,11 +228,11 @@ fn render_tasks(facts: &[Fact<Event>]) -> String {
         render_task(&mut text, &task);
         let _ = writeln!(text, "    dependents {:?}", numbers(plan.dependents(id)));
     }
-    let crew = replay_crew(facts);
-    for (task, berth) in &crew.berths {
-        let _ = writeln!(text, "{} is on #{task}: {:?}", berth.agent, berth.state);
+    let assignments = replay_assignments(facts);
+    for (task, assignment) in &assignments.held {
+        let _ = writeln!(text, "{} is on #{task}: {:?}", assignment.agent, assignment.state);
     }
-    for queued in crew.in_order() {
+    for queued in assignments.in_order() {
         let _ = writeln!(text, "#{} waits for {} since {}", queued.task, queued.agent, queued.since);
     }
     text

@@ -1,8 +1,8 @@
 //! What a command does to the world: worktrees, prompts, merges, processes, salvages.
 
 use crate::support::{
-    Transcript, add, add_all, add_and_assign, count_events, crewed, field, is_alive, read_when_written,
-    until_in, with_shell,
+    Transcript, add, add_all, add_and_assign, count_events, field, is_alive, read_when_written, until_in,
+    with_agents, with_shell,
 };
 use regatta_testkit::wait::until;
 
@@ -10,7 +10,7 @@ const ID: &str = "0190aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee";
 
 #[test]
 fn a_command_given_twice_is_carried_out_once() {
-    let project = crewed("");
+    let project = with_agents("");
     let twice = |arguments: &[&str]| {
         let first = project.run(&[&["--json"], arguments].concat());
         let events = count_events(&project);
@@ -33,7 +33,7 @@ fn a_command_given_twice_is_carried_out_once() {
 
 #[test]
 fn another_folder() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     project.repo.write("deep/down/file", "");
     let outside = project.repo.outside().to_str().expect("the folder's name is text").to_owned();
@@ -47,7 +47,7 @@ fn another_folder() {
 
 #[test]
 fn a_worktree_belongs_to_the_project_that_made_it() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     let shown = project.json(&["-C", ".regatta/worktrees/task-1", "task", "show", &task]);
     assert_eq!(shown["column"], "waiting_approval");
@@ -115,7 +115,7 @@ fn copied_files_are_there_and_never_committed() {
 
 #[test]
 fn a_policy_approves() {
-    let project = crewed("[project]\napproval = \"auto\"");
+    let project = with_agents("[project]\napproval = \"auto\"");
     add(&project, "a task");
     let task = project.json(&["task", "assign", "1", "--agent", "worker"]);
     assert_eq!((&task["column"], &task["approver"]), (&"verified".into(), &"policy auto".into()));
@@ -124,7 +124,7 @@ fn a_policy_approves() {
 
 #[test]
 fn a_chain_of_dependencies() {
-    let project = crewed("");
+    let project = with_agents("");
     add_all(&project, &["one", "two", "three"]);
     project.json(&["task", "depends", "2", "1"]);
     project.json(&["task", "depends", "3", "2"]);
@@ -206,7 +206,7 @@ fn hostile_text_is_shown_and_not_obeyed() {
 
 #[test]
 fn no_wait_leaves_the_work_to_an_engine() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     let given = project.json(&["task", "assign", "1", "--agent", "worker", "--no-wait"]);
     assert_eq!((&given["column"], &given["phase"]), (&"in_progress".into(), &"unattended".into()));

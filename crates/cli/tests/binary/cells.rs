@@ -3,7 +3,7 @@
 //! A task is brought into each column by real commands. A legal command takes it to another; an illegal one is
 //! refused, and adds nothing to the log.
 
-use crate::support::{add, add_and_assign, check, count_events, crewed, field, kinds_from};
+use crate::support::{add, add_and_assign, check, count_events, field, kinds_from, with_agents};
 use regatta_testkit::binary::TestProject;
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ const COMMANDS: [(&str, &[&str]); 5] = [
 
 #[test]
 fn every_cell() {
-    let project = crewed("");
+    let project = with_agents("");
     let mut shown = String::new();
     for column in ["backlog", "in_progress", "waiting_approval", "verified"] {
         let mut task = None;

@@ -1,6 +1,6 @@
 //! The user's own checkouts when a task is merged.
 
-use crate::support::{add_and_assign, count_events, crewed, field};
+use crate::support::{add_and_assign, count_events, field, with_agents};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::repo::{TestRepo, fingerprint, git_in, sealed_git, write_below};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn link(project: &TestProject, name: &str) -> PathBuf {
 
 #[test]
 fn a_clean_one_moves() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     let merged = merge(&project, &task);
     let expected = json!({"state": "fast_forwarded", "path": project.path()});
@@ -56,7 +56,7 @@ fn a_clean_one_moves() {
 
 #[test]
 fn edits_to_other_files_stay_and_the_next_commit_keeps_the_merge() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     project.repo.write("README.md", "my own words\n");
     project.repo.write("staged.txt", "mine\n");
@@ -71,7 +71,7 @@ fn edits_to_other_files_stay_and_the_next_commit_keeps_the_merge() {
 
 #[test]
 fn an_edit_to_the_same_file_is_in_the_way() {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.write("task-1.txt", "before\n");
     project.repo.commit("a file");
     let task = add_and_assign(&project, "a task", "worker");
@@ -86,7 +86,7 @@ fn an_edit_to_the_same_file_is_in_the_way() {
 
 #[test]
 fn an_untracked_or_ignored_file_is_in_the_way() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     project.repo.write("task-1.txt", "mine\n");
     assert_in_the_way(&project, &task, "untracked", &["task-1.txt"]);
@@ -99,7 +99,7 @@ fn an_untracked_or_ignored_file_is_in_the_way() {
 
 #[test]
 fn a_rebase_that_began_on_the_branch_is_in_the_way() {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.git(&["switch", "--quiet", "--create", "side"]);
     project.repo.write("README.md", "side\n");
     project.repo.commit("side");
@@ -116,7 +116,7 @@ fn a_rebase_that_began_on_the_branch_is_in_the_way() {
 
 #[test]
 fn a_merge_in_progress_is_in_the_way() {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.git(&["switch", "--quiet", "--create", "side"]);
     project.repo.write("side.txt", "side\n");
     project.repo.commit("side");
@@ -132,7 +132,7 @@ fn a_merge_in_progress_is_in_the_way() {
 
 #[test]
 fn a_bisect_is_in_the_way_wherever_it_stands() {
-    let project = crewed("");
+    let project = with_agents("");
     for text in ["one\n", "two\n", "three\n"] {
         project.repo.write("README.md", text);
         project.repo.commit(text.trim_end());
@@ -152,7 +152,7 @@ fn a_bisect_is_in_the_way_wherever_it_stands() {
 
 #[test]
 fn a_filter_that_is_not_allowed_is_in_the_way() {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.git(&["config", "filter.shout.smudge", "tr a-z A-Z"]);
     project.repo.write(".gitattributes", "task-* filter=shout\n");
     project.repo.commit("attributes");
@@ -162,7 +162,7 @@ fn a_filter_that_is_not_allowed_is_in_the_way() {
 
 #[test]
 fn several_move_together_or_not_at_all() {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.write("in/file", "x\n");
     project.repo.commit("a folder");
     let task = add_and_assign(&project, "a task", "worker");
@@ -186,7 +186,7 @@ fn several_move_together_or_not_at_all() {
 #[test]
 fn a_submodule_that_cannot_move_along_is_in_the_way() {
     let upstream = TestRepo::new();
-    let project = crewed("");
+    let project = with_agents("");
     let url = upstream.path().to_str().expect("a path").to_owned();
     let allow = ["-c", "protocol.file.allow=always"];
     project.repo.git(&[&allow[..], &["submodule", "--quiet", "add", &url, "lib"]].concat());
@@ -212,7 +212,7 @@ fn a_submodule_that_cannot_move_along_is_in_the_way() {
 
 #[test]
 fn one_on_another_branch_is_not_touched() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     project.repo.git(&["switch", "--quiet", "--create", "mine"]);
     let head = project.repo.git(&["rev-parse", "HEAD"]);

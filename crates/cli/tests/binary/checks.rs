@@ -1,6 +1,6 @@
 //! The project's checks: run by the engine after the agent, kept as evidence beside the claims.
 
-use crate::support::{Transcript, add, crewed, field, is_alive, read_when_written};
+use crate::support::{Transcript, add, field, is_alive, read_when_written, with_agents};
 use regatta_testkit::wait::until;
 
 const CHECKS: &str =
@@ -8,7 +8,7 @@ const CHECKS: &str =
 
 #[test]
 fn evidence_stands_beside_the_claims() {
-    let project = crewed(CHECKS);
+    let project = with_agents(CHECKS);
     let mut transcript = Transcript::new(&project);
     let title = ["task", "add", "a task", "--criterion", "It is written (check: written)"];
     transcript.run(
@@ -28,7 +28,7 @@ fn evidence_stands_beside_the_claims() {
 
 #[test]
 fn a_policy_does_not_approve_what_the_checks_refuse() {
-    let project = crewed(&format!("[project]\napproval = \"auto\"\n{CHECKS}"));
+    let project = with_agents(&format!("[project]\napproval = \"auto\"\n{CHECKS}"));
     add(&project, "a task");
     let error = project.refusal(&["task", "assign", "1", "--agent", "worker"]);
     assert_eq!(error["code"], "CHECKS_FAILED");
@@ -40,14 +40,14 @@ fn a_policy_does_not_approve_what_the_checks_refuse() {
 
 #[test]
 fn a_policy_approves_what_the_checks_pass() {
-    let project = crewed("[project]\napproval = \"auto\"\n[checks]\nwritten = \"test -f task-1.txt\"\n");
+    let project = with_agents("[project]\napproval = \"auto\"\n[checks]\nwritten = \"test -f task-1.txt\"\n");
     add(&project, "a task");
     assert_eq!(project.json(&["task", "assign", "1", "--agent", "worker"])["column"], "verified");
 }
 
 #[test]
 fn a_cancel_does_not_wait_for_a_check() {
-    let project = crewed("[checks]\nendless = 'echo $$ > ../../checking; exec sleep 1000'\n");
+    let project = with_agents("[checks]\nendless = 'echo $$ > ../../checking; exec sleep 1000'\n");
     add(&project, "a task");
     let assign = project.start(&["task", "assign", "1", "--agent", "worker"]);
     let pid = read_when_written(&project.path().join(".regatta/checking"));
@@ -60,7 +60,7 @@ fn a_cancel_does_not_wait_for_a_check() {
 
 #[test]
 fn a_check_that_takes_too_long_has_failed() {
-    let project = crewed("[limits]\ncheck_wall = \"200ms\"\n[checks]\nendless = \"sleep 1000\"\n");
+    let project = with_agents("[limits]\ncheck_wall = \"200ms\"\n[checks]\nendless = \"sleep 1000\"\n");
     add(&project, "a task");
     let task = project.json(&["task", "assign", "1", "--agent", "worker"]);
     assert_eq!(task["column"], "waiting_approval");

@@ -1,11 +1,11 @@
 //! `regatta doctor`: finds what a crash or a hand left behind, and fixes it without losing anything.
 
-use crate::support::{Transcript, add, add_and_assign, crewed, is_alive, read_when_written, with_shell};
+use crate::support::{Transcript, add, add_and_assign, is_alive, read_when_written, with_agents, with_shell};
 use regatta_testkit::wait::until;
 
 #[test]
 fn an_orphan_worktree_and_an_orphan_branch_are_salvaged() {
-    let project = crewed("");
+    let project = with_agents("");
     let cancelled = add_and_assign(&project, "given up", "worker");
     project.json(&["task", "cancel", &cancelled]);
     project.repo.git(&["branch", "task/1", "refs/regatta/salvage/1/1"]);
@@ -50,7 +50,7 @@ fn a_process_that_nobody_watches_is_ended() {
 
 #[test]
 fn a_worktree_that_is_gone_is_told() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     std::fs::remove_dir_all(project.path().join(".regatta/worktrees/task-1")).expect("it can be removed");
     let mut transcript = Transcript::new(&project);
@@ -66,7 +66,7 @@ fn a_worktree_that_is_gone_is_told() {
 /// Versions of a task file that killed processes left behind, under names of today and of before.
 #[test]
 fn a_left_over_version_of_a_task_file_is_taken_in() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     let folder = project.path().join(".regatta/task-states");
     let text = std::fs::read_to_string(folder.join("task-1-state.md")).expect("the task has a file");
@@ -106,7 +106,7 @@ fn a_left_over_version_of_a_task_file_is_taken_in() {
 /// What a living process has in its hands is not its business.
 #[test]
 fn a_left_over_that_is_being_written_to_is_not_fixed() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     let path = project.path().join(".regatta/task-states/.regatta-task-1-none-Aa1111.tmp");
     let editor = std::fs::File::create(&path).expect("it can be made");

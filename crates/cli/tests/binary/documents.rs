@@ -1,6 +1,6 @@
 //! Epics and PRDs: what the verbs print, what they refuse, and what tasks and agents learn of them.
 
-use crate::support::{PROGRAM, Transcript, count_events, crewed, with_shell};
+use crate::support::{PROGRAM, Transcript, count_events, with_agents, with_shell};
 use regatta_testkit::binary::TestProject;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -33,7 +33,7 @@ const WALK: &[&[&str]] = &[
 ];
 
 fn with_prds() -> TestProject {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.write("docs/user-auth.md", PRD);
     project.repo.write("docs/User Auth (2).md", "No heading.\n");
     project

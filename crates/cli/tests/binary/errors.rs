@@ -1,10 +1,10 @@
 //! What the user sees when a command is refused: wrong names, dependencies, busy agents, payloads, usage.
 
-use crate::support::{Transcript, add, add_all, add_and_assign, count_events, crewed, kinds_from};
+use crate::support::{Transcript, add, add_all, add_and_assign, count_events, kinds_from, with_agents};
 
 #[test]
 fn names_that_do_not_exist() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     let before = count_events(&project);
     let mut transcript = Transcript::new(&project);
@@ -25,7 +25,7 @@ fn names_that_do_not_exist() {
 
 #[test]
 fn dependencies() {
-    let project = crewed("");
+    let project = with_agents("");
     add_all(&project, &["one", "two", "three"]);
     let mut transcript = Transcript::new(&project);
     transcript.run(&["task", "depends", "2", "1"]);
@@ -43,7 +43,7 @@ fn dependencies() {
 
 #[test]
 fn payloads() {
-    let project = crewed("");
+    let project = with_agents("");
     add_and_assign(&project, "a task", "worker");
     let text = |length: usize| "ü".repeat(length);
     let before = count_events(&project);
@@ -86,7 +86,7 @@ fn payloads() {
 
 #[test]
 fn a_command_id_is_for_one_command() {
-    let project = crewed("");
+    let project = with_agents("");
     let id = "0190aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee";
     let mut transcript = Transcript::new(&project);
     transcript.run(&["task", "add", "one", "--command-id", id]);
@@ -99,7 +99,7 @@ fn a_command_id_is_for_one_command() {
 
 #[test]
 fn wrong_usage() {
-    let project = crewed("");
+    let project = with_agents("");
     let mut transcript = Transcript::new(&project);
     let wrong: &[&[&str]] = &[
         &[],

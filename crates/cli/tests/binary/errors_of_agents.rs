@@ -1,7 +1,7 @@
 //! What the user sees when a worktree cannot be created, or a session does not start or fails.
 
 use crate::support::{
-    CREW, PROGRAM, Transcript, add, add_and_assign, count_events, crewed, field, with_shell,
+    AGENTS, PROGRAM, Transcript, add, add_and_assign, count_events, field, with_agents, with_shell,
 };
 use regatta_testkit::binary::TestProject;
 
@@ -15,7 +15,7 @@ fn assert_nothing_left(project: &TestProject, task: &str) {
 
 #[test]
 fn a_file_in_the_way_of_the_worktree() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add(&project, "a task");
     project.repo.write(".regatta/worktrees/task-1", "mine\n");
     let mut transcript = Transcript::new(&project);
@@ -32,7 +32,7 @@ fn a_file_in_the_way_of_the_worktree() {
 
 #[test]
 fn a_set_up_that_fails() {
-    let project = crewed("[worktree]\nsetup = \"echo half > half.txt; echo no network >&2; exit 4\"");
+    let project = with_agents("[worktree]\nsetup = \"echo half > half.txt; echo no network >&2; exit 4\"");
     let task = add(&project, "a task");
     let mut transcript = Transcript::new(&project);
     transcript.run(&["task", "assign", &task, "--agent", "worker"]);
@@ -87,7 +87,7 @@ fn a_session_of_a_program_that_ends_badly() {
 
 #[test]
 fn each_fault_of_a_script_has_its_class() {
-    let project = TestProject::new(PROGRAM, CREW);
+    let project = TestProject::new(PROGRAM, AGENTS);
     for (fault, code) in [
         ("crash", "AGENT_SESSION_FAILED"),
         ("rate_limit", "RATE_LIMITED"),

@@ -1,11 +1,11 @@
 //! What the user sees when a diff is not merged, and what stays as it was.
 
-use crate::support::{Transcript, add_and_assign, count_events, crewed, field};
+use crate::support::{Transcript, add_and_assign, count_events, field, with_agents};
 use regatta_testkit::repo::{commit_in, fingerprint};
 
 #[test]
 fn a_conflict_names_the_files_and_touches_nothing() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     project.repo.write("task-1.txt", "another text\n");
     let head = project.repo.commit("meanwhile");
@@ -23,7 +23,7 @@ fn a_conflict_names_the_files_and_touches_nothing() {
 
 #[test]
 fn changes_after_the_completion() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     let worktree = project.path().join(".regatta/worktrees/task-1");
     let events = count_events(&project);
@@ -49,7 +49,7 @@ fn changes_after_the_completion() {
 
 #[test]
 fn approvers_who_may_not() {
-    let mut project = crewed("[project]\nmembers = [\"first\", \"second\"]");
+    let mut project = with_agents("[project]\nmembers = [\"first\", \"second\"]");
     let task = add_and_assign(&project, "a task", "worker");
     let events = count_events(&project);
     let mut transcript = Transcript::new(&project);

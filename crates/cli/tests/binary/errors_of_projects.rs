@@ -1,6 +1,6 @@
 //! What the user sees when the project itself cannot be used: config, folder, repository, database, engine.
 
-use crate::support::{CREW, PROGRAM, Transcript, add, crewed, until_in};
+use crate::support::{AGENTS, PROGRAM, Transcript, add, until_in, with_agents};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::repo::write_program;
 use regatta_testkit::wait::until;
@@ -11,7 +11,7 @@ const USER_VERSION: std::ops::Range<usize> = 60..64;
 
 #[test]
 fn configs() {
-    let project = crewed("");
+    let project = with_agents("");
     let mut transcript = Transcript::new(&project);
     for config in [
         "[project]\nmax_concurent_agents = 2\n",
@@ -63,7 +63,7 @@ fn folders() {
 
 #[test]
 fn a_branch_that_is_not_there() {
-    let project = crewed("[project]\ndefault_branch = \"trunk\"");
+    let project = with_agents("[project]\ndefault_branch = \"trunk\"");
     add(&project, "a task");
     let mut transcript = Transcript::new(&project);
     transcript.run(&["task", "assign", "1", "--agent", "worker"]);
@@ -72,7 +72,7 @@ fn a_branch_that_is_not_there() {
 
 #[test]
 fn a_database_of_a_newer_version_is_not_touched() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     let path = project.path().join(".git/regatta/log.db");
     let mut bytes = std::fs::read(&path).expect("the database is there");
@@ -100,7 +100,7 @@ fn files_beside(path: &Path) -> Vec<String> {
 
 #[test]
 fn a_file_that_is_no_database() {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.write(".git/regatta/log.db", "this is not a database, and somebody may want it back\n");
     let path = project.path().join(".git/regatta/log.db");
     let before = std::fs::read(&path).expect("the file is there");
@@ -115,7 +115,7 @@ fn a_file_that_is_no_database() {
 
 #[test]
 fn a_second_engine_is_told_who_the_first_is() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     let first = project.start(&["up"]);
     // A task that is done shows that the engine is up.
@@ -135,7 +135,7 @@ fn a_second_engine_is_told_who_the_first_is() {
 
 #[test]
 fn no_git() {
-    let mut project = TestProject::new(PROGRAM, CREW);
+    let mut project = TestProject::new(PROGRAM, AGENTS);
     let programs = project.repo.outside().join("programs");
     std::fs::create_dir(&programs).expect("the folder can be made");
     project.set("PATH", programs.to_str().expect("the folder's name is text"));

@@ -1,6 +1,6 @@
 //! Several processes on one project: an engine and its followers, and readers of the log.
 
-use crate::support::{add, add_all, crewed, field, is_alive, read_when_written, until_in, with_shell};
+use crate::support::{add, add_all, field, is_alive, read_when_written, until_in, with_agents, with_shell};
 use regatta_testkit::binary::Running;
 use regatta_testkit::wait::{WAIT_MAX, until};
 use std::io::{BufRead, BufReader};
@@ -84,7 +84,7 @@ fn send_signal(pid: u32, name: &str) {
 
 #[test]
 fn events_from_a_number_on() {
-    let project = crewed("");
+    let project = with_agents("");
     add_all(&project, &["one", "two", "three"]);
     let numbers = |from: &str| -> Vec<u64> {
         let events = project.json(&["events", "--from", from]);
@@ -105,7 +105,7 @@ fn events_from_a_number_on() {
 
 #[test]
 fn events_as_they_happen() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "one");
     let mut command = project.command(&["--json", "events", "--follow"]);
     let mut child = command.spawn().expect("the binary can be started");

@@ -1,6 +1,6 @@
 //! Lists and engines that cost little: no git for a list, and at a start no look into files that have not changed.
 
-use crate::support::{add, crewed, kinds_from};
+use crate::support::{add, kinds_from, with_agents};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::repo::write_program;
 use regatta_testkit::wait::until;
@@ -26,7 +26,7 @@ fn read_if_there(path: &Path) -> String {
 
 #[test]
 fn a_list_starts_no_git() {
-    let mut project = crewed("");
+    let mut project = with_agents("");
     add(&project, "one");
     add(&project, "two");
     let before = [project.run(&["task", "list"]), project.run(&["--json", "task", "list"])];
@@ -41,7 +41,7 @@ fn a_list_starts_no_git() {
 
 #[test]
 fn an_edit_while_nobody_ran_that_keeps_size_and_time_is_read_by_the_next_engine() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     project.json(&["task", "add", "another", "--criterion", "it works"]);
     let path = file_of(&project, "1");
@@ -57,7 +57,7 @@ fn an_edit_while_nobody_ran_that_keeps_size_and_time_is_read_by_the_next_engine(
 
 #[test]
 fn a_file_that_was_deleted_while_nobody_ran_is_written_again_by_the_next_engine() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     let path = file_of(&project, "1");
     let text = read_if_there(&path);

@@ -1,6 +1,6 @@
 //! The shape of what each verb prints: JSON, text, progress without a terminal, help.
 
-use crate::support::{Transcript, crewed};
+use crate::support::{Transcript, with_agents};
 use regatta_testkit::binary::TestProject;
 
 /// A walk past every verb, with a task in every column at its end.
@@ -46,12 +46,12 @@ fn walk<'a>(project: &'a TestProject, before: &[&str]) -> Transcript<'a> {
 
 #[test]
 fn as_json() {
-    walk(&crewed(""), &["--json"]).check("output_json");
+    walk(&with_agents(""), &["--json"]).check("output_json");
 }
 
 #[test]
 fn as_text() {
-    walk(&crewed(""), &[]).check("output_text");
+    walk(&with_agents(""), &[]).check("output_text");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn help() {
 /// A full disk is reported, whatever the command; a reader that has enough, such as `head`, is not.
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "First"]);
     let cases: &[&[&str]] = &[
         &["task", "list"],

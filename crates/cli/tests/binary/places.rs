@@ -1,6 +1,6 @@
 //! Where the log is: in the git folder, where every linked worktree finds it and no `git clean` reaches it.
 
-use crate::support::{CREW, PROGRAM, Transcript, add, add_and_assign, count_events, crewed, field};
+use crate::support::{AGENTS, PROGRAM, Transcript, add, add_and_assign, count_events, field, with_agents};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::repo::git_in;
 use serde_json::json;
@@ -24,7 +24,7 @@ fn clean(folder: &Path) {
 
 #[test]
 fn a_linked_worktree_finds_the_same_board() {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.git(&["worktree", "add", "--quiet", "-b", "side", "../linked"]);
     let linked = ["-C", "../linked"];
     let at_linked = |words: &[&str]| project.json(&[&linked[..], words].concat());
@@ -69,7 +69,7 @@ fn in_a_bare_repository_the_worktree_where_init_ran_counts() {
 
 #[test]
 fn a_clean_takes_nothing_that_is_not_written_again() {
-    let project = crewed("");
+    let project = with_agents("");
     add_and_assign(&project, "a task", "worker");
     add(&project, "another");
     project.json(&["task", "progress", "2", "--did", "a step", "--issues", "none", "--next", "more"]);
@@ -91,7 +91,7 @@ fn a_clean_takes_nothing_that_is_not_written_again() {
 
 #[test]
 fn a_clean_while_an_engine_runs() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     let up = project.start(&["up"]);
     project.run(&["task", "assign", "1", "--agent", "worker", "--no-wait"]);
@@ -133,7 +133,7 @@ fn a_log_without_its_config_is_found_again_by_init() {
 
 #[test]
 fn an_old_log_is_moved_once() {
-    let project = crewed("");
+    let project = with_agents("");
     add_and_assign(&project, "a task", "worker");
     let events = count_events(&project);
     make_old(&project);
@@ -159,7 +159,7 @@ fn an_old_log_is_moved_once() {
 
 #[test]
 fn another_log_in_the_old_place_is_left_alone_and_reported() {
-    let (project, other) = (crewed(""), crewed(""));
+    let (project, other) = (with_agents(""), with_agents(""));
     add(&other, "of another project");
     add(&project, "a task");
     let _ = std::fs::remove_file(other.home().join("log.db-wal"));
@@ -174,7 +174,7 @@ fn another_log_in_the_old_place_is_left_alone_and_reported() {
 #[test]
 fn a_crash_at_any_step_of_the_move_is_finished_by_the_next_verb() {
     for point in ["move_log.taken", "move_log.transcripts_moved", "move_log.moved"] {
-        let project = crewed("");
+        let project = with_agents("");
         add_and_assign(&project, "a task", "worker");
         let events = project.json(&["events"]);
         make_old(&project);
@@ -189,7 +189,7 @@ fn a_crash_at_any_step_of_the_move_is_finished_by_the_next_verb() {
 
 #[test]
 fn a_setting_that_moved_says_so() {
-    let project = TestProject::new(PROGRAM, &format!("{CREW}\n[paths]\nsessions = \"logs\"\n"));
+    let project = TestProject::new(PROGRAM, &format!("{AGENTS}\n[paths]\nsessions = \"logs\"\n"));
     let refused = project.refusal(&["task", "list"]);
     assert_eq!(refused["code"], "CONFIG_INVALID");
     let message = refused["message"].as_str().expect("a message");
@@ -199,7 +199,7 @@ fn a_setting_that_moved_says_so() {
 
 #[test]
 fn a_submodule_without_a_project_belongs_to_the_one_around_it() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     let inner: PathBuf = project.path().join("vendor/inner");
     std::fs::create_dir_all(&inner).expect("a folder");

@@ -1,6 +1,8 @@
 //! The queue: tasks for a busy agent, several at once, and what does not hold up those behind it.
 
-use crate::support::{PROGRAM, Transcript, add, add_all, count_events, crewed, field, kinds_from, until_in};
+use crate::support::{
+    PROGRAM, Transcript, add, add_all, count_events, field, kinds_from, until_in, with_agents,
+};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::wait::until;
 use serde_json::{Value, json};
@@ -25,7 +27,7 @@ fn columns(answer: &Value) -> Vec<String> {
 
 #[test]
 fn a_busy_agent_or_a_full_project_queues_the_task() {
-    let project = crewed("[project]\nmax_concurrent_agents = 2");
+    let project = with_agents("[project]\nmax_concurrent_agents = 2");
     add_all(&project, &["one", "two", "three", "four"]);
     let mut transcript = Transcript::new(&project);
     transcript.run(&["task", "assign", "1", "--agent", "worker", "--no-wait"]);
@@ -59,7 +61,7 @@ fn a_busy_agent_or_a_full_project_queues_the_task() {
 
 #[test]
 fn six_tasks_and_three_agents_need_nobody_to_wait() {
-    let project = crewed("");
+    let project = with_agents("");
     let config = read_config(&project).replace("breaker.toml", "worker.toml");
     project.repo.write(".regatta/config.toml", &config);
     add_all(&project, &["1", "2", "3", "4", "5", "6"]);
@@ -91,7 +93,7 @@ fn all_tasks_of_an_agent_with_many_instances_are_done() {
 
 #[test]
 fn one_refused_task_does_not_stop_the_others() {
-    let project = crewed("");
+    let project = with_agents("");
     add_all(&project, &["one", "two", "three"]);
     project.json(&["task", "depends", "2", "3"]);
     let outcome = project.run(&["--json", "task", "assign", "1", "9", "2", "1", "--agent", "worker"]);
@@ -107,7 +109,7 @@ fn one_refused_task_does_not_stop_the_others() {
 
 #[test]
 fn the_agent_may_be_left_out() {
-    let project = crewed("");
+    let project = with_agents("");
     add_all(&project, &["one", "two"]);
     let error = project.refusal(&["task", "assign", "1"]);
     assert_eq!(error["code"], "VALIDATION_ERROR");

@@ -6,7 +6,7 @@ use regatta_testkit::wait::until;
 use serde_json::{Value, json};
 
 /// Who plays the roles; `coder` is defined by each test.
-const CREW: &str = r#"
+const AGENTS: &str = r#"
 [agents.planner]
 kind = "scripted"
 script = ".regatta/scripts/spec.toml"
@@ -192,7 +192,7 @@ pub(crate) fn listening() -> TestProject {
 
 fn project(approval: &str, worker: &str) -> TestProject {
     let config =
-        format!("[project]\ndefault_branch = \"main\"\napproval = \"{approval}\"\n\n{worker}\n{CREW}");
+        format!("[project]\ndefault_branch = \"main\"\napproval = \"{approval}\"\n\n{worker}\n{AGENTS}");
     let project = TestProject::new(PROGRAM, &config);
     let task = |number: u32| {
         format!(

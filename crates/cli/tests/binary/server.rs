@@ -1,6 +1,6 @@
 //! `regatta up` with its server, `regatta url` and `regatta token`, and the same objects from both sides.
 
-use crate::support::{add, crewed};
+use crate::support::{add, with_agents};
 use regatta_testkit::binary::{Running, TestProject};
 use regatta_testkit::wait::until;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn get(project: &TestProject, port: u16, path: &str) -> Value {
 
 #[test]
 fn the_api_and_the_command_line_show_the_same_objects() {
-    let project = crewed("");
+    let project = with_agents("");
     let prd = project.repo.outside().join("shop.md");
     std::fs::write(&prd, "# Shop\n").unwrap();
     project.json(&["prd", "add", prd.to_str().unwrap()]);
@@ -88,7 +88,7 @@ fn output_of(project: &TestProject, port: u16) -> String {
 
 #[test]
 fn the_address_is_printed_and_a_second_up_says_where_the_first_is() {
-    let project = crewed("");
+    let project = with_agents("");
     let refused = project.refusal(&["url"]);
     assert_eq!(refused["code"], "SERVER_NOT_RUNNING");
     let (first, port) = up(&project);

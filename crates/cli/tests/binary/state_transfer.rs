@@ -1,6 +1,6 @@
 //! `regatta state export` and `regatta state import`: a project on another clone, and files that are none.
 
-use crate::support::{PROGRAM, add, add_and_assign, crewed};
+use crate::support::{PROGRAM, add, add_and_assign, with_agents};
 use regatta_testkit::binary::{Outcome, TestProject};
 use regatta_testkit::repo::{git_in, sealed_git};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ const BLOCK: usize = 512;
 
 /// A project with a task that is merged, one that waits for approval, one that was cancelled, and one in the backlog.
 fn worked() -> TestProject {
-    let project = crewed("");
+    let project = with_agents("");
     add_and_assign(&project, "merged", "worker");
     project.json(&["task", "approve", "1"]);
     add_and_assign(&project, "waiting", "worker");
@@ -112,7 +112,7 @@ fn a_log_that_has_events_is_not_replaced() {
 
 #[test]
 fn an_export_is_whole_while_an_engine_is_at_work() {
-    let project = crewed("[project]\nmax_concurrent_agents = 4\n");
+    let project = with_agents("[project]\nmax_concurrent_agents = 4\n");
     let up = project.start(&["up"]);
     let file = project.repo.outside().join("state.tar");
     for round in 1..=5 {

@@ -10,7 +10,7 @@ use std::path::Path;
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_regatta");
 
 /// Agents that do ordinary work (`worker`, `helper`) or break off after it (`breaker`).
-pub(crate) const CREW: &str = r#"
+pub(crate) const AGENTS: &str = r#"
 [agents.worker]
 kind = "scripted"
 script = ".regatta/scripts/worker.toml"
@@ -39,9 +39,9 @@ const BREAKER: &str = r#"
 step = [{ write = { path = "task-${task}.txt", text = "half of it\n" } }, { fault = "crash" }]
 "#;
 
-/// Makes a project with the agents of [`CREW`], after the lines of the config in `settings`.
-pub(crate) fn crewed(settings: &str) -> TestProject {
-    let project = TestProject::new(PROGRAM, &format!("{settings}\n{CREW}"));
+/// Makes a project with the agents of [`AGENTS`], after the lines of the config in `settings`.
+pub(crate) fn with_agents(settings: &str) -> TestProject {
+    let project = TestProject::new(PROGRAM, &format!("{settings}\n{AGENTS}"));
     project.repo.write(".regatta/scripts/worker.toml", WORKER);
     project.repo.write(".regatta/scripts/breaker.toml", BREAKER);
     project

@@ -1,6 +1,6 @@
 //! Task files, archives and copied files that are links or lost a part of themselves: none of it is an edit.
 
-use crate::support::{add, crewed, field, kinds_from};
+use crate::support::{add, field, kinds_from, with_agents};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::wait::until;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 fn with_task() -> TestProject {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works", "--criterion", "it is nice"]);
     project
 }
@@ -231,7 +231,7 @@ fn the_file_of_no_task_is_reported_and_left_alone() {
 
 #[test]
 fn a_copied_link_stays_a_link_and_one_that_leads_out_is_refused() {
-    let project = crewed("[worktree]\ncopy = [\"settings\"]\n");
+    let project = with_agents("[worktree]\ncopy = [\"settings\"]\n");
     project.repo.write(".gitignore", "settings\nlocal\n");
     project.repo.commit("ignore");
     add(&project, "a task");

@@ -1,6 +1,6 @@
 //! What an edit of a task file becomes in the log, and who is said to have made it.
 
-use crate::support::{crewed, field, with_shell};
+use crate::support::{field, with_agents, with_shell};
 use regatta_testkit::binary::TestProject;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ const SESSION: &str = "### Session 1 - 2026-01-02 10:00\n**Did:** this\n**Issues
 
 #[test]
 fn every_kind_of_edit_becomes_its_event_with_who_made_it() {
-    let project = crewed("");
+    let project = with_agents("");
     let text = ["task", "add", "a task", "--description", "Paint it.", "--criterion", "it works"];
     project.json(&text);
     for (old, new, kind, key, value) in [
@@ -123,7 +123,7 @@ fn the_edits_of_an_agent_are_its_own_and_those_of_a_verb_the_users() {
 
 #[test]
 fn what_two_sides_wrote_in_one_place_is_kept_visibly() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     // Killed when the tick is in the log, and not yet in the file.
     let tick = ["task", "criteria", "1", "--check", "1"];

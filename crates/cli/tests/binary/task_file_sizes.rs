@@ -1,6 +1,6 @@
 //! Large task files: what `task show` says of them, and that old sessions are archived between two sessions.
 
-use crate::support::{Transcript, add, crewed, field, kinds_from, with_shell};
+use crate::support::{Transcript, add, field, kinds_from, with_agents, with_shell};
 use regatta_testkit::binary::TestProject;
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ fn with_entries(text: &str, entries: &[String]) -> String {
 
 #[test]
 fn what_is_said_of_a_file() {
-    let project = crewed("");
+    let project = with_agents("");
     let mut transcript = Transcript::new(&project);
     transcript.run(&["task", "add", "a task", "--criterion", "it works"]);
     transcript.run(&["task", "show", "1"]);

@@ -1,6 +1,6 @@
 //! What a task file and the lists say of a task: its repository, upstream tasks, stale inputs, sizes.
 
-use crate::support::{add, crewed, field};
+use crate::support::{add, field, with_agents};
 use regatta_testkit::binary::TestProject;
 
 fn read(project: &TestProject, task: &str) -> String {
@@ -18,7 +18,7 @@ fn write(project: &TestProject, task: &str, old: &str, new: &str) {
 
 #[test]
 fn a_file_names_its_repository_and_says_when_upstream_wrote_nothing() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "first");
     project.json(&["task", "add", "second", "--depends", "1"]);
     assert!(
@@ -40,7 +40,7 @@ fn a_file_names_its_repository_and_says_when_upstream_wrote_nothing() {
 
 #[test]
 fn stale_inputs_and_large_files_show_where_people_look() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "first");
     project.json(&["task", "add", "second", "--depends", "1"]);
     write(&project, "1", "(To be completed)", "### Summary\nthe first answer");

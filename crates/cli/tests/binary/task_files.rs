@@ -1,6 +1,6 @@
 //! Task files: written by the engine, edited by agents and people, and nothing anybody wrote is lost.
 
-use crate::support::{Transcript, add, crewed, field, kinds_from, until_in, with_shell};
+use crate::support::{Transcript, add, field, kinds_from, until_in, with_agents, with_shell};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::wait::until;
 use std::io::Write;
@@ -26,7 +26,7 @@ fn left_overs(project: &TestProject) -> Vec<String> {
 
 #[test]
 fn the_verbs_of_a_task_file() {
-    let project = crewed("");
+    let project = with_agents("");
     let mut transcript = Transcript::new(&project);
     transcript.run(&["task", "add", "a task", "--criterion", "it works", "--criterion", "it is nice"]);
     transcript.run(&["task", "criteria", "1", "--check", "2"]);
@@ -43,7 +43,7 @@ fn the_verbs_of_a_task_file() {
 
 #[test]
 fn an_edit_while_nothing_runs_is_noticed_and_kept() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     let text = read(&project, "1");
     let edited = text.replace("- [ ] it works", "- [x] it works\n- [ ] it is new") + "\n## Notes\nmine\n";
@@ -57,7 +57,7 @@ fn an_edit_while_nothing_runs_is_noticed_and_kept() {
 
 #[test]
 fn an_edit_while_an_engine_runs_is_noticed_at_once() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     let up = project.start(&["up"]);
     let text = read(&project, "1");
@@ -83,7 +83,7 @@ fn an_agent_is_told_of_its_file_and_its_edits_are_taken_for_its_own() {
 
 #[test]
 fn what_a_task_says_reaches_its_dependents_and_a_later_change_makes_it_stale() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "first");
     project.json(&["task", "add", "second", "--depends", "1"]);
     let say = |old: &str, new: &str| {
@@ -107,7 +107,7 @@ fn what_a_task_says_reaches_its_dependents_and_a_later_change_makes_it_stale() {
 
 #[test]
 fn a_file_that_is_no_text_is_set_aside_and_made_anew() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     let before = read(&project, "1");
     std::fs::write(path(&project, "1"), b"\xff\xfe").expect("the file can be written");
@@ -120,7 +120,7 @@ fn a_file_that_is_no_text_is_set_aside_and_made_anew() {
 
 #[test]
 fn a_file_that_was_deleted_is_made_anew() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     let before = read(&project, "1");
     std::fs::remove_file(path(&project, "1")).expect("the file can be removed");
@@ -130,7 +130,7 @@ fn a_file_that_was_deleted_is_made_anew() {
 
 #[test]
 fn a_program_that_had_the_file_open_before_a_write_is_heard_after_it() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     let mut editor =
         std::fs::File::options().append(true).open(path(&project, "1")).expect("it can be opened");
@@ -147,7 +147,7 @@ fn a_program_that_had_the_file_open_before_a_write_is_heard_after_it() {
 
 #[test]
 fn a_file_in_the_middle_of_a_write_is_not_taken_for_a_whole_one() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     let text = read(&project, "1");
     let mut editor = std::fs::File::create(path(&project, "1")).expect("it can be emptied");
@@ -170,7 +170,7 @@ fn a_file_in_the_middle_of_a_write_is_not_taken_for_a_whole_one() {
 
 #[test]
 fn an_engine_hears_a_program_that_had_the_file_open_as_soon_as_it_is_done() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     let up = project.start(&["up"]);
     let mut editor =
@@ -186,7 +186,7 @@ fn an_engine_hears_a_program_that_had_the_file_open_as_soon_as_it_is_done() {
 #[test]
 fn many_processes_and_an_editor_on_one_file_lose_nothing() {
     const WRITERS: usize = 6;
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["task", "add", "a task", "--criterion", "it works"]);
     let up = project.start(&["up"]);
     let writers: Vec<_> = (0..WRITERS)
@@ -229,7 +229,7 @@ fn many_processes_and_an_editor_on_one_file_lose_nothing() {
 
 #[test]
 fn old_sessions_are_archived_and_no_byte_of_them_is_lost() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "a task");
     for number in 1..=8 {
         project.json(&["task", "progress", "1", "--did", &format!("did-{number}"), "--next", "more"]);

@@ -1,7 +1,7 @@
 //! The verbs beside the five commands: every recovery that an error names can be followed, and daily work is possible.
 
 use crate::support::{
-    PROGRAM, Transcript, add, add_all, add_and_assign, count_events, crewed, field, kinds_from,
+    PROGRAM, Transcript, add, add_all, add_and_assign, count_events, field, kinds_from, with_agents,
 };
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::repo::{commit_in, git_in, write_below, write_program};
@@ -31,7 +31,7 @@ fn refused(project: &TestProject, arguments: &[&str]) -> Value {
 #[test]
 fn a_conflict_that_is_resolved_by_hand_is_submitted_and_approved() {
     for is_committed in [false, true] {
-        let project = crewed("[checks]\ntest = \"test -e task-1.txt\"");
+        let project = with_agents("[checks]\ntest = \"test -e task-1.txt\"");
         let task = add_and_assign(&project, "a task", "worker");
         project.repo.write("task-1.txt", "another text\n");
         project.repo.commit("meanwhile");
@@ -67,7 +67,7 @@ fn a_conflict_that_is_resolved_by_hand_is_submitted_and_approved() {
 
 #[test]
 fn a_dirty_worktree_is_submitted_and_approved() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     write_below(&worktree(&project, &task), "late.txt", "late\n");
     let error = project.refusal(&["task", "approve", &task]);
@@ -95,7 +95,7 @@ fn a_dirty_worktree_is_submitted_and_approved() {
 
 #[test]
 fn in_progress_submit_is_complete_by_whoever_s_hand() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "breaker");
     assert_eq!(field(&project, &task, "phase"), "halted");
     write_below(&worktree(&project, &task), "task-1.txt", "all of it\n");
@@ -110,7 +110,7 @@ fn in_progress_submit_is_complete_by_whoever_s_hand() {
 
 #[test]
 fn an_agent_whose_entry_is_gone_is_replaced() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     let config = project.path().join(".regatta/config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
@@ -128,7 +128,7 @@ fn an_agent_whose_entry_is_gone_is_replaced() {
 
 #[test]
 fn a_rejection_that_fails_does_not_count_and_another_agent_takes_it() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     let config = project.path().join(".regatta/config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
@@ -147,7 +147,7 @@ fn a_rejection_that_fails_does_not_count_and_another_agent_takes_it() {
 
 #[test]
 fn a_halted_task_goes_to_another_agent() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add(&project, "a task");
     refused(&project, &["task", "reassign", &task, "--agent", "helper"]);
     project.run(&["task", "assign", &task, "--agent", "breaker"]);
@@ -169,7 +169,7 @@ const SLOW: &str =
 
 #[test]
 fn a_running_session_is_stopped_first_if_asked_for() {
-    let project = crewed("");
+    let project = with_agents("");
     let config = project.path().join(".regatta/config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, format!("{text}\n{SLOW}")).unwrap();
@@ -191,7 +191,7 @@ fn a_running_session_is_stopped_first_if_asked_for() {
 
 #[test]
 fn a_person_does_a_task_without_an_agent() {
-    let project = crewed("[project]\nmax_concurrent_agents = 1");
+    let project = with_agents("[project]\nmax_concurrent_agents = 1");
     let task = add(&project, "mine");
     let mut transcript = Transcript::new(&project);
     transcript.run(&["task", "assign", &task, "--me"]);
@@ -225,7 +225,7 @@ fn a_person_does_a_task_without_an_agent() {
 
 #[test]
 fn a_task_is_edited_in_the_log_and_in_its_file() {
-    let project = crewed("");
+    let project = with_agents("");
     let task =
         project.json(&["task", "add", "a task", "--criterion", "It works", "--criterion", "It is fast"]);
     let task = task["id"].to_string();
@@ -293,7 +293,7 @@ fn a_task_is_edited_in_the_log_and_in_its_file() {
 
 #[test]
 fn a_deleted_task_is_gone_with_its_file_and_its_number() {
-    let project = crewed("");
+    let project = with_agents("");
     add_all(&project, &["one", "two", "three"]);
     project.json(&["task", "depends", "3", "2"]);
     let error = refused(&project, &["task", "delete", "2"]);
@@ -319,7 +319,7 @@ fn a_deleted_task_is_gone_with_its_file_and_its_number() {
 
 #[test]
 fn an_edit_in_the_file_of_a_deleted_task_is_kept() {
-    let project = crewed("");
+    let project = with_agents("");
     add(&project, "one");
     let path = task_file(&project, "1");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -332,7 +332,7 @@ fn an_edit_in_the_file_of_a_deleted_task_is_kept() {
 
 #[test]
 fn hidden_tasks_and_the_filters_of_the_list() {
-    let project = crewed("");
+    let project = with_agents("");
     project.json(&["epic", "add", "An epic"]);
     add_and_assign(&project, "first", "worker");
     project.json(&["task", "approve", "1"]);
@@ -364,7 +364,7 @@ fn hidden_tasks_and_the_filters_of_the_list() {
 
 #[test]
 fn the_log_is_filtered_by_task_and_type() {
-    let project = crewed("");
+    let project = with_agents("");
     add_all(&project, &["one", "two"]);
     let kinds = |arguments: &[&str]| -> Vec<String> {
         let events = project.json(&[&["events"], arguments].concat());
@@ -380,7 +380,7 @@ fn the_log_is_filtered_by_task_and_type() {
 
 #[test]
 fn the_worktree_opens_in_the_editor_or_in_a_shell() {
-    let mut project = crewed("");
+    let mut project = with_agents("");
     let task = add(&project, "a task");
     refused(&project, &["task", "open", &task]);
     project.json(&["task", "assign", &task, "--me"]);

@@ -1,7 +1,7 @@
 //! Every state that is not final has somebody it waits for and a deadline; and what waits for approval stays as it is.
 
 use crate::run_support::{CODER, scripted};
-use crate::support::{add, crewed, field, is_alive, read_when_written, until_in, with_shell};
+use crate::support::{add, field, is_alive, read_when_written, until_in, with_agents, with_shell};
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::repo::git_in;
 use regatta_testkit::wait::until;
@@ -101,7 +101,7 @@ fn each_state_says_whom_it_waits_for_and_until_when() {
 
 #[test]
 fn set_up_pauses_and_what_broke_off_have_a_deadline_too() {
-    let project = crewed(
+    let project = with_agents(
         "[limits]\nretries = 1\n[worktree]\nsetup = 'sh -c \"until [ -e ../../go ]; do sleep 0.05; done\"'\n",
     );
     let _up = Up::start(&project);

@@ -1,7 +1,7 @@
 //! What a policy leaves to a person, and what a person approves knowingly.
 
 use crate::run_support::{CODER, scripted};
-use crate::support::{crewed, field};
+use crate::support::{field, with_agents};
 use regatta_testkit::terminal::AtTerminal;
 
 const AUTO: &str = "[project]\napproval = \"auto\"\n";
@@ -12,7 +12,7 @@ step = [{ write = { path = ".gitattributes", text = "* -diff\n" } }]
 
 #[test]
 fn a_policy_leaves_open_criteria_to_a_person_who_needs_anyway() {
-    let project = crewed(AUTO);
+    let project = with_agents(AUTO);
     project.json(&["task", "add", "a task", "--criterion", "one", "--criterion", "two"]);
     let error = project.refusal(&["task", "assign", "1", "--agent", "worker"]);
     assert_eq!(error["code"], "TASK_NOT_WHOLE");
@@ -28,7 +28,7 @@ fn a_policy_leaves_open_criteria_to_a_person_who_needs_anyway() {
 
 #[test]
 fn what_the_engine_obeys_is_a_persons_and_takes_more_than_a_key() {
-    let project = crewed(AUTO);
+    let project = with_agents(AUTO);
     project.repo.write(".regatta/scripts/worker.toml", SETUP);
     project.json(&["task", "add", "a task"]);
     assert_eq!(project.refusal(&["task", "assign", "1", "--agent", "worker"])["code"], "TASK_NOT_WHOLE");
@@ -58,7 +58,7 @@ fn a_key_typed_before_the_question_is_no_answer() {
 
 #[test]
 fn a_target_that_was_reset_makes_the_approval_stale() {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.write("more.txt", "more\n");
     project.repo.commit("more");
     project.json(&["task", "add", "a task"]);
@@ -71,7 +71,7 @@ fn a_target_that_was_reset_makes_the_approval_stale() {
 /// The approval is in the log when the target is reset, and the merge finds that.
 #[test]
 fn a_target_that_was_reset_after_the_approval_is_not_merged_into() {
-    let project = crewed("");
+    let project = with_agents("");
     project.repo.write("more.txt", "more\n");
     project.repo.commit("more");
     project.json(&["task", "add", "a task"]);
@@ -95,7 +95,7 @@ fn a_target_that_was_reset_after_the_approval_is_not_merged_into() {
 
 #[test]
 fn what_waits_for_a_person_has_a_deadline_and_is_then_overdue() {
-    let project = crewed("[limits]\nreview = \"1ms\"\n");
+    let project = with_agents("[limits]\nreview = \"1ms\"\n");
     project.json(&["task", "add", "a task"]);
     let task = project.json(&["task", "assign", "1", "--agent", "worker"]);
     assert_eq!(task["waitsFor"], "you");

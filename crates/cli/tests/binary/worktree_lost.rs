@@ -1,6 +1,6 @@
 //! A worktree that somebody deleted, and a branch that cannot be merged, are named for what they are.
 
-use crate::support::{add, add_and_assign, crewed, field, with_shell};
+use crate::support::{add, add_and_assign, field, with_agents, with_shell};
 use serde_json::Value;
 
 fn assert_missing(error: &Value, task: &str) {
@@ -15,7 +15,7 @@ fn assert_missing(error: &Value, task: &str) {
 
 #[test]
 fn a_deleted_worktree_says_so_and_is_made_again() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add_and_assign(&project, "a task", "worker");
     let worktree = project.path().join(".regatta/worktrees/task-1");
     std::fs::remove_dir_all(&worktree).expect("it is there");
@@ -30,7 +30,7 @@ fn a_deleted_worktree_says_so_and_is_made_again() {
 
 #[test]
 fn work_in_a_deleted_worktree_is_not_completed() {
-    let project = crewed("");
+    let project = with_agents("");
     let task = add(&project, "a task");
     project.run(&["task", "assign", &task, "--agent", "breaker"]);
     std::fs::remove_dir_all(project.path().join(".regatta/worktrees/task-1")).expect("it is there");

@@ -12,7 +12,7 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
     let wanted = find_wanted(situation, assign)?;
     let agent_id = match assign.is_recorded {
         true => wanted,
-        false => situation.crew.find_agent(situation.settings, &wanted)?,
+        false => situation.assignments.find_agent(situation.settings, &wanted)?,
     };
     Ok(vec![Event::TaskAssigned {
         task_id: task.id,
@@ -23,7 +23,7 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
         base: assign.start.base.clone(),
         path: format!("{}/task-{}", assign.start.folder, task.id),
         attempt: task.attempts + 1,
-        working: situation.crew.count_working(),
+        working: situation.assignments.count_working(),
         limit: situation.settings.max_concurrent_agents,
         run_id: assign.run,
         from: assign.start.from.clone(),
@@ -44,7 +44,7 @@ pub(crate) fn wait_for(
     let wanted = find_wanted(situation, assign)?;
     let priority = assign.priority.unwrap_or(task.priority);
     let (code, working, limit) = (shortage.code(), shortage.working(), shortage.limit());
-    let events = queue::join(situation.crew, task, &wanted, priority, &shortage);
+    let events = queue::join(situation.assignments, task, &wanted, priority, &shortage);
     Ok(Decision { events, answer: Answer::Queued { code, working, limit } })
 }
 
@@ -82,16 +82,16 @@ pub(crate) fn has_available_agent(situation: &Situation<'_>, attempt: &Attempt<'
     }
     let wanted = find_wanted(situation, assign)?;
     if wanted.is_any() {
-        situation.crew.check_places(situation.settings)?;
+        situation.assignments.check_places(situation.settings)?;
     }
-    situation.crew.find_agent(situation.settings, &wanted)?;
+    situation.assignments.find_agent(situation.settings, &wanted)?;
     Ok(())
 }
 
 pub(crate) fn within_concurrency_limit(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
     // What a person does takes no agent's place.
     if let Command::Assign(_) = attempt.command {
-        situation.crew.check_places(situation.settings)?;
+        situation.assignments.check_places(situation.settings)?;
     }
     Ok(())
 }

@@ -132,7 +132,7 @@ mod tests {
             "limit 1; add; add; add; assign 1 alpha; assign 2 beta; assign 3 beta; depend 2 +1; cancel 1; settle 1",
         );
         let may = |task| world.tasks[&task].dependencies.is_empty();
-        let next = world.crew.find_next_where(&world.settings, may).map(|queued| queued.task);
+        let next = world.assignments.find_next_where(&world.settings, may).map(|queued| queued.task);
         assert_eq!(next, Some(id(3)));
     }
 }

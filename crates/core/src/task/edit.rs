@@ -61,10 +61,10 @@ mod tests {
     fn a_new_priority_moves_a_queued_task() {
         let mut world =
             World::given("limit 1; add; add; add; assign 2 alpha; assign 3 beta low; assign 1 beta low");
-        assert_eq!(world.crew.find_place(id(1)), Some(2));
+        assert_eq!(world.assignments.find_place(id(1)), Some(2));
         assert_eq!(edit(&mut world, titled("Sooner")), Ok(()));
-        assert_eq!(world.crew.find_place(id(1)), Some(1));
-        assert_eq!(crate::replay_crew(&world.facts), world.crew);
+        assert_eq!(world.assignments.find_place(id(1)), Some(1));
+        assert_eq!(crate::replay_assignments(&world.facts), world.assignments);
     }
 
     #[test]

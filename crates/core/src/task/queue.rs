@@ -1,20 +1,20 @@
 //! The queue: how a task joins it, leaves it, and shows that it cannot be assigned.
 //!
-//! Who is next is for [`Crew`] to say; it is folded from the same facts.
+//! Who is next is for [`Assignments`] to say; it is folded from the same facts.
 
 use super::Task;
-use crate::{AgentId, Crew, Event, Failure, Priority, Queued, Refusal, Shortage};
+use crate::{AgentId, Assignments, Event, Failure, Priority, Queued, Refusal, Shortage};
 
 /// Puts a task into the queue, or changes for whom it waits and how urgent it is. It keeps its age.
 pub(crate) fn join(
-    crew: &Crew,
+    assignments: &Assignments,
     task: &Task,
     agent: &AgentId,
     priority: Priority,
     shortage: &Shortage,
 ) -> Vec<Event> {
     let is_same = |queued: &Queued| queued.agent == *agent && queued.priority == priority;
-    if crew.find_queued(task.id).is_some_and(is_same) {
+    if assignments.find_queued(task.id).is_some_and(is_same) {
         return Vec::new();
     }
     vec![Event::TaskQueued {
@@ -28,16 +28,16 @@ pub(crate) fn join(
 }
 
 /// Takes a task out of the queue.
-pub(crate) fn dequeue(crew: &Crew, task: &Task) -> Result<Vec<Event>, Refusal> {
-    match crew.find_queued(task.id) {
+pub(crate) fn dequeue(assignments: &Assignments, task: &Task) -> Result<Vec<Event>, Refusal> {
+    match assignments.find_queued(task.id) {
         Some(queued) => Ok(vec![Event::TaskDequeued { task_id: task.id, agent_id: queued.agent.clone() }]),
         None => Err(Refusal::NotQueued { task: task.id, column: task.column() }),
     }
 }
 
 /// Records why a queued task is not assigned although there is room; once, not at every look.
-pub(crate) fn note_unassignable(crew: &Crew, task: &Task, failure: &Failure) -> Vec<Event> {
-    match crew.find_queued(task.id) {
+pub(crate) fn note_unassignable(assignments: &Assignments, task: &Task, failure: &Failure) -> Vec<Event> {
+    match assignments.find_queued(task.id) {
         Some(queued) if task.error.as_ref() != Some(failure) => vec![Event::TaskAssignFailed {
             task_id: task.id,
             agent_id: queued.agent.clone(),

@@ -108,7 +108,7 @@ fn of_queue(
     actor: &Actor,
     reassign: &Reassign,
 ) -> Result<Decision, Refusal> {
-    if situation.crew.find_place(task.id).is_none() {
+    if situation.assignments.find_place(task.id).is_none() {
         return Err(not_legal(
             task,
             "it is in backlog and assigned to nobody".to_owned(),

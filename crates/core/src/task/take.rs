@@ -17,7 +17,7 @@ pub(crate) fn take(situation: &Situation<'_>, task: &Task, actor: &Actor, take: 
         base: take.start.base.clone(),
         path: format!("{}/task-{}", take.start.folder, task.id),
         attempt: task.attempts + 1,
-        working: situation.crew.count_working(),
+        working: situation.assignments.count_working(),
         limit: situation.settings.max_concurrent_agents,
         run_id: None,
         from: take.start.from.clone(),

@@ -252,8 +252,12 @@ impl World {
         if !word.is_empty() {
             text.push_str(&format!("/{}", word.to_lowercase()));
         }
-        if let Some(berth) = self.crew.berths.get(&task.id) {
-            text.push_str(&format!(", {} {}", berth.agent, format!("{:?}", berth.state).to_lowercase()));
+        if let Some(assignment) = self.assignments.held.get(&task.id) {
+            text.push_str(&format!(
+                ", {} {}",
+                assignment.agent,
+                format!("{:?}", assignment.state).to_lowercase()
+            ));
         }
         if task.hidden {
             text.push_str(", hidden");
@@ -269,12 +273,12 @@ impl World {
 
     fn render_queue(&self) -> String {
         let mut text = String::new();
-        for queued in self.crew.in_order() {
-            let place = self.crew.find_place(queued.task).unwrap();
+        for queued in self.assignments.in_order() {
+            let place = self.assignments.find_place(queued.task).unwrap();
             let priority = format!("{:?}", queued.priority).to_lowercase();
             text.push_str(&format!("{place}. #{} {priority} for {}\n", queued.task, queued.agent));
         }
-        let next = self.crew.find_next(&self.settings);
+        let next = self.assignments.find_next(&self.settings);
         text.push_str(&next.map_or("next: none\n".to_owned(), |queued| format!("next: #{}\n", queued.task)));
         text
     }

@@ -7,9 +7,9 @@ use super::{agent, commit, complete, evidence, failure};
 use crate::document::Catalogue;
 use crate::session::Budget;
 use crate::{
-    Actor, AgentSettings, Answer, Approval, Approve, Asker, Code, Command, Crew, Decision, Effect, Event,
-    Fact, Failure, Outcome, Plan, Refusal, Retries, Salvage, Seen, SessionEnd, Settings, Situation, Task,
-    TaskId, decide, effects,
+    Actor, AgentSettings, Answer, Approval, Approve, Asker, Assignments, Code, Command, Decision, Effect,
+    Event, Fact, Failure, Outcome, Plan, Refusal, Retries, Salvage, Seen, SessionEnd, Settings, Situation,
+    Task, TaskId, decide, effects,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 /// The first second of 2026, when the clock of every test starts.
 const NEW_YEAR: i64 = 1_767_225_600;
 
-/// Tasks, crew and plan as folded so far, with the facts and the effects that have no outcome.
+/// Tasks, assignments and plan as folded so far, with the facts and the effects that have no outcome.
 pub(crate) struct World {
     pub(crate) tasks: BTreeMap<TaskId, Task>,
-    pub(crate) crew: Crew,
+    pub(crate) assignments: Assignments,
     pub(crate) plan: Plan,
     pub(crate) catalogue: Catalogue,
     pub(crate) settings: Settings,
@@ -64,7 +64,7 @@ impl World {
         };
         World {
             tasks: BTreeMap::new(),
-            crew: Crew::default(),
+            assignments: Assignments::default(),
             plan: Plan::default(),
             catalogue: Catalogue::default(),
             settings,
@@ -80,7 +80,7 @@ impl World {
         let upstream = self.tasks.iter().map(|(id, task)| (*id, task.column())).collect();
         let situation = Situation {
             task: self.tasks.get(&id),
-            crew: &self.crew,
+            assignments: &self.assignments,
             plan: &self.plan,
             catalogue: &self.catalogue,
             upstream: &upstream,
@@ -101,7 +101,7 @@ impl World {
         let fact = Fact { at, actor: actor.clone(), event: event.clone() };
         let id = event.task();
         let task = Task::evolve(self.tasks.remove(&id), &fact);
-        self.crew = std::mem::take(&mut self.crew).evolve(&fact);
+        self.assignments = std::mem::take(&mut self.assignments).evolve(&fact);
         self.plan = std::mem::take(&mut self.plan).evolve(&fact);
         self.facts.push(fact);
         let task = task?;

@@ -13,8 +13,8 @@ use crate::commands::submission;
 use crate::core::document::Catalogue;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
-    Actor, AgentId, Answer, Approve, Assign, Assignee, Cancel, Code, Command, Complete, Create, Crew, Depend,
-    Feedback, FieldFault, FileText, News, Outcome, Plan, Priority, Reassign, Refusal, Reject, Revise,
+    Actor, AgentId, Answer, Approve, Assign, Assignee, Assignments, Cancel, Code, Command, Complete, Create,
+    Depend, Feedback, FieldFault, FileText, News, Outcome, Plan, Priority, Reassign, Refusal, Reject, Revise,
     Settings, Situation, Take, Task, TaskId, decide,
 };
 use crate::error::Error;
@@ -312,8 +312,8 @@ pub(crate) async fn approve_as(
     give(project, order, Command::Approve(approve)).await
 }
 
-pub(crate) async fn load_crew(project: &Project) -> Result<Crew, Error> {
-    Ok(Folded::<Crew>::load(project, log::crew_stream()).await?.state)
+pub(crate) async fn load_assignments(project: &Project) -> Result<Assignments, Error> {
+    Ok(Folded::<Assignments>::load(project, log::assignments_stream()).await?.state)
 }
 
 /// Decides, appends, and decides again when another command came first.
@@ -338,14 +338,14 @@ struct OnTask<'a> {
 struct Reads {
     id: TaskId,
     task: Folded<Option<Task>>,
-    crew: Folded<Crew>,
+    assignments: Folded<Assignments>,
     plan: Option<Folded<Plan>>,
     file: Option<Folded<FileText>>,
     catalogue: Option<Folded<Catalogue>>,
     upstream: BTreeMap<TaskId, Column>,
 }
 
-reads!(Reads: task, crew, plan, file, catalogue);
+reads!(Reads: task, assignments, plan, file, catalogue);
 
 impl Round for OnTask<'_> {
     type Reads = Reads;
@@ -357,11 +357,11 @@ impl Round for OnTask<'_> {
         let plan = if needs_plan { Some(load_plan(project).await?) } else { None };
         let next_id = || plan.as_ref().map_or(TaskId::FIRST, |plan| plan.state.next_id());
         let id = self.task.unwrap_or_else(next_id);
-        let streams = [log::task_stream(id), log::crew_stream()];
+        let streams = [log::task_stream(id), log::assignments_stream()];
         let mut loaded = project.store().load_many(&streams, SNAPSHOT_FORMAT).await?.into_iter();
         let mut next = || loaded.next().ok_or_else(missing_stream);
         let task: Folded<Option<Task>> = Folded::from_loaded(next()?)?;
-        let crew = Folded::from_loaded(next()?)?;
+        let assignments = Folded::from_loaded(next()?)?;
         let touches_file = matches!(command, Command::Edit(_) | Command::Report(Outcome::FileWritten { .. }));
         let file = if touches_file { Some(load_file(project, id).await?) } else { None };
         let is_filed = match command {
@@ -378,7 +378,7 @@ impl Round for OnTask<'_> {
             }
             _ => BTreeMap::new(),
         };
-        Ok(Reads { id, task, crew, plan, file, catalogue, upstream })
+        Ok(Reads { id, task, assignments, plan, file, catalogue, upstream })
     }
 
     fn decide(&self, reads: &mut Reads, batch: &mut Batch) -> Result<Verdict<Given>, Error> {
@@ -388,7 +388,7 @@ impl Round for OnTask<'_> {
         let (no_plan, no_catalogue) = (Plan::default(), Catalogue::default());
         let situation = Situation {
             task: reads.task.state.as_ref(),
-            crew: &reads.crew.state,
+            assignments: &reads.assignments.state,
             plan: reads.plan.as_ref().map_or(&no_plan, |plan| &plan.state),
             catalogue: reads.catalogue.as_ref().map_or(&no_catalogue, |catalogue| &catalogue.state),
             upstream: &reads.upstream,

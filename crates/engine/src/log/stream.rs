@@ -1,6 +1,6 @@
 //! Between the rules and the store: names of streams, facts as rows, states as snapshots.
 //!
-//! A task's events are in its own stream, `task/<id>`. Those that concern the crew are also in `crew`, and
+//! A task's events are in its own stream, `task/<id>`. Those that concern the assignments are also in `assignments`, and
 //! those that concern the plan in `plan`, so that a decision is checked against only the versions that it
 //! read. A stream holds events of one family, and its state folds only these; each family has its own
 //! streams.
@@ -10,7 +10,7 @@ use crate::core::message::{self, Inbox, Party, Post};
 use crate::core::run::{self, Run};
 use crate::core::session::{self, Account, Scope, Subject};
 use crate::core::{
-    Asker, Crew, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, RunId, Task, TaskId,
+    Asker, Assignments, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, RunId, Task, TaskId,
     effects,
 };
 use crate::error::Error;
@@ -46,8 +46,8 @@ impl Logged for Event {
     fn streams(&self) -> Vec<StreamName> {
         let task = self.task();
         let mut streams = vec![task_stream(task)];
-        if self.concerns_crew() {
-            streams.push(crew_stream());
+        if self.concerns_assignments() {
+            streams.push(assignments_stream());
         }
         if self.concerns_plan() {
             streams.push(plan_stream());
@@ -169,7 +169,7 @@ macro_rules! fold_by_evolving {
 }
 
 fold_by_evolving! {
-    Crew: Event,
+    Assignments: Event,
     FileText: Event,
     Plan: Event,
     run::Index: run::Event,
@@ -320,7 +320,7 @@ pub(crate) fn file_stream(task: TaskId) -> StreamName {
     name(format!("file/{task}"))
 }
 
-pub(crate) fn crew_stream() -> StreamName {
+pub(crate) fn assignments_stream() -> StreamName {
     name("crew".to_owned())
 }
 

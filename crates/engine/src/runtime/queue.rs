@@ -33,9 +33,11 @@ impl Server {
         self.refused.retain(|_, at| at.elapsed() < TRY_AGAIN_AFTER);
         let mut start: Option<Result<Start, Failure>> = None;
         loop {
-            let crew = orders::load_crew(project).await?;
+            let assignments = orders::load_assignments(project).await?;
             let may = |task: TaskId| scope.serves(task) && !self.refused.contains_key(&task);
-            let Some(next) = crew.find_next_where(&project.config().settings, may) else { return Ok(()) };
+            let Some(next) = assignments.find_next_where(&project.config().settings, may) else {
+                return Ok(());
+            };
             let start = match &mut start {
                 Some(start) => start,
                 none @ None => none.insert(see_start(project).await?),

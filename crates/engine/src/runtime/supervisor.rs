@@ -5,7 +5,7 @@
 
 use crate::commands::orders;
 use crate::core::run::{Hold, Phase, Run, Turn};
-use crate::core::{AgentId, Crew, RunId, Stage, Task, TaskId, WorkPhase};
+use crate::core::{AgentId, Assignments, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
 use crate::log::journal::{Entry, Journal};
 use crate::project::Project;
@@ -91,7 +91,7 @@ pub struct Supervisor {
 /// Several tasks to wait for.
 struct Wait {
     tasks: BTreeMap<TaskId, Task>,
-    crew: Crew,
+    assignments: Assignments,
     until: Until,
     /// Since when nobody could serve what is queued.
     idle: Option<Instant>,
@@ -167,7 +167,7 @@ impl Supervisor {
         for id in tasks {
             let task = wait.tasks[id].clone();
             let run = self.find_what_it_waits_for(&task).await?;
-            followed.push(Followed { task, run, is_queued: wait.crew.find_queued(*id).is_some() });
+            followed.push(Followed { task, run, is_queued: wait.assignments.find_queued(*id).is_some() });
         }
         Ok(followed)
     }
@@ -240,7 +240,7 @@ impl Supervisor {
             tasks.insert(*id, orders::get_task(&project, *id).await?);
         }
         self.claim(|own| own.tasks.extend(ids));
-        let mut wait = Wait { tasks, crew: Crew::default(), until, idle: None };
+        let mut wait = Wait { tasks, assignments: Assignments::default(), until, idle: None };
         let mut journal = Journal::after(&project, self.seen);
         let interrupt = self.interrupt.clone();
         let mut looked_at: Option<Instant> = None;
@@ -277,7 +277,7 @@ impl Supervisor {
     /// ours.
     async fn find_open(&mut self, wait: &mut Wait) -> Result<Vec<TaskId>, Error> {
         if wait.tasks.values().any(|task| matches!(task.stage, Stage::Backlog)) {
-            wait.crew = orders::load_crew(&self.project).await?;
+            wait.assignments = orders::load_assignments(&self.project).await?;
         }
         let mut open = Vec::new();
         for (id, task) in &wait.tasks {
@@ -299,7 +299,7 @@ impl Supervisor {
         let rests = task.is_at_rest() || task.waits_for_its_provider();
         match &task.stage {
             // A task that cannot be assigned has the reason in its error.
-            Stage::Backlog => Ok(wait.crew.find_queued(task.id).is_none() || task.error.is_some()),
+            Stage::Backlog => Ok(wait.assignments.find_queued(task.id).is_none() || task.error.is_some()),
             Stage::Verified(_) if rests => {
                 let run = find_run(&self.project, task).await?;
                 Ok(run.is_none_or(|run| !takes_up(&run, task)) || !self.is_heard(task).await?)
@@ -327,8 +327,8 @@ impl Supervisor {
     async fn find_engine(&mut self, wait: &mut Wait, open: &[TaskId]) -> Result<(), Error> {
         let settings = &self.project.config().settings;
         let waits_in_vain = |id: &TaskId| {
-            let queued = wait.crew.find_queued(*id);
-            queued.is_some_and(|queued| wait.crew.find_free(settings, &queued.agent).is_err())
+            let queued = wait.assignments.find_queued(*id);
+            queued.is_some_and(|queued| wait.assignments.find_free(settings, &queued.agent).is_err())
         };
         if !open.iter().all(waits_in_vain) {
             wait.idle = None;
@@ -348,7 +348,7 @@ impl Supervisor {
     /// Says what an interrupted wait leaves open, and how to continue.
     fn left_of(&self, wait: &Wait, open: &[TaskId]) -> Vec<String> {
         let is_served = self.is_served();
-        let say = |id: &TaskId| match wait.crew.find_queued(*id) {
+        let say = |id: &TaskId| match wait.assignments.find_queued(*id) {
             Some(queued) if matches!(wait.tasks[id].stage, Stage::Backlog) => format!(
                 "task #{id} is still queued for {}; {}`regatta task dequeue {id}` removes it",
                 queued.agent,
@@ -411,9 +411,9 @@ impl Supervisor {
     async fn say_who_is_held(&self, progress: Progress<'_>) -> Result<(), Error> {
         let Some(own) = self.own.as_ref().map(|own| own.borrow().clone()) else { return Ok(()) };
         let mut held = Vec::new();
-        for (task, berth) in orders::load_crew(&self.project).await?.berths {
-            if berth.state.is_working() && !own.has_task(&self.project, task).await? {
-                held.push((task, berth.agent));
+        for (task, assignment) in orders::load_assignments(&self.project).await?.held {
+            if assignment.state.is_working() && !own.has_task(&self.project, task).await? {
+                held.push((task, assignment.agent));
             }
         }
         if !held.is_empty() {

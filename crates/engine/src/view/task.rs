@@ -224,11 +224,12 @@ pub async fn list_tasks(project: &Project) -> Result<Vec<TaskView>, Error> {
 
 /// Returns the agents of the config.
 pub async fn list_agents(project: &Project) -> Result<Vec<AgentView>, Error> {
-    let crew = orders::load_crew(project).await?;
+    let assignments = orders::load_assignments(project).await?;
     let agents = project.config().agents.iter();
     let agent = |(id, entry): (&crate::core::AgentId, &crate::project::config::AgentEntry)| {
-        let berths: Vec<_> = crew.berths.iter().filter(|(_, berth)| berth.agent == *id).collect();
-        let state = berths.iter().map(|(_, berth)| berth.state).min_by_key(|state| rank(*state));
+        let held: Vec<_> =
+            assignments.held.iter().filter(|(_, assignment)| assignment.agent == *id).collect();
+        let state = held.iter().map(|(_, assignment)| assignment.state).min_by_key(|state| rank(*state));
         let (kind, note, command, script) = match &entry.program {
             Program::Scripted { script } => {
                 ("scripted", Some("plays a script, no model"), None, Some(script.display().to_string()))
@@ -243,7 +244,7 @@ pub async fn list_agents(project: &Project) -> Result<Vec<AgentView>, Error> {
             note,
             state: state.unwrap_or(AgentState::Idle),
             instances: entry.instances,
-            tasks: berths.iter().map(|(task, _)| **task).collect(),
+            tasks: held.iter().map(|(task, _)| **task).collect(),
             command,
             script,
             missing: readiness::find_missing(project, entry),
@@ -285,9 +286,9 @@ pub(crate) enum Stand<'a> {
 
 impl Around {
     pub(crate) async fn load(project: &Project) -> Result<Self, Error> {
-        let crew = orders::load_crew(project).await?;
+        let assignments = orders::load_assignments(project).await?;
         Ok(Around {
-            queue: crew
+            queue: assignments
                 .in_order()
                 .into_iter()
                 .zip(1..)

@@ -10,7 +10,9 @@ use crate::commands::run_orders::get_run;
 use crate::core::document::Catalogue;
 use crate::core::machine::Column;
 use crate::core::run::{self, Command, Phase, Run, find_board_items, task_of};
-use crate::core::{Actor, Code, Crew, Failure, Plan, RunId, Settings, Situation, Task, TaskId, decide};
+use crate::core::{
+    Actor, Assignments, Code, Failure, Plan, RunId, Settings, Situation, Task, TaskId, decide,
+};
 use crate::error::Error;
 use crate::log;
 use crate::log::Folded;
@@ -212,7 +214,7 @@ impl Publish<'_> {
         let id = board.plan.state.next_id();
         let situation = Situation {
             task: None,
-            crew: &Crew::default(),
+            assignments: &Assignments::default(),
             plan: &board.plan.state,
             catalogue: &board.catalogue.state,
             upstream: &BTreeMap::<TaskId, Column>::new(),

@@ -1,4 +1,4 @@
-//! The crew: which agent is on which task, and which tasks queue for an agent or a place.
+//! The assignments: which agent is on which task, and which tasks queue for an agent or a place.
 //!
 //! Folded from the same facts as the tasks, so that the limit on agents is decided against one version of it.
 
@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 
 /// All agents that are on a task, and the queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Crew {
+pub struct Assignments {
     /// Who is on which task.
-    pub berths: BTreeMap<TaskId, Berth>,
+    pub held: BTreeMap<TaskId, Assignment>,
     /// The tasks that wait for a place, in the order of asking.
     pub queue: Vec<Queued>,
 }
 
 /// One agent's place on one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Berth {
+pub struct Assignment {
     /// The agent.
     pub agent: AgentId,
     /// What it is doing.
@@ -78,7 +78,7 @@ impl Shortage {
         }
     }
 
-    /// Counts the tasks that the agent, or the whole crew, works on.
+    /// Counts the tasks that the agent, or the whole assignments, works on.
     pub fn working(&self) -> u32 {
         match self {
             Shortage::Agent { tasks, .. } => count(tasks.iter()),
@@ -120,21 +120,27 @@ impl AgentState {
     }
 }
 
-impl Crew {
+impl Assignments {
     /// Counts the working agents.
     pub fn count_working(&self) -> u32 {
-        count(self.berths.values().filter(|berth| berth.state.is_working()))
+        count(self.held.values().filter(|assignment| assignment.state.is_working()))
     }
 
     /// Counts the tasks that this agent is working on.
     pub fn count_working_as(&self, agent: &AgentId) -> u32 {
-        count(self.berths.values().filter(|berth| berth.agent == *agent && berth.state.is_working()))
+        count(
+            self.held
+                .values()
+                .filter(|assignment| assignment.agent == *agent && assignment.state.is_working()),
+        )
     }
 
     /// Returns the tasks that this agent is working on.
     pub fn tasks_of(&self, agent: &AgentId) -> Vec<TaskId> {
-        let working =
-            self.berths.iter().filter(|(_, berth)| berth.agent == *agent && berth.state.is_working());
+        let working = self
+            .held
+            .iter()
+            .filter(|(_, assignment)| assignment.agent == *agent && assignment.state.is_working());
         working.map(|(task, _)| *task).collect()
     }
 
@@ -195,7 +201,7 @@ impl Crew {
         self.in_order().into_iter().filter(|queued| may(queued.task)).find(is_free)
     }
 
-    /// Folds one fact into the crew; facts of other matters leave it as it is.
+    /// Folds one fact into the assignments; facts of other matters leave it as it is.
     pub fn evolve(mut self, fact: &Fact) -> Self {
         let task = fact.event.task();
         match &fact.event {
@@ -211,15 +217,15 @@ impl Crew {
                 let driven = run_id.is_some();
                 // What a person does takes no agent's place.
                 if let Some(agent) = agent_id.clone() {
-                    self.berths.insert(task, Berth { agent, state: asked(driven), driven });
+                    self.held.insert(task, Assignment { agent, state: asked(driven), driven });
                 }
             }
             Event::TaskReassigned { agent_id: Some(agent), session, .. } => {
                 let state = if session.is_some() { AgentState::Starting } else { AgentState::Paused };
-                self.berths.insert(task, Berth { agent: agent.clone(), state, driven: false });
+                self.held.insert(task, Assignment { agent: agent.clone(), state, driven: false });
             }
             Event::TaskReassigned { agent_id: None, .. } => {
-                self.berths.remove(&task);
+                self.held.remove(&task);
             }
             Event::TaskEdited { priority: Some(priority), .. } => {
                 for queued in self.queue.iter_mut().filter(|queued| queued.task == task) {
@@ -227,18 +233,19 @@ impl Crew {
                 }
             }
             Event::TaskDeleted { .. } => self.queue.retain(|queued| queued.task != task),
-            Event::TaskRejected { agent_id: Some(agent), .. } if !self.berths.contains_key(&task) => {
-                let berth = Berth { agent: agent.clone(), state: AgentState::Starting, driven: false };
-                self.berths.insert(task, berth);
+            Event::TaskRejected { agent_id: Some(agent), .. } if !self.held.contains_key(&task) => {
+                let assignment =
+                    Assignment { agent: agent.clone(), state: AgentState::Starting, driven: false };
+                self.held.insert(task, assignment);
             }
             Event::TaskRejected { .. } => {
-                let driven = self.berths.get(&task).is_some_and(|berth| berth.driven);
+                let driven = self.held.get(&task).is_some_and(|assignment| assignment.driven);
                 self.mark(task, asked(driven));
             }
             Event::AgentAssigned { agent_id, .. } | Event::AgentResumed { agent_id, .. } => {
                 self.mark(task, AgentState::Running);
-                if let Some(berth) = self.berths.get_mut(&task) {
-                    berth.agent.clone_from(agent_id);
+                if let Some(assignment) = self.held.get_mut(&task) {
+                    assignment.agent.clone_from(agent_id);
                 }
             }
             Event::AgentWoken { .. } | Event::AgentContinued { .. } => self.mark(task, AgentState::Starting),
@@ -256,7 +263,7 @@ impl Crew {
             | Event::WorktreeRemoved { .. }
             | Event::TaskApproved { .. }
             | Event::TaskCancelled { .. } => {
-                self.berths.remove(&task);
+                self.held.remove(&task);
             }
             _ => {}
         }
@@ -269,23 +276,23 @@ impl Crew {
 
     /// A paused agent stays paused, whatever became of the attempt to cancel its task.
     fn end_work(&mut self, task: TaskId) {
-        if self.berths.get(&task).is_some_and(|berth| berth.state.is_working()) {
+        if self.held.get(&task).is_some_and(|assignment| assignment.state.is_working()) {
             self.mark(task, AgentState::Error);
         }
     }
 
     /// What follows is a session of the agent's own.
     fn release(&mut self, task: TaskId, is_bad: bool) {
-        let Some(berth) = self.berths.get_mut(&task) else { return };
-        berth.driven = false;
+        let Some(assignment) = self.held.get_mut(&task) else { return };
+        assignment.driven = false;
         if is_bad {
-            berth.state = AgentState::Error;
+            assignment.state = AgentState::Error;
         }
     }
 
     fn mark(&mut self, task: TaskId, state: AgentState) {
-        if let Some(berth) = self.berths.get_mut(&task) {
-            berth.state = state;
+        if let Some(assignment) = self.held.get_mut(&task) {
+            assignment.state = state;
         }
     }
 }
