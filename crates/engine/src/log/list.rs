@@ -18,7 +18,7 @@ use crate::log::filter;
 use crate::log::{Folded, SNAPSHOT_FORMAT};
 use crate::project::Project;
 use crate::task_files::file_size;
-use crate::view::task::{Around, Stand, UNATTENDED, outlook};
+use crate::view::task::{Around, Stand, UNATTENDED, next_move};
 use regatta_store::{List, ListId, NewRow, Row, Seq};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ pub struct TaskRow {
 impl TaskRow {
     /// Makes the row of a task: everything in the table that depends on the task alone.
     pub(crate) fn of(task: &Task) -> Self {
-        let (phase, owner, _) = outlook(task, None);
+        let (phase, owner, _) = next_move(task, None);
         let landed = if let Stage::Verified(landed) = &task.stage { Some(landed) } else { None };
         TaskRow {
             id: task.id,

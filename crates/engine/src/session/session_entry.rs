@@ -59,8 +59,8 @@ pub(crate) async fn remember(
     if after.memory.entries <= before.memory.entries {
         let seen = look(project, &after, start, end).await;
         let checks: Vec<&str> = project.config().checks.keys().map(String::as_str).collect();
-        let outlook = Outlook::of(&after, &project.config().settings);
-        let progress = render(session, seen.as_ref(), ending, (end, &outlook), &checks);
+        let ahead = Ahead::of(&after, &project.config().settings);
+        let progress = render(session, seen.as_ref(), ending, (end, &ahead), &checks);
         let logged = memory::log_for_agent(project, before.id, &progress).await;
         task_files::report(project, before.id, logged).await?;
     }
@@ -108,16 +108,16 @@ async fn look(project: &Project, task: &Task, start: Option<&CommitId>, end: &Se
 }
 
 /// What comes after a session according to the rules.
-struct Outlook<'a> {
+struct Ahead<'a> {
     open: Vec<&'a str>,
     has_follower: bool,
     run: Option<RunId>,
 }
 
-impl<'a> Outlook<'a> {
+impl<'a> Ahead<'a> {
     fn of(task: &'a Task, settings: &Settings) -> Self {
         let has_follower = task.run.is_none() && task.has_follower(settings);
-        Outlook { open: task.open_criteria(), has_follower, run: task.run }
+        Ahead { open: task.open_criteria(), has_follower, run: task.run }
     }
 
     /// Returns issues and next step of a session that ended well.
@@ -144,20 +144,20 @@ fn render(
     session: u32,
     seen: Option<&Seen>,
     ending: &Ending,
-    (end, outlook): (&SessionEnd, &Outlook<'_>),
+    (end, ahead): (&SessionEnd, &Ahead<'_>),
     checks: &[&str],
 ) -> Progress {
     let not_run = || "not run".to_owned();
     let (how, checks_said, (issues, next)) = match end {
         SessionEnd::Finished(complete) => {
-            let checks_said = match (outlook.run.is_some() || outlook.has_follower, checks) {
+            let checks_said = match (ahead.run.is_some() || ahead.has_follower, checks) {
                 (_, []) => "none are configured".to_owned(),
                 (true, _) => "not run yet".to_owned(),
                 (false, _) if complete.diff().is_empty() => not_run(),
                 (false, _) => format!("{}; they run after the session", checks.join(", ")),
             };
             let how = if complete.diff().is_empty() { "ended without a change" } else { "ended well" };
-            (how, checks_said, outlook.after(complete))
+            (how, checks_said, ahead.after(complete))
         }
         SessionEnd::Broken(Breakdown { failure, .. }) | SessionEnd::Failed(failure) => {
             let why = format!("- {}: {}", failure.code, on_one_line(&failure.message));
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    const ALL_TICKED: Outlook<'static> = Outlook { open: Vec::new(), has_follower: false, run: None };
+    const ALL_TICKED: Ahead<'static> = Ahead { open: Vec::new(), has_follower: false, run: None };
 
     fn finished() -> SessionEnd {
         finished_with(1)
@@ -406,9 +406,9 @@ mod tests {
     #[test]
     fn what_comes_next_is_what_will_come() {
         let told = |files, open: &[&'static str], has_follower, run: Option<u32>| {
-            let outlook =
-                Outlook { open: open.to_vec(), has_follower, run: run.and_then(|run| RunId::new(run).ok()) };
-            let entry = render(1, None, &Ending::Finished, (&finished_with(files), &outlook), &["test"]);
+            let ahead =
+                Ahead { open: open.to_vec(), has_follower, run: run.and_then(|run| RunId::new(run).ok()) };
+            let entry = render(1, None, &Ending::Finished, (&finished_with(files), &ahead), &["test"]);
             let checks = entry.did.lines().last().unwrap().strip_prefix(CHECKS).unwrap().to_owned();
             [checks, entry.issues, entry.next]
         };

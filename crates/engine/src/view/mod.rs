@@ -5,7 +5,7 @@
 pub mod cost;
 pub(crate) mod diff;
 pub(crate) mod document_view;
-pub(crate) mod outlook;
+pub(crate) mod next_move;
 pub(crate) mod question;
 pub mod reading;
 pub(crate) mod run;

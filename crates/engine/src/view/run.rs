@@ -10,7 +10,7 @@ use crate::project::Project;
 use crate::runtime::engine;
 use crate::runtime::holder::Holder;
 use crate::session::retry::find_park;
-use crate::view::outlook::{Outlook, look};
+use crate::view::next_move::{NextMove, look};
 use crate::view::steps::{StepView, find_steps};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -167,7 +167,7 @@ async fn is_attended(project: &Project, engine: Option<&Holder>, run: RunId) -> 
     }
 }
 
-fn view_of(run: &Run, outlook: Outlook) -> RunView {
+fn view_of(run: &Run, next_move: NextMove) -> RunView {
     let question = match run.phase() {
         Some(Phase::Asking { question }) => Some(question.clone()),
         _ => None,
@@ -181,7 +181,7 @@ fn view_of(run: &Run, outlook: Outlook) -> RunView {
         workflow: run.workflow.clone(),
         level: run.level,
         status: run.status(),
-        phase: outlook.phase,
+        phase: next_move.phase,
         node: run.node.to_string(),
         item: run.item.clone(),
         step: run.step,
@@ -189,13 +189,13 @@ fn view_of(run: &Run, outlook: Outlook) -> RunView {
         question,
         tasks: run.tasks.clone(),
         children,
-        error: outlook.error,
-        owner: outlook.owner,
-        next: outlook.next,
-        waits_for: outlook.wait.waits_for,
-        until: outlook.wait.until,
-        deadline: outlook.wait.until,
-        overdue: outlook.wait.is_overdue(clock::now()),
+        error: next_move.error,
+        owner: next_move.owner,
+        next: next_move.next,
+        waits_for: next_move.wait.waits_for,
+        until: next_move.wait.until,
+        deadline: next_move.wait.until,
+        overdue: next_move.wait.is_overdue(clock::now()),
         state: run.sheet.state().clone(),
         input: run.sheet.input().clone(),
         taken: run.taken.clone(),

@@ -264,7 +264,7 @@ fn rank(state: AgentState) -> u8 {
     }
 }
 
-/// What a task's outlook depends on besides the task.
+/// What a task's next move depends on besides the task.
 pub(crate) struct Around {
     /// The queue, with the place of each task.
     queue: BTreeMap<TaskId, (Queued, u32)>,
@@ -360,7 +360,7 @@ async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskVie
     let queue_position = queued.map(|(_, place)| place);
     let worktree = task.worktree();
     let is_there = landed.is_none_or(|landed| landed.cleanup != Cleanup::Done);
-    let (mut phase, mut owner, mut next) = outlook(task, queued);
+    let (mut phase, mut owner, mut next) = next_move(task, queued);
     // Without an engine nobody makes the next move, and nothing runs, whatever the log says.
     let stand = around.stand(project, task.id, phase, &owner).await?;
     let is_unattended = matches!(stand, Stand::Unattended);
@@ -445,7 +445,7 @@ fn claim(task: &Task, criterion: &Criterion) -> CriterionView {
 }
 
 /// Returns the phase of a task, whose move it is, and which move.
-pub(crate) fn outlook(task: &Task, queued: Option<(&Queued, u32)>) -> (&'static str, String, String) {
+pub(crate) fn next_move(task: &Task, queued: Option<(&Queued, u32)>) -> (&'static str, String, String) {
     let id = task.id;
     let engine = || "engine".to_owned();
     match &task.stage {

@@ -11,7 +11,7 @@ mod forks;
 mod lost_sessions;
 mod lost_worktrees;
 mod moments;
-mod outlook;
+mod next_move;
 mod recordings;
 mod recordings_decided;
 mod recordings_of_children;

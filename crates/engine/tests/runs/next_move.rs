@@ -62,7 +62,7 @@ async fn show(world: &World, run: RunId) -> RunView {
     runs::show_run(&world.project, run).await.unwrap().0
 }
 
-fn outlook(view: &RunView) -> (&str, &str, &str) {
+fn next_move(view: &RunView) -> (&str, &str, &str) {
     (view.phase, view.owner, &view.next)
 }
 
@@ -101,20 +101,20 @@ async fn begin_checking(world: &World, checks: &str, board: bool) -> RunId {
 async fn a_run_without_an_engine_is_unattended() {
     let world = World::new("auto", &["T001"], CODER, REVIEWER).await;
     let run = world.begin(prd(), None).await;
-    assert_eq!(outlook(&show(&world, run).await), UNATTENDED);
+    assert_eq!(next_move(&show(&world, run).await), UNATTENDED);
     let listed = runs::list_runs(&world.project, 10).await.unwrap();
-    assert_eq!(outlook(&listed[0]), UNATTENDED);
+    assert_eq!(next_move(&listed[0]), UNATTENDED);
     let engine = SlowEngine::start(&world).await;
-    assert_eq!(outlook(&show(&world, run).await), ("performing", "engine", "`spec` is performed"));
+    assert_eq!(next_move(&show(&world, run).await), ("performing", "engine", "`spec` is performed"));
     // A step that nobody has begun would be put off.
     engine.roles.has_begun.cancelled().await;
     runs::pause(&world.project, &caller(), run).await.unwrap();
     let paused = show(&world, run).await;
     let pauses = "it pauses after this step of `spec`; regatta run resume 1 undoes that";
-    assert_eq!((paused.status, outlook(&paused)), (Status::Running, ("performing", "engine", pauses)));
+    assert_eq!((paused.status, next_move(&paused)), (Status::Running, ("performing", "engine", pauses)));
     engine.leave().await;
     let before = ("unattended", "you", "it is paused before this step: regatta run --resume 1");
-    assert_eq!(outlook(&show(&world, run).await), before, "the step is not over, and nobody makes it");
+    assert_eq!(next_move(&show(&world, run).await), before, "the step is not over, and nobody makes it");
     runs::stop(&world.project, &caller(), run, None).await.unwrap();
     let stopping = show(&world, run).await;
     assert_eq!(stopping.next, "nobody works on it: regatta run stop 1, or regatta up");
@@ -132,14 +132,14 @@ async fn an_approved_task_says_how_its_run_goes_on() {
     assert!(waiting.next.contains("regatta task approve 1"), "{waiting:?}");
     let task = first_task();
     orders::reject(&world.project, &caller(), task, "say more".to_owned(), None).await.unwrap();
-    assert_eq!(outlook(&show(&world, run).await), UNATTENDED, "the work was sent back");
+    assert_eq!(next_move(&show(&world, run).await), UNATTENDED, "the work was sent back");
     let sent_back = show_task(&world.project, task).await.unwrap();
     assert_eq!(sent_back.next, "nobody works on it: regatta run --resume 1, or regatta up");
     world.rest(run).await;
     orders::approve(&world.project, &caller(), task, Approving { anyway: true, ..Approving::default() })
         .await
         .unwrap();
-    assert_eq!(outlook(&show(&world, run).await), UNATTENDED, "the merge is the engine's");
+    assert_eq!(next_move(&show(&world, run).await), UNATTENDED, "the merge is the engine's");
     assert_eq!(world.rest(run).await.status(), Status::Completed);
     let merged = show_task(&world.project, task).await.unwrap();
     assert_eq!((merged.owner.as_str(), merged.next.as_str()), ("nobody", "nothing; it is merged"));
@@ -160,7 +160,7 @@ async fn a_merged_task_says_what_its_run_lacks() {
     let merged = show_task(&world.project, task).await.unwrap();
     let next = "nothing; it is merged. Run 1 waits for an engine: regatta run --resume 1, or regatta up";
     assert_eq!((merged.owner.as_str(), merged.next.as_str()), ("you", next));
-    assert_eq!(outlook(&show(&world, run).await), UNATTENDED);
+    assert_eq!(next_move(&show(&world, run).await), UNATTENDED);
 }
 
 #[tokio::test]

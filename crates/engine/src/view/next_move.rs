@@ -22,7 +22,7 @@ use regatta_store::Intent;
 
 /// What has to be done next with a run, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Outlook {
+pub(crate) struct NextMove {
     pub(crate) phase: &'static str,
     pub(crate) owner: &'static str,
     pub(crate) next: String,
@@ -38,7 +38,7 @@ enum Move {
 }
 
 /// Looks at a run, and at the task or the children that it waits for.
-pub(crate) async fn look(project: &Project, run: &Run, has_engine: bool) -> Result<Outlook, Error> {
+pub(crate) async fn look(project: &Project, run: &Run, has_engine: bool) -> Result<NextMove, Error> {
     let (next_move, error) = find_move(project, run).await?;
     let around = Around { has_engine, ..Around::default() };
     let is_persons = matches!(next_move, Move::Person(_));
@@ -50,19 +50,19 @@ pub(crate) async fn look(project: &Project, run: &Run, has_engine: bool) -> Resu
         Move::Engine(_) if !has_engine && run.is_parent_paused() => {
             let above = find_paused_above(project, run.clone()).await?.id;
             let next = format!("run {above}, which waits for it, is paused: regatta run --resume {above}");
-            Outlook { phase: UNATTENDED, owner: "you", next, error, wait }
+            NextMove { phase: UNATTENDED, owner: "you", next, error, wait }
         }
         Move::Engine(_) if !has_engine && run.may_be_put_off() => {
             let next = format!("it is paused before this step: regatta run --resume {}", run.id);
-            Outlook { phase: UNATTENDED, owner: "you", next, error, wait }
+            NextMove { phase: UNATTENDED, owner: "you", next, error, wait }
         }
         Move::Engine(_) if !has_engine => {
             let next = format!("nobody works on it: {}", take_up(run));
-            Outlook { phase: UNATTENDED, owner: "you", next, error, wait }
+            NextMove { phase: UNATTENDED, owner: "you", next, error, wait }
         }
-        Move::Engine(next) => Outlook { phase: phase_of(run), owner: "engine", next, error, wait },
-        Move::Person(next) => Outlook { phase: phase_of(run), owner: "you", next, error, wait },
-        Move::Nobody(next) => Outlook { phase: phase_of(run), owner: "nobody", next, error, wait },
+        Move::Engine(next) => NextMove { phase: phase_of(run), owner: "engine", next, error, wait },
+        Move::Person(next) => NextMove { phase: phase_of(run), owner: "you", next, error, wait },
+        Move::Nobody(next) => NextMove { phase: phase_of(run), owner: "nobody", next, error, wait },
     })
 }
 
@@ -225,7 +225,7 @@ pub(crate) async fn awaits_person(project: &Project, intent: &Intent) -> Result<
 
 fn wait_for(task: &Task) -> (Move, Option<Failure>) {
     let id = task.id;
-    let (_, _, next) = view::outlook(task, None);
+    let (_, _, next) = view::next_move(task, None);
     if waits_for_person(task) {
         return match &task.error {
             Some(error) => (Move::Person(error.hint.clone()), Some(error.clone())),
