@@ -274,10 +274,10 @@ fn run_session(task: &Task, session: u32, resume: Option<Resume>) -> Option<Effe
 
 /// What the prompt says after a session that broke off; the words of a person now come before those of the review.
 fn go_on(task: &Task, feedback: Option<String>) -> Resume {
-    let told = task.told.as_ref();
+    let review_note = task.review_note.as_ref();
     Resume {
-        reason: told.map(|told| told.reason.clone()),
-        feedback: feedback.or_else(|| told.and_then(|told| told.feedback.clone())),
+        reason: review_note.map(|review_note| review_note.reason.clone()),
+        feedback: feedback.or_else(|| review_note.and_then(|review_note| review_note.feedback.clone())),
         broke_off: task.error.as_ref().map(|error| error.message.clone()),
         follows: false,
     }

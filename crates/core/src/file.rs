@@ -36,7 +36,7 @@ pub struct Edit {
     /// The versions, in order.
     pub steps: Vec<EditStep>,
     /// What the change means.
-    pub news: Vec<News>,
+    pub changes: Vec<FileChange>,
 }
 
 /// One version of a task file, as a change of the one before.
@@ -53,7 +53,7 @@ pub struct EditStep {
 /// What a change of a task file means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each becomes an event of its own")]
-pub enum News {
+pub enum FileChange {
     CriterionChecked {
         index: u32,
         text: String,
@@ -234,30 +234,36 @@ pub(crate) fn edit(task_id: TaskId, edit: &Edit) -> Vec<Event> {
         splice: step.splice.clone(),
         origin: step.origin,
     };
-    let news = edit.news.iter().map(|news| news.to_event(task_id));
-    edit.steps.iter().map(changed).chain(news).collect()
+    let changes = edit.changes.iter().map(|changes| changes.to_event(task_id));
+    edit.steps.iter().map(changed).chain(changes).collect()
 }
 
-impl News {
+impl FileChange {
     fn to_event(&self, task_id: TaskId) -> Event {
         match self.clone() {
-            News::CriterionChecked { index, text } => Event::CriterionChecked { task_id, index, text },
-            News::CriterionUnchecked { index, text } => Event::CriterionUnchecked { task_id, index, text },
-            News::CriteriaSet { criteria } => Event::CriteriaSet { task_id, criteria },
-            News::ProgressLogged(entry) => Event::ProgressLogged { task_id, entry },
-            News::OutputWritten { digest, summary } => Event::OutputWritten { task_id, digest, summary },
-            News::OutputRemoved => Event::OutputRemoved { task_id },
-            News::RequirementsEdited { text } => Event::RequirementsEdited { task_id, text },
-            News::TitleEdited { title } => {
+            FileChange::CriterionChecked { index, text } => Event::CriterionChecked { task_id, index, text },
+            FileChange::CriterionUnchecked { index, text } => {
+                Event::CriterionUnchecked { task_id, index, text }
+            }
+            FileChange::CriteriaSet { criteria } => Event::CriteriaSet { task_id, criteria },
+            FileChange::ProgressLogged(entry) => Event::ProgressLogged { task_id, entry },
+            FileChange::OutputWritten { digest, summary } => {
+                Event::OutputWritten { task_id, digest, summary }
+            }
+            FileChange::OutputRemoved => Event::OutputRemoved { task_id },
+            FileChange::RequirementsEdited { text } => Event::RequirementsEdited { task_id, text },
+            FileChange::TitleEdited { title } => {
                 let (title, description, priority, filed) = (Some(title), None, None, None);
                 Event::TaskEdited { task_id, title, description, priority, filed }
             }
-            News::Edited { title, description, priority, filed } => {
+            FileChange::Edited { title, description, priority, filed } => {
                 Event::TaskEdited { task_id, title, description, priority, filed }
             }
-            News::InputsEmbedded { inputs } => Event::InputsEmbedded { task_id, inputs },
-            News::Conflicted { section } => Event::FileConflicted { task_id, section },
-            News::Archived { first, last, bytes } => Event::FileArchived { task_id, first, last, bytes },
+            FileChange::InputsEmbedded { inputs } => Event::InputsEmbedded { task_id, inputs },
+            FileChange::Conflicted { section } => Event::FileConflicted { task_id, section },
+            FileChange::Archived { first, last, bytes } => {
+                Event::FileArchived { task_id, first, last, bytes }
+            }
         }
     }
 }
@@ -288,7 +294,7 @@ mod tests {
 
     #[test]
     fn the_newest_version_and_the_one_on_the_disk_are_told_apart() {
-        let ours = Edit { base: None, steps: vec![step("", "one", Origin::Engine)], news: vec![] };
+        let ours = Edit { base: None, steps: vec![step("", "one", Origin::Engine)], changes: vec![] };
         let written = Event::FileWritten { task_id: id(1), digest: "one".to_owned() };
         let late = Event::FileWritten { task_id: id(1), digest: "older".to_owned() };
         let texts = |text: FileText| (text.newest.map(|it| it.text), text.on_disk.map(|it| it.text));
@@ -298,7 +304,7 @@ mod tests {
         let begun = [edit(id(1), &ours), vec![written]].concat();
         assert_eq!(texts(fold(begun.clone())), (some("one"), some("one")));
         let steps = vec![step("one", "two", Origin::Edit), step("two", "two and three", Origin::Engine)];
-        let merged = Edit { base: some("one"), steps, news: vec![] };
+        let merged = Edit { base: some("one"), steps, changes: vec![] };
         assert_eq!(texts(fold([begun, edit(id(1), &merged)].concat())), (some("two and three"), some("two")));
     }
 
@@ -306,18 +312,18 @@ mod tests {
     fn what_the_file_says_is_remembered_in_every_stage() {
         for given in ["add", "add; assign 1 alpha; settle 1; ready 1; approve 1; settle 1"] {
             let mut world = World::given(given);
-            let news = vec![
-                News::CriteriaSet {
+            let changes = vec![
+                FileChange::CriteriaSet {
                     criteria: vec![CriterionNote { text: "it works".into(), checked: false, check: None }],
                 },
-                News::CriterionChecked { index: 0, text: "it works".into() },
-                News::CriterionChecked { index: 7, text: "there is no such one".into() },
-                News::ProgressLogged(progress(1)),
-                News::OutputWritten { digest: "01".into(), summary: "a file".into() },
-                News::RequirementsEdited { text: "all of it".into() },
-                News::TitleEdited { title: "Another".into() },
+                FileChange::CriterionChecked { index: 0, text: "it works".into() },
+                FileChange::CriterionChecked { index: 7, text: "there is no such one".into() },
+                FileChange::ProgressLogged(progress(1)),
+                FileChange::OutputWritten { digest: "01".into(), summary: "a file".into() },
+                FileChange::RequirementsEdited { text: "all of it".into() },
+                FileChange::TitleEdited { title: "Another".into() },
             ];
-            let edit = Edit { base: None, steps: vec![step("", "text", Origin::Edit)], news };
+            let edit = Edit { base: None, steps: vec![step("", "text", Origin::Edit)], changes };
             world.give(id(1), &Actor::Unknown, &Command::Edit(edit)).unwrap();
             let task = &world.tasks[&id(1)];
             assert!(task.criteria[0].checked);

@@ -51,7 +51,7 @@ pub use effect::{Asker, Effect, Resume, effects};
 pub use event::{CheckoutNote, Event, Fact};
 pub use failure_class::FailureClass;
 pub use file::{
-    CriterionNote, Edit, EditStep, FileText, FileVersion, Filed, InputNote, News, Origin, ProgressNote,
+    CriterionNote, Edit, EditStep, FileChange, FileText, FileVersion, Filed, InputNote, Origin, ProgressNote,
     Splice,
 };
 pub use happening::Happening;
@@ -68,7 +68,7 @@ pub use replay::{
 pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{
     Cleanup, Criterion, Diff, Evidence, Failure, Finding, Findings, Handover, Lacks, Landed, Memory,
-    MovedRef, MovedRefs, OutputNote, Park, Priority, Proof, Rejection, Review, ReviewPhase, Row, Salvage,
-    Stage, Task, Told, Work, WorkPhase, Worktree, WorktreeState, find_next_try,
+    MovedRef, MovedRefs, OutputNote, Park, Priority, Proof, Rejection, Review, ReviewNote, ReviewPhase, Row,
+    Salvage, Stage, Task, Work, WorkPhase, Worktree, WorktreeState, find_next_try,
 };
 pub use waiting::{Around, Spans, Wait, WaitsFor};

@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_session_is_parked_until_it_ends_or_its_work_goes_on_otherwise() {
         let moment = |second| Timestamp::from_second(second).unwrap();
-        let told = |account: Account, second, event| {
+        let review_note = |account: Account, second, event| {
             account.evolve(&Fact { at: moment(second), actor: Actor::Engine, event })
         };
         let subject = subject(1, 1);
@@ -191,7 +191,7 @@ mod tests {
             attempt: 2,
             until: moment(60),
         };
-        let account = told(Account::default(), 10, parked);
+        let account = review_note(Account::default(), 10, parked);
         let found = |account: &Account, last| {
             account.find_park(&subject.session, moment(last)).map(|park| (park.attempt, park.until))
         };
@@ -207,7 +207,7 @@ mod tests {
             agent_session: None,
             agent_session_gone: false,
         };
-        assert_eq!(found(&told(account, 20, closed), 9), None);
+        assert_eq!(found(&review_note(account, 20, closed), 9), None);
     }
 
     proptest! {

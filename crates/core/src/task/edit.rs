@@ -3,12 +3,12 @@
 //! What people write in the file by hand is taken as it is, in every stage; only the verb is refused.
 
 use super::{Stage, Task};
-use crate::{Edit, News, Refusal, Situation};
+use crate::{Edit, FileChange, Refusal, Situation};
 
 /// Refuses an order to edit a task that is merged, or to file it under what does not exist.
 pub(crate) fn check_edit(situation: &Situation<'_>, task: &Task, edit: &Edit) -> Result<(), Refusal> {
-    let ordered = edit.news.iter().find_map(|news| match news {
-        News::Edited { filed, .. } => Some(filed),
+    let ordered = edit.changes.iter().find_map(|changes| match changes {
+        FileChange::Edited { filed, .. } => Some(filed),
         _ => None,
     });
     let Some(filed) = ordered else { return Ok(()) };
@@ -31,16 +31,16 @@ pub(crate) fn check_edit(situation: &Situation<'_>, task: &Task, edit: &Edit) ->
 #[cfg(test)]
 mod tests {
     use crate::testing::{World, document_facts, id, user};
-    use crate::{Code, Command, Edit, EpicId, Filed, News, Priority};
+    use crate::{Code, Command, Edit, EpicId, FileChange, Filed, Priority};
 
-    fn edit(world: &mut World, news: News) -> Result<(), Code> {
-        let edit = Edit { base: None, steps: Vec::new(), news: vec![news] };
+    fn edit(world: &mut World, changes: FileChange) -> Result<(), Code> {
+        let edit = Edit { base: None, steps: Vec::new(), changes: vec![changes] };
         world.give(id(1), &user(), &Command::Edit(edit)).map(|_| ()).map_err(|refusal| refusal.code())
     }
 
-    fn titled(title: &str) -> News {
+    fn titled(title: &str) -> FileChange {
         let title = Some(title.to_owned());
-        News::Edited { title, description: None, priority: Some(Priority::High), filed: None }
+        FileChange::Edited { title, description: None, priority: Some(Priority::High), filed: None }
     }
 
     #[test]
@@ -53,7 +53,7 @@ mod tests {
         }
         let mut world = World::given("add; assign 1 alpha; settle 1; ready 1; approve 1; settle 1");
         assert_eq!(edit(&mut world, titled("Another")), Err(Code::TaskInvalidTransition));
-        let by_hand = News::TitleEdited { title: "By hand".to_owned() };
+        let by_hand = FileChange::TitleEdited { title: "By hand".to_owned() };
         assert_eq!(edit(&mut world, by_hand), Ok(()), "a file is taken as it is");
     }
 
@@ -73,7 +73,7 @@ mod tests {
         for fact in document_facts() {
             world.catalogue = world.catalogue.evolve(&fact);
         }
-        let filed = |epic: Option<u32>, prd: Option<&str>| News::Edited {
+        let filed = |epic: Option<u32>, prd: Option<&str>| FileChange::Edited {
             title: None,
             description: None,
             priority: None,

@@ -5,8 +5,8 @@
 
 use super::state::{Review, Task, Work};
 use super::{
-    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewPhase, Row,
-    Stage, Told, WorkPhase, Worktree,
+    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewNote,
+    ReviewPhase, Row, Stage, WorkPhase, Worktree,
 };
 use crate::{AgentId, CriterionNote, Event, Fact};
 
@@ -178,7 +178,7 @@ fn created(fact: &Fact) -> Option<Task> {
         rejection_count: 0,
         retries: 0,
         row: Row::default(),
-        told: None,
+        review_note: None,
         attempts: 0,
         sessions: 0,
         completions: 0,
@@ -350,7 +350,7 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
         ) => {
             if let Some(count) = rejection_count {
                 task.rejection_count = *count;
-                task.told = None;
+                task.review_note = None;
             }
             let review = Box::new(rejection.review.clone());
             return Ok((Stage::WaitingApproval(review), ErrorChange::Set(error.clone())));
@@ -442,7 +442,7 @@ fn completed(task: &mut Task, work: Box<Work>, event: &Event) -> Step {
     task.completions += 1;
     task.retries = 0;
     task.row = Row::default();
-    task.told = None;
+    task.review_note = None;
     let diff = Diff {
         files_changed: *files_changed,
         lines_added: *lines_added,
@@ -521,7 +521,7 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
         (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, agent_id, .. }) => {
             task.rejection_count = *rejection_count;
             task.row = Row::default();
-            task.told = Some(Told { reason: reason.clone(), feedback: feedback.clone() });
+            task.review_note = Some(ReviewNote { reason: reason.clone(), feedback: feedback.clone() });
             if task.run.is_some() {
                 let words = [Some(reason.clone()), feedback.clone()];
                 return handed_back(*review, words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));

@@ -58,7 +58,7 @@ pub(crate) use refused::{note_refused, one_line};
 pub(crate) use reject::{can_reject, reject};
 pub use state::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
-    Rejection, Review, ReviewPhase, Row, Salvage, Stage, Task, Told, Work, WorkPhase, Worktree,
+    Rejection, Review, ReviewNote, ReviewPhase, Row, Salvage, Stage, Task, Work, WorkPhase, Worktree,
     WorktreeState,
 };
 pub(crate) use submit::submit;

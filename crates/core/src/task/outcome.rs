@@ -123,7 +123,8 @@ fn starting(
     let (task_id, agent_id) = (task.id, agent.clone());
     let event = match (outcome, rejection) {
         (Outcome::SessionStarted { session: started }, None) if *started == session && woken => {
-            let feedback = task.told.as_ref().map_or_else(String::new, |told| told.reason.clone());
+            let feedback =
+                task.review_note.as_ref().map_or_else(String::new, |review_note| review_note.reason.clone());
             Event::AgentResumed { task_id, agent_id, session, feedback }
         }
         // The worktree stays: it holds work, or the way on is to raise the budget.

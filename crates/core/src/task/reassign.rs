@@ -391,13 +391,13 @@ mod tests {
         else {
             panic!("a session");
         };
-        let told = Resume {
+        let review_note = Resume {
             reason: None,
             feedback: Some("see the note".to_owned()),
             broke_off: Some("`alpha` worked on it before you.".to_owned()),
             follows: false,
         };
-        assert_eq!((agent.as_str(), session, resume), ("beta", 2, Some(told)));
+        assert_eq!((agent.as_str(), session, resume), ("beta", 2, Some(review_note)));
         assert_eq!(world.tasks[&id(1)].sessions, 2);
     }
 }

@@ -241,7 +241,8 @@ mod tests {
         assert_eq!(world.tasks[&id(1)].rejection_count, 1);
         let Effect::RunSession { session, resume, .. } = &world.open[0].effect else { panic!("a session") };
         let feedback = Some("see the note".to_owned());
-        let told = Resume { reason: Some("not yet".to_owned()), feedback, broke_off: None, follows: false };
-        assert_eq!((*session, resume), (2, &Some(told)));
+        let review_note =
+            Resume { reason: Some("not yet".to_owned()), feedback, broke_off: None, follows: false };
+        assert_eq!((*session, resume), (2, &Some(review_note)));
     }
 }

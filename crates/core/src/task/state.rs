@@ -53,7 +53,7 @@ pub struct Task {
     pub row: Row,
     /// What the reviewer of its last diff said, until the next one is put up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<Told>,
+    pub review_note: Option<ReviewNote>,
     /// How often it was completed; each completion pins its own head.
     pub completions: u32,
     /// Work that was set aside before a worktree was removed.
@@ -203,7 +203,7 @@ pub struct Park {
 
 /// What a reviewer said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct ReviewNote {
     /// Why the work was rejected.
     pub reason: String,
     /// What to do about it.

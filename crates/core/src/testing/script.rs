@@ -21,8 +21,8 @@
 use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Assignee, Cancel, Code, Command, Create, Depend,
-    Edit, FailureClass, Feedback, News, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd, RunId,
-    Salvage, SessionEnd, Stage, Start, Take, Task, TaskId,
+    Edit, FailureClass, Feedback, FileChange, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd,
+    RunId, Salvage, SessionEnd, Stage, Start, Take, Task, TaskId,
 };
 use expect_test::Expect;
 use std::collections::BTreeSet;
@@ -104,8 +104,8 @@ impl World {
             "tick" => {
                 let number: u32 = rest[0].parse().unwrap();
                 let text = format!("Criterion {number} holds");
-                let news = vec![News::CriterionChecked { index: number - 1, text }];
-                let edit = Edit { base: None, steps: Vec::new(), news };
+                let changes = vec![FileChange::CriterionChecked { index: number - 1, text }];
+                let edit = Edit { base: None, steps: Vec::new(), changes };
                 self.command(task, &Actor::Unknown, Command::Edit(edit))
             }
             "depend" => self.command(task, &user(), Command::Depend(parse_depend(rest))),

@@ -14,8 +14,8 @@ use crate::core::document::Catalogue;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Assignee, Assignments, Cancel, Code, Command, Complete, Create,
-    Depend, Feedback, FieldFault, FileText, News, Outcome, Plan, Priority, Reassign, Refusal, Reject, Revise,
-    Settings, Situation, Take, Task, TaskId, decide,
+    Depend, Feedback, FieldFault, FileChange, FileText, Outcome, Plan, Priority, Reassign, Refusal, Reject,
+    Revise, Settings, Situation, Take, Task, TaskId, decide,
 };
 use crate::error::Error;
 use crate::log;
@@ -366,9 +366,10 @@ impl Round for OnTask<'_> {
         let file = if touches_file { Some(load_file(project, id).await?) } else { None };
         let is_filed = match command {
             Command::Create(create) => create.is_filed(),
-            Command::Edit(edit) => {
-                edit.news.iter().any(|news| matches!(news, News::Edited { filed: Some(_), .. }))
-            }
+            Command::Edit(edit) => edit
+                .changes
+                .iter()
+                .any(|changes| matches!(changes, FileChange::Edited { filed: Some(_), .. })),
             _ => false,
         };
         let catalogue = if is_filed { Some(documents::load_catalogue(project).await?) } else { None };

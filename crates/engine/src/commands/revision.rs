@@ -1,6 +1,6 @@
 //! An order to edit a task: the change of its file, and what that means to the rules.
 
-use crate::core::{Criterion, Filed, News, Revise, Task};
+use crate::core::{Criterion, FileChange, Filed, Revise, Task};
 use crate::error::Error;
 use crate::project::Project;
 use crate::task_files;
@@ -26,7 +26,7 @@ pub(crate) fn apply(
     revise: &Revise,
     named: &Named,
     file: &TaskFile,
-) -> Result<(TaskFile, Vec<News>), Error> {
+) -> Result<(TaskFile, Vec<FileChange>), Error> {
     let failed = |error| Error::FileEdit { task: task.id, error };
     let mut changed = file.clone();
     let title = revise.title.clone().filter(|title| *title != task.title);
@@ -45,19 +45,19 @@ pub(crate) fn apply(
         changed = changed.with_criteria(&criteria).map_err(failed)?;
     }
     let priority = revise.priority.filter(|priority| *priority != task.priority);
-    let mut news = Vec::new();
+    let mut changes = Vec::new();
     let filed = filed(task, revise);
     if let Some(filed) = &filed {
         changed = with_filed(task, filed, named, &changed).map_err(failed)?;
     }
     if title.is_some() || description.is_some() || priority.is_some() || filed.is_some() {
-        news.push(News::Edited { title, description, priority, filed });
+        changes.push(FileChange::Edited { title, description, priority, filed });
     } else if changed.text() != file.text() {
         // Only criteria change: the order is still an edit, which may be refused.
-        news.push(News::Edited { title: None, description: None, priority: None, filed: None });
+        changes.push(FileChange::Edited { title: None, description: None, priority: None, filed: None });
     }
-    news.extend(task_files::news_between(&before_criteria, &changed));
-    Ok((changed, news))
+    changes.extend(task_files::changes_between(&before_criteria, &changed));
+    Ok((changed, changes))
 }
 
 /// Rewrites the lines of the context that name what has changed; the others stay as they are.

@@ -29,9 +29,9 @@ pub(crate) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<
     };
     crash::point("remove_worktree.after");
     work.settle(task, outcome).await?;
-    // A killed engine may have left a drawer open. Its contents are found there too, so a failure does no
+    // A killed engine may have left a private folder open. Its contents are found there too, so a failure does no
     // harm.
-    let _ = task_files::close_drawer(&work.project, task).await;
+    let _ = task_files::close_private_folder(&work.project, task).await;
     work.keep_file(task).await
 }
 

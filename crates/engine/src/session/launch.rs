@@ -59,7 +59,7 @@ pub(crate) async fn launch(
     launch.clear().await?;
     let live = launch.start(ready, charge).await;
     if !matches!(live, Ok(Some(_))) {
-        close_drawer(project, plan.subject.task).await;
+        close_private_folder(project, plan.subject.task).await;
     }
     live
 }
@@ -268,9 +268,9 @@ fn find_worktree_again(task: Option<TaskId>) -> String {
     }
 }
 
-/// Puts the task file back in its place. It can also be found in the drawer, so a failure does no harm.
-pub(crate) async fn close_drawer(project: &Project, task: Option<TaskId>) {
+/// Puts the task file back in its place. It can also be found in the private folder, so a failure does no harm.
+pub(crate) async fn close_private_folder(project: &Project, task: Option<TaskId>) {
     if let Some(task) = task {
-        let _ = task_files::close_drawer(project, task).await;
+        let _ = task_files::close_private_folder(project, task).await;
     }
 }

@@ -136,12 +136,15 @@ pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Opti
         is_writable: mount.is_writable && place.writes,
     });
     let task_states = project.place(&config.task_states);
-    let drawer = match place.task {
-        Some(task) => Some(task_files::open_drawer(project, task).await?),
+    let private_folder = match place.task {
+        Some(task) => Some(task_files::open_private_folder(project, task).await?),
         None => None,
     };
-    let file =
-        drawer.map(|drawer| Replacement { path: task_states.clone(), by: drawer, is_writable: place.writes });
+    let file = private_folder.map(|private_folder| Replacement {
+        path: task_states.clone(),
+        by: private_folder,
+        is_writable: place.writes,
+    });
     let user = user_home();
     let given = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().map(|path| from_home(path, user.as_deref(), project.root())).collect()

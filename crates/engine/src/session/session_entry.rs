@@ -13,7 +13,7 @@ use crate::perform::Work;
 use crate::project::Project;
 use crate::task_files;
 use crate::task_files::archive;
-use crate::task_files::memory::{self, Progress};
+use crate::task_files::edits::{self, Progress};
 use regatta_agents::Outcome as Ending;
 use regatta_files::TaskFile;
 use regatta_git::CommitId;
@@ -61,7 +61,7 @@ pub(crate) async fn remember(
         let checks: Vec<&str> = project.config().checks.keys().map(String::as_str).collect();
         let ahead = Ahead::of(&after, &project.config().settings);
         let progress = render(session, seen.as_ref(), ending, (end, &ahead), &checks);
-        let logged = memory::log_for_agent(project, before.id, &progress).await;
+        let logged = edits::log_for_agent(project, before.id, &progress).await;
         task_files::report(project, before.id, logged).await?;
     }
     archive_if_due(work, before.id).await

@@ -3,7 +3,7 @@
 use crate::project::Project;
 use crate::runtime::control::Control;
 use crate::session::hearing::Hearing;
-use crate::session::launch::{Live, close_drawer};
+use crate::session::launch::{Live, close_private_folder};
 use crate::session::moved_refs;
 use crate::session::planted;
 use regatta_agents::{Ended, Output, Session};
@@ -46,7 +46,7 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
         // Refs that cannot be read are no reason to lose the work.
         let _ = moved_refs::note(project, refs).await;
     }
-    close_drawer(project, task).await;
+    close_private_folder(project, task).await;
     // Closed after the last process is dead: until then the agent may still submit something.
     let ended = match endpoint.close().await {
         Some(submitted) => ended.with_submitted(submitted, result_is),

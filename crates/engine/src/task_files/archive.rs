@@ -5,7 +5,7 @@
 //! it. The archive is written before the file: a crash in between leaves entries in both, and loses none.
 
 use crate::commands::orders::{self, Order};
-use crate::core::{Actor, Command, Event, Failure, News, Outcome, TaskId};
+use crate::core::{Actor, Command, Event, Failure, FileChange, Outcome, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::log::{NO_SNAPSHOT, fact_of, task_stream};
@@ -57,7 +57,7 @@ pub(crate) async fn move_out(
             crash::point("archive.appended");
             moved = Some((now.first, now.last));
             let bytes = now.archived.len() as u64;
-            Ok((now.file, vec![News::Archived { first: now.first, last: now.last, bytes }]))
+            Ok((now.file, vec![FileChange::Archived { first: now.first, last: now.last, bytes }]))
         }
         // Somebody edited them meanwhile: they stay, and are archived another time.
         _ => Ok((file.clone(), Vec::new())),

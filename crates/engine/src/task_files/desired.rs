@@ -2,7 +2,7 @@
 
 use crate::commands::documents;
 use crate::commands::orders;
-use crate::core::{CriterionNote, EpicId, InputNote, News, PrdSlug, Stage, Task, TaskId, is_title};
+use crate::core::{CriterionNote, EpicId, FileChange, InputNote, PrdSlug, Stage, Task, TaskId, is_title};
 use crate::error::Error;
 use crate::project::Project;
 use crate::view::document_view::{epic_link, prd_link};
@@ -69,7 +69,7 @@ pub(crate) async fn bring_in_line(
     project: &Project,
     task: &Task,
     file: &TaskFile,
-) -> Result<(TaskFile, Vec<News>), Error> {
+) -> Result<(TaskFile, Vec<FileChange>), Error> {
     let mut wanted = with_documents(project, task, file).await?;
     // A person has to fix an invalid title; it stays as it is written.
     if wanted.title().is_some_and(|title| is_title(&title.plain()))
@@ -91,21 +91,22 @@ pub(crate) async fn bring_in_line(
     {
         wanted = file;
     }
-    let mut news = Vec::new();
+    let mut changes = Vec::new();
     if notes != task.memory.inputs {
-        news.push(News::InputsEmbedded { inputs: notes });
+        changes.push(FileChange::InputsEmbedded { inputs: notes });
     }
-    news.extend(criteria_if_other(task, &wanted));
-    Ok((wanted, news))
+    changes.extend(criteria_if_other(task, &wanted));
+    Ok((wanted, changes))
 }
 
 /// Returns the criteria of the file, if they differ from those in the log: the check that a criterion names
 /// is only known once the file is read.
-fn criteria_if_other(task: &Task, file: &TaskFile) -> Option<News> {
-    let criteria: Vec<CriterionNote> = file.criteria().iter().map(crate::task_files::news::note_of).collect();
+fn criteria_if_other(task: &Task, file: &TaskFile) -> Option<FileChange> {
+    let criteria: Vec<CriterionNote> =
+        file.criteria().iter().map(crate::task_files::changes::note_of).collect();
     let known = task.criteria.iter().map(|criterion| (&criterion.text, criterion.checked, &criterion.check));
     let is_same = criteria.iter().map(|note| (&note.text, note.checked, &note.check)).eq(known);
-    (!is_same).then_some(News::CriteriaSet { criteria })
+    (!is_same).then_some(FileChange::CriteriaSet { criteria })
 }
 
 fn metadata(task: &Task) -> Vec<(&'static str, Value)> {

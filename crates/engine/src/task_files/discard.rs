@@ -9,7 +9,7 @@ use crate::crash;
 use crate::error::Error;
 use crate::project::Project;
 use crate::task_files::place::file_path;
-use crate::task_files::{drawer, is_current, lock, place};
+use crate::task_files::{is_current, lock, place, private_folder};
 use regatta_files::disk::{self, Itself};
 use regatta_files::exchange;
 
@@ -19,7 +19,9 @@ pub(crate) async fn discard(project: &Project, task: TaskId) -> Result<(), Error
     let path = file_path(project, task);
     let text = orders::load_file(project, task).await?.state;
     crash::point("delete.before_file");
-    match disk::read_itself(&place::root(project), &drawer::peek(project, task)).map_err(Error::StateFile)? {
+    match disk::read_itself(&place::root(project), &private_folder::peek(project, task))
+        .map_err(Error::StateFile)?
+    {
         Itself::Missing => {}
         Itself::File(_, digest) if is_current(&text, digest.as_str()) => {
             std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;

@@ -12,7 +12,7 @@
 //! left alone.
 
 use crate::commands::orders::{self, Order};
-use crate::core::{Actor, Command, Edit, Event, FileText, FileVersion, News, Origin, Task, TaskId};
+use crate::core::{Actor, Command, Edit, Event, FileChange, FileText, FileVersion, Origin, Task, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::log;
@@ -56,7 +56,7 @@ pub(crate) fn find_all(project: &Project) -> Result<Vec<LeftOver>, Error> {
     let folder = place::folder(project);
     let mut paths = exchange::list(&folder.join("any")).map_err(Error::StateFile)?;
     for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        paths.extend(find_in_drawer(&entry));
+        paths.extend(find_in_private_folder(&entry));
     }
     paths.sort();
     paths.dedup();
@@ -67,11 +67,13 @@ pub(crate) fn find_all(project: &Project) -> Result<Vec<LeftOver>, Error> {
     Ok(paths.into_iter().map(left_over).collect())
 }
 
-/// Lists the files in a drawer that belong to its task.
-fn find_in_drawer(entry: &std::fs::DirEntry) -> Vec<PathBuf> {
+/// Lists the files in a private folder that belong to its task.
+fn find_in_private_folder(entry: &std::fs::DirEntry) -> Vec<PathBuf> {
     let (path, kind) = (entry.path(), entry.file_type());
-    let drawer = entry.file_name().to_str().and_then(place::task_of_drawer);
-    let Some(task) = drawer.filter(|_| kind.is_ok_and(|kind| kind.is_dir())) else { return Vec::new() };
+    let private_folder = entry.file_name().to_str().and_then(place::task_of_private_folder);
+    let Some(task) = private_folder.filter(|_| kind.is_ok_and(|kind| kind.is_dir())) else {
+        return Vec::new();
+    };
     let mut found = exchange::list(&path.join("any")).unwrap_or_default();
     found.retain(|left| place::task_of_left(left) == Some(task));
     found
@@ -102,7 +104,7 @@ pub(crate) async fn take_in(
     }
     for left in lefts {
         // A link of ours that was never put in place.
-        if place::drawer_of_link(&left) == Some(task.id) {
+        if place::private_folder_of_link(&left) == Some(task.id) {
             remove(&left)?;
             continue;
         }
@@ -230,10 +232,11 @@ impl Candidate<'_> {
         let names = place::conflict_paths(&place::beside(self.project, self.task.id, self.left));
         let kept = exchange::set_aside(self.left, names).map_err(Error::StateFile)?;
         let name = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let news = vec![News::Conflicted { section: format!("the whole file, in a version kept as {name}") }];
+        let changes =
+            vec![FileChange::Conflicted { section: format!("the whole file, in a version kept as {name}") }];
         let base = self.text.newest.as_ref().map(|version| version.digest.clone());
         let order = Order::new(Some(self.task.id), &Actor::Engine);
-        orders::give(self.project, order, Command::Edit(Edit { base, steps: Vec::new(), news })).await?;
+        orders::give(self.project, order, Command::Edit(Edit { base, steps: Vec::new(), changes })).await?;
         Ok(Taken::Something)
     }
 }

@@ -14,7 +14,7 @@ use crate::log::list::{self, FILES, Mark};
 use crate::project::Project;
 use crate::task_files::place::file_path;
 use crate::task_files::settled::Stamp;
-use crate::task_files::{desired, drawer, place};
+use crate::task_files::{desired, place, private_folder};
 use regatta_files::TaskFile;
 use regatta_files::disk::{self, Itself};
 use regatta_store::{NewRow, Seq, Version};
@@ -46,13 +46,13 @@ pub(crate) async fn find(project: &Project, task: TaskId) -> Result<Option<Line>
     let Some(newest) = text.newest.as_ref().filter(|newest| text.on_disk.as_ref() == Some(newest)) else {
         return Ok(None);
     };
-    if !has_digest(project, &drawer::peek(project, task), &newest.digest)? {
+    if !has_digest(project, &private_folder::peek(project, task), &newest.digest)? {
         return Ok(None);
     }
     let found = orders::get_task(project, task).await?;
     let file = TaskFile::parse(newest.text.clone());
-    let (wanted, news) = desired::bring_in_line(project, &found, &file).await?;
-    let is_in_line = wanted.text() == newest.text && news.is_empty();
+    let (wanted, changes) = desired::bring_in_line(project, &found, &file).await?;
+    let is_in_line = wanted.text() == newest.text && changes.is_empty();
     Ok(is_in_line.then_some(Line { stamp, base, is_own: false }))
 }
 

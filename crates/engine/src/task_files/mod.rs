@@ -11,35 +11,35 @@
 //! module does not know runs or sessions. See docs/design/001-task-files.md.
 
 pub(crate) mod archive;
+mod changes;
 mod desired;
 mod discard;
-mod drawer;
+pub mod edits;
 pub(crate) mod file_size;
 mod left_over;
 mod lines;
 mod lock;
 mod looks;
-pub mod memory;
-mod news;
 mod place;
+mod private_folder;
 mod reports;
 pub(crate) mod restore;
 mod settled;
 pub(crate) mod understood;
 mod watch;
 
+pub(crate) use changes::{BY_ENGINE, between as changes_between};
 pub(crate) use desired::name_documents;
 pub(crate) use discard::discard;
-pub(crate) use drawer::{close as close_drawer, open as open_drawer};
 pub(crate) use left_over::{LeftOver, keep_unowned};
-pub(crate) use news::{BY_ENGINE, between as news_between};
 pub(crate) use place::{archive_path, archive_root, corrupt_paths, ensure_archives, file_path};
+pub(crate) use private_folder::{close as close_private_folder, open as open_private_folder};
 pub(crate) use watch::watch;
 
 use crate::commands::orders::{self, Beside, Order};
 use crate::core::{
-    Actor, Command, Edit, EditStep, Failure, FileText, FileVersion, News, Origin, Outcome, Splice, Task,
-    TaskId,
+    Actor, Command, Edit, EditStep, Failure, FileChange, FileText, FileVersion, Origin, Outcome, Splice,
+    Task, TaskId,
 };
 use crate::crash;
 use crate::error::Error;
@@ -100,7 +100,7 @@ pub(crate) fn find_foreign(project: &Project, is_known: impl Fn(TaskId) -> bool)
 
 /// Reads the file of a task as it is on the disk, without changing anything; nothing when it is not text.
 pub(crate) fn peek_text(project: &Project, task: TaskId) -> Option<TaskFile> {
-    match disk::read_itself(&place::root(project), &drawer::peek(project, task)).ok()? {
+    match disk::read_itself(&place::root(project), &private_folder::peek(project, task)).ok()? {
         disk::Itself::File(bytes, _) => TaskFile::parse_bytes(bytes).ok(),
         disk::Itself::Missing | disk::Itself::Odd => None,
     }
@@ -115,7 +115,7 @@ pub(crate) async fn sync(project: &Project, task: TaskId, editor: &Actor) -> Res
 pub(crate) async fn look_in(project: &Project, task: TaskId) -> Result<(), Error> {
     orders::get_task(project, task).await?;
     let text = orders::load_file(project, task).await?.state;
-    let found = disk::read_itself(&place::root(project), &drawer::peek(project, task));
+    let found = disk::read_itself(&place::root(project), &private_folder::peek(project, task));
     if let Ok(disk::Itself::File(_, digest)) = &found
         && text.on_disk.as_ref().is_some_and(|version| version.digest == digest.as_str())
     {
@@ -147,7 +147,7 @@ pub(crate) async fn edit(
     project: &Project,
     task: TaskId,
     editor: &Actor,
-    change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
+    change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<FileChange>), Error>,
 ) -> Result<Kept, Error> {
     edit_by(project, task, editor, None, change).await
 }
@@ -158,7 +158,7 @@ pub(crate) async fn edit_by(
     task: TaskId,
     editor: &Actor,
     key: Option<CommandKey>,
-    change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
+    change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<FileChange>), Error>,
 ) -> Result<Kept, Error> {
     let before = orders::get_task(project, task).await?.memory.output;
     let kept = edit_one(project, task, editor, key, change).await?;
@@ -175,10 +175,10 @@ async fn edit_one(
     task: TaskId,
     editor: &Actor,
     key: Option<CommandKey>,
-    mut change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<News>), Error>,
+    mut change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<FileChange>), Error>,
 ) -> Result<Kept, Error> {
     let _lock = lock::take(project, task).await?;
-    let path = drawer::settle(project, task).await?;
+    let path = private_folder::settle(project, task).await?;
     let until = Instant::now() + settled::PATIENCE;
     let mut is_changed = false;
     for round in 0..ROUNDS_MAX {
@@ -189,17 +189,17 @@ async fn edit_one(
         let Some(seen) = look(project, &found, &text, &path, until).await? else { continue };
         let newest = text.newest.as_ref().map(|version| TaskFile::parse(version.text.clone()));
         let base = newest.unwrap_or_else(|| desired::render(project, &found));
-        let (mut wanted, mut news) = desired::bring_in_line(project, &found, &base).await?;
+        let (mut wanted, mut changes) = desired::bring_in_line(project, &found, &base).await?;
         if !is_changed {
             let (changed, more) = change(&wanted)?;
             wanted = changed;
-            news.extend(more);
+            changes.extend(more);
         }
         let is_new = text.newest.as_ref().is_none_or(|newest| newest.text != wanted.text());
-        if is_new || !news.is_empty() {
+        if is_new || !changes.is_empty() {
             let steps = [(wanted.text(), Origin::Engine)];
             let order = Order { key: key.clone().filter(|_| !is_changed), ..Order::new(Some(task), editor) };
-            is_changed = record(project, order, &text, &steps, news).await? || is_changed;
+            is_changed = record(project, order, &text, &steps, changes).await? || is_changed;
             continue;
         }
         is_changed = true;
@@ -308,16 +308,17 @@ async fn take_edit(
     origin: Origin,
 ) -> Result<(), Error> {
     let ours = text.newest.as_ref().map_or("", |version| version.text.as_str());
-    let mut news = news::between(&TaskFile::parse(base), &TaskFile::parse(theirs));
+    let mut changes = changes::between(&TaskFile::parse(base), &TaskFile::parse(theirs));
     let merged = if ours == base { None } else { Some(merge(base, ours, theirs)) };
     let mut steps = vec![(theirs, origin)];
     if let Some(merged) = &merged {
-        let kept = |conflict: &regatta_files::Conflict| News::Conflicted { section: conflict.part.clone() };
-        news.extend(merged.conflicts.iter().map(kept));
+        let kept =
+            |conflict: &regatta_files::Conflict| FileChange::Conflicted { section: conflict.part.clone() };
+        changes.extend(merged.conflicts.iter().map(kept));
         steps.push((&merged.text, Origin::Engine));
     }
     let editor = editor_of(task);
-    record(project, Order::new(Some(task.id), &editor), text, &steps, news).await.map(|_| ())
+    record(project, Order::new(Some(task.id), &editor), text, &steps, changes).await.map(|_| ())
 }
 
 /// A change found while an agent works on the task is attributed to the agent.
@@ -334,7 +335,7 @@ async fn record(
     order: Order<'_>,
     text: &FileText,
     versions: &[(&str, Origin)],
-    news: Vec<News>,
+    changes: Vec<FileChange>,
 ) -> Result<bool, Error> {
     let mut before = text.newest.as_ref().map_or("", |version| version.text.as_str());
     let mut steps = Vec::new();
@@ -344,7 +345,7 @@ async fn record(
         before = version;
     }
     let base = text.newest.as_ref().map(|version| version.digest.clone());
-    match orders::give(project, order, Command::Edit(Edit { base, steps, news })).await {
+    match orders::give(project, order, Command::Edit(Edit { base, steps, changes })).await {
         Ok(_) => Ok(true),
         Err(Error::FileMoved { .. }) => Ok(false),
         Err(other) => Err(other),

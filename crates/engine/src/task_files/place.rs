@@ -63,37 +63,37 @@ pub(crate) fn guard_path(project: &Project, task: TaskId) -> PathBuf {
     project.location().guards().join(format!("task-{task}"))
 }
 
-/// Returns the folder that holds the file of a task alone while its agent is in a sandbox; see `drawer`.
-pub(crate) fn drawer_path(project: &Project, task: TaskId) -> PathBuf {
-    folder(project).join(drawer_name(task))
+/// Returns the folder that holds the file of a task alone while its agent is in a sandbox; see `private folder`.
+pub(crate) fn private_folder_path(project: &Project, task: TaskId) -> PathBuf {
+    folder(project).join(private_folder_name(task))
 }
 
-/// Returns the task whose drawer has this name.
-pub(crate) fn task_of_drawer(name: &str) -> Option<TaskId> {
+/// Returns the task whose private folder has this name.
+pub(crate) fn task_of_private_folder(name: &str) -> Option<TaskId> {
     let task = name.strip_prefix(".task-")?.parse().ok()?;
-    (drawer_name(task) == name).then_some(task)
+    (private_folder_name(task) == name).then_some(task)
 }
 
-/// Returns the target of the link to a task file in its drawer.
+/// Returns the target of the link to a task file in its private folder.
 pub(crate) fn link_target(task: TaskId) -> PathBuf {
-    Path::new(&drawer_name(task)).join(format!("task-{task}-state.md"))
+    Path::new(&private_folder_name(task)).join(format!("task-{task}-state.md"))
 }
 
-/// Returns the task into whose drawer a link leads; nothing for anything else.
-pub(crate) fn drawer_of_link(path: &Path) -> Option<TaskId> {
+/// Returns the task into whose private folder a link leads; nothing for anything else.
+pub(crate) fn private_folder_of_link(path: &Path) -> Option<TaskId> {
     let target = std::fs::read_link(path).ok()?;
-    let task = task_of_drawer(target.parent()?.to_str()?)?;
+    let task = task_of_private_folder(target.parent()?.to_str()?)?;
     (link_target(task) == target).then_some(task)
 }
 
-fn drawer_name(task: TaskId) -> String {
+fn private_folder_name(task: TaskId) -> String {
     format!(".task-{task}")
 }
 
-/// Returns the name of a task file beside a version of it, or in the common folder if that is in a drawer.
+/// Returns the name of a task file beside a version of it, or in the common folder if that is in a private folder.
 pub(crate) fn beside(project: &Project, task: TaskId, version: &Path) -> PathBuf {
     let path = file_path(project, task);
-    if version.parent() == Some(&drawer_path(project, task)) {
+    if version.parent() == Some(&private_folder_path(project, task)) {
         return path;
     }
     version.with_file_name(path.file_name().unwrap_or_default())
@@ -119,9 +119,9 @@ pub(crate) fn conflict_paths(path: &Path) -> impl Iterator<Item = PathBuf> + use
     aside(path, "conflict")
 }
 
-/// Returns the names under which a closed drawer waits for its removal.
-pub(crate) fn left_drawers(drawer: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    aside(drawer, "left")
+/// Returns the names under which a closed private folder waits for its removal.
+pub(crate) fn left_private_folders(private_folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    aside(private_folder, "left")
 }
 
 fn aside(path: &Path, why: &'static str) -> impl Iterator<Item = PathBuf> + use<> {
@@ -233,9 +233,9 @@ mod tests {
             assert_eq!(parse(other), None, "{other}");
         }
         assert_eq!(task_of_file("task-7-state.md"), "7".parse().ok());
-        assert_eq!(task_of_drawer(".task-7"), "7".parse().ok());
+        assert_eq!(task_of_private_folder(".task-7"), "7".parse().ok());
         for other in [".task-7.guard", ".task-07", "task-7", ".task-"] {
-            assert_eq!(task_of_drawer(other), None, "{other}");
+            assert_eq!(task_of_private_folder(other), None, "{other}");
         }
         assert_eq!(task_of_file("task-7-state.md.corrupt-1"), None);
     }

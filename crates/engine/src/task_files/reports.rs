@@ -41,7 +41,7 @@ impl Reports {
         Reports { root, folder, watched: None, sender, receiver, is_lost: Arc::default() }
     }
 
-    /// Makes sure that the folder of this name is watched, and the drawers in it; if the system has no more
+    /// Makes sure that the folder of this name is watched, and the private folders in it; if the system has no more
     /// watches, they are not.
     pub(crate) fn ensure_watched(&mut self) {
         let _ = beneath::ensure_folder(&self.root, &self.folder);
@@ -54,10 +54,10 @@ impl Reports {
             });
         }
         if let Some(watched) = &mut self.watched {
-            // Each time, since another drawer of the same name may be there by now. Nothing below a drawer is
+            // Each time, since another private folder of the same name may be there by now. Nothing below a private folder is
             // watched, because an agent decides how deep that is.
-            for drawer in find_drawers(&self.folder) {
-                let _ = watched.watcher.watch(&drawer, RecursiveMode::NonRecursive);
+            for private_folder in find_private_folders(&self.folder) {
+                let _ = watched.watcher.watch(&private_folder, RecursiveMode::NonRecursive);
             }
         }
     }
@@ -87,16 +87,16 @@ impl Reports {
     }
 }
 
-/// Lists the drawers in the folder of the task files.
-fn find_drawers(folder: &Path) -> impl Iterator<Item = PathBuf> {
+/// Lists the private folders in the folder of the task files.
+fn find_private_folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    folders.map(|entry| entry.path()).filter(move |path| is_drawer(path, folder))
+    folders.map(|entry| entry.path()).filter(move |path| is_private_folder(path, folder))
 }
 
-fn is_drawer(path: &Path, folder: &Path) -> bool {
+fn is_private_folder(path: &Path, folder: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
-    path.parent() == Some(folder) && name.and_then(place::task_of_drawer).is_some()
+    path.parent() == Some(folder) && name.and_then(place::task_of_private_folder).is_some()
 }
 
 /// Reads one event of the system.
@@ -104,8 +104,8 @@ fn read(event: &Event, folder: &Path) -> Vec<Report> {
     if event.need_rescan() {
         return vec![Report::Lost];
     }
-    // A new drawer has to be watched, which happens before a scan of the folder.
-    if event.kind.is_create() && event.paths.iter().any(|path| is_drawer(path, folder)) {
+    // A new private folder has to be watched, which happens before a scan of the folder.
+    if event.kind.is_create() && event.paths.iter().any(|path| is_private_folder(path, folder)) {
         return vec![Report::Lost];
     }
     let is_finished = match event.kind {
@@ -194,14 +194,14 @@ mod tests {
         std::fs::write(folder.join("other"), b"two").unwrap();
         std::fs::rename(folder.join("other"), folder.join("task-2-state.md")).unwrap();
         wait_for(&mut reports, Report::Finished("2".parse().unwrap())).await;
-        let drawer = folder.join(".task-3");
+        let private_folder = folder.join(".task-3");
         for text in ["one", "two"] {
-            std::fs::create_dir(&drawer).unwrap();
+            std::fs::create_dir(&private_folder).unwrap();
             wait_for(&mut reports, Report::Lost).await;
             reports.ensure_watched();
-            std::fs::write(drawer.join("task-3-state.md"), text).unwrap();
+            std::fs::write(private_folder.join("task-3-state.md"), text).unwrap();
             wait_for(&mut reports, Report::Finished("3".parse().unwrap())).await;
-            std::fs::remove_dir_all(&drawer).unwrap();
+            std::fs::remove_dir_all(&private_folder).unwrap();
         }
         std::fs::rename(&folder, outside.path().join("moved")).unwrap();
         wait_for(&mut reports, Report::Lost).await;

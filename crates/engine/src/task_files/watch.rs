@@ -15,7 +15,7 @@ use crate::task_files::looks::{Found, Looks, Step};
 use crate::task_files::reports::Reports;
 use crate::task_files::restore;
 use crate::task_files::settled::Stamp;
-use crate::task_files::{discard, drawer, left_over, place, sync};
+use crate::task_files::{discard, left_over, place, private_folder, sync};
 use regatta_files::disk::{self, Itself};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -121,7 +121,7 @@ async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<Take
             return Ok(Taken::Settled(Some(line)));
         }
         let text = orders::load_file(project, found.task).await?.state;
-        let peek = drawer::peek(project, found.task);
+        let peek = private_folder::peek(project, found.task);
         let on_disk = disk::read_itself(&place::root(project), &peek).map_err(Error::StateFile)?;
         let digest = match on_disk {
             Itself::File(_, digest) => Some(digest.as_str().to_owned()),
@@ -144,7 +144,7 @@ async fn take_in(project: &Project, found: Found, is_first: bool) -> Result<Take
 
 /// Looks at one task.
 fn find(project: &Project, task: TaskId) -> Found {
-    let path = drawer::peek(project, task);
+    let path = private_folder::peek(project, task);
     let stamp = std::fs::symlink_metadata(&path).ok().map(|metadata| Stamp::of(&metadata));
     let left = regatta_files::exchange::list(&path).unwrap_or_default();
     let has_left_over = left.iter().any(|path| place::task_of_left(path) == Some(task));
@@ -168,7 +168,7 @@ fn scan(project: &Project, folder: &Path) -> Vec<Found> {
         let mut metadata = entry.metadata();
         if metadata.as_ref().is_ok_and(std::fs::Metadata::is_symlink) {
             may_have_more = true;
-            metadata = std::fs::symlink_metadata(drawer::peek(project, task));
+            metadata = std::fs::symlink_metadata(private_folder::peek(project, task));
         }
         let stamp = metadata.ok().map(|metadata| Stamp::of(&metadata));
         found.insert(task, Found { task, stamp, has_left_over: false });

@@ -92,7 +92,7 @@ impl<W: Write> Writing<W> {
     fn add_folder(&mut self, room: Room, folder: &Path) -> Result<(), Error> {
         let mut names: Vec<String> = Vec::new();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            // No link is followed: a task file in a drawer is read where it is.
+            // No link is followed: a task file in a private folder is read where it is.
             let is_ours = entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_symlink());
             names.extend(entry.file_name().into_string().ok().filter(|name| is_ours && is_plain(name)));
         }
@@ -141,7 +141,7 @@ impl<W: Write> Writing<W> {
     }
 }
 
-/// Returns the plain file at a path, or in the drawer that a link in the folder of the task files leads to.
+/// Returns the plain file at a path, or in the private folder that a link in the folder of the task files leads to.
 fn find_plain(folder: &Path, path: &Path) -> Option<PathBuf> {
     let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
     if is_file(path) {

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::project::Project;
 use crate::task_files;
 use crate::task_files::archive;
-use crate::task_files::memory;
+use crate::task_files::edits;
 use crate::view::document_view::{show_epic, show_prd};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub async fn epic(project: &Project, epic: EpicId) -> Result<Value, Error> {
 
 /// Returns the output of a task for the tasks that depend on it; reads its file first.
 pub async fn output(project: &Project, caller: &Caller, task: TaskId) -> Result<Value, Error> {
-    let file = memory::refresh(project, caller, task).await?;
+    let file = edits::refresh(project, caller, task).await?;
     Ok(json!({ "taskId": task, "output": file.chain_output(), "summary": file.summary_of_output() }))
 }
 

@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::world::{World, caller};
 use regatta_engine::core::message::{Draft, Party};
 use regatta_engine::core::{Code, TaskId};
-use regatta_engine::{Error, endpoint, memory, messages};
+use regatta_engine::{Error, edits, endpoint, messages};
 use regatta_testkit::wait::WAIT_MAX;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ async fn what_an_agent_does_at_its_endpoint_is_in_the_file_and_in_the_log() {
     let mut client = Client::begin(&world.folder().await).await.unwrap();
     let found = client.call("read_task", json!({ "taskId": task.number() })).await;
     assert_eq!((&found["title"], &found["session"]), (&json!("Add a parser"), &json!(1)));
-    assert_eq!(found["file"], memory::file_path(&world.project, task).display().to_string());
+    assert_eq!(found["file"], edits::file_path(&world.project, task).display().to_string());
     client.call("tick_criterion", json!({ "criterion": "It reads dates" })).await;
     client.call("tick_criterion", json!({ "criterion": 2 })).await;
     let ticked = client.call("tick_criterion", json!({ "criterion": 2, "checked": false })).await;
@@ -44,7 +44,7 @@ async fn what_an_agent_does_at_its_endpoint_is_in_the_file_and_in_the_log() {
     let fault = client.fail("submit_result", json!({ "result": { "summary": 7 } })).await;
     assert_eq!(fault["details"]["faults"], json!(["`summary` must be a text, and is 7"]), "{fault}");
     client.call("submit_result", json!({ "result": { "summary": "what was submitted" } })).await;
-    let text = std::fs::read_to_string(memory::file_path(&world.project, task)).unwrap();
+    let text = std::fs::read_to_string(edits::file_path(&world.project, task)).unwrap();
     for part in [
         "- [x] It reads dates",
         "- [ ] It is documented",

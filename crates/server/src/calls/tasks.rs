@@ -4,11 +4,11 @@ use super::{explain, faulty};
 use regatta_engine::core::{
     AgentId, Assignee, Create, Depend, EpicId, PrdSlug, Priority, Problem, Revise, TaskId, WaitsFor,
 };
-use regatta_engine::memory::Progress;
+use regatta_engine::edits::Progress;
 use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::{
-    BranchName, Brought, DiffView, Filter, Listed, Project, SessionLog, TaskView, bring_back, list_salvages,
-    list_session_logs, list_task_page, memory, reading, show_diff, show_task, show_task_with_file,
+    BranchName, Brought, DiffView, Filter, Listed, Project, SessionLog, TaskView, bring_back, edits,
+    list_salvages, list_session_logs, list_task_page, reading, show_diff, show_task, show_task_with_file,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ pub(crate) async fn list(
 
 /// Returns a task as `task show` does, with what was just written in its file.
 pub(crate) async fn show_whole(project: &Project, task: TaskId) -> Result<TaskView, Problem> {
-    memory::look(project, task).await.map_err(explain)?;
+    edits::look(project, task).await.map_err(explain)?;
     show_task_with_file(project, task).await.map_err(explain)
 }
 
@@ -57,7 +57,7 @@ pub(super) fn is_moving(waits_for: WaitsFor) -> bool {
 }
 
 pub(crate) async fn file(project: &Project, caller: &Caller, task: TaskId) -> Result<String, Problem> {
-    memory::refresh(project, caller, task).await.map(|file| file.text().to_owned()).map_err(explain)
+    edits::refresh(project, caller, task).await.map(|file| file.text().to_owned()).map_err(explain)
 }
 
 pub(crate) async fn diff(project: &Project, task: TaskId) -> Result<DiffView, Problem> {
@@ -208,7 +208,7 @@ pub(crate) async fn tick(
     task: TaskId,
     numbers: &[(usize, bool)],
 ) -> Result<(), Problem> {
-    memory::tick(project, caller, task, numbers).await.map(drop).map_err(explain)
+    edits::tick(project, caller, task, numbers).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn log_progress(
@@ -217,7 +217,7 @@ pub(crate) async fn log_progress(
     task: TaskId,
     (did, issues, next): (String, String, String),
 ) -> Result<(), Problem> {
-    memory::log_progress(project, caller, task, &Progress { did, issues, next })
+    edits::log_progress(project, caller, task, &Progress { did, issues, next })
         .await
         .map(drop)
         .map_err(explain)
@@ -229,7 +229,7 @@ pub(crate) async fn write_output(
     task: TaskId,
     text: &str,
 ) -> Result<(), Problem> {
-    memory::write_output(project, caller, task, text).await.map(drop).map_err(explain)
+    edits::write_output(project, caller, task, text).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn archive(
@@ -237,7 +237,7 @@ pub(crate) async fn archive(
     caller: &Caller,
     task: TaskId,
 ) -> Result<Option<(u32, u32)>, Problem> {
-    memory::archive(project, caller, task).await.map_err(explain)
+    edits::archive(project, caller, task).await.map_err(explain)
 }
 
 pub(crate) async fn bring_back_salvage(

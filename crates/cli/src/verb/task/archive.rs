@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::screen::{DIM, GREEN};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{memory, reading};
+use regatta_engine::{edits, reading};
 use serde_json::json;
 
 /// Move all but the last five entries of a task's progress log to its archive
@@ -48,7 +48,7 @@ impl Archive {
         }
         let project = place.open().await?;
         let caller = crate::caller::caller(None);
-        let moved = memory::archive(&project, &caller, self.task).await.map_err(|error| error.explain())?;
+        let moved = edits::archive(&project, &caller, self.task).await.map_err(|error| error.explain())?;
         let (first, last) = moved.unzip();
         let shown = serde_json::json!({ "taskId": self.task, "first": first, "last": last });
         place.screen.data(&shown, |_| match moved {

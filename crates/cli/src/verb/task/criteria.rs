@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::screen::{DIM, GREEN, YELLOW, clean};
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{CriterionView, memory, show_task};
+use regatta_engine::{CriterionView, edits, show_task};
 
 /// Show a task's acceptance criteria, and tick or untick them
 ///
@@ -31,7 +31,7 @@ impl Criteria {
         let ticks = self.check.iter().map(|number| (*number, true));
         let numbers: Vec<(usize, bool)> =
             ticks.chain(self.uncheck.iter().map(|number| (*number, false))).collect();
-        memory::tick(&project, &caller, self.task, &numbers).await.map_err(|error| error.explain())?;
+        edits::tick(&project, &caller, self.task, &numbers).await.map_err(|error| error.explain())?;
         let view = show_task(&project, self.task).await.map_err(|error| error.explain())?;
         place.screen.data(&view.criteria, |criteria| render(criteria));
         Ok(Exit::Done)

@@ -5,7 +5,7 @@ use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::memory::{self, Progress as Entry};
+use regatta_engine::edits::{self, Progress as Entry};
 
 /// Add an entry to a task's progress log.
 #[derive(Args)]
@@ -29,7 +29,7 @@ impl Progress {
         let project = place.open().await?;
         let caller = crate::caller::caller(None);
         let entry = Entry { did: self.did, issues: self.issues, next: self.next };
-        memory::log_progress(&project, &caller, self.task, &entry).await.map_err(|error| error.explain())?;
+        edits::log_progress(&project, &caller, self.task, &entry).await.map_err(|error| error.explain())?;
         super::show::print(place, &project, self.task).await
     }
 }

@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use regatta_engine::core::session::Spent;
 use regatta_engine::core::{Evidence, Lacks, Problem, TaskId, WaitsFor};
 use regatta_engine::{
-    ActivityView, CriterionView, FileSize, Project, SectionSize, TaskView, memory, show_task,
+    ActivityView, CriterionView, FileSize, Project, SectionSize, TaskView, edits, show_task,
     show_task_with_file,
 };
 use std::fmt::Write;
@@ -39,7 +39,7 @@ impl Show {
 
 /// Takes in what was written in the task's file. A disk that refuses is said with the task.
 async fn look_at_file(project: &Project, task: TaskId) -> Result<(), Problem> {
-    memory::look(project, task).await.map_err(|error| error.explain())
+    edits::look(project, task).await.map_err(|error| error.explain())
 }
 
 /// Prints a task as another verb left it, without its file.

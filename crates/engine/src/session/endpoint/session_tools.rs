@@ -20,7 +20,7 @@ use crate::session::endpoint::answers::{
 };
 use crate::session::endpoint::{OfRun, Subject};
 use crate::session::endpoint::{Opening, budget, signals};
-use crate::task_files::memory::{self, Progress};
+use crate::task_files::edits::{self, Progress};
 use crate::view::reading;
 use regatta_agents::{Limits, Usage, check_report};
 use regatta_files::TaskFile;
@@ -125,18 +125,18 @@ impl SessionTools {
 
     async fn tick(&self, task: TaskId, tick: &TickCriterion) -> Result<TaskAnswer, Fault> {
         let caller = self.subject.caller();
-        let file = memory::refresh(&self.project, &caller, task).await.map_err(|error| fault_of(&error))?;
+        let file = edits::refresh(&self.project, &caller, task).await.map_err(|error| fault_of(&error))?;
         let number = match &tick.criterion {
             Which::Index(number) => *number as usize,
             Which::Text(text) => find_criterion(&file, text)?,
         };
-        let ticked = memory::tick(&self.project, &caller, task, &[(number, tick.checked)]).await;
+        let ticked = edits::tick(&self.project, &caller, task, &[(number, tick.checked)]).await;
         ticked.map_err(|error| fault_of(&error))?;
         self.answer_task(task).await.map_err(|error| fault_of(&error))
     }
 
     async fn inputs(&self, id: TaskId) -> Result<InputsAnswer, Error> {
-        memory::refresh(&self.project, &self.subject.caller(), id).await?;
+        edits::refresh(&self.project, &self.subject.caller(), id).await?;
         let task = orders::get_task(&self.project, id).await?;
         let mut inputs = Vec::new();
         for note in &task.memory.inputs {
@@ -326,7 +326,7 @@ impl Tools for SessionTools {
     async fn read_task(&self) -> Result<TaskAnswer, Fault> {
         let task = self.own_task()?;
         let caller = self.subject.caller();
-        memory::refresh(&self.project, &caller, task).await.map_err(|error| fault_of(&error))?;
+        edits::refresh(&self.project, &caller, task).await.map_err(|error| fault_of(&error))?;
         self.answer_task(task).await.map_err(|error| fault_of(&error))
     }
 
@@ -382,8 +382,7 @@ impl Tools for SessionTools {
         let issues = entry.issues.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "None".to_owned());
         let progress = Progress { did: entry.did, issues, next: entry.next };
         let own = self.lock().entry;
-        let logged =
-            memory::log_in_session(&self.project, &self.subject.caller(), task, &progress, own).await;
+        let logged = edits::log_in_session(&self.project, &self.subject.caller(), task, &progress, own).await;
         let file = logged.map_err(|error| fault_of(&error))?;
         let entry = file.sessions().last().map_or(0, |session| session.number);
         self.lock().entry = Some(entry);
@@ -392,7 +391,7 @@ impl Tools for SessionTools {
 
     async fn write_chain_output(&self, text: String) -> Result<OutputAnswer, Fault> {
         let task = self.own_task()?;
-        let written = memory::write_output(&self.project, &self.subject.caller(), task, &text).await;
+        let written = edits::write_output(&self.project, &self.subject.caller(), task, &text).await;
         let file = written.map_err(|error| fault_of(&error))?;
         Ok(OutputAnswer { summary: file.summary_of_output().map(str::to_owned) })
     }

@@ -57,8 +57,8 @@ pub async fn tick(
             let index = number.checked_sub(1).ok_or_else(missing)?;
             changed = changed.with_criterion(index, *checked).map_err(|_| missing())?;
         }
-        let news = task_files::news_between(file, &changed);
-        Ok((changed, news))
+        let changes = task_files::changes_between(file, &changed);
+        Ok((changed, changes))
     };
     task_files::edit(project, task, &caller.actor, change).await.map(|kept| kept.file)
 }
@@ -122,8 +122,8 @@ async fn add_to_own(
         };
         let changed = file.with_last_session(&entry).map_err(|error| Error::FileEdit { task, error })?;
         is_added = true;
-        let news = task_files::news_between(file, &changed);
-        Ok((changed, news))
+        let changes = task_files::changes_between(file, &changed);
+        Ok((changed, changes))
     };
     task_files::edit(project, task, editor, change).await?;
     Ok(is_added)
@@ -143,8 +143,8 @@ pub async fn write_output(
     let text = plain_text(text);
     let change = |file: &TaskFile| {
         let changed = file.with_chain_output(&text).map_err(|error| Error::FileEdit { task, error })?;
-        let news = task_files::news_between(file, &changed);
-        Ok((changed, news))
+        let changes = task_files::changes_between(file, &changed);
+        Ok((changed, changes))
     };
     task_files::edit(project, task, &caller.actor, change).await.map(|kept| kept.file)
 }
@@ -172,8 +172,8 @@ async fn append(
             note: note.map(str::to_owned),
         };
         let changed = file.with_session(&session).map_err(|error| Error::FileEdit { task, error })?;
-        let news = task_files::news_between(file, &changed);
-        Ok((changed, news))
+        let changes = task_files::changes_between(file, &changed);
+        Ok((changed, changes))
     };
     task_files::edit(project, task, editor, change).await.map(|_| ())
 }

@@ -1,6 +1,6 @@
 //! What an edit of a task file means to the rules.
 
-use crate::core::{CriterionNote, News, ProgressNote, is_title};
+use crate::core::{CriterionNote, FileChange, ProgressNote, is_title};
 use regatta_files::{Change, SessionEntry, TaskFile, Title, changes, disk};
 
 /// The words that mark an entry which the engine wrote.
@@ -9,7 +9,7 @@ pub(crate) const BY_ENGINE: &str = "(written by the engine)";
 const SUMMARY_CHARACTERS_MAX: usize = 2_000;
 
 /// Returns the news in the step from one version to another.
-pub(crate) fn between(old: &TaskFile, new: &TaskFile) -> Vec<News> {
+pub(crate) fn between(old: &TaskFile, new: &TaskFile) -> Vec<FileChange> {
     let changes = changes(old, new);
     let is_reshaped = |change: &Change| {
         matches!(
@@ -19,25 +19,25 @@ pub(crate) fn between(old: &TaskFile, new: &TaskFile) -> Vec<News> {
                 | Change::CriterionReworded { .. }
         )
     };
-    let mut news: Vec<News> = Vec::new();
+    let mut found: Vec<FileChange> = Vec::new();
     if changes.iter().any(is_reshaped) {
-        news.push(News::CriteriaSet { criteria: new.criteria().iter().map(note_of).collect() });
-        news.extend(
-            changes.iter().filter(|change| !is_criterion(change)).filter_map(|change| news_of(change, new)),
+        found.push(FileChange::CriteriaSet { criteria: new.criteria().iter().map(note_of).collect() });
+        found.extend(
+            changes.iter().filter(|change| !is_criterion(change)).filter_map(|change| change_of(change, new)),
         );
     } else {
-        news.extend(changes.iter().filter_map(|change| news_of(change, new)));
+        found.extend(changes.iter().filter_map(|change| change_of(change, new)));
     }
-    news
+    found
 }
 
 /// Returns the news that a chain output was written, as the file now has it.
-pub(crate) fn output_of(file: &TaskFile) -> News {
+pub(crate) fn output_of(file: &TaskFile) -> FileChange {
     match file.chain_output() {
-        None => News::OutputRemoved,
+        None => FileChange::OutputRemoved,
         Some(output) => {
             let summary = file.summary_of_output().unwrap_or(output);
-            News::OutputWritten {
+            FileChange::OutputWritten {
                 digest: disk::Digest::of(output.as_bytes()).as_str().to_owned(),
                 summary: summary.chars().take(SUMMARY_CHARACTERS_MAX).collect(),
             }
@@ -46,8 +46,8 @@ pub(crate) fn output_of(file: &TaskFile) -> News {
 }
 
 /// Returns the news of one entry of the progress log.
-pub(crate) fn progress_of(entry: &SessionEntry) -> News {
-    News::ProgressLogged(ProgressNote {
+pub(crate) fn progress_of(entry: &SessionEntry) -> FileChange {
+    FileChange::ProgressLogged(ProgressNote {
         number: entry.number,
         at: entry.at.clone(),
         did: entry.did.clone(),
@@ -61,14 +61,14 @@ fn is_criterion(change: &Change) -> bool {
     matches!(change, Change::CriterionTicked { .. } | Change::CriterionUnticked { .. })
 }
 
-fn news_of(change: &Change, new: &TaskFile) -> Option<News> {
+fn change_of(change: &Change, new: &TaskFile) -> Option<FileChange> {
     let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
     Some(match change {
         Change::CriterionTicked { index, text } => {
-            News::CriterionChecked { index: number(*index), text: text.clone() }
+            FileChange::CriterionChecked { index: number(*index), text: text.clone() }
         }
         Change::CriterionUnticked { index, text } => {
-            News::CriterionUnchecked { index: number(*index), text: text.clone() }
+            FileChange::CriterionUnchecked { index: number(*index), text: text.clone() }
         }
         Change::SessionAppended(entry) => progress_of(entry),
         Change::ChainOutputWritten | Change::ChainOutputChanged | Change::ChainOutputRemoved => {
@@ -76,10 +76,10 @@ fn news_of(change: &Change, new: &TaskFile) -> Option<News> {
         }
         Change::TitleEdited => {
             let title = new.title().map(Title::plain).filter(|title| is_title(title))?;
-            News::TitleEdited { title }
+            FileChange::TitleEdited { title }
         }
         Change::RequirementsEdited => {
-            News::RequirementsEdited { text: new.requirements().unwrap_or_default().to_owned() }
+            FileChange::RequirementsEdited { text: new.requirements().unwrap_or_default().to_owned() }
         }
         _ => return None,
     })
