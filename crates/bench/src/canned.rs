@@ -6,7 +6,7 @@
 
 use crate::exec_log::ExecLog;
 use regatta_core::{Code, Failure, Problem};
-use regatta_engine::runs::{Ask, Played, Playing, Roles};
+use regatta_engine::runs::{Playing, RoleOutcome, RoleRequest, Roles};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -75,10 +75,10 @@ impl Roles for Canned {
         false
     }
 
-    fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a> {
+    fn play<'a>(&'a self, ask: RoleRequest<'a>) -> Playing<'a> {
         let played = match self.answer(ask.role, &ask.run.sheet.state()) {
-            Ok(output) => Played::Returned(output),
-            Err(error) => Played::Failed(unlisted(&error)),
+            Ok(output) => RoleOutcome::Returned(output),
+            Err(error) => RoleOutcome::Failed(unlisted(&error)),
         };
         Box::pin(std::future::ready(Ok(played)))
     }

@@ -9,7 +9,7 @@ use crate::measure::{self, percentile, rate, round};
 use crate::place;
 use regatta_core::Happening;
 use regatta_core::run::Event;
-use regatta_engine::runs::{self, Ask, Listed, NewRun, Origin, Played, Playing, Roles};
+use regatta_engine::runs::{self, Listed, NewRun, Origin, Playing, RoleOutcome, RoleRequest, Roles};
 use regatta_engine::{Engine, Journal, Project, Stop};
 use regatta_flow::Folder;
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ impl Roles for Writer {
         false
     }
 
-    fn play<'a>(&'a self, _: Ask<'a>) -> Playing<'a> {
-        Box::pin(std::future::ready(Ok(Played::Returned(json!({ "text": self.text })))))
+    fn play<'a>(&'a self, _: RoleRequest<'a>) -> Playing<'a> {
+        Box::pin(std::future::ready(Ok(RoleOutcome::Returned(json!({ "text": self.text })))))
     }
 }

@@ -5,8 +5,8 @@ use crate::core::{Code, CommitId, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
 use crate::perform::Work;
-use crate::runtime::control::Control;
 use crate::runtime::engine;
+use crate::runtime::stop_handle::StopHandle;
 use crate::session::leftovers;
 use crate::worktree::worktree_place;
 use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
@@ -22,12 +22,12 @@ pub(crate) async fn perform(
     branch: &str,
     path: &str,
     base: &CommitId,
-    control: &Control,
+    stop_handle: &StopHandle,
 ) -> Result<(), Error> {
     crash::point("create_worktree.before");
     let place = work.project.place(path);
     let branch = BranchName::parse(branch).map_err(regatta_git::Error::from)?;
-    let outcome = match make(work, task, &place, &branch, base, control).await {
+    let outcome = match make(work, task, &place, &branch, base, stop_handle).await {
         Ok(()) => Outcome::WorktreeCreated,
         Err(Unmade::Failed(problem)) => Outcome::WorktreeNotCreated(Failure::from(*problem)),
         // The next engine continues with it.
@@ -51,7 +51,7 @@ async fn make(
     place: &Path,
     branch: &BranchName,
     base: &CommitId,
-    control: &Control,
+    stop_handle: &StopHandle,
 ) -> Result<(), Unmade> {
     let start = orders::to_git(base).map_err(|error| Unmade::Failed(Box::new(error.explain())))?;
     let repository = work.project.repository();
@@ -63,7 +63,7 @@ async fn make(
     worktree_place::ensure(&work.project, place, branch, &start, was_one).await.map_err(explain)?;
     crash::point("create_worktree.made");
     let furnished = match repository.copy_into(&work.project.config().copy, place).await {
-        Ok(_) => set_up(work, task, place, control).await,
+        Ok(_) => set_up(work, task, place, stop_handle).await,
         Err(error) => Err(failed(task, place, &error)),
     };
     let mut problem = match furnished {
@@ -84,7 +84,7 @@ async fn remove_again(work: &Work, place: &Path, branch: &BranchName) -> Result<
     Ok(work.project.repository().remove_in_turn(&turn, place, branch).await?)
 }
 
-async fn set_up(work: &Work, task: TaskId, place: &Path, control: &Control) -> Result<(), Unmade> {
+async fn set_up(work: &Work, task: TaskId, place: &Path, stop_handle: &StopHandle) -> Result<(), Unmade> {
     let project = &work.project;
     let Some(command) = &project.config().setup else { return Ok(()) };
     let wall = project.config().setup_wall;
@@ -98,7 +98,7 @@ async fn set_up(work: &Work, task: TaskId, place: &Path, control: &Control) -> R
     let environment = [(MARKER.to_owned(), work.name_start(&mark).to_string())];
     let report = tokio::select! {
         report = run_to_end(command, place, &environment, None, wall, SETUP_TAIL_BYTES_MAX) => report,
-        reason = control.asked() => {
+        reason = stop_handle.asked() => {
             // Dropping the command ends it; this makes sure that no process of it is left.
             return match leftovers::end(&mark, Limits::default().grace).await {
                 Ok(_) => Err(Unmade::Stopped(reason)),

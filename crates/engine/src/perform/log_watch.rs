@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::perform::Work;
-use crate::runtime::control::Control;
+use crate::runtime::stop_handle::StopHandle;
 use regatta_agents::StopReason;
 use regatta_store::Seq;
 use std::time::Duration;
@@ -38,10 +38,13 @@ impl<'a> LogWatch<'a> {
     }
 
     /// Does the same, and returns at once with the reason when the effect is asked to stop.
-    pub(crate) async fn wait_or_stop(&mut self, control: &Control) -> Result<Option<StopReason>, Error> {
+    pub(crate) async fn wait_or_stop(
+        &mut self,
+        stop_handle: &StopHandle,
+    ) -> Result<Option<StopReason>, Error> {
         tokio::select! {
             biased;
-            reason = control.asked() => Ok(Some(reason)),
+            reason = stop_handle.asked() => Ok(Some(reason)),
             waited = self.wait() => waited.map(|()| None),
         }
     }

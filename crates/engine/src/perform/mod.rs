@@ -17,9 +17,9 @@ pub(crate) mod runs;
 pub(crate) mod stop_agent;
 mod wait;
 
-pub(crate) use crate::runtime::control::Control;
-pub(crate) use crate::runtime::under_way::UnderWay;
-pub(crate) use crate::session::places::Places;
+pub(crate) use crate::runtime::active_steps::ActiveSteps;
+pub(crate) use crate::runtime::stop_handle::StopHandle;
+pub(crate) use crate::session::slots::Slots;
 
 use crate::commands::orders::{self, Order};
 use crate::commands::round::Envelope;
@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::project::Project;
 use crate::runs::drivers::Drivers;
 use crate::runtime::engine;
-use crate::session::charge::Charges;
+use crate::session::reservation::Charges;
 use crate::session::role::Roles;
 use crate::task_files;
 use jiff::Timestamp;
@@ -45,9 +45,9 @@ pub(crate) struct Work {
     /// When the intent was stored; commits made for it carry this time, so that a repetition makes the same
     /// commits.
     pub(crate) at: Timestamp,
-    pub(crate) places: Arc<Places>,
+    pub(crate) slots: Arc<Slots>,
     /// The steps of runs, by the tasks that they work on.
-    pub(crate) under_way: Arc<UnderWay>,
+    pub(crate) active_steps: Arc<ActiveSteps>,
     /// The sessions that wait for budget that others have set aside.
     pub(crate) charges: Arc<Charges>,
     /// The places of runs that wait for their children.
@@ -63,14 +63,14 @@ pub(crate) async fn perform(
     work: &Work,
     roles: &dyn Roles,
     effect: Effect,
-    control: Option<Control>,
+    stop_handle: Option<StopHandle>,
 ) -> Result<(), Error> {
     engine::check_lease(&work.project, work.token).await?;
     let stops_another =
         matches!(effect, Effect::PauseAgent { .. } | Effect::StopAgent { .. } | Effect::StopRun { .. });
-    let own = if stops_another { None } else { control.clone() }.unwrap_or_else(Control::new);
+    let own = if stops_another { None } else { stop_handle.clone() }.unwrap_or_else(StopHandle::new);
     // On the heap: the future of a session or of a step is too large for a stack that holds it several times.
-    let performed = Box::pin(dispatch(work, roles, effect, &own, control)).await;
+    let performed = Box::pin(dispatch(work, roles, effect, &own, stop_handle)).await;
     own.mark_over();
     performed
 }
@@ -79,8 +79,8 @@ async fn dispatch(
     work: &Work,
     roles: &dyn Roles,
     effect: Effect,
-    own: &Control,
-    other: Option<Control>,
+    own: &StopHandle,
+    other: Option<StopHandle>,
 ) -> Result<(), Error> {
     match effect {
         Effect::CreateWorktree { task, branch, path, base } => {
@@ -171,8 +171,8 @@ impl Work {
             token,
             intent: intent.id,
             at: intent.at,
-            places: Arc::new(Places::new(project.config())),
-            under_way: Arc::default(),
+            slots: Arc::new(Slots::new(project.config())),
+            active_steps: Arc::default(),
             charges: Arc::default(),
             drivers: Arc::default(),
             leaving: watch::channel(false).1,

@@ -5,7 +5,7 @@ use crate::core::{Outcome, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::perform::{Work, stop_agent};
-use crate::runtime::control::Control;
+use crate::runtime::stop_handle::StopHandle;
 use crate::session::planted;
 use regatta_agents::StopReason;
 
@@ -13,10 +13,10 @@ pub(crate) async fn perform(
     work: &Work,
     task: TaskId,
     session: u32,
-    control: Option<Control>,
+    stop_handle: Option<StopHandle>,
 ) -> Result<(), Error> {
     crash::point("pause_agent.before");
-    let outcome = match stop_agent::end(&work.project, task, session, control, StopReason::Paused).await {
+    let outcome = match stop_agent::end(&work.project, task, session, stop_handle, StopReason::Paused).await {
         Ok(()) => {
             remove_planted(work, task).await?;
             Outcome::AgentPaused

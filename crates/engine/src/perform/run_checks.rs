@@ -8,7 +8,7 @@ use crate::core::{Code, CommitId, Evidence, Failure, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::{Error, chain};
 use crate::perform::Work;
-use crate::runtime::control::Control;
+use crate::runtime::stop_handle::StopHandle;
 use crate::session::planted;
 use crate::session::sandbox::{self, Enclosure, NotEnclosed};
 use crate::session::{leftovers, session_entry};
@@ -24,12 +24,12 @@ pub(crate) async fn perform(
     task: TaskId,
     commit: &CommitId,
     names: &[String],
-    control: &Control,
+    stop_handle: &StopHandle,
 ) -> Result<(), Error> {
     crash::point("run_checks.before");
     let outcome = tokio::select! {
         outcome = check(work, task, commit, names) => outcome?,
-        reason = control.asked() => {
+        reason = stop_handle.asked() => {
             // Dropping the check ends it; this makes sure that no process of it is left.
             let ended = leftovers::end(&work.project.check_mark(task), Limits::default().grace).await;
             match (reason, ended) {

@@ -8,7 +8,7 @@ use crate::core::{AgentId, Outcome, Resume, SessionEnd, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::perform::Work;
-use crate::runtime::control::Control;
+use crate::runtime::stop_handle::StopHandle;
 use crate::session::endpoint::Subject;
 use crate::session::owner::{Wanted, find_wanted};
 use crate::session::plan::{Owner, Plan, Source};
@@ -20,7 +20,7 @@ pub(crate) async fn perform(
     agent: &AgentId,
     session: u32,
     resume: Option<&Resume>,
-    control: &Control,
+    stop_handle: &StopHandle,
 ) -> Result<(), Error> {
     crash::point("run_session.before");
     let project = &work.project;
@@ -42,5 +42,5 @@ pub(crate) async fn perform(
         transcript: project.transcript(task, session),
         source: Source::Agent,
     };
-    lifecycle::run(work, &plan, control).await.map(|_| ())
+    lifecycle::run(work, &plan, stop_handle).await.map(|_| ())
 }

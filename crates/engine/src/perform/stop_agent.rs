@@ -6,7 +6,7 @@ use crate::crash;
 use crate::error::{Error, chain};
 use crate::perform::Work;
 use crate::project::Project;
-use crate::runtime::control::Control;
+use crate::runtime::stop_handle::StopHandle;
 use crate::session::leftovers;
 use regatta_agents::{Limits, StopReason};
 
@@ -14,11 +14,11 @@ pub(crate) async fn perform(
     work: &Work,
     task: TaskId,
     session: u32,
-    control: Option<Control>,
+    stop_handle: Option<StopHandle>,
 ) -> Result<(), Error> {
     crash::point("stop_agent.before");
     work.under_way.stop(task, StopReason::Cancelled).await;
-    let outcome = match end(&work.project, task, session, control, StopReason::Cancelled).await {
+    let outcome = match end(&work.project, task, session, stop_handle, StopReason::Cancelled).await {
         Ok(()) => Outcome::AgentStopped,
         Err(failure) => Outcome::AgentNotStopped(failure),
     };
@@ -32,12 +32,12 @@ pub(crate) async fn end(
     project: &Project,
     task: TaskId,
     session: u32,
-    control: Option<Control>,
+    stop_handle: Option<StopHandle>,
     reason: StopReason,
 ) -> Result<(), Failure> {
-    if let Some(control) = control {
-        control.stop(reason);
-        control.over().await;
+    if let Some(stop_handle) = stop_handle {
+        stop_handle.stop(reason);
+        stop_handle.over().await;
     }
     let grace = Limits::default().grace;
     let mark = project.session_mark(task, session);

@@ -4,9 +4,9 @@
 //! `driver`, then `drive`.
 
 pub(crate) mod cancelled;
+pub(crate) mod claim;
 mod copy;
 pub(crate) mod definitions;
-pub(crate) mod drive;
 pub(crate) mod driver;
 pub(crate) mod drivers;
 pub(crate) mod family;
@@ -27,7 +27,7 @@ pub use crate::recording::head::{RecordedRun, RecordedStep, RecordingHead};
 pub use crate::recording::people::{RecordedAnswer, RecordedDecision};
 pub(crate) use crate::recording::recorded_task::find_recorded_settings;
 pub use crate::recording::recorder::{Recording, close_recording};
-pub use crate::session::role::{Ask, Played, Playing, Roles};
+pub use crate::session::role::{Playing, RoleOutcome, RoleRequest, Roles};
 pub use crate::session::roles::AgentRoles;
 pub(crate) use crate::view::next_move::{awaits_person, find_paused, find_paused_above, find_way_on, rests};
 pub use crate::view::run::{

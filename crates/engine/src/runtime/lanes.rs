@@ -9,12 +9,12 @@ use crate::perform;
 use crate::perform::Work;
 use crate::project::Project;
 use crate::runs::drivers::Drivers;
-use crate::runtime::control::Control;
+use crate::runtime::active_steps::ActiveSteps;
 use crate::runtime::scope::is_short;
-use crate::runtime::under_way::UnderWay;
-use crate::session::charge::Charges;
-use crate::session::places::Places;
+use crate::runtime::stop_handle::StopHandle;
+use crate::session::reservation::Charges;
 use crate::session::role::Roles;
+use crate::session::slots::Slots;
 use regatta_agents::StopReason;
 use regatta_store::{Intent, IntentId, LeaseToken};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -44,8 +44,8 @@ pub(crate) struct Lanes {
     project: Arc<Project>,
     token: LeaseToken,
     done: mpsc::Sender<Done>,
-    places: Arc<Places>,
-    under_way: Arc<UnderWay>,
+    slots: Arc<Slots>,
+    active_steps: Arc<ActiveSteps>,
     charges: Arc<Charges>,
     drivers: Arc<Drivers>,
     roles: Arc<dyn Roles>,
@@ -55,7 +55,7 @@ pub(crate) struct Lanes {
     waiting: HashMap<String, VecDeque<(Intent, Effect)>>,
     busy: HashSet<String>,
     /// The controls of long effects, by who asked for them.
-    controls: HashMap<Asker, Control>,
+    controls: HashMap<Asker, StopHandle>,
     failures: HashMap<IntentId, u32>,
 }
 
@@ -66,13 +66,13 @@ impl Lanes {
         token: LeaseToken,
         done: mpsc::Sender<Done>,
     ) -> Self {
-        let places = Arc::new(Places::new(project.config()));
+        let slots = Arc::new(Slots::new(project.config()));
         Lanes {
             project,
             token,
             done,
-            places,
-            under_way: Arc::default(),
+            slots,
+            active_steps: Arc::default(),
             charges: Arc::default(),
             drivers: Arc::default(),
             roles,
@@ -117,7 +117,7 @@ impl Lanes {
     fn stop_long(&mut self) {
         self.leaving.send_replace(true);
         self.waiting.values_mut().for_each(|lane| lane.retain(|(_, effect)| is_short(effect)));
-        self.controls.values().for_each(|control| control.stop(StopReason::Shutdown));
+        self.controls.values().for_each(|stop_handle| stop_handle.stop(StopReason::Shutdown));
     }
 
     /// Tells whether an intent is in its lane already.
@@ -134,9 +134,9 @@ impl Lanes {
         // Signalled at once, because a long set-up or check may come before the effect that stops it in the
         // same lane.
         if let Effect::StopAgent { .. } = &effect
-            && let Some(control) = self.controls.get(&effect.asker())
+            && let Some(stop_handle) = self.controls.get(&effect.asker())
         {
-            control.stop(StopReason::Cancelled);
+            stop_handle.stop(StopReason::Cancelled);
         }
         self.known.insert(intent.id);
         let lane = intent.lane.clone();
@@ -176,15 +176,15 @@ impl Lanes {
             self.waiting.remove(lane);
             return;
         };
-        let control = self.control_for(&effect);
+        let stop_handle = self.control_for(&effect);
         self.busy.insert(lane.to_owned());
         let work = Work {
             project: Arc::clone(&self.project),
             token: self.token,
             intent: intent.id,
             at: intent.at,
-            places: Arc::clone(&self.places),
-            under_way: Arc::clone(&self.under_way),
+            slots: Arc::clone(&self.slots),
+            active_steps: Arc::clone(&self.active_steps),
             charges: Arc::clone(&self.charges),
             drivers: Arc::clone(&self.drivers),
             leaving: self.leaving.subscribe(),
@@ -194,7 +194,9 @@ impl Lanes {
         tokio::spawn(async move {
             // A task of its own, so that a panic is noticed as its end.
             let performed =
-                tokio::spawn(async move { perform::perform(&work, roles.as_ref(), effect, control).await });
+                tokio::spawn(
+                    async move { perform::perform(&work, roles.as_ref(), effect, stop_handle).await },
+                );
             let broke_off = |panic: tokio::task::JoinError| {
                 Err(Error::LogUnsound { seq: 0, why: format!("a performer broke off: {panic}") })
             };
@@ -206,7 +208,7 @@ impl Lanes {
     }
 
     /// A long effect gets a new control; what stops it gets the control of the running one.
-    fn control_for(&mut self, effect: &Effect) -> Option<Control> {
+    fn control_for(&mut self, effect: &Effect) -> Option<StopHandle> {
         match effect {
             // The task that a run works on changes from step to step, so the performer of each step reports it.
             Effect::CreateWorktree { .. }
@@ -214,9 +216,9 @@ impl Lanes {
             | Effect::RunChecks { .. }
             | Effect::PerformNode { .. }
             | Effect::LandTask { .. } => {
-                let control = Control::new();
-                self.controls.insert(effect.asker(), control.clone());
-                Some(control)
+                let stop_handle = StopHandle::new();
+                self.controls.insert(effect.asker(), stop_handle.clone());
+                Some(stop_handle)
             }
             Effect::StopAgent { .. } | Effect::PauseAgent { .. } | Effect::StopRun { .. } => {
                 self.controls.get(&effect.asker()).cloned()

@@ -9,7 +9,7 @@ use crate::session::lifecycle::End;
 use crate::session::plan::{Owner, Plan};
 use crate::session::prepare::Ready;
 use crate::session::roles::{read_only, recording_mode};
-use crate::session::{charge, owner};
+use crate::session::{owner, reservation};
 use regatta_agents::{Ended, Outcome, StopReason};
 
 /// Keeps what a session left; an answer whose work cannot be kept does not count.
@@ -25,7 +25,7 @@ pub(crate) async fn collect(
     match &ended.outcome {
         Outcome::Stopped(reason) => Ok(End::Stopped(*reason)),
         Outcome::Failed(failure) => {
-            Ok(End::Broke(charge::breakdown(failure, owner::explain_failure(plan, failure))))
+            Ok(End::Broke(reservation::breakdown(failure, owner::explain_failure(plan, failure))))
         }
         Outcome::Finished => keep(work, plan, ready, ended).await,
     }

@@ -6,14 +6,14 @@ use crate::perform::Work;
 use crate::project::Project;
 use crate::project::config::{AgentEntry, Program};
 use crate::project::variables;
-use crate::session::charge::{self, Charge};
 use crate::session::endpoint::{self, Endpoint};
-use crate::session::hearing::Hearing;
 use crate::session::leftovers;
 use crate::session::moved_refs::{self, Refs};
+use crate::session::open_questions::OpenQuestions;
 use crate::session::plan::Plan;
 use crate::session::planted;
 use crate::session::prepare::Ready;
+use crate::session::reservation::{self, Reservation};
 use crate::session::sandbox::{self, Enclosure, NotEnclosed};
 use crate::task_files;
 use regatta_agents::{OpenHome, ResultIs, Script, Session, Start, StartError};
@@ -27,7 +27,7 @@ pub(crate) struct Live {
     pub(crate) task: Option<TaskId>,
     pub(crate) result_is: ResultIs,
     pub(crate) folder: PathBuf,
-    pub(crate) hearing: Hearing,
+    pub(crate) open_questions: OpenQuestions,
     pub(crate) refs: Option<Refs>,
     /// Kept until the last process is dead.
     pub(crate) home: Option<OpenHome>,
@@ -50,14 +50,14 @@ pub(crate) async fn launch(
     work: &Work,
     plan: &Plan<'_>,
     ready: &Ready,
-    charge: &Charge,
+    reservation: &Reservation,
 ) -> Result<Option<Live>, NotStarted> {
     let project = &work.project;
     let entry = project.config().agents.get(&plan.subject.agent).ok_or_else(|| no_entry(plan))?;
     let branch = plan.branch().map_err(|error| Box::new(error.explain()))?;
     let launch = Launch { work, plan, entry, folder: plan.folder(project), branch };
     launch.clear().await?;
-    let live = launch.start(ready, charge).await;
+    let live = launch.start(ready, reservation).await;
     if !matches!(live, Ok(Some(_))) {
         close_private_folder(project, plan.subject.task).await;
     }
@@ -76,13 +76,13 @@ impl Launch<'_> {
         ended.map_err(|error| self.failed(chain(&error), next()))
     }
 
-    async fn start(&self, ready: &Ready, charge: &Charge) -> Result<Option<Live>, NotStarted> {
+    async fn start(&self, ready: &Ready, reservation: &Reservation) -> Result<Option<Live>, NotStarted> {
         let (work, plan, entry) = (self.work, self.plan, self.entry);
         let project = &work.project;
         let program = self.load_program()?;
         let session = work.name_start(&plan.mark);
         let mut limits = entry.limits.clone();
-        charge.narrow(&mut limits);
+        reservation.narrow(&mut limits);
         let endpoint = endpoint::open(endpoint::Opening {
             project,
             session: &session,
@@ -103,10 +103,10 @@ impl Launch<'_> {
             Some(Enclosure { sandbox, home }) => (sandbox, Some(home)),
             None => (None, None),
         };
-        let hearing = Hearing::new(work, charge);
+        let open_questions = OpenQuestions::new(work, reservation);
         let variables = variables::resolve(entry, project.root()).await;
         let variables = variables.map_err(|error| self.failed(chain(&error), self.fix()))?;
-        let resumes = charge.opened.resumes.as_ref();
+        let resumes = reservation.opened.resumes.as_ref();
         let start = Start {
             session,
             number: plan.number,
@@ -124,10 +124,10 @@ impl Launch<'_> {
             variables: ready.variables.clone(),
             model: entry.model.clone(),
             resume: resumes.map(|own| own.name.clone()),
-            resumed_usage: resumes.map(|own| charge::to_agents(&own.usage)),
+            resumed_usage: resumes.map(|own| reservation::to_agents(&own.usage)),
             tools: Some(endpoint.tool_server()),
             permissions: entry.permissions,
-            asker: Some(hearing.asker()),
+            asker: Some(open_questions.asker()),
             secrets: variables.secrets,
             tokens: home.as_ref().map(OpenHome::tokens).unwrap_or_default(),
             sandbox,
@@ -145,7 +145,7 @@ impl Launch<'_> {
         }
         let session = regatta_agents::start(start).await.map_err(|error| self.not_started(&error))?;
         let (task, result_is, folder) = (plan.subject.task, plan.result_is(), self.folder.clone());
-        Ok(Some(Live { session, endpoint, task, result_is, folder, hearing, refs, home }))
+        Ok(Some(Live { session, endpoint, task, result_is, folder, open_questions, refs, home }))
     }
 
     fn load_program(&self) -> Result<regatta_agents::Program, NotStarted> {

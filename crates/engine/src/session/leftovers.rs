@@ -13,7 +13,7 @@ use crate::core::TaskId;
 use crate::core::session::{Scope, Subject};
 use crate::error::Error;
 use crate::perform::Work;
-use crate::session::charge;
+use crate::session::reservation;
 use regatta_agents::{Leftover, Limits, SessionId, StillAlive, end_leftovers, find_leftovers};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub(crate) async fn end_lost(work: &Work, scope: Scope) -> Result<(), Error> {
 pub(crate) async fn end_lost_session(work: &Work, task: TaskId, session: u32) -> Result<(), Error> {
     let mark = work.project.session_mark(task, session);
     let open = accounts::list_open(&work.project, Scope::Task(task)).await?;
-    match open.iter().find(|subject| subject.session == charge::name_of(&mark)) {
+    match open.iter().find(|subject| subject.session == reservation::name_of(&mark)) {
         Some(subject) => give_up(work, subject).await,
         None => Ok(()),
     }
@@ -43,7 +43,7 @@ pub(crate) async fn end_lost_session(work: &Work, task: TaskId, session: u32) ->
 
 async fn give_up(work: &Work, subject: &Subject) -> Result<(), Error> {
     // The doctor finds what does not end.
-    let _ = end(&charge::mark_of(&subject.session), Limits::default().grace).await;
+    let _ = end(&reservation::mark_of(&subject.session), Limits::default().grace).await;
     accounts::close(&work.project, work.token, subject, Closing::lost()).await
 }
 

@@ -16,10 +16,10 @@ use crate::perform::Work;
 use crate::recording::entry::Entry;
 use crate::recording::recorder::Recording;
 use crate::recording::replay_branch;
-use crate::runtime::control::Control;
-use crate::session::charge::{self, Charge, Opening};
+use crate::runtime::stop_handle::StopHandle;
 use crate::session::plan::{Owner, Plan, Source};
 use crate::session::prepare::{self, Ready};
+use crate::session::reservation::{self, Opening, Reservation};
 use crate::session::{collect, launch, owner, session_entry, watch};
 use regatta_agents::{Ended, Outcome, StopReason, Usage};
 use serde_json::Value;
@@ -58,38 +58,38 @@ pub(crate) enum Settled {
 
 /// What plays: an agent in its place, or a recorded answer.
 enum Player<'a> {
-    Agent(Box<Charge>),
+    Agent(Box<Reservation>),
     Recording(&'a Recording, &'a Entry),
 }
 
 /// Runs a session from its reservation to the report to its owner.
-pub(crate) async fn run(work: &Work, plan: &Plan<'_>, control: &Control) -> Result<Settled, Error> {
-    let mut player = match reserve(work, plan, control).await? {
+pub(crate) async fn run(work: &Work, plan: &Plan<'_>, stop_handle: &StopHandle) -> Result<Settled, Error> {
+    let mut player = match reserve(work, plan, stop_handle).await? {
         Ok(player) => player,
         Err(finished) => return owner::settle(work, plan, None, finished).await,
     };
     let finished = match prepare::prepare(work, plan).await? {
-        Ok(ready) => play(work, plan, &ready, &mut player, control).await?,
+        Ok(ready) => play(work, plan, &ready, &mut player, stop_handle).await?,
         Err(failure) => Finished::NotStarted(failure),
     };
-    let charge = player.charge();
-    if let (Some(charge), Finished::CalledOff(_) | Finished::NotStarted(_)) = (charge, &finished) {
-        charge.abandon(work).await?;
+    let reservation = player.reservation();
+    if let (Some(reservation), Finished::CalledOff(_) | Finished::NotStarted(_)) = (reservation, &finished) {
+        reservation.abandon(work).await?;
     }
-    owner::settle(work, plan, charge, finished).await
+    owner::settle(work, plan, reservation, finished).await
 }
 
 /// Waits for a place and for the budget; a recorded answer needs neither.
 async fn reserve<'a>(
     work: &Work,
     plan: &'a Plan<'_>,
-    control: &Control,
+    stop_handle: &StopHandle,
 ) -> Result<Result<Player<'a>, Finished>, Error> {
     if let Source::Recording(recording, take) = &plan.source {
         return Ok(Ok(Player::Recording(recording, take)));
     }
-    Ok(match charge::open(work, plan.account(), plan.is_fresh(), control).await? {
-        Opening::Open(charge) => Ok(Player::Agent(Box::new(charge))),
+    Ok(match reservation::open(work, plan.account(), plan.is_fresh(), stop_handle).await? {
+        Opening::Open(reservation) => Ok(Player::Agent(Box::new(reservation))),
         Opening::Refused(failure) => Err(Finished::NotStarted(failure)),
         Opening::Stopped(reason) => Err(Finished::CalledOff(reason)),
     })
@@ -101,10 +101,10 @@ async fn play(
     plan: &Plan<'_>,
     ready: &Ready,
     player: &mut Player<'_>,
-    control: &Control,
+    stop_handle: &StopHandle,
 ) -> Result<Finished, Error> {
     let ended = match player {
-        Player::Agent(charge) => work_to_the_end(work, plan, ready, charge, control).await?,
+        Player::Agent(reservation) => work_to_the_end(work, plan, ready, reservation, stop_handle).await?,
         Player::Recording(recording, take) => play_back(work, plan, recording, take).await?,
     };
     let ended = match ended {
@@ -116,8 +116,8 @@ async fn play(
         return Ok(Finished::Left);
     }
     // First of all: an error below must not keep the budget.
-    if let Some(charge) = player.charge() {
-        charge.close(work, &ended).await?;
+    if let Some(reservation) = player.reservation() {
+        reservation.close(work, &ended).await?;
     }
     let end = collect::collect(work, plan, ready, &ended).await?;
     if let (Some(task), Some(end)) = (&ready.task, end.of_task()) {
@@ -133,24 +133,24 @@ async fn work_to_the_end(
     work: &Work,
     plan: &Plan<'_>,
     ready: &Ready,
-    charge: &mut Charge,
-    control: &Control,
+    reservation: &mut Reservation,
+    stop_handle: &StopHandle,
 ) -> Result<Result<Ended, Finished>, Error> {
     loop {
-        let live = match launch::launch(work, plan, ready, charge).await {
+        let live = match launch::launch(work, plan, ready, reservation).await {
             Ok(Some(live)) => live,
             Ok(None) => return Ok(Err(Finished::CalledOff(StopReason::Cancelled))),
             Err(problem) => return Ok(Err(Finished::NotStarted(Failure::from(*problem)))),
         };
         owner::note_start(work, plan).await?;
         crash::point("run_session.started");
-        let mut ended = watch::watch(&work.project, live, control).await;
+        let mut ended = watch::watch(&work.project, live, stop_handle).await;
         // The prompt says all that is needed, so a new conversation of the agent will do.
-        if charge.starts_afresh(&ended) {
+        if reservation.starts_afresh(&ended) {
             continue;
         }
         if let Some(entry) = work.project.config().agents.get(&plan.subject.agent) {
-            charge.judge(&entry.limits, &mut ended);
+            reservation.judge(&entry.limits, &mut ended);
         }
         return Ok(Ok(ended));
     }
@@ -194,9 +194,9 @@ fn recorded(result: Value) -> Ended {
 }
 
 impl Player<'_> {
-    fn charge(&self) -> Option<&Charge> {
+    fn reservation(&self) -> Option<&Reservation> {
         match self {
-            Player::Agent(charge) => Some(charge),
+            Player::Agent(reservation) => Some(reservation),
             Player::Recording(..) => None,
         }
     }

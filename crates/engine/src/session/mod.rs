@@ -4,24 +4,24 @@
 //! order, then `plan`, which has what differs between sessions; `endpoint` has the tools of the agent, and `roles` the
 //! sessions of a run's roles.
 
-pub(crate) mod charge;
 mod collect;
 pub mod endpoint;
-pub(crate) mod hearing;
 mod launch;
 pub(crate) mod leftovers;
 pub(crate) mod lifecycle;
 pub(crate) mod moved_refs;
+pub(crate) mod open_questions;
 pub(crate) mod owner;
-pub(crate) mod places;
 pub(crate) mod plan;
 pub(crate) mod planted;
 mod prepare;
 pub(crate) mod prompt;
+pub(crate) mod reservation;
 pub(crate) mod retry;
 pub(crate) mod role;
 pub(crate) mod role_prompt;
 pub(crate) mod roles;
 pub(crate) mod sandbox;
 pub(crate) mod session_entry;
+pub(crate) mod slots;
 mod watch;

@@ -8,10 +8,10 @@ use crate::core::{
 use crate::error::Error;
 use crate::perform::Work;
 use crate::runs::trouble;
-use crate::session::charge::Charge;
 use crate::session::lifecycle::{End, Finished, Settled};
 use crate::session::plan::{Owner, Plan};
-use crate::session::role::Ask;
+use crate::session::reservation::Reservation;
+use crate::session::role::RoleRequest;
 use regatta_agents::{FailureClass, StopReason};
 
 /// How far a task is with a session that it waits for.
@@ -47,7 +47,7 @@ pub(crate) async fn note_start(work: &Work, plan: &Plan<'_>) -> Result<(), Error
 pub(crate) async fn settle(
     work: &Work,
     plan: &Plan<'_>,
-    charge: Option<&Charge>,
+    reservation: Option<&Reservation>,
     finished: Finished,
 ) -> Result<Settled, Error> {
     let is_parked = match plan.owner {
@@ -59,7 +59,7 @@ pub(crate) async fn settle(
             false
         }
         Owner::RoleInTask { task, .. } => settle_in_task(work, task, plan.subject.session, &finished).await?,
-        Owner::RoleAlone { attempt, .. } => park_alone(work, charge, attempt, &finished).await?,
+        Owner::RoleAlone { attempt, .. } => park_alone(work, reservation, attempt, &finished).await?,
     };
     Ok(if is_parked { Settled::Parked } else { Settled::Over(finished) })
 }
@@ -92,15 +92,17 @@ async fn settle_in_task(work: &Work, task: TaskId, session: u32, finished: &Fini
 /// Records the pause before the next try of a role without a task; tells whether there is one.
 async fn park_alone(
     work: &Work,
-    charge: Option<&Charge>,
+    reservation: Option<&Reservation>,
     attempt: u32,
     finished: &Finished,
 ) -> Result<bool, Error> {
-    let (Some(charge), Finished::Ended(End::Broke(broke))) = (charge, finished) else { return Ok(false) };
+    let (Some(reservation), Finished::Ended(End::Broke(broke))) = (reservation, finished) else {
+        return Ok(false);
+    };
     let Some(until) = find_next_try(&work.project.config().settings.retries, attempt, broke) else {
         return Ok(false);
     };
-    charge.park(work, &Park { class: broke.class, attempt, until }).await.map(|()| true)
+    reservation.park(work, &Park { class: broke.class, attempt, until }).await.map(|()| true)
 }
 
 /// Explains an error to the owner; one that is the engine's own is passed on if a run waits.
@@ -156,7 +158,7 @@ fn explain_to_task(
     problem
 }
 
-fn explain_to_run(ask: &Ask<'_>, failure: &regatta_agents::Failure, transcript: &str) -> Problem {
+fn explain_to_run(ask: &RoleRequest<'_>, failure: &regatta_agents::Failure, transcript: &str) -> Problem {
     let run = ask.run.id;
     let mut why = vec![failure.to_string()];
     why.extend(Some(failure.tail.clone()).filter(|tail| !tail.is_empty()));

@@ -10,9 +10,9 @@ use crate::error::Error;
 use crate::project::Project;
 use crate::recording::entry::Entry;
 use crate::recording::recorder::Recording;
-use crate::session::charge;
 use crate::session::endpoint::Subject;
-use crate::session::role::Ask;
+use crate::session::reservation;
+use crate::session::role::RoleRequest;
 use regatta_agents::ResultIs;
 use regatta_git::BranchName;
 use std::path::PathBuf;
@@ -45,9 +45,9 @@ pub(crate) enum Owner<'a> {
     /// A task; `has_started` if it knows already that the session began.
     Task { task: TaskId, resume: Option<&'a Resume>, has_started: bool },
     /// A role of a run, in the worktree of a task.
-    RoleInTask { task: TaskId, ask: &'a Ask<'a> },
+    RoleInTask { task: TaskId, ask: &'a RoleRequest<'a> },
     /// A role of a run, in a worktree of its own.
-    RoleAlone { ask: &'a Ask<'a>, attempt: u32 },
+    RoleAlone { ask: &'a RoleRequest<'a>, attempt: u32 },
 }
 
 /// Where the result comes from.
@@ -60,7 +60,7 @@ pub(crate) enum Source {
 
 impl<'a> Owner<'a> {
     /// Returns the request of the run, if a role works.
-    pub(crate) fn ask(&self) -> Option<&'a Ask<'a>> {
+    pub(crate) fn ask(&self) -> Option<&'a RoleRequest<'a>> {
         match self {
             Owner::Task { .. } => None,
             Owner::RoleInTask { ask, .. } | Owner::RoleAlone { ask, .. } => Some(ask),
@@ -73,7 +73,7 @@ impl Plan<'_> {
     pub(crate) fn account(&self) -> session::Subject {
         let Subject { agent, session, task, run } = &self.subject;
         session::Subject {
-            session: charge::name_of(&self.mark).to_owned(),
+            session: reservation::name_of(&self.mark).to_owned(),
             agent_id: agent.clone(),
             task_id: *task,
             run_id: run.as_ref().map(|run| run.id),

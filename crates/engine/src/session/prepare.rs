@@ -9,7 +9,7 @@ use crate::perform::Work;
 use crate::project::Project;
 use crate::session::plan::{Owner, Plan};
 use crate::session::prompt::{self, Share};
-use crate::session::role::Ask;
+use crate::session::role::RoleRequest;
 use crate::session::roles::read_only;
 use crate::session::{owner, session_entry};
 use crate::task_files;
@@ -69,7 +69,7 @@ async fn find_start(
 }
 
 fn render_prompt(project: &Project, plan: &Plan<'_>, task: Option<&Task>) -> String {
-    let role_prompt = |ask: &Ask<'_>| ask.prompt.clone();
+    let role_prompt = |ask: &RoleRequest<'_>| ask.prompt.clone();
     let Some(task) = task else { return plan.owner.ask().map(role_prompt).unwrap_or_default() };
     let file = task_files::file_path(project, task.id);
     match &plan.owner {

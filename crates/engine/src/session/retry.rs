@@ -11,9 +11,9 @@ use crate::core::session::Scope;
 use crate::core::{AgentId, Park};
 use crate::error::Error;
 use crate::project::Project;
-use crate::session::charge;
 use crate::session::lifecycle::{self, Settled};
-use crate::session::role::{Ask, Played};
+use crate::session::reservation;
+use crate::session::role::{RoleOutcome, RoleRequest};
 use crate::session::roles::planning::{self, Where};
 use crate::session::roles::{self, AgentRoles};
 use regatta_agents::StopReason;
@@ -25,10 +25,10 @@ const IDLE: Duration = Duration::from_secs(1);
 /// Tries until there is an answer, or none will come.
 pub(crate) async fn try_until_answered(
     players: &AgentRoles,
-    ask: &Ask<'_>,
+    ask: &RoleRequest<'_>,
     agent: &AgentId,
     place: Where<'_>,
-) -> Result<Played, Error> {
+) -> Result<RoleOutcome, Error> {
     // A pause that an earlier engine began is waited for, and its tries count.
     let mut is_parked = find_park(ask.project, ask.run).await?.is_some();
     loop {
@@ -40,7 +40,7 @@ pub(crate) async fn try_until_answered(
             Ok(plan) => plan,
             Err(instead) => return Ok(instead),
         };
-        if let Settled::Over(finished) = lifecycle::run(ask.work, &plan, ask.control).await? {
+        if let Settled::Over(finished) = lifecycle::run(ask.work, &plan, ask.stop_handle).await? {
             return roles::answer(ask, finished).await;
         }
         is_parked = true;
@@ -50,12 +50,12 @@ pub(crate) async fn try_until_answered(
 /// Waits for the end of the pause that the step is in; returns which try comes next, or what comes instead.
 ///
 /// A run that a person paused meanwhile does not try, and one that a person resumed does not wait.
-async fn wait(ask: &Ask<'_>) -> Result<Result<u32, Played>, Error> {
+async fn wait(ask: &RoleRequest<'_>) -> Result<Result<u32, RoleOutcome>, Error> {
     let store = ask.project.store();
     let mut seen = store.head().await?;
     loop {
         if ask.work.is_leaving() {
-            return Ok(Err(Played::Stopped(StopReason::Shutdown)));
+            return Ok(Err(RoleOutcome::Stopped(StopReason::Shutdown)));
         }
         let run = get_run(ask.project, ask.run.id).await?;
         let mut left = IDLE;
@@ -67,10 +67,10 @@ async fn wait(ask: &Ask<'_>) -> Result<Result<u32, Played>, Error> {
             }
         } else if run.find_task().is_some() && run.may_be_put_off() {
             // Nothing is lost: the worktree is the task's. One of its own would be removed, so it waits here.
-            return Ok(Err(Played::PutOff));
+            return Ok(Err(RoleOutcome::PutOff));
         }
         tokio::select! {
-            reason = ask.control.asked() => return roles::stopped(ask, reason).await.map(Err),
+            reason = ask.stop_handle.asked() => return roles::stopped(ask, reason).await.map(Err),
             head = store.wait_past(seen, left.min(IDLE)) => seen = head?,
         }
     }
@@ -88,5 +88,5 @@ pub(crate) async fn find_park(project: &Project, run: &Run) -> Result<Option<Par
     }
     let account = accounts::get_account(project, Scope::Run(run.id)).await?;
     let mark = project.run_mark(run.id, run.step);
-    Ok(account.find_park(charge::name_of(&mark), run.updated_at).cloned())
+    Ok(account.find_park(reservation::name_of(&mark), run.updated_at).cloned())
 }

@@ -5,7 +5,7 @@ use crate::core::{AgentId, CommitId, Failure};
 use crate::perform::Work;
 use crate::project::Project;
 use crate::project::config::Config;
-use crate::runtime::control::Control;
+use crate::runtime::stop_handle::StopHandle;
 use regatta_agents::StopReason;
 use regatta_flow::{Node, NodeKind, Workflow};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 /// A request to a role: perform the current node of the run.
-pub struct Ask<'a> {
+pub struct RoleRequest<'a> {
     /// The project.
     pub project: &'a Project,
     /// The workflow.
@@ -26,11 +26,11 @@ pub struct Ask<'a> {
     pub role: &'a str,
     /// The prompt of the role, made from the inputs of the node.
     pub prompt: String,
-    pub(crate) control: &'a Control,
+    pub(crate) stop_handle: &'a StopHandle,
     pub(crate) work: &'a Work,
 }
 
-impl Ask<'_> {
+impl RoleRequest<'_> {
     /// Tells whether the role may change files.
     pub(crate) fn writes(&self) -> bool {
         !matches!(self.node.kind, NodeKind::Agent { writes: false, .. })
@@ -44,7 +44,7 @@ impl Ask<'_> {
 
 /// What a role answered.
 #[derive(Debug)]
-pub enum Played {
+pub enum RoleOutcome {
     /// Its result, not yet judged.
     Returned(Value),
     /// Its result, and the head of its task's branch.
@@ -58,7 +58,7 @@ pub enum Played {
 }
 
 /// A future of an answer.
-pub type Playing<'a> = Pin<Box<dyn Future<Output = Result<Played, crate::Error>> + Send + 'a>>;
+pub type Playing<'a> = Pin<Box<dyn Future<Output = Result<RoleOutcome, crate::Error>> + Send + 'a>>;
 
 /// Plays the roles of a run.
 pub trait Roles: Send + Sync + 'static {
@@ -68,7 +68,7 @@ pub trait Roles: Send + Sync + 'static {
     }
 
     /// Performs a node.
-    fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a>;
+    fn play<'a>(&'a self, ask: RoleRequest<'a>) -> Playing<'a>;
 }
 
 /// Finds the agent that plays a role: the one that `[roles]` names, or the one with the role's name.

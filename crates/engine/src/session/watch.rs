@@ -1,24 +1,27 @@
 //! Watches a running session to its end, and takes in what its agent left.
 
 use crate::project::Project;
-use crate::runtime::control::Control;
-use crate::session::hearing::Hearing;
+use crate::runtime::stop_handle::StopHandle;
 use crate::session::launch::{Live, close_private_folder};
 use crate::session::moved_refs;
+use crate::session::open_questions::OpenQuestions;
 use crate::session::planted;
 use regatta_agents::{Ended, Output, Session};
 
 /// Reads the session's output to its end, and takes in what its agent committed. The transcript keeps the
 /// output, so little memory is used.
-pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> Ended {
-    let Live { session: mut running, endpoint, task, result_is, folder, mut hearing, refs, home } = live;
+pub(crate) async fn watch(project: &Project, live: Live, stop_handle: &StopHandle) -> Ended {
+    let Live { session: mut running, endpoint, task, result_is, folder, mut open_questions, refs, home } =
+        live;
     let stopper = running.stopper();
     let ended = {
         let drained = async {
-            while let Some(output) = hear(&mut running, &mut hearing).await {
+            while let Some(output) = hear(&mut running, &mut open_questions).await {
                 match output {
                     Output::Used(usage) => endpoint.note_usage(usage),
-                    Output::PermissionAsked { what, answer, by } => hearing.note(what, answer, by).await,
+                    Output::PermissionAsked { what, answer, by } => {
+                        open_questions.note(what, answer, by).await
+                    }
                     _ => {}
                 }
             }
@@ -27,7 +30,7 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
         tokio::pin!(drained);
         tokio::select! {
             ended = &mut drained => ended,
-            reason = control.asked() => {
+            reason = stop_handle.asked() => {
                 stopper.stop(reason);
                 drained.await
             }
@@ -56,9 +59,9 @@ pub(crate) async fn watch(project: &Project, live: Live, control: &Control) -> E
 }
 
 /// Returns the next piece of output, while questions of the agent are passed to a person.
-async fn hear(running: &mut Session, hearing: &mut Hearing) -> Option<Output> {
+async fn hear(running: &mut Session, open_questions: &mut OpenQuestions) -> Option<Output> {
     tokio::select! {
         output = running.next() => output,
-        never = hearing.serve() => match never {},
+        never = open_questions.serve() => match never {},
     }
 }

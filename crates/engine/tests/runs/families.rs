@@ -3,7 +3,7 @@
 use crate::support::{CODER, REVIEWER, World, caller, first_task};
 use regatta_engine::core::run::{Hold, Status};
 use regatta_engine::core::{Code, RunId};
-use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
+use regatta_engine::runs::{self, NewRun, Playing, RoleOutcome, RoleRequest, Roles, RunView};
 use regatta_engine::{Supervisor, list_tasks, orders, show_task};
 use regatta_testkit::wait::until_async;
 use serde_json::{Value, json};
@@ -107,12 +107,12 @@ struct Gated {
 }
 
 impl Roles for Gated {
-    fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a> {
+    fn play<'a>(&'a self, ask: RoleRequest<'a>) -> Playing<'a> {
         let item = ask.run.parent.as_ref().map_or("", |parent| parent.item.as_str());
         self.begun.lock().unwrap().push(format!("{item} {}", ask.node.name));
         Box::pin(async {
             self.may_end.cancelled().await;
-            Ok(Played::Returned(json!({})))
+            Ok(RoleOutcome::Returned(json!({})))
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{CODER, REVIEWER, World};
 use regatta_engine::core::run::Status;
-use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles};
+use regatta_engine::runs::{self, NewRun, Playing, RoleOutcome, RoleRequest, Roles};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ const STATE: &str = r#"{"type": "object", "properties": {
 struct Quick;
 
 impl Roles for Quick {
-    fn play<'a>(&'a self, _: Ask<'a>) -> Playing<'a> {
-        Box::pin(async { Ok(Played::Returned(json!({}))) })
+    fn play<'a>(&'a self, _: RoleRequest<'a>) -> Playing<'a> {
+        Box::pin(async { Ok(RoleOutcome::Returned(json!({}))) })
     }
 }
 

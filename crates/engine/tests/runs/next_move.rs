@@ -5,7 +5,7 @@ use regatta_agents::StopReason;
 use regatta_engine::core::run::Status;
 use regatta_engine::core::{Code, RunId};
 use regatta_engine::orders::{self, Approving};
-use regatta_engine::runs::{self, Ask, NewRun, Played, Playing, Roles, RunView};
+use regatta_engine::runs::{self, NewRun, Playing, RoleOutcome, RoleRequest, Roles, RunView};
 use regatta_engine::{Supervisor, show_task};
 use serde_json::json;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ struct Slow {
 }
 
 impl Roles for Slow {
-    fn play<'a>(&'a self, _: Ask<'a>) -> Playing<'a> {
+    fn play<'a>(&'a self, _: RoleRequest<'a>) -> Playing<'a> {
         Box::pin(async {
             self.has_begun.cancel();
             self.may_end.cancelled().await;
-            Ok(Played::Stopped(StopReason::Shutdown))
+            Ok(RoleOutcome::Stopped(StopReason::Shutdown))
         })
     }
 }

@@ -15,13 +15,13 @@ use crate::perform::runs::{mend, or_hold};
 use crate::perform::{Work, run_checks};
 use crate::project::Project;
 use crate::runs::cancelled;
-use crate::runs::drive::{self, Drive, Driven};
+use crate::runs::claim::{self, Claim, Driven};
 use crate::runs::driver::{self, Driver};
 use crate::runs::findings;
 use crate::runs::trouble;
-use crate::runtime::control::Control;
+use crate::runtime::stop_handle::StopHandle;
 use crate::runtime::under_way::OnTask;
-use crate::session::role::{Ask, Played, Roles};
+use crate::session::role::{RoleOutcome, RoleRequest, Roles};
 use crate::session::roles::left;
 use regatta_agents::StopReason;
 use regatta_flow::NodeKind;
@@ -32,7 +32,7 @@ pub(crate) async fn perform(
     work: &Work,
     roles: &dyn Roles,
     (run, step): (RunId, u64),
-    control: &Control,
+    stop_handle: &StopHandle,
 ) -> Result<(), Error> {
     let mut driver = match Driver::load(&work.project, run).await {
         Ok(driver) => driver,
@@ -54,9 +54,9 @@ pub(crate) async fn perform(
             continue;
         }
         // Held until the outcome is stored: until then its task is not cancelled.
-        let on_task = driver.run().find_task().map(|task| work.under_way.enter(task, control));
-        let control = on_task.as_ref().map_or(control, OnTask::control);
-        let played = Box::pin(play(work, roles, &mut driver, asks, control)).await;
+        let on_task = driver.run().find_task().map(|task| work.under_way.enter(task, stop_handle));
+        let stop_handle = on_task.as_ref().map_or(stop_handle, OnTask::stop_handle);
+        let played = Box::pin(play(work, roles, &mut driver, asks, stop_handle)).await;
         let Some(command) = trouble::or_hold(driver.run(), played)? else { return Ok(()) };
         if let Command::PutOff { .. } = command {
             // As if nobody had begun: read the run again.
@@ -121,27 +121,29 @@ async fn play(
     roles: &dyn Roles,
     driver: &mut Driver,
     asks: u32,
-    control: &Control,
+    stop_handle: &StopHandle,
 ) -> Result<Option<Command>, Error> {
     let step = driver.run().step;
     let played = match find_kind(driver) {
-        Some(Kind::Role(role)) => match ask(work, roles, driver, &role, control).await? {
+        Some(Kind::Role(role)) => match ask(work, roles, driver, &role, stop_handle).await? {
             Ok(played) => played,
             Err(failure) => return Ok(Some(Command::Unperformable { step, failure: *failure })),
         },
-        Some(Kind::Checks(names)) => check(work, driver, &names, control).await?,
-        None => Played::Failed(gone(driver.run().id, &mend::find_command(work, driver.run()).await?)),
+        Some(Kind::Checks(names)) => check(work, driver, &names, stop_handle).await?,
+        None => RoleOutcome::Failed(gone(driver.run().id, &mend::find_command(work, driver.run()).await?)),
     };
-    if let Played::Committed(output, head) = &played {
+    if let RoleOutcome::Committed(output, head) = &played {
         findings::note(work, driver, output, head).await?;
     }
     Ok(match played {
-        Played::Returned(output) => Some(Command::Performed { step, asks, output, head: None }),
-        Played::Committed(output, head) => Some(Command::Performed { step, asks, output, head: Some(head) }),
-        Played::Failed(failure) => Some(Command::NotPerformed { step, failure }),
-        Played::PutOff => Some(Command::PutOff { step }),
-        Played::Stopped(StopReason::Shutdown) => None,
-        Played::Stopped(_) => {
+        RoleOutcome::Returned(output) => Some(Command::Performed { step, asks, output, head: None }),
+        RoleOutcome::Committed(output, head) => {
+            Some(Command::Performed { step, asks, output, head: Some(head) })
+        }
+        RoleOutcome::Failed(failure) => Some(Command::NotPerformed { step, failure }),
+        RoleOutcome::PutOff => Some(Command::PutOff { step }),
+        RoleOutcome::Stopped(StopReason::Shutdown) => None,
+        RoleOutcome::Stopped(_) => {
             let failure = stopped(driver.run().id);
             Some(if driver.run().hold().is_some() {
                 Command::Stopped
@@ -174,8 +176,8 @@ async fn ask(
     roles: &dyn Roles,
     driver: &mut Driver,
     role: &str,
-    control: &Control,
-) -> Result<Result<Played, Box<Failure>>, Error> {
+    stop_handle: &StopHandle,
+) -> Result<Result<RoleOutcome, Box<Failure>>, Error> {
     let prompt = if roles.reads_prompts() {
         match crate::session::role_prompt::render(driver, role) {
             Ok(prompt) => prompt,
@@ -186,9 +188,21 @@ async fn ask(
     };
     let workflow = driver.workflow();
     let Some(node) = workflow.find_node(driver.run().node.as_str()) else {
-        return Ok(Ok(Played::Failed(gone(driver.run().id, &mend::find_command(work, driver.run()).await?))));
+        return Ok(Ok(RoleOutcome::Failed(gone(
+            driver.run().id,
+            &mend::find_command(work, driver.run()).await?,
+        ))));
     };
-    let ask = Ask { project: &work.project, workflow, run: driver.run(), node, role, prompt, control, work };
+    let ask = RoleRequest {
+        project: &work.project,
+        workflow,
+        run: driver.run(),
+        node,
+        role,
+        prompt,
+        stop_handle,
+        work,
+    };
     roles.play(ask).await.map(Ok)
 }
 
@@ -197,31 +211,31 @@ async fn check(
     work: &Work,
     driver: &Driver,
     names: &Option<Vec<String>>,
-    control: &Control,
-) -> Result<Played, Error> {
+    stop_handle: &StopHandle,
+) -> Result<RoleOutcome, Error> {
     let run = driver.run();
     let all: Vec<String> = work.project.config().checks.keys().cloned().collect();
     let names = names.clone().unwrap_or_else(|| all.clone());
     let unknown: Vec<&str> = names.iter().filter(|name| !all.contains(name)).map(String::as_str).collect();
     if !unknown.is_empty() {
         let command = mend::find_command(work, run).await?;
-        return Ok(Played::Failed(unknown_checks(run.id, &unknown, &all, &command)));
+        return Ok(RoleOutcome::Failed(unknown_checks(run.id, &unknown, &all, &command)));
     }
     let (Some(item), Some(task)) = (&run.item, run.find_task()) else {
         let command = mend::find_command(work, run).await?;
-        return Ok(Played::Failed(if run.wants_board() {
+        return Ok(RoleOutcome::Failed(if run.wants_board() {
             no_task(run.id, &command)
         } else {
             no_board(run.id, &command)
         }));
     };
-    let agent = match drive::find_agent(work, (run, driver.workflow()), (item, task)) {
+    let agent = match claim::find_agent(work, (run, driver.workflow()), (item, task)) {
         Ok(agent) => agent,
-        Err(failure) => return Ok(Played::Failed(failure)),
+        Err(failure) => return Ok(RoleOutcome::Failed(failure)),
     };
-    let drive = Drive { work, run, item, task, agent: &agent };
-    match drive.until_ready(control).await? {
-        Driven::Ready(task) => check_in(work, driver, &task, &names, control).await,
+    let claim = Claim { work, run, item, task, agent: &agent };
+    match claim.until_ready(stop_handle).await? {
+        Driven::Ready(task) => check_in(work, driver, &task, &names, stop_handle).await,
         Driven::Not(played) => Ok(played),
     }
 }
@@ -231,22 +245,22 @@ async fn check_in(
     driver: &Driver,
     task: &Task,
     names: &[String],
-    control: &Control,
-) -> Result<Played, Error> {
+    stop_handle: &StopHandle,
+) -> Result<RoleOutcome, Error> {
     let (run, id) = (driver.run().id, task.id);
     let results = tokio::select! {
         biased;
-        reason = control.asked() => Err(reason),
+        reason = stop_handle.asked() => Err(reason),
         results = run_checks::run_all(work, id, names) => Ok(results?),
     };
     let otherwise = match results {
-        Ok(Some(results)) => return Ok(Played::Returned(evidence(id, &results))),
-        Err(StopReason::Shutdown) => return Ok(Played::Stopped(StopReason::Shutdown)),
-        Ok(None) => Played::Failed(no_worktree(run, task)),
-        Err(reason) => Played::Stopped(reason),
+        Ok(Some(results)) => return Ok(RoleOutcome::Returned(evidence(id, &results))),
+        Err(StopReason::Shutdown) => return Ok(RoleOutcome::Stopped(StopReason::Shutdown)),
+        Ok(None) => RoleOutcome::Failed(no_worktree(run, task)),
+        Err(reason) => RoleOutcome::Stopped(reason),
     };
     let cancelled = cancelled::find(&work.project, run, id).await?;
-    Ok(cancelled.map_or(otherwise, Played::Failed))
+    Ok(cancelled.map_or(otherwise, RoleOutcome::Failed))
 }
 
 fn evidence(task: TaskId, results: &[Evidence]) -> Value {

@@ -21,7 +21,7 @@ use crate::perform::Work;
 use crate::perform::log_watch::LogWatch;
 use crate::perform::runs::settle;
 use crate::project::Project;
-use crate::runs::drive::{self, Drive, Found};
+use crate::runs::claim::{self, Claim, Found};
 use crate::runs::driver::Driver;
 use crate::runs::trouble;
 use crate::task_files;
@@ -77,15 +77,15 @@ async fn take_up(work: &Work, driver: &Driver) -> Result<TakenUp, Error> {
     let (project, run) = (&work.project, driver.run());
     for item in &run.driven {
         let Some(&task) = run.tasks.get(item) else { continue };
-        let agent = match drive::find_agent(work, (run, driver.workflow()), (item, task)) {
+        let agent = match claim::find_agent(work, (run, driver.workflow()), (item, task)) {
             Ok(agent) => agent,
             Err(failure) => return Ok(TakenUp::Not(failure)),
         };
-        let drive = Drive { work, run, item, task, agent: &agent };
+        let claim = Claim { work, run, item, task, agent: &agent };
         let mut log = LogWatch::start(work).await?;
         let mut is_asked = false;
         loop {
-            match drive.look(&mut is_asked).await? {
+            match claim.look(&mut is_asked).await? {
                 Found::Ready(_) => break,
                 // The step that needs the task reports this.
                 Found::Failed(failure) if failure.code == Code::TaskCancelled => break,

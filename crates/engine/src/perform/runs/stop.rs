@@ -9,14 +9,14 @@ use crate::error::Error;
 use crate::perform::Work;
 use crate::perform::runs::settle;
 use crate::runs::driver;
-use crate::runtime::control::Control;
+use crate::runtime::stop_handle::StopHandle;
 use crate::session::leftovers;
 use regatta_agents::StopReason;
 
-pub(crate) async fn perform(work: &Work, run: RunId, control: Option<Control>) -> Result<(), Error> {
-    if let Some(control) = control {
-        control.stop(StopReason::Cancelled);
-        control.over().await;
+pub(crate) async fn perform(work: &Work, run: RunId, stop_handle: Option<StopHandle>) -> Result<(), Error> {
+    if let Some(stop_handle) = stop_handle {
+        stop_handle.stop(StopReason::Cancelled);
+        stop_handle.over().await;
     }
     leftovers::end_lost(work, Scope::Run(run)).await?;
     if let Some(Phase::Mapping(mapping)) = get_run(&work.project, run).await?.phase() {

@@ -10,7 +10,7 @@ use crate::core::session::Scope;
 use crate::error::Error;
 use crate::perform::Work;
 use crate::session::leftovers;
-use crate::session::role::Played;
+use crate::session::role::RoleOutcome;
 use crate::session::roles::own_worktree;
 use regatta_agents::StopReason;
 
@@ -29,15 +29,15 @@ pub(crate) async fn end(work: &Work, run: &Run) -> Result<(), Error> {
 
 /// Ends the sessions of a run whose end no engine has seen, if its step is over without an answer: the step
 /// may not even have reached them.
-pub(crate) async fn end_sessions_after(work: &Work, run: &Run, played: &Played) -> Result<(), Error> {
+pub(crate) async fn end_sessions_after(work: &Work, run: &Run, played: &RoleOutcome) -> Result<(), Error> {
     match played {
-        Played::Failed(_) | Played::Stopped(StopReason::Cancelled | StopReason::Paused) => {
+        RoleOutcome::Failed(_) | RoleOutcome::Stopped(StopReason::Cancelled | StopReason::Paused) => {
             leftovers::end_lost(work, Scope::Run(run.id)).await
         }
         // The session has ended, or the next engine continues with it.
-        Played::Returned(_)
-        | Played::Committed(..)
-        | Played::PutOff
-        | Played::Stopped(StopReason::Shutdown) => Ok(()),
+        RoleOutcome::Returned(_)
+        | RoleOutcome::Committed(..)
+        | RoleOutcome::PutOff
+        | RoleOutcome::Stopped(StopReason::Shutdown) => Ok(()),
     }
 }

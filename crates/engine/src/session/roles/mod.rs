@@ -17,7 +17,7 @@ use crate::recording::recorder::{self, Recording};
 use crate::runs::{cancelled, trouble};
 use crate::session::lifecycle::{End, Finished};
 use crate::session::retry;
-use crate::session::role::{Ask, Played, Playing, Roles, find_player};
+use crate::session::role::{Playing, RoleOutcome, RoleRequest, Roles, find_player};
 use crate::session::roles::planning::Where;
 use regatta_agents::StopReason;
 use std::collections::BTreeMap;
@@ -39,24 +39,24 @@ impl AgentRoles {
 }
 
 impl Roles for AgentRoles {
-    fn play<'a>(&'a self, ask: Ask<'a>) -> Playing<'a> {
+    fn play<'a>(&'a self, ask: RoleRequest<'a>) -> Playing<'a> {
         Box::pin(play(self, ask))
     }
 }
 
-async fn play(roles: &AgentRoles, ask: Ask<'_>) -> Result<Played, Error> {
+async fn play(roles: &AgentRoles, ask: RoleRequest<'_>) -> Result<RoleOutcome, Error> {
     let played = try_to_play(roles, &ask).await?;
     left::end_sessions_after(ask.work, ask.run, &played).await?;
     Ok(played)
 }
 
-async fn try_to_play(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Played, Error> {
+async fn try_to_play(roles: &AgentRoles, ask: &RoleRequest<'_>) -> Result<RoleOutcome, Error> {
     let agent = match find_agent(ask) {
         Ok(agent) => agent,
-        Err(problem) => return Ok(Played::Failed(Failure::from(*problem))),
+        Err(problem) => return Ok(RoleOutcome::Failed(Failure::from(*problem))),
     };
     if let Some(failure) = recording_mode::find_recording_trouble(ask.run)? {
-        return Ok(Played::Failed(failure));
+        return Ok(RoleOutcome::Failed(failure));
     }
     match ask.run.find_task() {
         Some(task) => retry::try_until_answered(roles, ask, &agent, Where::OfTask(task)).await,
@@ -65,11 +65,15 @@ async fn try_to_play(roles: &AgentRoles, ask: &Ask<'_>) -> Result<Played, Error>
 }
 
 /// Plays in a worktree that is made for the step and thrown away after it.
-async fn play_alone(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId) -> Result<Played, Error> {
+async fn play_alone(
+    roles: &AgentRoles,
+    ask: &RoleRequest<'_>,
+    agent: &AgentId,
+) -> Result<RoleOutcome, Error> {
     let (work, run) = (ask.work, ask.run);
     let worktree = own_worktree::describe(ask.project, run, roles.see_start(ask).await?);
     if let Err(error) = own_worktree::ensure(work, run, &worktree).await {
-        return Ok(Played::Failed(trouble::of_run(run, error)?));
+        return Ok(RoleOutcome::Failed(trouble::of_run(run, error)?));
     }
     let played = retry::try_until_answered(roles, ask, agent, Where::Own(&worktree)).await?;
     // Before the worktree is removed: nobody may be working in it.
@@ -82,30 +86,32 @@ async fn play_alone(roles: &AgentRoles, ask: &Ask<'_>, agent: &AgentId) -> Resul
 }
 
 /// Returns what the run learns of a session.
-pub(crate) async fn answer(ask: &Ask<'_>, finished: Finished) -> Result<Played, Error> {
+pub(crate) async fn answer(ask: &RoleRequest<'_>, finished: Finished) -> Result<RoleOutcome, Error> {
     match finished {
-        Finished::Left => Ok(Played::Stopped(StopReason::Shutdown)),
+        Finished::Left => Ok(RoleOutcome::Stopped(StopReason::Shutdown)),
         Finished::CalledOff(reason) | Finished::Ended(End::Stopped(reason)) => stopped(ask, reason).await,
-        Finished::NotStarted(failure) | Finished::Ended(End::Failed(failure)) => Ok(Played::Failed(failure)),
-        Finished::Ended(End::Broke(breakdown)) => Ok(Played::Failed(breakdown.failure)),
-        Finished::Ended(End::Returned { result, complete: None }) => Ok(Played::Returned(result)),
+        Finished::NotStarted(failure) | Finished::Ended(End::Failed(failure)) => {
+            Ok(RoleOutcome::Failed(failure))
+        }
+        Finished::Ended(End::Broke(breakdown)) => Ok(RoleOutcome::Failed(breakdown.failure)),
+        Finished::Ended(End::Returned { result, complete: None }) => Ok(RoleOutcome::Returned(result)),
         Finished::Ended(End::Returned { result, complete: Some(complete) }) => {
-            Ok(Played::Committed(result, complete.diff().head.clone()))
+            Ok(RoleOutcome::Committed(result, complete.diff().head.clone()))
         }
     }
 }
 
 /// Says what stopped a role: that its task was cancelled, or something that concerns the whole run.
-pub(crate) async fn stopped(ask: &Ask<'_>, reason: StopReason) -> Result<Played, Error> {
+pub(crate) async fn stopped(ask: &RoleRequest<'_>, reason: StopReason) -> Result<RoleOutcome, Error> {
     let cancelled = match ask.run.find_task() {
         Some(task) => cancelled::find(ask.project, ask.run.id, task).await?,
         None => None,
     };
-    Ok(cancelled.map_or(Played::Stopped(reason), Played::Failed))
+    Ok(cancelled.map_or(RoleOutcome::Stopped(reason), RoleOutcome::Failed))
 }
 
 /// Finds the agent of a role; a recording needs no agent.
-fn find_agent(ask: &Ask<'_>) -> Result<AgentId, Box<Problem>> {
+fn find_agent(ask: &RoleRequest<'_>) -> Result<AgentId, Box<Problem>> {
     if ask.is_replay() {
         return Ok(recorder::player());
     }

@@ -6,7 +6,7 @@ use crate::core::{Start, Worktree};
 use crate::error::Error;
 use crate::perform::Work;
 use crate::project::Project;
-use crate::runs::drive;
+use crate::runs::claim;
 use crate::worktree::salvage::{Removal, set_aside_and_remove};
 use crate::worktree::worktree_place;
 use regatta_git::BranchName;
@@ -42,7 +42,7 @@ pub(super) async fn remove_left(work: &Work, run: &Run) -> Result<(), Error> {
     if !project.place(path_of(project, run)).is_dir() && !was_one(project, run) {
         return Ok(());
     }
-    let start = drive::see_start(project, run).await?;
+    let start = claim::see_start(project, run).await?;
     remove(work, run, &describe(project, run, start)).await
 }
 

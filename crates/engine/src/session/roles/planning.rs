@@ -2,11 +2,11 @@
 
 use crate::core::{AgentId, Stage, Task, TaskId, WorkPhase, Worktree};
 use crate::error::Error;
-use crate::runs::drive::{Drive, Driven};
+use crate::runs::claim::{Claim, Driven};
 use crate::runs::family;
 use crate::session::endpoint::{OfRun, Subject};
 use crate::session::plan::{Owner, Plan};
-use crate::session::role::{Ask, Played};
+use crate::session::role::{RoleOutcome, RoleRequest};
 use crate::session::roles::AgentRoles;
 
 /// Where a role works.
@@ -21,11 +21,11 @@ pub(crate) enum Where<'a> {
 /// Plans one try of a role, or returns what the run learns instead.
 pub(crate) async fn plan<'a>(
     roles: &AgentRoles,
-    ask: &'a Ask<'a>,
+    ask: &'a RoleRequest<'a>,
     agent: &AgentId,
     place: Where<'_>,
     attempt: u32,
-) -> Result<Result<Plan<'a>, Played>, Error> {
+) -> Result<Result<Plan<'a>, RoleOutcome>, Error> {
     let (project, run) = (ask.project, ask.run);
     let task = match place {
         Where::Own(_) => None,
@@ -36,7 +36,7 @@ pub(crate) async fn plan<'a>(
     };
     let source = match roles.find_source(ask).await {
         Ok(source) => source,
-        Err(failure) => return Ok(Err(Played::Failed(*failure))),
+        Err(failure) => return Ok(Err(RoleOutcome::Failed(*failure))),
     };
     let number = run.count_visits() + 1;
     let interrupted = task.as_deref().and_then(find_interrupted);
@@ -72,9 +72,9 @@ pub(crate) async fn plan<'a>(
 }
 
 /// Takes the task up for the run, and waits until it has its worktree.
-async fn take_up(ask: &Ask<'_>, agent: &AgentId, task: TaskId) -> Result<Driven, Error> {
+async fn take_up(ask: &RoleRequest<'_>, agent: &AgentId, task: TaskId) -> Result<Driven, Error> {
     let item = ask.run.item.as_deref().unwrap_or_default();
-    Drive { work: ask.work, run: ask.run, item, task, agent }.until_ready(ask.control).await
+    Claim { work: ask.work, run: ask.run, item, task, agent }.until_ready(ask.stop_handle).await
 }
 
 /// Returns the session of a task during which an earlier engine was killed.
@@ -83,7 +83,7 @@ fn find_interrupted(task: &Task) -> Option<u32> {
     if let WorkPhase::Driven { session, .. } = work.phase { session } else { None }
 }
 
-fn subject(ask: &Ask<'_>, agent: &AgentId, session: u32, task: Option<TaskId>) -> Subject {
+fn subject(ask: &RoleRequest<'_>, agent: &AgentId, session: u32, task: Option<TaskId>) -> Subject {
     let run = OfRun {
         id: ask.run.id,
         step: ask.run.step,

@@ -9,7 +9,7 @@ use crate::commands::orders;
 use crate::core::{Outcome, Task, Worktree};
 use crate::error::Error;
 use crate::project::Project;
-use crate::session::role::Ask;
+use crate::session::role::RoleRequest;
 use crate::worktree::salvage::{Removal, set_aside};
 use regatta_git::{BranchName, CommitId};
 use std::path::Path;
@@ -18,7 +18,11 @@ use std::path::Path;
 ///
 /// What a person left there before the session is work, and is committed. If an engine was killed during the
 /// session, the origin of the changes is unknown, and only what the run has recorded counts.
-pub(crate) async fn find_start(ask: &Ask<'_>, task: &Task, is_repeated: bool) -> Result<CommitId, Error> {
+pub(crate) async fn find_start(
+    ask: &RoleRequest<'_>,
+    task: &Task,
+    is_repeated: bool,
+) -> Result<CommitId, Error> {
     if !is_repeated {
         let message = format!("Task #{}: work before `{}` looks at it", task.id, ask.role);
         return orders::to_git(&orders::commit_work(ask.project, task, &message).await?.head);
@@ -33,7 +37,7 @@ pub(crate) async fn find_start(ask: &Ask<'_>, task: &Task, is_repeated: bool) ->
 
 /// Keeps what the role changed as a salvage, reports it, and restores the worktree.
 pub(crate) async fn undo(
-    ask: &Ask<'_>,
+    ask: &RoleRequest<'_>,
     worktree: &Worktree,
     (task, session): (&Task, u32),
     start: &CommitId,

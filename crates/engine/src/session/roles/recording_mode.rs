@@ -14,7 +14,7 @@ use crate::recording::replay_branch;
 use crate::runs::path::find_path;
 use crate::runs::trouble;
 use crate::session::plan::Source;
-use crate::session::role::Ask;
+use crate::session::role::RoleRequest;
 use crate::session::roles::AgentRoles;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ use std::sync::{Arc, PoisonError};
 
 impl AgentRoles {
     /// Finds where the answer to a question comes from: from an agent, unless a recording is played.
-    pub(super) async fn find_source(&self, ask: &Ask<'_>) -> Result<Source, Box<Failure>> {
+    pub(super) async fn find_source(&self, ask: &RoleRequest<'_>) -> Result<Source, Box<Failure>> {
         let Some(RecordingMode::Replay(folder)) = &ask.run.recording else { return Ok(Source::Agent) };
         let failed = |error: Error| Box::new(trouble::explain(ask.run, &error));
         let recording = self.open(folder).map_err(failed)?;
@@ -51,7 +51,7 @@ impl AgentRoles {
     }
 
     /// Finds where work in a worktree of its own would start.
-    pub(super) async fn see_start(&self, ask: &Ask<'_>) -> Result<Start, Error> {
+    pub(super) async fn see_start(&self, ask: &RoleRequest<'_>) -> Result<Start, Error> {
         match &ask.run.recording {
             Some(RecordingMode::Replay(folder)) => {
                 replay_branch::see_start(ask.project, ask.run, &*self.open(folder)?).await
@@ -72,7 +72,7 @@ pub(super) fn find_recording_trouble(run: &Run) -> Result<Option<Failure>, Error
 
 /// Records an answer with the files that changed since a commit, if the run is recorded, or says why it was not.
 pub(crate) async fn record(
-    ask: &Ask<'_>,
+    ask: &RoleRequest<'_>,
     output: &Value,
     commits: (&CommitId, Option<&regatta_git::CommitId>),
     folder: &Path,
@@ -85,7 +85,7 @@ pub(crate) async fn record(
 }
 
 async fn keep(
-    ask: &Ask<'_>,
+    ask: &RoleRequest<'_>,
     recording: Recording,
     output: &Value,
     (base, start): (&CommitId, Option<&regatta_git::CommitId>),

@@ -8,9 +8,9 @@ use crate::crash;
 use crate::error::Error;
 use crate::log;
 use crate::perform::Work;
-use crate::runtime::control::Control;
 use crate::runtime::engine;
-use crate::session::places::Place;
+use crate::runtime::stop_handle::StopHandle;
+use crate::session::slots::Place;
 use regatta_agents::{Ended, Limits, Outcome, StopReason};
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,7 +26,7 @@ pub(crate) struct Charges {
 }
 
 /// A session that is open, in its place.
-pub(crate) struct Charge {
+pub(crate) struct Reservation {
     subject: Subject,
     _place: Place,
     /// What the account answered when the session was opened.
@@ -36,7 +36,7 @@ pub(crate) struct Charge {
 
 /// The result of opening one.
 pub(crate) enum Opening {
-    Open(Charge),
+    Open(Reservation),
     /// A budget is used up, which is reported as a failure of the session.
     Refused(Failure),
     /// It was asked to stop while it waited for a place, or for others.
@@ -57,15 +57,15 @@ pub(crate) async fn open(
     work: &Work,
     subject: Subject,
     is_fresh: bool,
-    control: &Control,
+    stop_handle: &StopHandle,
 ) -> Result<Opening, Error> {
     let lane = log::lane_of(&subject);
     let store = work.project.store();
     loop {
         let place = tokio::select! {
             biased;
-            reason = control.asked() => return Ok(Opening::Stopped(reason)),
-            place = work.places.take(&subject.agent_id) => place,
+            reason = stop_handle.asked() => return Ok(Opening::Stopped(reason)),
+            place = work.slots.take(&subject.agent_id) => place,
         };
         // Waiting may have taken longer than the lease lasts.
         engine::check_lease(&work.project, work.token).await?;
@@ -73,7 +73,7 @@ pub(crate) async fn open(
         let error = match accounts::open(&work.project, work.token, &subject, is_fresh).await {
             Ok(opened) => {
                 let is_session_gone = false;
-                return Ok(Opening::Open(Charge { subject, _place: place, opened, is_session_gone }));
+                return Ok(Opening::Open(Reservation { subject, _place: place, opened, is_session_gone }));
             }
             Err(error @ Error::Refused(_)) => error,
             Err(other) => return Err(other),
@@ -92,7 +92,7 @@ pub(crate) async fn open(
         drop(place);
         tokio::select! {
             biased;
-            reason = control.asked() => return Ok(Opening::Stopped(reason)),
+            reason = stop_handle.asked() => return Ok(Opening::Stopped(reason)),
             moved = store.wait_past(seen, IDLE) => drop(moved?),
         }
     }
@@ -140,7 +140,7 @@ pub(crate) fn mark_of(session: &str) -> String {
     format!("{session}.")
 }
 
-impl Charge {
+impl Reservation {
     /// Returns what the session is for.
     pub(crate) fn subject(&self) -> &Subject {
         &self.subject
@@ -253,7 +253,7 @@ mod tests {
     use crate::core::{Actor, RunId};
     use crate::project::Project;
     use crate::runs;
-    use crate::session::places::Places;
+    use crate::session::slots::Slots;
     use regatta_testkit::repo::TestRepo;
     use serde_json::json;
     use std::sync::Arc;
@@ -276,7 +276,7 @@ tokens = 1000
     async fn one_that_waits_for_another_does_not_keep_it_from_its_place() {
         let repo = TestRepo::new();
         let (first, second, work) = with_two_runs(&repo).await;
-        let control = Control::new();
+        let stop_handle = StopHandle::new();
         let subject = |session: &str, run| Subject {
             session: session.to_owned(),
             agent_id: "worker".parse().unwrap(),
@@ -288,15 +288,15 @@ tokens = 1000
             day: jiff::civil::date(2026, 1, 1),
         };
         let open_first = async || {
-            let opened = open(&work, subject("first", first), false, &control).await.unwrap();
-            let Opening::Open(charge) = opened else { panic!("nobody else has set anything aside") };
-            charge
+            let opened = open(&work, subject("first", first), false, &stop_handle).await.unwrap();
+            let Opening::Open(reservation) = opened else { panic!("nobody else has set anything aside") };
+            reservation
         };
         // The place is free again, but the reserved budget is not: a killed engine leaves it like that.
         drop(open_first().await);
         let close_first = async { open_first().await.abandon(&work).await.unwrap() };
         let both =
-            async { tokio::join!(open(&work, subject("second", second), false, &control), close_first) };
+            async { tokio::join!(open(&work, subject("second", second), false, &stop_handle), close_first) };
         let (opened, ()) = tokio::time::timeout(LIMIT, both).await.expect("both continue");
         assert!(matches!(opened, Ok(Opening::Open(_))), "it has its turn");
     }
@@ -319,7 +319,7 @@ tokens = 1000
             token,
             intent,
             at: clock::now(),
-            places: Arc::new(Places::new(project.config())),
+            slots: Arc::new(Slots::new(project.config())),
             under_way: Arc::default(),
             charges: Arc::default(),
             drivers: Arc::default(),

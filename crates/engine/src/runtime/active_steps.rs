@@ -5,50 +5,50 @@
 //! being cancelled by then, a later cancellation finds the step registered.
 
 use crate::core::TaskId;
-use crate::runtime::control::Control;
+use crate::runtime::stop_handle::StopHandle;
 use regatta_agents::StopReason;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The steps of one engine.
 #[derive(Default)]
-pub(crate) struct UnderWay {
-    steps: Mutex<HashMap<TaskId, Vec<Control>>>,
+pub(crate) struct ActiveSteps {
+    steps: Mutex<HashMap<TaskId, Vec<StopHandle>>>,
 }
 
 /// A step that is in progress until this is dropped.
 pub(crate) struct OnTask {
-    all: Arc<UnderWay>,
+    all: Arc<ActiveSteps>,
     task: TaskId,
-    control: Control,
+    stop_handle: StopHandle,
 }
 
-impl UnderWay {
+impl ActiveSteps {
     /// Registers that a step works on a task from now on.
-    pub(crate) fn enter(self: &Arc<Self>, task: TaskId, whole: &Control) -> OnTask {
-        let control = whole.for_part();
-        self.change(|steps| steps.entry(task).or_default().push(control.clone()));
-        OnTask { all: Arc::clone(self), task, control }
+    pub(crate) fn enter(self: &Arc<Self>, task: TaskId, whole: &StopHandle) -> OnTask {
+        let stop_handle = whole.for_part();
+        self.change(|steps| steps.entry(task).or_default().push(stop_handle.clone()));
+        OnTask { all: Arc::clone(self), task, stop_handle }
     }
 
     /// Stops every step on a task, and waits until it is over.
     pub(crate) async fn stop(&self, task: TaskId, reason: StopReason) {
         let found = self.change(|steps| steps.get(&task).cloned().unwrap_or_default());
-        found.iter().for_each(|control| control.stop(reason));
-        for control in &found {
-            control.over().await;
+        found.iter().for_each(|stop_handle| stop_handle.stop(reason));
+        for stop_handle in &found {
+            stop_handle.over().await;
         }
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut HashMap<TaskId, Vec<Control>>) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut HashMap<TaskId, Vec<StopHandle>>) -> T) -> T {
         change(&mut self.steps.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl OnTask {
     /// Returns the control that stops the step.
-    pub(crate) fn control(&self) -> &Control {
-        &self.control
+    pub(crate) fn stop_handle(&self) -> &StopHandle {
+        &self.stop_handle
     }
 }
 
@@ -56,12 +56,12 @@ impl Drop for OnTask {
     fn drop(&mut self) {
         self.all.change(|steps| {
             let left = steps.entry(self.task).or_default();
-            left.retain(|control| !control.is_same(&self.control));
+            left.retain(|stop_handle| !stop_handle.is_same(&self.stop_handle));
             if left.is_empty() {
                 steps.remove(&self.task);
             }
         });
-        self.control.mark_over();
+        self.stop_handle.mark_over();
     }
 }
 
@@ -71,18 +71,18 @@ mod tests {
 
     #[tokio::test]
     async fn a_step_is_stopped_by_its_task_or_with_its_run_and_waited_for() {
-        let (all, run) = (Arc::new(UnderWay::default()), Control::new());
+        let (all, run) = (Arc::new(ActiveSteps::default()), StopHandle::new());
         let (first, second) = (TaskId::FIRST, TaskId::FIRST.next());
         let (one, other) = (all.enter(first, &run), all.enter(second, &run));
         let stopped = async {
-            let reason = one.control().asked().await;
+            let reason = one.stop_handle().asked().await;
             drop(one);
             reason
         };
         let ((), reason) = tokio::join!(all.stop(first, StopReason::Cancelled), stopped);
         assert_eq!(reason, StopReason::Cancelled);
         run.stop(StopReason::Shutdown);
-        assert_eq!(other.control().asked().await, StopReason::Shutdown, "the first stop was not for it");
+        assert_eq!(other.stop_handle().asked().await, StopReason::Shutdown, "the first stop was not for it");
         all.stop(first, StopReason::Cancelled).await;
     }
 }

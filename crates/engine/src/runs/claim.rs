@@ -17,13 +17,13 @@ use crate::project::Project;
 use crate::recording::recorder::{self, Recording};
 use crate::recording::replay_branch;
 use crate::runs::{cancelled, trouble};
-use crate::runtime::control::Control;
-use crate::session::role::{Played, find_player};
+use crate::runtime::stop_handle::StopHandle;
+use crate::session::role::{RoleOutcome, find_player};
 use regatta_flow::{NodeKind, Workflow};
 use std::path::Path;
 
 /// A task that a run takes up.
-pub(crate) struct Drive<'a> {
+pub(crate) struct Claim<'a> {
     pub(crate) work: &'a Work,
     pub(crate) run: &'a Run,
     /// The key of the task.
@@ -36,7 +36,7 @@ pub(crate) struct Drive<'a> {
 /// Whether a step can begin in the worktree.
 pub(crate) enum Driven {
     Ready(Box<Task>),
-    Not(Played),
+    Not(RoleOutcome),
 }
 
 /// What one look at the task found.
@@ -49,24 +49,24 @@ pub(crate) enum Found {
     Failed(Failure),
 }
 
-impl Drive<'_> {
+impl Claim<'_> {
     /// Waits until the task is this run's and has its worktree, or until it is asked to stop.
-    pub(crate) async fn until_ready(&self, control: &Control) -> Result<Driven, Error> {
+    pub(crate) async fn until_ready(&self, stop_handle: &StopHandle) -> Result<Driven, Error> {
         let (project, run) = (&self.work.project, self.run.id);
         let mut log = LogWatch::start(self.work).await?;
         let mut is_asked = false;
         loop {
             match self.look(&mut is_asked).await? {
                 Found::Ready(task) => return Ok(Driven::Ready(task)),
-                Found::Failed(failure) => return Ok(Driven::Not(Played::Failed(failure))),
+                Found::Failed(failure) => return Ok(Driven::Not(RoleOutcome::Failed(failure))),
                 Found::Later => {}
             }
-            if let Some(reason) = log.wait_or_stop(control).await? {
+            if let Some(reason) = log.wait_or_stop(stop_handle).await? {
                 // A task that is still in the backlog was not cancelled: it waits for its agent.
                 let task = orders::get_task(project, self.task).await?;
                 let is_cancelled = cancelled::is_being_cancelled(&task);
-                let failed = || Played::Failed(cancelled::explain_step(run, self.task));
-                return Ok(Driven::Not(if is_cancelled { failed() } else { Played::Stopped(reason) }));
+                let failed = || RoleOutcome::Failed(cancelled::explain_step(run, self.task));
+                return Ok(Driven::Not(if is_cancelled { failed() } else { RoleOutcome::Stopped(reason) }));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Places: how many sessions may run at the same time, in all and per agent.
+//! Slots: how many sessions may run at the same time, in all and per agent.
 //!
 //! `ASSIGN` is decided against the same limits; a resumed session is not, and waits here instead.
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The places of one engine.
-pub(crate) struct Places {
+pub(crate) struct Slots {
     all: Arc<Semaphore>,
     agents: BTreeMap<AgentId, Arc<Semaphore>>,
 }
@@ -20,12 +20,12 @@ pub(crate) struct Place {
     _agent: Option<OwnedSemaphorePermit>,
 }
 
-impl Places {
+impl Slots {
     pub(crate) fn new(config: &Config) -> Self {
         let semaphore = |count: u32| Arc::new(Semaphore::new(count as usize));
         let agents =
             config.agents.iter().map(|(id, agent)| (id.clone(), semaphore(agent.instances))).collect();
-        Places { all: semaphore(config.settings.max_concurrent_agents), agents }
+        Slots { all: semaphore(config.settings.max_concurrent_agents), agents }
     }
 
     /// Waits for a place. The agent's own is taken first, so that waiting for it blocks nobody else.

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 /// A cloneable handle on one effect, or on a part of one.
 #[derive(Clone)]
-pub(crate) struct Control {
+pub(crate) struct StopHandle {
     state: Arc<watch::Sender<State>>,
     /// The handle of the whole, if this is for a part.
     whole: Option<Arc<watch::Sender<State>>>,
@@ -18,14 +18,14 @@ struct State {
     over: bool,
 }
 
-impl Control {
+impl StopHandle {
     pub(crate) fn new() -> Self {
-        Control { state: Arc::new(watch::Sender::new(State::default())), whole: None }
+        StopHandle { state: Arc::new(watch::Sender::new(State::default())), whole: None }
     }
 
     /// Makes a handle on a part: it can be stopped alone, or with the whole.
     pub(crate) fn for_part(&self) -> Self {
-        Control { whole: Some(Arc::clone(&self.state)), ..Control::new() }
+        StopHandle { whole: Some(Arc::clone(&self.state)), ..StopHandle::new() }
     }
 
     /// Asks it to stop; the first reason counts.
@@ -38,7 +38,7 @@ impl Control {
     }
 
     /// Tells whether both are handles on the same thing.
-    pub(crate) fn is_same(&self, other: &Control) -> bool {
+    pub(crate) fn is_same(&self, other: &StopHandle) -> bool {
         Arc::ptr_eq(&self.state, &other.state)
     }
 

@@ -5,7 +5,7 @@ use crate::core::session::{Event, Leave, Scope, Subject};
 use crate::error::Error;
 use crate::perform::Work;
 use crate::project::Project;
-use crate::session::charge::Charge;
+use crate::session::reservation::Reservation;
 use regatta_agents::{Asker, PermissionAnswer, Question, Questions};
 use regatta_store::LeaseToken;
 use std::convert::Infallible;
@@ -19,7 +19,7 @@ const NOTES_MAX: u32 = 200;
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// The questions of one session.
-pub(crate) struct Hearing {
+pub(crate) struct OpenQuestions {
     project: Arc<Project>,
     token: LeaseToken,
     subject: Subject,
@@ -33,13 +33,13 @@ pub(crate) struct Hearing {
     is_asked: bool,
 }
 
-impl Hearing {
-    pub(crate) fn new(work: &Work, charge: &Charge) -> Self {
+impl OpenQuestions {
+    pub(crate) fn new(work: &Work, reservation: &Reservation) -> Self {
         let (asker, questions) = Asker::pair();
-        Hearing {
+        OpenQuestions {
             project: Arc::clone(&work.project),
             token: work.token,
-            subject: charge.subject().clone(),
+            subject: reservation.subject().clone(),
             asker,
             questions,
             notes: 0,
