@@ -7,7 +7,7 @@ use crate::canned;
 use crate::error::Error;
 use crate::measure::{self, percentile, rate, round};
 use crate::place;
-use regatta_core::Happening;
+use regatta_core::AnyEvent;
 use regatta_core::run::Event;
 use regatta_engine::runs::{self, Listed, NewRun, Origin, Playing, RoleOutcome, RoleRequest, Roles};
 use regatta_engine::{Engine, Journal, Project, Stop};
@@ -81,7 +81,7 @@ async fn see_ends(journal: &mut Journal<'_>, count: usize, begin: Instant) -> Re
             return Err(Error::Stuck { seconds: STILL_MAX.as_secs(), what });
         }
         for entry in entries {
-            let Happening::Run(event) = entry.event else { continue };
+            let AnyEvent::Run(event) = entry.event else { continue };
             match event {
                 Event::RunStepped { output, .. } => bytes += text_bytes(&output["text"]),
                 Event::RunCompleted { .. } => latencies.push(seen),

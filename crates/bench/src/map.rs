@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::measure::{self, rate, round};
 use crate::place;
-use regatta_core::Happening;
+use regatta_core::AnyEvent;
 use regatta_core::run::Event;
 use regatta_engine::runs::{self, AgentRoles, Listed, NewRun, Origin};
 use regatta_engine::{Engine, Journal, Project, Stop};
@@ -81,7 +81,7 @@ async fn play(project: &Project, count: usize, shape: Shape) -> Result<Duration,
                 what: format!("run {run} stands still"),
             });
         }
-        let over = |event: &Happening| matches!(event, Happening::Run(Event::RunCompleted { run_id, .. } | Event::RunFailed { run_id, .. }) if *run_id == run);
+        let over = |event: &AnyEvent| matches!(event, AnyEvent::Run(Event::RunCompleted { run_id, .. } | Event::RunFailed { run_id, .. }) if *run_id == run);
         if entries.iter().any(|entry| over(&entry.event)) {
             break;
         }

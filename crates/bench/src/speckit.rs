@@ -7,7 +7,7 @@ use crate::measure::{self, rate, round};
 use crate::place;
 use regatta_core::RunId;
 use regatta_core::run::{Run, Status};
-use regatta_core::{Happening, run};
+use regatta_core::{AnyEvent, run};
 use regatta_engine::runs::{self, NewRun};
 use regatta_engine::{Engine, Journal, Project, Stop};
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ async fn is_over(project: &Project) -> Result<bool, Error> {
     let head = Journal::at_end(project).await?.position();
     let last = Journal::after(project, head.saturating_sub(1)).read().await?;
     Ok(last.iter().any(|entry| {
-        matches!(&entry.event, Happening::Run(run::Event::RunCompleted { .. } | run::Event::RunFailed { .. }))
+        matches!(&entry.event, AnyEvent::Run(run::Event::RunCompleted { .. } | run::Event::RunFailed { .. }))
     }))
 }
 

@@ -8,7 +8,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use regatta_core::{Happening, run};
+use regatta_core::{AnyEvent, run};
 use regatta_engine::{Journal, Project};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -150,7 +150,7 @@ fn stored_in(project: &Path) -> Vec<(u64, String)> {
                 return steps;
             }
             steps.extend(page.into_iter().filter_map(|entry| match entry.event {
-                Happening::Run(run::Event::RunStepped { step, node, .. }) => Some((step, node.to_string())),
+                AnyEvent::Run(run::Event::RunStepped { step, node, .. }) => Some((step, node.to_string())),
                 _ => None,
             }));
         }

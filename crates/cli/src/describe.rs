@@ -6,32 +6,32 @@ use crate::verb::cost::render_cost;
 use anstyle::Style;
 use regatta_engine::Entry;
 use regatta_engine::core::{
-    AgentId, CheckoutNote, Code, Event, Evidence, Filed, Happening, MovedRef, Origin, document, message,
+    AgentId, AnyEvent, CheckoutNote, Code, Event, Evidence, Filed, MovedRef, Origin, document, message,
     session,
 };
 
 /// Says what happened, in one line without colour.
-pub(crate) fn describe(happening: &Happening) -> String {
-    describe_about(happening, None)
+pub(crate) fn describe(any_event: &AnyEvent) -> String {
+    describe_about(any_event, None)
 }
 
 /// Says what happened in one line; `item` is what the node of a run worked on, where that is known.
-pub(crate) fn describe_about(happening: &Happening, item: Option<&str>) -> String {
-    let text = match happening {
-        Happening::Task(event) => describe_task(event),
-        Happening::Document(event) => describe_document(event),
-        Happening::Run(event) => describe_run(event, item),
-        Happening::Session(event) => describe_session(event),
-        Happening::Message(event) => describe_message(event),
+pub(crate) fn describe_about(any_event: &AnyEvent, item: Option<&str>) -> String {
+    let text = match any_event {
+        AnyEvent::Task(event) => describe_task(event),
+        AnyEvent::Document(event) => describe_document(event),
+        AnyEvent::Run(event) => describe_run(event, item),
+        AnyEvent::Session(event) => describe_session(event),
+        AnyEvent::Message(event) => describe_message(event),
     };
     // A reason or an error may have several lines; an event has one.
     clean(&text).trim_end().replace('\n', " ")
 }
 
 /// Names the task or the run it happened to, as `#12` or `r3`; what happened to a document names the document itself.
-pub(crate) fn subject(happening: &Happening) -> String {
-    let run = || happening.find_run().map_or_else(String::new, name_of);
-    happening.find_task().map_or_else(run, |task| format!("#{task}"))
+pub(crate) fn subject(any_event: &AnyEvent) -> String {
+    let run = || any_event.find_run().map_or_else(String::new, name_of);
+    any_event.find_task().map_or_else(run, |task| format!("#{task}"))
 }
 
 fn describe_document(event: &document::Event) -> String {
@@ -53,7 +53,7 @@ fn describe_session(event: &session::Event) -> String {
             )
         }
         session::Event::SessionAnswered { what, answer, by, .. } => {
-            let said = if *answer == session::Leave::Allowed { "allowed" } else { "denied" };
+            let said = if *answer == session::Grant::Allowed { "allowed" } else { "denied" };
             format!("{said} by {by}: {what}")
         }
         session::Event::SessionParked { class, until, attempt, .. } => {
@@ -284,11 +284,11 @@ fn describe_moved_refs(agent: &AgentId, refs: &[MovedRef], more: u32) -> String 
     format!("refs moved while {agent} worked without a sandbox: {shown}{rest}")
 }
 
-fn style_of(happening: &Happening) -> Style {
-    let event = match happening {
-        Happening::Task(event) => event,
-        Happening::Run(event) => return style_of_run(event),
-        Happening::Document(_) | Happening::Message(_) | Happening::Session(_) => return Style::new(),
+fn style_of(any_event: &AnyEvent) -> Style {
+    let event = match any_event {
+        AnyEvent::Task(event) => event,
+        AnyEvent::Run(event) => return style_of_run(event),
+        AnyEvent::Document(_) | AnyEvent::Message(_) | AnyEvent::Session(_) => return Style::new(),
     };
     match event {
         event if event.kind().ends_with(":failed") => RED,

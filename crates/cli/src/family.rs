@@ -4,7 +4,7 @@
 //! the event before it.
 
 use regatta_engine::core::run::{Event, Next, Run};
-use regatta_engine::core::{Happening, Problem, RunId, TaskId};
+use regatta_engine::core::{AnyEvent, Problem, RunId, TaskId};
 use regatta_engine::{Entry, Project, runs};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,8 +51,8 @@ impl Family {
             return None;
         }
         match &entry.event {
-            Happening::Run(event) => self.take_in_run(event),
-            Happening::Session(event) => {
+            AnyEvent::Run(event) => self.take_in_run(event),
+            AnyEvent::Session(event) => {
                 let run = event.subject().run_id.filter(|run| self.items.contains_key(run));
                 run.map(|_| Shown { item: None })
             }

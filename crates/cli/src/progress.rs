@@ -3,7 +3,7 @@
 use crate::describe::{describe_about, progress_line, subject};
 use crate::screen::{DIM, Screen, YELLOW, clean};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use regatta_engine::core::{Event, Happening, Origin, session};
+use regatta_engine::core::{AnyEvent, Event, Origin, session};
 use regatta_engine::{Entry, Update};
 use std::time::Duration;
 
@@ -52,11 +52,11 @@ impl Progress {
     /// Shows one event; `item` is what the node of a run worked on, where that is known.
     pub(crate) fn show_about(&self, entry: &Entry, item: Option<&str>) {
         let is_bookkeeping = match &entry.event {
-            Happening::Task(Event::FileChanged { origin, .. }) => *origin == Origin::Engine,
-            Happening::Session(session::Event::SessionOpened { .. }) => true,
-            Happening::Session(session::Event::SessionClosed { usage, .. }) => usage.output_tokens == 0,
-            Happening::Task(Event::FileWritten { .. }) => true,
-            Happening::Task(Event::ProgressLogged { entry, .. }) => entry.by_engine,
+            AnyEvent::Task(Event::FileChanged { origin, .. }) => *origin == Origin::Engine,
+            AnyEvent::Session(session::Event::SessionOpened { .. }) => true,
+            AnyEvent::Session(session::Event::SessionClosed { usage, .. }) => usage.output_tokens == 0,
+            AnyEvent::Task(Event::FileWritten { .. }) => true,
+            AnyEvent::Task(Event::ProgressLogged { entry, .. }) => entry.by_engine,
             _ => false,
         };
         if is_bookkeeping {

@@ -1,7 +1,7 @@
 //! Says of each assignment that its agent runs without a sandbox, where there should be one.
 
 use crate::screen::{YELLOW, clean};
-use regatta_engine::core::{Event, Happening};
+use regatta_engine::core::{AnyEvent, Event};
 use regatta_engine::{Entry, Program, Project, find_missing_sandbox};
 
 /// Whether agents of a project run without a sandbox, and why.
@@ -18,7 +18,7 @@ impl<'a> Walls<'a> {
     /// Returns the line that belongs to an assignment.
     pub(crate) fn warn(&self, entry: &Entry) -> Option<String> {
         let why = self.missing.as_ref()?;
-        let Happening::Task(Event::TaskAssigned { agent_id: Some(agent), .. }) = &entry.event else {
+        let AnyEvent::Task(Event::TaskAssigned { agent_id: Some(agent), .. }) = &entry.event else {
             return None;
         };
         let program = &self.project.config().agents.get(agent)?.program;

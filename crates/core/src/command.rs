@@ -240,7 +240,7 @@ pub struct Feedback {
 
 /// A session that broke off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Breakdown {
+pub struct SessionFailure {
     /// What went wrong.
     pub failure: Failure,
     /// Its class, by which the answer is chosen.
@@ -274,7 +274,7 @@ pub enum Outcome {
     RoleStarted { agent: AgentId, session: u32 },
     RoleEnded { session: u32 },
     RoleWrote { session: u32, salvage: Salvage },
-    RoleBroke { session: u32, breakdown: Breakdown },
+    RoleBroke { session: u32, breakdown: SessionFailure },
     WaitOver { session: u32 },
     RunOver { run: RunId, end: RunEnd },
     DiffRecorded,
@@ -302,7 +302,7 @@ pub enum SessionEnd {
     /// Well: everything is committed, and this is the diff.
     Finished(Complete),
     /// It broke off, for a reason that has its own answer.
-    Broken(Breakdown),
+    Broken(SessionFailure),
     /// Badly, for another reason.
     Failed(Failure),
     /// Stopped by us.

@@ -7,6 +7,7 @@
 //! Start reading at [`machine::TRANSITIONS`], then [`decide`].
 
 mod actor;
+mod any_event;
 mod assignments;
 mod code;
 mod command;
@@ -16,11 +17,10 @@ mod effect;
 mod event;
 mod failure_class;
 mod file;
-mod happening;
 mod id;
-mod likeness;
 pub mod machine;
 pub mod message;
+mod nearest;
 mod plain;
 mod plan;
 mod problem;
@@ -40,11 +40,12 @@ mod properties;
 mod testing;
 
 pub use actor::Actor;
+pub use any_event::AnyEvent;
 pub use assignments::{AgentState, Assignment, Assignments, Queued, Shortage};
 pub use code::Code;
 pub use command::{
-    Approve, Assign, Assignee, Breakdown, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault,
-    Outcome, Reassign, Refused, Reject, Revise, RunEnd, Seen, SessionEnd, Start, Take, is_title,
+    Approve, Assign, Assignee, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault, Outcome,
+    Reassign, Refused, Reject, Revise, RunEnd, Seen, SessionEnd, SessionFailure, Start, Take, is_title,
 };
 pub use decide::{Answer, Decision, Situation, decide};
 pub use effect::{Asker, Effect, Resume, effects};
@@ -54,9 +55,8 @@ pub use file::{
     CriterionNote, Edit, EditStep, FileChange, FileText, FileVersion, Filed, InputNote, Origin, ProgressNote,
     Splice,
 };
-pub use happening::Happening;
 pub use id::{AgentId, CommitId, EpicId, Id, MessageId, PrdSlug, RunId, TaskId};
-pub use likeness::find_nearest;
+pub use nearest::find_nearest;
 pub use plain::plain_text;
 pub use plan::Plan;
 pub use problem::Problem;

@@ -7,7 +7,7 @@ use regatta_core::machine::Column;
 use regatta_core::message::{self, Party};
 use regatta_core::session::{self, Account, Scope};
 use regatta_core::{
-    EpicId, Event, Fact, Happening, PrdSlug, RunId, Stage, Task, TaskId, document, effects,
+    AnyEvent, EpicId, Event, Fact, PrdSlug, RunId, Stage, Task, TaskId, document, effects,
     replay_assignments, replay_catalogue, replay_epic, replay_inbox, replay_plan, replay_prd, replay_run,
     replay_task, run,
 };
@@ -27,7 +27,7 @@ fn every_history_replays_to_what_it_meant() {
 fn every_kind_of_event_is_in_a_history() {
     let recorded: BTreeSet<&str> =
         histories().iter().flat_map(|path| load(path)).map(|fact| fact.event.kind()).collect();
-    let missing: Vec<&str> = Happening::kinds().filter(|kind| !recorded.contains(kind)).collect();
+    let missing: Vec<&str> = AnyEvent::kinds().filter(|kind| !recorded.contains(kind)).collect();
     assert!(missing.is_empty(), "record a history with {missing:?}");
 }
 
@@ -49,20 +49,20 @@ fn every_event_and_effect_is_written_as_before() {
 }
 
 /// Returns an effect of each kind that followed from the facts.
-fn list_effects(facts: &[Fact<Happening>]) -> BTreeMap<&'static str, String> {
+fn list_effects(facts: &[Fact<AnyEvent>]) -> BTreeMap<&'static str, String> {
     let mut tasks: BTreeMap<TaskId, Task> = BTreeMap::new();
     let mut runs: BTreeMap<RunId, run::Run> = BTreeMap::new();
     let mut found = BTreeMap::new();
     for Fact { at, actor, event } in facts.iter().cloned() {
         match event {
-            Happening::Task(event) => {
+            AnyEvent::Task(event) => {
                 let id = event.task();
                 let fact = Fact { at, actor, event };
                 let Some(task) = Task::evolve(tasks.remove(&id), &fact) else { continue };
                 found.extend(effects(&task, &fact.event).map(|effect| (effect.kind(), to_json(&effect))));
                 tasks.insert(id, task);
             }
-            Happening::Run(event) => {
+            AnyEvent::Run(event) => {
                 let Some(id) = event.find_run() else { continue };
                 let before = runs.remove(&id);
                 let was_asked = before.as_ref().is_some_and(run::Run::is_asked);
@@ -94,7 +94,7 @@ fn histories() -> Vec<PathBuf> {
     paths
 }
 
-fn load(path: &Path) -> Vec<Fact<Happening>> {
+fn load(path: &Path) -> Vec<Fact<AnyEvent>> {
     let text = std::fs::read_to_string(path).expect("a history can be read");
     let parse = |(index, line): (usize, &str)| {
         parse_fact(line).unwrap_or_else(|error| panic!("{}:{}: {error}", path.display(), index + 1))
@@ -102,7 +102,7 @@ fn load(path: &Path) -> Vec<Fact<Happening>> {
     text.lines().enumerate().map(parse).collect()
 }
 
-fn parse_fact(line: &str) -> Result<Fact<Happening>, serde_json::Error> {
+fn parse_fact(line: &str) -> Result<Fact<AnyEvent>, serde_json::Error> {
     let mut value: serde_json::Value = serde_json::from_str(line)?;
     Ok(Fact {
         at: serde_json::from_value(value["at"].take())?,
@@ -111,17 +111,17 @@ fn parse_fact(line: &str) -> Result<Fact<Happening>, serde_json::Error> {
     })
 }
 
-fn render(log: &[Fact<Happening>]) -> String {
+fn render(log: &[Fact<AnyEvent>]) -> String {
     let (mut tasks, mut documents, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     let mut sessions = Vec::new();
     let mut messages = Vec::new();
     for Fact { at, actor, event } in log.iter().cloned() {
         match event {
-            Happening::Task(event) => tasks.push(Fact { at, actor, event }),
-            Happening::Document(event) => documents.push(Fact { at, actor, event }),
-            Happening::Run(event) => runs.push(Fact { at, actor, event }),
-            Happening::Session(event) => sessions.push(Fact { at, actor, event }),
-            Happening::Message(event) => messages.push(Fact { at, actor, event }),
+            AnyEvent::Task(event) => tasks.push(Fact { at, actor, event }),
+            AnyEvent::Document(event) => documents.push(Fact { at, actor, event }),
+            AnyEvent::Run(event) => runs.push(Fact { at, actor, event }),
+            AnyEvent::Session(event) => sessions.push(Fact { at, actor, event }),
+            AnyEvent::Message(event) => messages.push(Fact { at, actor, event }),
         }
     }
     let work = format!("{}{}{}", render_documents(&documents), render_tasks(&tasks), render_runs(&runs));

@@ -23,7 +23,7 @@ use crate::project::reach;
 use crate::project::readiness;
 use crate::runs;
 use crate::runtime::engine;
-use crate::session::sandbox::{self, Standing};
+use crate::session::sandbox::{self, SandboxStatus};
 use crate::task_files;
 use crate::worktree::salvage::{Removal, find_what_is_left, set_aside_and_remove};
 use crate::worktree::worktree_place;
@@ -56,7 +56,7 @@ pub struct Finding {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_advice: bool,
     #[serde(skip)]
-    cure: Option<Cure>,
+    fix: Option<Fix>,
 }
 
 /// What kind of thing is inconsistent.
@@ -104,7 +104,7 @@ pub enum Kind {
 }
 
 #[derive(Debug, Clone)]
-enum Cure {
+enum Fix {
     Remove { branch: BranchName, place: PathBuf, task: Option<TaskId> },
     Report { task: TaskId, branch: BranchName, place: PathBuf },
     EndProcess { session: regatta_agents::SessionId },
@@ -147,8 +147,8 @@ pub async fn mend(project: &Project, findings: &mut [Finding]) -> Result<(), Err
     let token = engine::take_lease(project, None).await?;
     let mut result = Ok(());
     for finding in findings.iter_mut() {
-        let Some(cure) = finding.cure.clone() else { continue };
-        match apply(project, token, &cure).await {
+        let Some(fix) = finding.fix.clone() else { continue };
+        match apply(project, token, &fix).await {
             Ok(()) => finding.fixed = true,
             Err(error) => result = Err(error),
         }
@@ -160,7 +160,7 @@ pub async fn mend(project: &Project, findings: &mut [Finding]) -> Result<(), Err
 async fn load_tasks(project: &Project) -> Result<BTreeMap<TaskId, Task>, Error> {
     let mut tasks = BTreeMap::new();
     for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
-        if let Some(task) = log::Folded::<Option<Task>>::from_loaded(loaded)?.state {
+        if let Some(task) = log::Stream::<Option<Task>>::from_loaded(loaded)?.state {
             tasks.insert(task.id, task);
         }
     }
@@ -199,7 +199,7 @@ async fn check_list(project: &Project) -> Result<Option<Finding>, Error> {
         next: "`regatta doctor --fix` rebuilds it from the log".to_owned(),
         fixed: false,
         is_advice: false,
-        cure: Some(Cure::BuildList),
+        fix: Some(Fix::BuildList),
     }))
 }
 
@@ -210,7 +210,7 @@ async fn check_streams<S: log::State + Default + PartialEq>(
 ) -> Result<Vec<Finding>, Error> {
     let mut used = BTreeMap::new();
     for loaded in project.store().load_prefix(prefix, SNAPSHOT_FORMAT).await? {
-        let folded = log::Folded::<S>::from_loaded(loaded)?;
+        let folded = log::Stream::<S>::from_loaded(loaded)?;
         used.insert(folded.stream, (folded.version, folded.state));
     }
     let mut findings = Vec::new();
@@ -236,7 +236,7 @@ async fn check_streams<S: log::State + Default + PartialEq>(
             next,
             fixed: false,
             is_advice: false,
-            cure: None,
+            fix: None,
         });
     }
     Ok(findings)
@@ -251,16 +251,15 @@ async fn check_worktrees(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> R
             continue;
         }
         let task = entry.branch.as_ref().and_then(task_of_branch);
-        let cure =
-            entry.branch.clone().map(|branch| Cure::Remove { branch, place: entry.path.clone(), task });
+        let fix = entry.branch.clone().map(|branch| Fix::Remove { branch, place: entry.path.clone(), task });
         findings.push(Finding {
             kind: Kind::OrphanWorktree,
             what: format!("the worktree {} belongs to no task", entry.path.display()),
-            can_fix: cure.is_some(),
+            can_fix: fix.is_some(),
             next: "`regatta doctor --fix` salvages and removes it".to_owned(),
             fixed: false,
             is_advice: false,
-            cure,
+            fix,
         });
     }
     Ok(findings)
@@ -286,7 +285,7 @@ async fn check_branches(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Re
             next: "`regatta doctor --fix` salvages and removes it".to_owned(),
             fixed: false,
             is_advice: false,
-            cure: Some(Cure::Remove { branch, place, task: Some(id) }),
+            fix: Some(Fix::Remove { branch, place, task: Some(id) }),
         });
     }
     Ok(findings)
@@ -298,13 +297,13 @@ async fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Resul
         let Some(worktree) = task.worktree() else { continue };
         let place = project.place(&worktree.path);
         let id = task.id;
-        let (kind, what, next, cure) = match &task.stage {
+        let (kind, what, next, fix) = match &task.stage {
             Stage::Verified(landed) if landed.cleanup == Cleanup::Failed => {
                 let branch = BranchName::parse(&worktree.branch).map_err(regatta_git::Error::from)?;
                 let what =
                     format!("task #{id} is merged, but its worktree {} is not removed", place.display());
                 let next = "`regatta doctor --fix` tries again".to_owned();
-                (Kind::UncleanWorktree, what, next, Some(Cure::Report { task: id, branch, place }))
+                (Kind::UncleanWorktree, what, next, Some(Fix::Report { task: id, branch, place }))
             }
             Stage::InProgress(_) | Stage::WaitingApproval(_) if !task.is_settling() && !place.exists() => {
                 let what = format!("the worktree {} of task #{id} is gone", place.display());
@@ -316,11 +315,11 @@ async fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Resul
         findings.push(Finding {
             kind,
             what,
-            can_fix: cure.is_some(),
+            can_fix: fix.is_some(),
             next,
             fixed: false,
             is_advice: false,
-            cure,
+            fix,
         });
     }
     Ok(findings)
@@ -338,7 +337,7 @@ fn check_agents(project: &Project) -> Vec<Finding> {
         ),
         fixed: false,
         is_advice: true,
-        cure: None,
+        fix: None,
     };
     lacking.filter(|(_, missing)| !missing.is_empty()).map(finding).collect()
 }
@@ -351,7 +350,7 @@ fn check_processes(project: &Project) -> Vec<Finding> {
         next: "`regatta doctor --fix` ends it".to_owned(),
         fixed: false,
         is_advice: false,
-        cure: Some(Cure::EndProcess { session: leftover.session }),
+        fix: Some(Fix::EndProcess { session: leftover.session }),
     };
     regatta_agents::find_leftovers(project.mark()).into_iter().map(leftover).collect()
 }
@@ -374,7 +373,7 @@ async fn check_sessions(project: &Project) -> Result<Vec<Finding>, Error> {
         next: "`regatta doctor --fix` releases what is reserved for it".to_owned(),
         fixed: false,
         is_advice: false,
-        cure: Some(Cure::Close { subject: Box::new(subject) }),
+        fix: Some(Fix::Close { subject: Box::new(subject) }),
     };
     let is_lost = |subject: &Subject| !lanes.contains(log::lane_of(subject).as_str());
     Ok(open.into_iter().filter(is_lost).map(finding).collect())
@@ -395,7 +394,7 @@ fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result
             next: format!("`regatta doctor --fix` {next}"),
             fixed: false,
             is_advice: false,
-            cure: Some(Cure::TakeIn { path, task }),
+            fix: Some(Fix::TakeIn { path, task }),
         }
     };
     Ok(task_files::find_left_overs(project)?.into_iter().map(finding).collect())
@@ -416,7 +415,7 @@ fn check_state_folder(project: &Project) -> Option<Finding> {
         next: problem.next,
         fixed: false,
         is_advice: false,
-        cure: None,
+        fix: None,
     })
 }
 
@@ -428,7 +427,7 @@ fn check_foreign_files(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Vec
         next: "it is ignored; move it to the project that it belongs to, or delete it".to_owned(),
         fixed: false,
         is_advice: true,
-        cure: None,
+        fix: None,
     };
     task_files::find_foreign(project, |task| tasks.contains_key(&task)).into_iter().map(finding).collect()
 }
@@ -444,7 +443,7 @@ fn check_left_folders(project: &Project) -> Result<Vec<Finding>, Error> {
         next: "check whether you need anything in it, then delete it".to_owned(),
         fixed: false,
         is_advice: true,
-        cure: None,
+        fix: None,
     };
     Ok(worktree_place::find_left(project)?.into_iter().map(finding).collect())
 }
@@ -467,7 +466,7 @@ async fn check_intents(project: &Project) -> Result<Vec<Finding>, Error> {
         next: "start one with `regatta up`; it finishes them".to_owned(),
         fixed: false,
         is_advice: false,
-        cure: None,
+        fix: None,
     }])
 }
 
@@ -480,7 +479,7 @@ async fn check_locks(project: &Project) -> Result<Vec<Finding>, Error> {
         next: "`regatta doctor --fix` deletes it".to_owned(),
         fixed: false,
         is_advice: false,
-        cure: Some(Cure::DeleteFile { path }),
+        fix: Some(Fix::DeleteFile { path }),
     };
     Ok(locks.into_iter().map(finding).collect())
 }
@@ -497,7 +496,7 @@ async fn check_old_logs(project: &Project) -> Result<Vec<Finding>, Error> {
         next: "nothing reads it; move it away, or open it with the version that wrote it".to_owned(),
         fixed: false,
         is_advice: true,
-        cure: None,
+        fix: None,
     };
     let old = roots.iter().map(|root| old_place::old_log(root)).filter(|path| path.is_file());
     Ok(old.map(finding).collect())
@@ -510,20 +509,20 @@ async fn check_sandbox(project: &Project) -> Option<Finding> {
         return None;
     }
     let (what, next, is_advice) = match sandbox::find_standing(project).await {
-        Standing::Without { why, next: Some(next) } => {
+        SandboxStatus::Without { why, next: Some(next) } => {
             (format!("agents run without a sandbox: {why}"), next, true)
         }
-        Standing::Refused { why, next } => (format!("agents are not started: {why}"), next, false),
-        Standing::Inside { .. } | Standing::Without { next: None, .. } => return None,
+        SandboxStatus::Refused { why, next } => (format!("agents are not started: {why}"), next, false),
+        SandboxStatus::Inside { .. } | SandboxStatus::Without { next: None, .. } => return None,
     };
     let kind = Kind::NoSandbox;
-    Some(Finding { kind, what, can_fix: false, next, fixed: false, is_advice, cure: None })
+    Some(Finding { kind, what, can_fix: false, next, fixed: false, is_advice, fix: None })
 }
 
 /// Advises against logins that rotate while a copy of them is in use.
 async fn check_logins(project: &Project) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let is_inside = matches!(sandbox::find_standing(project).await, Standing::Inside { .. });
+    let is_inside = matches!(sandbox::find_standing(project).await, SandboxStatus::Inside { .. });
     let is_copied = |entry: &AgentEntry| is_inside || entry.program.is_always_private();
     for (id, entry) in project.config().agents.iter().filter(|(_, entry)| is_copied(entry)) {
         let Some(login) = reach::look_at_login(entry).filter(|login| login.is_rotating) else { continue };
@@ -537,7 +536,7 @@ async fn check_logins(project: &Project) -> Vec<Finding> {
             next: format!("use one that lasts: {}", login.long_lived),
             fixed: false,
             is_advice: true,
-            cure: None,
+            fix: None,
         });
     }
     findings
@@ -559,26 +558,26 @@ async fn check_programs(project: &Project) -> Result<Vec<Finding>, Error> {
             ),
             fixed: false,
             is_advice: true,
-            cure: None,
+            fix: None,
         }
     };
     Ok(project.repository().programs_left_out().await?.into_iter().map(finding).collect())
 }
 
-async fn apply(project: &Project, token: LeaseToken, cure: &Cure) -> Result<(), Error> {
-    match cure {
-        Cure::Remove { branch, place, task } => {
+async fn apply(project: &Project, token: LeaseToken, fix: &Fix) -> Result<(), Error> {
+    match fix {
+        Fix::Remove { branch, place, task } => {
             remove_found(project, token, branch, place, *task).await?;
             Ok(())
         }
-        Cure::Report { task, branch, place } => {
+        Fix::Report { task, branch, place } => {
             let salvage = remove_found(project, token, branch, place, Some(*task)).await?;
             let order = Order::new(Some(*task), &Actor::Engine);
             orders::give(project, order, Command::Report(Outcome::WorktreeRemoved { salvage }))
                 .await
                 .map(|_| ())
         }
-        Cure::EndProcess { session } => {
+        Fix::EndProcess { session } => {
             let ended = regatta_agents::end_leftovers(session, PROCESS_GRACE).await;
             ended.map(|_| ()).map_err(|error| Error::Io {
                 action: "end the process of",
@@ -586,17 +585,17 @@ async fn apply(project: &Project, token: LeaseToken, cure: &Cure) -> Result<(), 
                 source: std::io::Error::other(error),
             })
         }
-        Cure::Close { subject } => accounts::close(project, token, subject, Closing::lost()).await,
-        Cure::DeleteFile { path } => std::fs::remove_file(path).map_err(Error::io("delete", path)),
-        Cure::TakeIn { path, task: Some(task) } => {
+        Fix::Close { subject } => accounts::close(project, token, subject, Closing::lost()).await,
+        Fix::DeleteFile { path } => std::fs::remove_file(path).map_err(Error::io("delete", path)),
+        Fix::TakeIn { path, task: Some(task) } => {
             task_files::sync(project, *task, &Actor::Engine).await?;
             match path.exists() {
                 true => Err(Error::io("take in", path)(std::io::Error::other("a program still has it open"))),
                 false => Ok(()),
             }
         }
-        Cure::TakeIn { path, task: None } => task_files::keep_unowned(path),
-        Cure::BuildList => list::build(project).await.map(|_| ()),
+        Fix::TakeIn { path, task: None } => task_files::keep_unowned(path),
+        Fix::BuildList => list::build(project).await.map(|_| ()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use regatta_core::machine::{render_markdown, render_mermaid, render_svg, render_xstate};
-use regatta_core::{Code, Happening};
+use regatta_core::{AnyEvent, Code};
 
 /// The folder of the generated pages, from the root.
 pub(crate) const FOLDER: &str = "docs/reference";
@@ -67,7 +67,7 @@ fn render_events() -> String {
     );
     for subject in subjects() {
         let _ = write!(text, "\n## {subject}\n\n");
-        for kind in Happening::kinds().filter(|kind| subject_of(kind) == subject) {
+        for kind in AnyEvent::kinds().filter(|kind| subject_of(kind) == subject) {
             let _ = writeln!(text, "- `{kind}`");
         }
     }
@@ -77,7 +77,7 @@ fn render_events() -> String {
 /// Returns the subjects of events, each once, in the order of the list.
 fn subjects() -> Vec<&'static str> {
     let mut subjects = Vec::new();
-    for kind in Happening::kinds() {
+    for kind in AnyEvent::kinds() {
         if !subjects.contains(&subject_of(kind)) {
             subjects.push(subject_of(kind));
         }
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn every_event_is_listed_once() {
         let text = page("events.md");
-        for kind in Happening::kinds() {
+        for kind in AnyEvent::kinds() {
             assert_eq!(text.matches(&format!("- `{kind}`\n")).count(), 1, "{kind}");
         }
     }

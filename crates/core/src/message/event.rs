@@ -18,7 +18,7 @@ pub enum Event {
     MessageSent {
         message_id: MessageId,
         #[serde(flatten)]
-        letter: Box<Letter>,
+        letter: Box<Message>,
     },
     #[serde(rename = "message:read")]
     MessageRead { message_id: MessageId, to: Party, by: Party },
@@ -27,7 +27,7 @@ pub enum Event {
 /// A message: from whom, for whom, and what it says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Letter {
+pub struct Message {
     /// Who sent it.
     pub from: Party,
     /// Whom it is for.

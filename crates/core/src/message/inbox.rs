@@ -3,7 +3,7 @@
 //! It keeps the newest messages in full, so that a load stays small; older ones that were read are only in
 //! the log.
 
-use super::{Event, Letter};
+use super::{Event, Message};
 use crate::{Actor, Fact, MessageId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct Inbox {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The message.
-    pub letter: Letter,
+    pub letter: Message,
     /// When it was sent.
     pub sent_at: Timestamp,
     /// Who gave the command to send it.

@@ -11,9 +11,9 @@ mod post;
 mod read;
 mod send;
 
-pub use event::{Event, Letter};
+pub use event::{Event, Message};
 pub use inbox::{Inbox, KEPT_MAX, Kept, UNREAD_MAX};
 pub use party::{Party, PartyFault};
-pub use post::Post;
+pub use post::MessageCount;
 pub use read::mark_read;
 pub use send::{Directory, Draft, Situation, send};

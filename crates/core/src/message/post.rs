@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 /// Which messages there are, by their numbers alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Post {
+pub struct MessageCount {
     last: Option<MessageId>,
 }
 
-impl Post {
+impl MessageCount {
     /// Returns the number that the next message gets.
     pub fn next_id(self) -> MessageId {
         self.last.map_or(MessageId::FIRST, MessageId::next)

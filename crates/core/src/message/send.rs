@@ -5,7 +5,7 @@
 //! it.
 
 use super::inbox::UNREAD_MAX;
-use super::{Event, Inbox, Letter, Party, Post};
+use super::{Event, Inbox, Message, MessageCount, Party};
 use crate::command::Faults;
 use crate::{AgentId, FieldFault, MessageId, Plan, Refusal, RunId, TaskId, find_nearest};
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub struct Directory {
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
     /// Which numbers are taken.
-    pub post: Post,
+    pub post: MessageCount,
     /// The inbox that it goes to.
     pub inbox: &'a Inbox,
     /// Whom it can be for.
@@ -140,7 +140,7 @@ pub fn send(situation: &Situation<'_>, draft: &Draft) -> Result<Event, Refusal> 
     }
     let Draft { from, to, kind, subject, body, data, about, reply_to } = draft.clone();
     let About { task: task_id, run: run_id, item } = about;
-    let letter = Letter { from, to, kind, subject, body, data, task_id, run_id, item, reply_to };
+    let letter = Message { from, to, kind, subject, body, data, task_id, run_id, item, reply_to };
     Ok(Event::MessageSent { message_id: situation.post.next_id(), letter: Box::new(letter) })
 }
 
@@ -287,7 +287,7 @@ mod tests {
         let draft = draft.unwrap();
         let directory =
             Directory { agents: BTreeSet::from(["alpha".parse().unwrap()]), ..Directory::default() };
-        let (mut post, mut inbox, plan) = (Post::default(), Inbox::default(), Plan::default());
+        let (mut post, mut inbox, plan) = (MessageCount::default(), Inbox::default(), Plan::default());
         for count in 0..=UNREAD_MAX {
             let situation =
                 Situation { post, inbox: &inbox, directory: &directory, plan: &plan, is_by_agent: false };

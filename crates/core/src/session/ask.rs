@@ -3,7 +3,7 @@
 //! A policy answers most of it, which is only noted. What it leaves to a person waits in the accounts until it is
 //! answered or the session ends.
 
-use super::{Account, Asked, Charged, Event, Leave, Subject, find_reserved};
+use super::{Account, Asked, Charged, Event, Grant, Subject, find_reserved};
 use crate::{Actor, Refusal};
 
 /// A question for a person; asking the same again adds nothing.
@@ -31,7 +31,7 @@ pub fn ask(
 }
 
 /// An answer that was given by a policy.
-pub fn note(subject: &Subject, what: &str, answer: Leave, by: &str) -> Event {
+pub fn note(subject: &Subject, what: &str, answer: Grant, by: &str) -> Event {
     Event::SessionAnswered {
         subject: subject.clone(),
         question: None,
@@ -46,7 +46,7 @@ pub fn answer(
     account: &Account,
     actor: &Actor,
     name: &str,
-    answer: Leave,
+    answer: Grant,
 ) -> Result<(Asked, Event), Refusal> {
     if matches!(actor, Actor::Agent(_)) {
         return Err(Refusal::AnswererNotAllowed { name: name.to_owned(), actor: actor.clone() });
@@ -97,12 +97,12 @@ mod tests {
         let account = folded(account, other);
         let name = subject.name_question(1);
         assert_eq!(account.questions[&name].what, "run `curl`");
-        let refused = answer(&account, &Actor::Agent(agent("alpha")), &name, Leave::Allowed).unwrap_err();
+        let refused = answer(&account, &Actor::Agent(agent("alpha")), &name, Grant::Allowed).unwrap_err();
         assert_eq!(refused.code(), Code::ApproverNotAllowed);
-        let (_, event) = answer(&account, &user(), &name, Leave::Allowed).unwrap();
+        let (_, event) = answer(&account, &user(), &name, Grant::Allowed).unwrap();
         let account = folded(account, vec![event]);
         assert_eq!(
-            answer(&account, &user(), &name, Leave::Denied).unwrap_err().code(),
+            answer(&account, &user(), &name, Grant::Denied).unwrap_err().code(),
             Code::QuestionNotFound
         );
     }

@@ -62,7 +62,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<u64>,
         what: String,
-        answer: Leave,
+        answer: Grant,
         by: String,
     },
     #[serde(rename = "session:parked")]
@@ -93,7 +93,7 @@ pub enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names say it")]
-pub enum Leave {
+pub enum Grant {
     Allowed,
     Denied,
 }

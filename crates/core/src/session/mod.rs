@@ -17,6 +17,6 @@ pub use account::{Account, Asked, Parked, Resumable, Scope};
 pub use allowance::{Allowance, Budget, Measure};
 pub use ask::{answer, ask, note};
 pub use close::close;
-pub use event::{Ending, Event, Leave, Subject};
+pub use event::{Ending, Event, Grant, Subject};
 pub use open::{Charged, find_reserved, open};
 pub use usage::{Spent, Usage};

@@ -6,7 +6,7 @@
 use super::busy::check_not_busy;
 use super::{Park, Stage, Task, WorkPhase};
 use crate::machine::CommandKind;
-use crate::{AgentId, Breakdown, Event, FailureClass, Refusal, Retries, Settings};
+use crate::{AgentId, Event, FailureClass, Refusal, Retries, SessionFailure, Settings};
 use jiff::{SignedDuration, Timestamp};
 
 /// First pause for a provider that gave no time; it doubles with each try.
@@ -23,7 +23,7 @@ const RETRY_PAUSE_MAX: SignedDuration = SignedDuration::from_mins(10);
 const ASKS_MAX: u32 = 2;
 
 /// Says until when to wait before the next try, or nothing when a person must choose.
-pub fn find_next_try(retries: &Retries, attempt: u32, broke: &Breakdown) -> Option<Timestamp> {
+pub fn find_next_try(retries: &Retries, attempt: u32, broke: &SessionFailure) -> Option<Timestamp> {
     let pause = match broke.class {
         FailureClass::RateLimit if attempt <= RATE_LIMITS_MAX => match broke.until {
             Some(until) => return Some(until.clamp(broke.at, later(broke.at, RATE_LIMIT_WAIT_MAX))),
@@ -54,7 +54,7 @@ pub(super) fn broke(
     task: &Task,
     agent: &AgentId,
     session: u32,
-    broke: &Breakdown,
+    broke: &SessionFailure,
 ) -> Vec<Event> {
     let (task_id, agent_id, error) = (task.id, agent.clone(), broke.failure.clone());
     let attempt = task.retries + 1;
@@ -121,7 +121,7 @@ mod tests {
     fn pauses(class: FailureClass, given: Option<i64>, attempts: &[u32]) -> Vec<Option<i64>> {
         let at = Timestamp::from_second(1_000_000).unwrap();
         let until = given.map(|seconds| at.saturating_add(SignedDuration::from_secs(seconds)).unwrap());
-        let broke = Breakdown { failure: failure(Code::AgentSessionFailed), class, until, at };
+        let broke = SessionFailure { failure: failure(Code::AgentSessionFailed), class, until, at };
         let retries = Retries { count: 3, pause_milliseconds: 5_000 };
         let pause = |attempt: &u32| {
             find_next_try(&retries, *attempt, &broke).map(|until| until.as_second() - at.as_second())

@@ -2,7 +2,9 @@
 
 use super::script::{lines, render_refusal};
 use super::{id, user};
-use crate::message::{Directory, Draft, Event, Inbox, Letter, Party, Post, Situation, mark_read, send};
+use crate::message::{
+    Directory, Draft, Event, Inbox, Message, MessageCount, Party, Situation, mark_read, send,
+};
 use crate::{Actor, Event as TaskEvent, Fact, MessageId, Plan, Priority, RunId};
 use expect_test::Expect;
 use jiff::Timestamp;
@@ -13,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn message_samples() -> Vec<Event> {
     let message_id = MessageId::new(4).unwrap();
     let party = |text: &str| text.parse::<Party>().unwrap();
-    let letter = Letter {
+    let letter = Message {
         from: party("role:developer"),
         to: party("role:qa_expert"),
         kind: "READY_FOR_QA".to_owned(),
@@ -51,7 +53,7 @@ pub(crate) fn check_messages(when: &str, expect: Expect) {
 
 #[derive(Default)]
 struct Office {
-    post: Post,
+    post: MessageCount,
     inboxes: BTreeMap<Party, Inbox>,
 }
 

@@ -2,9 +2,9 @@
 
 use crate::session::Budget;
 use crate::{
-    Actor, AgentId, Approval, Breakdown, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId,
-    Event, Evidence, Failure, FailureClass, Filed, Finding, Findings, InputNote, Lacks, MovedRef, Origin,
-    Priority, Problem, ProgressNote, Retries, RunId, Salvage, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId, Event,
+    Evidence, Failure, FailureClass, Filed, Finding, Findings, InputNote, Lacks, MovedRef, Origin, Priority,
+    Problem, ProgressNote, Retries, RunId, Salvage, SessionFailure, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,9 +48,9 @@ pub(crate) fn failure(code: Code) -> Failure {
 }
 
 /// A session that broke off a minute into the year.
-pub(crate) fn breakdown(class: FailureClass) -> Breakdown {
+pub(crate) fn breakdown(class: FailureClass) -> SessionFailure {
     let at = Timestamp::from_second(1_767_225_660).unwrap();
-    Breakdown { failure: failure(Code::AgentSessionFailed), class, until: None, at }
+    SessionFailure { failure: failure(Code::AgentSessionFailed), class, until: None, at }
 }
 
 /// What a check said; one that is called `broken` fails.

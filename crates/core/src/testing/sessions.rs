@@ -1,7 +1,7 @@
 //! Samples of what happens to sessions.
 
 use super::{agent, id};
-use crate::session::{Allowance, Ending, Event, Leave, Subject, Usage};
+use crate::session::{Allowance, Ending, Event, Grant, Subject, Usage};
 use crate::{FailureClass, RunId};
 use jiff::Timestamp;
 
@@ -37,7 +37,7 @@ pub(crate) fn session_samples() -> Vec<Event> {
             subject: subject.clone(),
             question: Some(1),
             what: "write to /etc/hosts".to_owned(),
-            answer: Leave::Denied,
+            answer: Grant::Denied,
             by: "local".to_owned(),
         },
         Event::SessionParked {

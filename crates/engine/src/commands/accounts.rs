@@ -6,12 +6,12 @@
 use crate::commands::batch::{Batch, Reads};
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::session::{
-    self, Account, Allowance, Budget, Charged, Ending, Event, Leave, Resumable, Scope, Subject, Usage,
+    self, Account, Allowance, Budget, Charged, Ending, Event, Grant, Resumable, Scope, Subject, Usage,
 };
 use crate::core::{Actor, Fact, FailureClass, Park};
 use crate::error::Error;
 use crate::log;
-use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::log::{SNAPSHOT_FORMAT, Stream};
 use crate::project::Project;
 use regatta_store::LeaseToken;
 use serde::{Deserialize, Serialize};
@@ -99,14 +99,14 @@ pub(crate) async fn note(
     project: &Project,
     token: LeaseToken,
     subject: &Subject,
-    (what, answer, by): (String, Leave, String),
+    (what, answer, by): (String, Grant, String),
 ) -> Result<(), Error> {
     record(project, token, subject, Entry::Note { what, answer, by }).await.map(drop)
 }
 
 /// Returns an account in its current state.
 pub async fn get_account(project: &Project, scope: Scope) -> Result<Account, Error> {
-    Ok(Folded::<Account>::load(project, log::account_stream(scope)).await?.state)
+    Ok(Stream::<Account>::load(project, log::account_stream(scope)).await?.state)
 }
 
 /// Returns what happened to the sessions of an account, in order.
@@ -121,7 +121,7 @@ pub async fn list_accounts(project: &Project, kind: &str) -> Result<Vec<(String,
     let mut accounts = Vec::new();
     for loaded in project.store().load_prefix(&prefix, SNAPSHOT_FORMAT).await? {
         let name = loaded.stream.as_str().trim_start_matches(&prefix).to_owned();
-        accounts.push((name, Folded::<Account>::from_loaded(loaded)?.state));
+        accounts.push((name, Stream::<Account>::from_loaded(loaded)?.state));
     }
     Ok(accounts)
 }
@@ -149,7 +149,7 @@ enum Entry {
     Open { is_fresh: bool },
     Park(Park),
     Ask { question: u64, what: String, paths: Vec<String> },
-    Note { what: String, answer: Leave, by: String },
+    Note { what: String, answer: Grant, by: String },
     Close(Closing),
 }
 
@@ -172,14 +172,14 @@ struct Record<'a> {
 }
 
 impl Round for Record<'_> {
-    type Reads = Vec<Folded<Account>>;
+    type Reads = Vec<Stream<Account>>;
     type Answer = Opened;
 
-    async fn load(&self, project: &Project) -> Result<Vec<Folded<Account>>, Error> {
+    async fn load(&self, project: &Project) -> Result<Vec<Stream<Account>>, Error> {
         load_accounts(project, self.subject).await
     }
 
-    fn decide(&self, reads: &mut Vec<Folded<Account>>, batch: &mut Batch) -> Result<Verdict<Opened>, Error> {
+    fn decide(&self, reads: &mut Vec<Stream<Account>>, batch: &mut Batch) -> Result<Verdict<Opened>, Error> {
         let subject = self.subject;
         let accounts = charged(subject, reads);
         let is_fresh = matches!(self.entry, Entry::Open { is_fresh: true });
@@ -213,12 +213,12 @@ impl Round for Record<'_> {
 pub(super) async fn load_accounts(
     project: &Project,
     subject: &Subject,
-) -> Result<Vec<Folded<Account>>, Error> {
+) -> Result<Vec<Stream<Account>>, Error> {
     let streams: Vec<_> = subject.scopes().into_iter().map(log::account_stream).collect();
-    Folded::load_many(project, &streams).await
+    Stream::load_many(project, &streams).await
 }
 
-fn charged<'a>(subject: &Subject, accounts: &'a [Folded<Account>]) -> Vec<Charged<'a>> {
+fn charged<'a>(subject: &Subject, accounts: &'a [Stream<Account>]) -> Vec<Charged<'a>> {
     subject.scopes().into_iter().zip(accounts).map(|(scope, account)| (scope, &account.state)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::core::{Actor, Effect, Fact};
 use crate::log;
-use crate::log::{Folded, Logged, State, Stream};
+use crate::log::{Logged, State, Stream};
 use jiff::Timestamp;
 use regatta_store::{NewEvent, NewIntent, NewRow};
 
@@ -18,7 +18,7 @@ impl Reads for () {
     }
 }
 
-impl<S: State> Reads for Folded<S> {
+impl<S: State> Reads for Stream<S> {
     fn streams(&mut self) -> Vec<&mut dyn Stream> {
         vec![self]
     }

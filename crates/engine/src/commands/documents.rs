@@ -11,7 +11,7 @@ use crate::core::document::{
 use crate::core::{EpicId, PrdSlug, Refusal};
 use crate::error::Error;
 use crate::log;
-use crate::log::Folded;
+use crate::log::Stream;
 use crate::project::Project;
 use serde::{Deserialize, Serialize};
 
@@ -41,21 +41,21 @@ pub async fn change_epic(project: &Project, caller: &Caller, change: ChangeEpic)
 
 /// Returns the epic, or the refusal that there is none.
 pub async fn get_epic(project: &Project, epic: EpicId) -> Result<Epic, Error> {
-    let found: Folded<Option<Epic>> = Folded::load(project, log::epic_stream(epic)).await?;
+    let found: Stream<Option<Epic>> = Stream::load(project, log::epic_stream(epic)).await?;
     found.state.ok_or(Error::Refused(Refusal::EpicNotFound { epic }))
 }
 
 /// Returns the PRD, or the refusal that there is none.
 pub async fn get_prd(project: &Project, prd: &PrdSlug) -> Result<Prd, Error> {
-    let found: Folded<Option<Prd>> = Folded::load(project, log::prd_stream(prd)).await?;
+    let found: Stream<Option<Prd>> = Stream::load(project, log::prd_stream(prd)).await?;
     match found.state {
         Some(found) => Ok(found),
         None => Err(Error::Refused(load_catalogue(project).await?.state.lacks_prd(prd))),
     }
 }
 
-pub(crate) async fn load_catalogue(project: &Project) -> Result<Folded<Catalogue>, Error> {
-    Folded::load(project, log::catalogue_stream()).await
+pub(crate) async fn load_catalogue(project: &Project) -> Result<Stream<Catalogue>, Error> {
+    Stream::load(project, log::catalogue_stream()).await
 }
 
 /// What is kept with a command's id, to answer a repetition with.
@@ -78,9 +78,9 @@ struct Change {
 
 /// Everything that one decision reads.
 struct Documents {
-    catalogue: Folded<Catalogue>,
-    epic: Option<Folded<Option<Epic>>>,
-    prd: Option<Folded<Option<Prd>>>,
+    catalogue: Stream<Catalogue>,
+    epic: Option<Stream<Option<Epic>>>,
+    prd: Option<Stream<Option<Prd>>>,
 }
 
 reads!(Documents: catalogue, epic, prd);
@@ -98,11 +98,11 @@ impl Round for Change {
             Command::ChangePrd(change) => (None, Some(change.slug())),
         };
         let epic = match epic {
-            Some(epic) => Some(Folded::load(project, log::epic_stream(epic)).await?),
+            Some(epic) => Some(Stream::load(project, log::epic_stream(epic)).await?),
             None => None,
         };
         let prd = match prd {
-            Some(prd) => Some(Folded::load(project, log::prd_stream(prd)).await?),
+            Some(prd) => Some(Stream::load(project, log::prd_stream(prd)).await?),
             None => None,
         };
         Ok(Documents { catalogue, epic, prd })

@@ -6,11 +6,11 @@
 use crate::commands::batch::{Batch, Reads, reads};
 use crate::commands::orders::{self, Caller};
 use crate::commands::round::{self, Envelope, Round, Verdict};
-use crate::core::message::{self, Directory, Draft, Inbox, Kept, Letter, Party, Post, Situation};
+use crate::core::message::{self, Directory, Draft, Inbox, Kept, Message, MessageCount, Party, Situation};
 use crate::core::{Actor, AgentId, MessageId, Plan, Refusal, RunId, TaskId};
 use crate::error::Error;
 use crate::log;
-use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::log::{SNAPSHOT_FORMAT, Stream};
 use crate::project::Project;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -70,7 +70,7 @@ pub async fn mark_read(
 pub async fn list(project: &Project) -> Result<Vec<MessageView>, Error> {
     let mut views = Vec::new();
     for loaded in project.store().load_prefix(log::INBOXES, SNAPSHOT_FORMAT).await? {
-        let inbox = Folded::<Inbox>::from_loaded(loaded)?.state;
+        let inbox = Stream::<Inbox>::from_loaded(loaded)?.state;
         views.extend(inbox.messages().map(|(id, kept)| view(id, kept)));
     }
     views.sort_by_key(|view| view.message_id);
@@ -82,7 +82,7 @@ pub(crate) async fn list_for(project: &Project, parties: &[Party]) -> Result<Vec
     let streams: Vec<_> = parties.iter().map(log::inbox_stream).collect();
     let mut views = Vec::new();
     for loaded in project.store().load_many(&streams, SNAPSHOT_FORMAT).await? {
-        let inbox = Folded::<Inbox>::from_loaded(loaded)?.state;
+        let inbox = Stream::<Inbox>::from_loaded(loaded)?.state;
         views.extend(inbox.messages().map(|(id, kept)| view(id, kept)));
     }
     views.sort_by_key(|view| view.message_id);
@@ -130,7 +130,7 @@ fn directory(project: &Project, mut roles: BTreeSet<String>) -> Directory {
 
 fn view(message_id: MessageId, kept: &Kept) -> MessageView {
     let Kept { letter, sent_at, read_at, .. } = kept.clone();
-    let Letter { from, to, kind, subject, body, data, task_id, run_id, item, reply_to } = letter;
+    let Message { from, to, kind, subject, body, data, task_id, run_id, item, reply_to } = letter;
     let read = read_at.is_some();
     MessageView {
         message_id,
@@ -159,9 +159,9 @@ struct Send {
 
 /// Everything that the decision about a message reads.
 struct Mail {
-    post: Folded<Post>,
-    inbox: Folded<Inbox>,
-    plan: Folded<Plan>,
+    post: Stream<MessageCount>,
+    inbox: Stream<Inbox>,
+    plan: Stream<Plan>,
 }
 
 reads!(Mail: post, inbox, plan);
@@ -172,9 +172,9 @@ impl Round for Send {
 
     async fn load(&self, project: &Project) -> Result<Mail, Error> {
         Ok(Mail {
-            post: Folded::load(project, log::messages_stream()).await?,
-            inbox: Folded::load(project, log::inbox_stream(self.draft.to())).await?,
-            plan: Folded::load(project, log::plan_stream()).await?,
+            post: Stream::load(project, log::messages_stream()).await?,
+            inbox: Stream::load(project, log::inbox_stream(self.draft.to())).await?,
+            plan: Stream::load(project, log::plan_stream()).await?,
         })
     }
 
@@ -201,14 +201,14 @@ struct MarkRead<'a> {
 }
 
 impl Round for MarkRead<'_> {
-    type Reads = Folded<Inbox>;
+    type Reads = Stream<Inbox>;
     type Answer = ();
 
-    async fn load(&self, project: &Project) -> Result<Folded<Inbox>, Error> {
-        Folded::load(project, log::inbox_stream(self.of)).await
+    async fn load(&self, project: &Project) -> Result<Stream<Inbox>, Error> {
+        Stream::load(project, log::inbox_stream(self.of)).await
     }
 
-    fn decide(&self, inbox: &mut Folded<Inbox>, batch: &mut Batch) -> Result<Verdict<()>, Error> {
+    fn decide(&self, inbox: &mut Stream<Inbox>, batch: &mut Batch) -> Result<Verdict<()>, Error> {
         let events = message::mark_read(&inbox.state, self.of, self.messages, self.by);
         batch.add(&mut inbox.streams(), events);
         Ok(Verdict::Append(()))

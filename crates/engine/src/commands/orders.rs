@@ -20,7 +20,7 @@ use crate::core::{
 use crate::error::Error;
 use crate::log;
 use crate::log::list;
-use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::log::{SNAPSHOT_FORMAT, Stream};
 use crate::project::Project;
 use crate::task_files;
 use regatta_files::TaskFile;
@@ -243,13 +243,13 @@ pub async fn cancel(
 
 /// Returns the task, or the refusal that there is none.
 pub async fn get_task(project: &Project, task: TaskId) -> Result<Task, Error> {
-    let folded: Folded<Option<Task>> = Folded::load(project, log::task_stream(task)).await?;
+    let folded: Stream<Option<Task>> = Stream::load(project, log::task_stream(task)).await?;
     folded.state.ok_or(Error::Refused(Refusal::TaskNotFound { task }))
 }
 
 /// Returns the task with the version of its stream.
 pub(crate) async fn get_task_at(project: &Project, task: TaskId) -> Result<(Task, Version), Error> {
-    let folded: Folded<Option<Task>> = Folded::load(project, log::task_stream(task)).await?;
+    let folded: Stream<Option<Task>> = Stream::load(project, log::task_stream(task)).await?;
     let found = folded.state.ok_or(Error::Refused(Refusal::TaskNotFound { task }))?;
     Ok((found, folded.version))
 }
@@ -262,7 +262,7 @@ pub(crate) struct Beside {
 
 /// Tells whether a task with this number was deleted.
 pub(crate) async fn is_deleted(project: &Project, task: TaskId) -> Result<bool, Error> {
-    let folded: Folded<Option<Task>> = Folded::load(project, log::task_stream(task)).await?;
+    let folded: Stream<Option<Task>> = Stream::load(project, log::task_stream(task)).await?;
     Ok(folded.version.0 > 0 && folded.state.is_none())
 }
 
@@ -313,7 +313,7 @@ pub(crate) async fn approve_as(
 }
 
 pub(crate) async fn load_assignments(project: &Project) -> Result<Assignments, Error> {
-    Ok(Folded::<Assignments>::load(project, log::assignments_stream()).await?.state)
+    Ok(Stream::<Assignments>::load(project, log::assignments_stream()).await?.state)
 }
 
 /// Decides, appends, and decides again when another command came first.
@@ -337,11 +337,11 @@ struct OnTask<'a> {
 /// Everything that one decision reads, at one point of the log.
 struct Reads {
     id: TaskId,
-    task: Folded<Option<Task>>,
-    assignments: Folded<Assignments>,
-    plan: Option<Folded<Plan>>,
-    file: Option<Folded<FileText>>,
-    catalogue: Option<Folded<Catalogue>>,
+    task: Stream<Option<Task>>,
+    assignments: Stream<Assignments>,
+    plan: Option<Stream<Plan>>,
+    file: Option<Stream<FileText>>,
+    catalogue: Option<Stream<Catalogue>>,
     upstream: BTreeMap<TaskId, Column>,
 }
 
@@ -360,8 +360,8 @@ impl Round for OnTask<'_> {
         let streams = [log::task_stream(id), log::assignments_stream()];
         let mut loaded = project.store().load_many(&streams, SNAPSHOT_FORMAT).await?.into_iter();
         let mut next = || loaded.next().ok_or_else(missing_stream);
-        let task: Folded<Option<Task>> = Folded::from_loaded(next()?)?;
-        let assignments = Folded::from_loaded(next()?)?;
+        let task: Stream<Option<Task>> = Stream::from_loaded(next()?)?;
+        let assignments = Stream::from_loaded(next()?)?;
         let touches_file = matches!(command, Command::Edit(_) | Command::Report(Outcome::FileWritten { .. }));
         let file = if touches_file { Some(load_file(project, id).await?) } else { None };
         let is_filed = match command {
@@ -414,8 +414,8 @@ impl Reads {
     }
 }
 
-pub(crate) async fn load_plan(project: &Project) -> Result<Folded<Plan>, Error> {
-    Folded::load(project, log::plan_stream()).await
+pub(crate) async fn load_plan(project: &Project) -> Result<Stream<Plan>, Error> {
+    Stream::load(project, log::plan_stream()).await
 }
 
 /// Returns the numbers of all tasks.
@@ -423,8 +423,8 @@ pub(crate) async fn list_ids(project: &Project) -> Result<Vec<TaskId>, Error> {
     Ok(load_plan(project).await?.state.ids().collect())
 }
 
-pub(crate) async fn load_file(project: &Project, task: TaskId) -> Result<Folded<FileText>, Error> {
-    Folded::load(project, log::file_stream(task)).await
+pub(crate) async fn load_file(project: &Project, task: TaskId) -> Result<Stream<FileText>, Error> {
+    Stream::load(project, log::file_stream(task)).await
 }
 
 /// Returns the tasks that depend on this one.
@@ -442,7 +442,7 @@ pub(crate) async fn load_unverified(project: &Project, task: &Task) -> Result<BT
 async fn load_upstream(project: &Project, task: &Task) -> Result<BTreeMap<TaskId, Column>, Error> {
     let streams: Vec<StreamName> = task.dependencies.iter().map(|on| log::task_stream(*on)).collect();
     let mut columns = BTreeMap::new();
-    for found in Folded::<Option<Task>>::load_many(project, &streams).await? {
+    for found in Stream::<Option<Task>>::load_many(project, &streams).await? {
         if let Some(task) = found.state {
             columns.insert(task.id, task.column());
         }

@@ -5,9 +5,9 @@ use crate::commands::batch::{Batch, Reads};
 use crate::commands::orders::Caller;
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::Actor;
-use crate::core::session::{self, Account, Asked, Leave, Scope};
+use crate::core::session::{self, Account, Asked, Grant, Scope};
 use crate::error::Error;
-use crate::log::Folded;
+use crate::log::Stream;
 use crate::project::Project;
 
 /// Returns the open questions, by name.
@@ -20,7 +20,7 @@ pub async fn answer_question(
     project: &Project,
     caller: &Caller,
     name: &str,
-    leave: Leave,
+    leave: Grant,
 ) -> Result<Asked, Error> {
     let answer = Answer { actor: &caller.actor, name, leave };
     Ok(round::submit(project, &Envelope::by(&caller.actor), &answer, None).await?.answer)
@@ -30,21 +30,21 @@ pub async fn answer_question(
 struct Answer<'a> {
     actor: &'a Actor,
     name: &'a str,
-    leave: Leave,
+    leave: Grant,
 }
 
 impl Round for Answer<'_> {
-    type Reads = Vec<Folded<Account>>;
+    type Reads = Vec<Stream<Account>>;
     type Answer = Asked;
 
-    async fn load(&self, project: &Project) -> Result<Vec<Folded<Account>>, Error> {
+    async fn load(&self, project: &Project) -> Result<Vec<Stream<Account>>, Error> {
         let account = accounts::get_account(project, Scope::Project).await?;
         let (asked, _) =
             session::answer(&account, self.actor, self.name, self.leave).map_err(Error::Refused)?;
         accounts::load_accounts(project, &asked.subject).await
     }
 
-    fn decide(&self, reads: &mut Vec<Folded<Account>>, batch: &mut Batch) -> Result<Verdict<Asked>, Error> {
+    fn decide(&self, reads: &mut Vec<Stream<Account>>, batch: &mut Batch) -> Result<Verdict<Asked>, Error> {
         // The first is the project's, which has every open question: somebody else may have answered since.
         let none = Account::default();
         let account = reads.first().map_or(&none, |account| &account.state);

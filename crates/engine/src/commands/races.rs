@@ -8,7 +8,7 @@ use super::{accounts, documents, messages, questions};
 use crate::core::document::AddEpic;
 use crate::core::message::Draft;
 use crate::core::run::{Hold, Run};
-use crate::core::session::{Leave, Scope, Subject};
+use crate::core::session::{Grant, Scope, Subject};
 use crate::core::{Actor, Assignee, Code, Create, EpicId, MessageId, Priority, RunId, TaskId};
 use crate::error::Error;
 use crate::project::Project;
@@ -171,9 +171,9 @@ async fn two_sessions_are_not_promised_the_same_budget_and_a_question_is_answere
     let [(name, _)] = &questions::list_questions(&project).await.unwrap()[..] else { panic!("one question") };
     let (other, question) = (Arc::clone(&project), name.clone());
     let rival = async move {
-        drop(questions::answer_question(&other, &caller(), &question, Leave::Allowed).await.unwrap());
+        drop(questions::answer_question(&other, &caller(), &question, Grant::Allowed).await.unwrap());
     };
-    let late = async { questions::answer_question(&project, &caller(), name, Leave::Denied).await };
+    let late = async { questions::answer_question(&project, &caller(), name, Grant::Denied).await };
     assert_eq!(code_of(race(rival, late).await), Code::QuestionNotFound);
     assert_eq!(count(&project, "session:answered").await, 1);
 

@@ -9,7 +9,7 @@ use crate::core::run::{self, Command, Event, Index, Inputs, Order, Parent, Recor
 use crate::core::{Fact, FieldFault, PrdSlug, Refusal, RunId};
 use crate::error::Error;
 use crate::log;
-use crate::log::{Folded, Kept, NO_SNAPSHOT};
+use crate::log::{Kept, NO_SNAPSHOT, Stream};
 use crate::project::Project;
 use crate::recording::recorder;
 use crate::runs::definitions::Listed;
@@ -163,8 +163,8 @@ pub(crate) async fn load_facts(project: &Project, run: RunId) -> Result<Vec<Fact
 }
 
 /// Loads the numbers of all runs.
-pub(crate) async fn load_index(project: &Project) -> Result<Folded<Index>, Error> {
-    Folded::load(project, log::runs_stream()).await
+pub(crate) async fn load_index(project: &Project) -> Result<Stream<Index>, Error> {
+    Stream::load(project, log::runs_stream()).await
 }
 
 /// Runs that begin in one append, with the definitions that the log must have for them.
@@ -199,7 +199,7 @@ impl Round for Begin {
     async fn load(&self, project: &Project) -> Result<NewRuns, Error> {
         let mut reads = NewRuns::load(project).await?;
         for digest in self.keep.keys() {
-            reads.definitions.push(Folded::load(project, log::workflow_stream(digest)).await?);
+            reads.definitions.push(Stream::load(project, log::workflow_stream(digest)).await?);
         }
         Ok(reads)
     }
@@ -226,9 +226,9 @@ impl Round for Begin {
 
 /// New runs, with what gives them their numbers.
 pub(crate) struct NewRuns {
-    index: Folded<Index>,
-    definitions: Vec<Folded<Kept>>,
-    runs: Vec<Folded<Option<Run>>>,
+    index: Stream<Index>,
+    definitions: Vec<Stream<Kept>>,
+    runs: Vec<Stream<Option<Run>>>,
 }
 
 reads!(NewRuns: index, definitions, runs);
@@ -256,7 +256,7 @@ impl NewRuns {
     ) -> Result<RunId, Error> {
         let id = self.index.state.next_id();
         let events = begin(id).map_err(Error::Refused)?;
-        let mut run = Folded::empty(log::run_stream(id));
+        let mut run = Stream::empty(log::run_stream(id));
         batch.add(&mut [&mut self.index, &mut run], events);
         self.runs.push(run);
         Ok(id)

@@ -1,6 +1,6 @@
 //! Selects events of the log.
 
-use crate::core::{FieldFault, Happening, Refusal, RunId, TaskId, find_nearest};
+use crate::core::{AnyEvent, FieldFault, Refusal, RunId, TaskId, find_nearest};
 use crate::error::Error;
 use crate::log::journal::Entry;
 
@@ -21,10 +21,10 @@ impl EventFilter {
         let Some(kind) = &self.kind else { return Ok(self) };
         let is_known =
             |known: &str| known == kind || (kind.ends_with(':') && known.starts_with(kind.as_str()));
-        if Happening::kinds().any(is_known) {
+        if AnyEvent::kinds().any(is_known) {
             return Ok(self);
         }
-        let guess = find_nearest(kind, Happening::kinds());
+        let guess = find_nearest(kind, AnyEvent::kinds());
         let guess = guess.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
         let problem = format!("names `{kind}`, which no event is{guess}");
         Err(Error::Refused(Refusal::Invalid { faults: vec![FieldFault { field: "type", problem }] }))

@@ -1,6 +1,6 @@
 //! The log as people and programs read it.
 
-use crate::core::{Actor, Fact, Happening, TaskId};
+use crate::core::{Actor, AnyEvent, Fact, TaskId};
 use crate::error::Error;
 use crate::log::happening_of;
 use crate::project::Project;
@@ -25,7 +25,7 @@ pub struct Entry {
     /// Who caused it.
     pub actor: Actor,
     /// What happened.
-    pub event: Happening,
+    pub event: AnyEvent,
 }
 
 impl Entry {

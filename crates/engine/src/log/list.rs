@@ -15,7 +15,7 @@ use crate::core::machine::Column;
 use crate::core::{Code, EpicId, Lacks, Park, Priority, Stage, Task, TaskId};
 use crate::error::Error;
 use crate::log::filter;
-use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::log::{SNAPSHOT_FORMAT, Stream};
 use crate::project::Project;
 use crate::task_files::file_size;
 use crate::view::task::{Around, Stand, UNATTENDED, next_move};
@@ -340,7 +340,7 @@ async fn replay(project: &Project, format: u32) -> Result<Replayed, Error> {
     let head = project.store().head().await?;
     let mut tasks = Vec::new();
     for loaded in project.store().load_prefix("task/", format).await? {
-        tasks.extend(Folded::<Option<Task>>::from_loaded(loaded)?.state);
+        tasks.extend(Stream::<Option<Task>>::from_loaded(loaded)?.state);
     }
     tasks.sort_by_key(|task| task.id);
     let rows = |text: &dyn Fn(&Task) -> String| {

@@ -6,11 +6,11 @@
 //! streams.
 
 use crate::core::document::{self, Catalogue, Epic, Prd};
-use crate::core::message::{self, Inbox, Party, Post};
+use crate::core::message::{self, Inbox, MessageCount, Party};
 use crate::core::run::{self, Run};
 use crate::core::session::{self, Account, Scope, Subject};
 use crate::core::{
-    Asker, Assignments, Effect, EpicId, Event, Fact, FileText, Happening, Plan, PrdSlug, RunId, Task, TaskId,
+    AnyEvent, Asker, Assignments, Effect, EpicId, Event, Fact, FileText, Plan, PrdSlug, RunId, Task, TaskId,
     effects,
 };
 use crate::error::Error;
@@ -175,7 +175,7 @@ fold_by_evolving! {
     run::Index: run::Event,
     Account: session::Event,
     Inbox: message::Event,
-    Post: message::Event,
+    MessageCount: message::Event,
     Catalogue: document::Event,
 }
 
@@ -225,7 +225,7 @@ pub(crate) trait Stream: Send {
 }
 
 /// A state with what is needed to add to its stream.
-pub(crate) struct Folded<S> {
+pub(crate) struct Stream<S> {
     pub(crate) stream: StreamName,
     pub(crate) version: Version,
     pub(crate) state: S,
@@ -235,22 +235,22 @@ pub(crate) struct Folded<S> {
     tail_bytes: usize,
 }
 
-impl<S: State> Folded<S> {
+impl<S: State> Stream<S> {
     /// Returns the state of a stream that has no events.
     pub(crate) fn empty(stream: StreamName) -> Self {
         let (version, state) = (Version(0), S::default());
-        Folded { stream, version, state, added: 0, snapshot_bytes: 0, tail_bytes: 0 }
+        Stream { stream, version, state, added: 0, snapshot_bytes: 0, tail_bytes: 0 }
     }
 
     /// Loads a stream.
     pub(crate) async fn load(project: &Project, stream: StreamName) -> Result<Self, Error> {
-        Folded::from_loaded(project.store().load(&stream, SNAPSHOT_FORMAT).await?)
+        Stream::from_loaded(project.store().load(&stream, SNAPSHOT_FORMAT).await?)
     }
 
     /// Loads several streams in one consistent read.
     pub(crate) async fn load_many(project: &Project, streams: &[StreamName]) -> Result<Vec<Self>, Error> {
         let loaded = project.store().load_many(streams, SNAPSHOT_FORMAT).await?;
-        loaded.into_iter().map(Folded::from_loaded).collect()
+        loaded.into_iter().map(Stream::from_loaded).collect()
     }
 
     /// Folds what was loaded.
@@ -269,11 +269,11 @@ impl<S: State> Folded<S> {
             tail_bytes += recorded.data.len();
             state.fold(&fact_of(recorded)?);
         }
-        Ok(Folded { stream, version, state, added: 0, snapshot_bytes, tail_bytes })
+        Ok(Stream { stream, version, state, added: 0, snapshot_bytes, tail_bytes })
     }
 }
 
-impl<S: State> Stream for Folded<S> {
+impl<S: State> Stream for Stream<S> {
     fn name(&self) -> &StreamName {
         &self.stream
     }
@@ -388,7 +388,7 @@ pub(crate) fn fact_of<E: Logged>(recorded: &Recorded) -> Result<Fact<E>, Error> 
 }
 
 /// Reads a row of the log as a fact of any family.
-pub(crate) fn happening_of(recorded: &Recorded) -> Result<Fact<Happening>, Error> {
+pub(crate) fn happening_of(recorded: &Recorded) -> Result<Fact<AnyEvent>, Error> {
     read_row(recorded)
 }
 

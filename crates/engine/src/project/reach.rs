@@ -3,7 +3,7 @@
 use crate::core::AgentId;
 use crate::project::Project;
 use crate::project::config::{AgentEntry, Program};
-use crate::session::sandbox::{self, Standing};
+use crate::session::sandbox::{self, SandboxStatus};
 use regatta_agents::{HeadlessKind, LoginState};
 use serde::Serialize;
 use std::path::Path;
@@ -38,8 +38,8 @@ pub async fn find_reach(project: &Project, agent: &AgentId) -> Option<Reach> {
     let entry =
         config.agents.get(agent).filter(|entry| !matches!(entry.program, Program::Scripted { .. }))?;
     let (sandbox, why) = match sandbox::find_standing(project).await {
-        Standing::Inside { version } => (Some(format!("bubblewrap {version}")), None),
-        Standing::Without { why, .. } | Standing::Refused { why, .. } => (None, Some(why)),
+        SandboxStatus::Inside { version } => (Some(format!("bubblewrap {version}")), None),
+        SandboxStatus::Without { why, .. } | SandboxStatus::Refused { why, .. } => (None, Some(why)),
     };
     let login = look_at_login(entry);
     let show = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
@@ -68,7 +68,7 @@ pub async fn list_reaches(project: &Project) -> Vec<Reach> {
 /// Returns why agents run without a sandbox although the config asks for one.
 pub async fn find_missing_sandbox(project: &Project) -> Option<String> {
     match sandbox::find_standing(project).await {
-        Standing::Without { why, next: Some(_) } => Some(why),
+        SandboxStatus::Without { why, next: Some(_) } => Some(why),
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use crate::core::run::{self, Command, Inputs, Run};
 use crate::core::{Actor, Effect, Refusal, RunId};
 use crate::error::Error;
 use crate::log;
-use crate::log::Folded;
+use crate::log::Stream;
 use crate::project::Project;
 use crate::recording::recorder;
 use regatta_flow::{Folder, Workflow};
@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock};
 
 /// A run with its definition.
 pub(crate) struct Driver {
-    folded: Folded<Option<Run>>,
+    folded: Stream<Option<Run>>,
     definition: Arc<Workflow>,
 }
 
@@ -137,8 +137,8 @@ fn stand_in() -> Arc<Workflow> {
     Arc::clone(&NOTHING)
 }
 
-pub(crate) async fn load(project: &Project, id: RunId) -> Result<Folded<Option<Run>>, Error> {
-    Folded::load(project, log::run_stream(id)).await
+pub(crate) async fn load(project: &Project, id: RunId) -> Result<Stream<Option<Run>>, Error> {
+    Stream::load(project, log::run_stream(id)).await
 }
 
 /// Returns the child at the end of a path of names; a definition without it was refused when it was loaded.

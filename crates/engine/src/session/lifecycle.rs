@@ -9,7 +9,7 @@
 //! stays open on its accounts, and the next engine runs it again under the same number. The place of the agent
 //! is free again after the last phase, whatever came of it.
 
-use crate::core::{Breakdown, Complete, Failure, SessionEnd};
+use crate::core::{Complete, Failure, SessionEnd, SessionFailure};
 use crate::crash;
 use crate::error::Error;
 use crate::perform::Work;
@@ -44,7 +44,7 @@ pub(crate) enum End {
     /// With a result that cannot be kept.
     Failed(Failure),
     /// Its agent broke off.
-    Broke(Breakdown),
+    Broke(SessionFailure),
     /// Somebody stopped it.
     Stopped(StopReason),
 }

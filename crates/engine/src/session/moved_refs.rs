@@ -8,7 +8,7 @@
 use crate::commands::orders::{self, Order};
 use crate::core::{Actor, AgentId, Command, CommitId, MovedRef, MovedRefs, ReviewPhase, Stage, Task, TaskId};
 use crate::error::Error;
-use crate::log::{Folded, SNAPSHOT_FORMAT};
+use crate::log::{SNAPSHOT_FORMAT, Stream};
 use crate::project::Project;
 use regatta_git::BranchName;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ fn explains((task, stage): (TaskId, &Stage), branch: &str, to: Option<&CommitId>
 async fn load_tasks(project: &Project) -> Result<Vec<Task>, Error> {
     let mut tasks = Vec::new();
     for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
-        tasks.extend(Folded::<Option<Task>>::from_loaded(loaded)?.state);
+        tasks.extend(Stream::<Option<Task>>::from_loaded(loaded)?.state);
     }
     Ok(tasks)
 }

@@ -1,7 +1,7 @@
 //! Permission requests of an agent: passed to a person where the policy says so, and recorded in any case.
 
 use crate::commands::accounts;
-use crate::core::session::{Event, Leave, Scope, Subject};
+use crate::core::session::{Event, Grant, Scope, Subject};
 use crate::error::Error;
 use crate::perform::Work;
 use crate::project::Project;
@@ -83,7 +83,7 @@ impl OpenQuestions {
     }
 
     /// Waits until somebody answers; returns nothing when the session no longer waits.
-    async fn wait_for(&self, question: u64) -> Result<Option<(Leave, String)>, Error> {
+    async fn wait_for(&self, question: u64) -> Result<Option<(Grant, String)>, Error> {
         let store = self.project.store();
         let mut seen = store.head().await?;
         loop {
@@ -97,7 +97,7 @@ impl OpenQuestions {
         }
     }
 
-    async fn find_answer(&self, wanted: u64) -> Result<Option<(Leave, String)>, Error> {
+    async fn find_answer(&self, wanted: u64) -> Result<Option<(Grant, String)>, Error> {
         let scope = self.subject.task_id.map(Scope::Task).or(self.subject.run_id.map(Scope::Run));
         let facts = accounts::list_sessions(&self.project, scope.unwrap_or(Scope::Project)).await?;
         Ok(latest_answer(facts.into_iter().map(|fact| fact.event), &self.subject.session, wanted))
@@ -111,8 +111,8 @@ impl OpenQuestions {
         }
         self.notes += 1;
         let leave = match answer {
-            PermissionAnswer::Allowed => Leave::Allowed,
-            PermissionAnswer::Denied => Leave::Denied,
+            PermissionAnswer::Allowed => Grant::Allowed,
+            PermissionAnswer::Denied => Grant::Denied,
         };
         // A lost record does no harm: the transcript has it, too.
         let _ = accounts::note(&self.project, self.token, &self.subject, (what, leave, by)).await;
@@ -125,7 +125,7 @@ fn latest_answer(
     events: impl DoubleEndedIterator<Item = Event>,
     session: &str,
     wanted: u64,
-) -> Option<(Leave, String)> {
+) -> Option<(Grant, String)> {
     let is_it = |subject: &Subject, question: u64| question == wanted && subject.session == session;
     let latest = events.rev().find_map(|event| match event {
         Event::SessionAnswered { subject, question: Some(question), answer, by, .. }
@@ -139,10 +139,10 @@ fn latest_answer(
     latest.flatten()
 }
 
-fn to_agents(leave: Leave) -> PermissionAnswer {
+fn to_agents(leave: Grant) -> PermissionAnswer {
     match leave {
-        Leave::Allowed => PermissionAnswer::Allowed,
-        Leave::Denied => PermissionAnswer::Denied,
+        Grant::Allowed => PermissionAnswer::Allowed,
+        Grant::Denied => PermissionAnswer::Denied,
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
         Event::SessionAsked { subject, question, what, paths: Vec::new() }
     }
 
-    fn answered(session: &str, question: Option<u64>, answer: Leave) -> Event {
+    fn answered(session: &str, question: Option<u64>, answer: Grant) -> Event {
         let (subject, what, by) = (subject(session), "run it".to_owned(), "user somebody".to_owned());
         Event::SessionAnswered { subject, question, what, answer, by }
     }
@@ -176,18 +176,18 @@ mod tests {
     #[test]
     fn an_answer_counts_for_the_question_that_was_asked_last() {
         let find = |events: &[Event]| latest_answer(events.iter().cloned(), "s", 1).map(|(leave, _)| leave);
-        let own = [asked("s", 1), answered("s", Some(1), Leave::Allowed)];
-        assert_eq!(find(&own), Some(Leave::Allowed));
+        let own = [asked("s", 1), answered("s", Some(1), Grant::Allowed)];
+        assert_eq!(find(&own), Some(Grant::Allowed));
         assert_eq!(find(&own[..1]), None);
         let again = [&own[..], &[asked("s", 1)]].concat();
         assert_eq!(find(&again), None, "the session was run again");
-        let denied = [&again[..], &[answered("s", Some(1), Leave::Denied)]].concat();
-        assert_eq!(find(&denied), Some(Leave::Denied));
+        let denied = [&again[..], &[answered("s", Some(1), Grant::Denied)]].concat();
+        assert_eq!(find(&denied), Some(Grant::Denied));
         let others = [
             asked("s", 1),
-            answered("s", Some(2), Leave::Allowed),
-            answered("other", Some(1), Leave::Allowed),
-            answered("s", None, Leave::Allowed),
+            answered("s", Some(2), Grant::Allowed),
+            answered("other", Some(1), Grant::Allowed),
+            answered("s", None, Grant::Allowed),
         ];
         assert_eq!(find(&others), None);
     }

@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::commands::accounts::{self, Closing, Opened};
 use crate::core::session::{Ending, Subject, Usage};
-use crate::core::{Breakdown, Failure, FailureClass, Park, Refusal};
+use crate::core::{Failure, FailureClass, Park, Refusal, SessionFailure};
 use crate::crash;
 use crate::error::Error;
 use crate::log;
@@ -227,8 +227,8 @@ pub(crate) fn to_agents(usage: &Usage) -> regatta_agents::Usage {
 }
 
 /// Extracts what the rules must know from a failure, as it is explained to people.
-pub(crate) fn breakdown(failure: &regatta_agents::Failure, explained: Failure) -> Breakdown {
-    Breakdown { failure: explained, class: class_of(failure), until: failure.until, at: clock::now() }
+pub(crate) fn breakdown(failure: &regatta_agents::Failure, explained: Failure) -> SessionFailure {
+    SessionFailure { failure: explained, class: class_of(failure), until: failure.until, at: clock::now() }
 }
 
 fn class_of(failure: &regatta_agents::Failure) -> FailureClass {

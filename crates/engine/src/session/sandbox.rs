@@ -55,7 +55,7 @@ pub(crate) struct Enclosure {
 
 /// Whether programs run in a sandbox here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum SandboxStatus {
     /// They do.
     Inside { version: String },
     /// They run without one.
@@ -65,23 +65,26 @@ pub(crate) enum Standing {
 }
 
 /// Tells how programs of agents run in a project.
-pub(crate) async fn find_standing(project: &Project) -> Standing {
+pub(crate) async fn find_standing(project: &Project) -> SandboxStatus {
     let settings = &project.config().sandbox;
     if settings.mode == Sandboxed::Off {
-        return Standing::Without { why: "`[sandbox] mode` is \"off\"".to_owned(), next: None };
+        return SandboxStatus::Without { why: "`[sandbox] mode` is \"off\"".to_owned(), next: None };
     }
     match (probe().await.clone(), settings.mode) {
-        (Sandboxing::Works { closes_network: false, .. }, _) if !settings.has_network => Standing::Refused {
-            why: "`[sandbox] network` is false, and the network cannot be closed here".to_owned(),
-            next: "allow network namespaces on this machine or in this container, or set `network = true`"
-                .to_owned(),
-        },
-        (Sandboxing::Works { version, .. }, _) => Standing::Inside { version },
+        (Sandboxing::Works { closes_network: false, .. }, _) if !settings.has_network => {
+            SandboxStatus::Refused {
+                why: "`[sandbox] network` is false, and the network cannot be closed here".to_owned(),
+                next:
+                    "allow network namespaces on this machine or in this container, or set `network = true`"
+                        .to_owned(),
+            }
+        }
+        (Sandboxing::Works { version, .. }, _) => SandboxStatus::Inside { version },
         (Sandboxing::Missing { why, next }, Sandboxed::Required) => {
             let next = format!("{next}, or set `[sandbox] mode = \"auto\"` to run without one");
-            Standing::Refused { why: format!("`[sandbox] mode` is \"required\", and {why}"), next }
+            SandboxStatus::Refused { why: format!("`[sandbox] mode` is \"required\", and {why}"), next }
         }
-        (Sandboxing::Missing { why, next }, _) => Standing::Without { why, next: Some(next) },
+        (Sandboxing::Missing { why, next }, _) => SandboxStatus::Without { why, next: Some(next) },
     }
 }
 
@@ -92,9 +95,9 @@ pub(crate) async fn describe(project: &Project, task: &Task) -> Option<String> {
         return None;
     }
     Some(match find_standing(project).await {
-        Standing::Inside { version } => format!("bubblewrap {version}"),
-        Standing::Without { why, .. } => format!("none: {why}"),
-        Standing::Refused { why, .. } => format!("refused: {why}"),
+        SandboxStatus::Inside { version } => format!("bubblewrap {version}"),
+        SandboxStatus::Without { why, .. } => format!("none: {why}"),
+        SandboxStatus::Refused { why, .. } => format!("refused: {why}"),
     })
 }
 
@@ -112,13 +115,13 @@ pub(crate) enum NotEnclosed {
 /// Builds the sandbox and the home of a program; nothing where it runs without both.
 pub(crate) async fn enclose(project: &Project, place: &Place<'_>) -> Result<Option<Enclosure>, NotEnclosed> {
     match find_standing(project).await {
-        Standing::Inside { .. } => {}
-        Standing::Without { .. } if place.is_home_private => {
+        SandboxStatus::Inside { .. } => {}
+        SandboxStatus::Without { .. } if place.is_home_private => {
             let home = open_home(project, place, user_home().as_deref()).await?;
             return Ok(Some(Enclosure { sandbox: None, home }));
         }
-        Standing::Without { .. } => return Ok(None),
-        Standing::Refused { why, next } => return Err(NotEnclosed::Refused { why, next }),
+        SandboxStatus::Without { .. } => return Ok(None),
+        SandboxStatus::Refused { why, next } => return Err(NotEnclosed::Refused { why, next }),
     }
     let config = project.config();
     let mounts = project.repository().open_stand_in(place.folder, place.branch).await.map_err(Error::from)?;

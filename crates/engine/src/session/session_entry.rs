@@ -6,7 +6,7 @@
 
 use crate::commands::orders;
 use crate::core::{
-    Actor, Breakdown, Code, Complete, Evidence, Outcome, RunId, SessionEnd, Settings, Task, TaskId,
+    Actor, Code, Complete, Evidence, Outcome, RunId, SessionEnd, SessionFailure, Settings, Task, TaskId,
 };
 use crate::error::Error;
 use crate::perform::Work;
@@ -159,7 +159,7 @@ fn render(
             let how = if complete.diff().is_empty() { "ended without a change" } else { "ended well" };
             (how, checks_said, ahead.after(complete))
         }
-        SessionEnd::Broken(Breakdown { failure, .. }) | SessionEnd::Failed(failure) => {
+        SessionEnd::Broken(SessionFailure { failure, .. }) | SessionEnd::Failed(failure) => {
             let why = format!("- {}: {}", failure.code, on_one_line(&failure.message));
             let next = failure.hint.split_whitespace().collect::<Vec<_>>().join(" ");
             ("failed", not_run(), (why, next))

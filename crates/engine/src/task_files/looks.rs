@@ -64,7 +64,7 @@ impl Found {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Nothing, or nothing yet.
-    Leave,
+    Grant,
     /// Its file is taken in.
     TakeIn { is_first: bool },
 }
@@ -169,10 +169,10 @@ impl Looks {
         let is_new = found.stamp.is_some() && seen.taken != found.stamp;
         if is_new && !is_whole {
             self.make_due(found.task, now + AGREE_AFTER);
-            return Step::Leave;
+            return Step::Grant;
         }
         let is_gone = found.stamp.is_none() && seen.is_expected;
-        if is_new || is_gone || found.has_left_over { Step::TakeIn { is_first } } else { Step::Leave }
+        if is_new || is_gone || found.has_left_over { Step::TakeIn { is_first } } else { Step::Grant }
     }
 
     /// Records that the log has the content of a file with this stamp.

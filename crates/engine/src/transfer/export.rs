@@ -179,7 +179,7 @@ impl<W: Write> Write for Counting<W> {
 pub(crate) async fn load_tasks(project: &Project) -> Result<Vec<Task>, Error> {
     let mut tasks = Vec::new();
     for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
-        tasks.extend(log::Folded::<Option<Task>>::from_loaded(loaded)?.state);
+        tasks.extend(log::Stream::<Option<Task>>::from_loaded(loaded)?.state);
     }
     Ok(tasks)
 }

@@ -213,7 +213,7 @@ impl Import<'_> {
         }
         let mut paths = Vec::new();
         for loaded in store.load_prefix("task/", NO_SNAPSHOT).await.map_err(of_log)? {
-            let folded = log::Folded::<Option<Task>>::from_loaded(loaded);
+            let folded = log::Stream::<Option<Task>>::from_loaded(loaded);
             let task = folded.map_err(|error| invalid(format!("its log cannot be used: {error}")))?.state;
             paths.extend(task.as_ref().and_then(Task::worktree).map(|worktree| worktree.path.clone()));
         }

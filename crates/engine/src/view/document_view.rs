@@ -5,7 +5,7 @@ use crate::core::document::{Epic, PrdEntry};
 use crate::core::machine::Column;
 use crate::core::{EpicId, PrdSlug, Task, TaskId};
 use crate::error::Error;
-use crate::log::{Folded, SNAPSHOT_FORMAT, State};
+use crate::log::{SNAPSHOT_FORMAT, State, Stream};
 use crate::project::Project;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -132,7 +132,7 @@ where
 {
     let mut all = Vec::new();
     for loaded in project.store().load_prefix(prefix, SNAPSHOT_FORMAT).await? {
-        all.extend(Folded::<Option<T>>::from_loaded(loaded)?.state);
+        all.extend(Stream::<Option<T>>::from_loaded(loaded)?.state);
     }
     Ok(all)
 }

@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes("task", Kind::Number, "Only those about this task, or for it")
             .takes("unread", Kind::Flag, "Only those that nobody has read")
             .paged(),
-        Route::post("/api/messages", "sendMessage", "Send a message", send).reads::<Letter>(),
+        Route::post("/api/messages", "sendMessage", "Send a message", send).reads::<Message>(),
         Route::get("/api/messages/{id}", "showMessage", "Show one message", show),
         Route::post("/api/messages/{id}/read", "readMessage", "Mark a message as read", read),
     ]
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Letter {
+struct Message {
     to: String,
     body: String,
     /// A word that its reader knows; `note` by default.
@@ -57,7 +57,7 @@ async fn show(call: Call) -> Result<Answer, Problem> {
 }
 
 async fn send(call: Call) -> Result<Answer, Problem> {
-    let body: Letter = call.body()?;
+    let body: Message = call.body()?;
     let task = body.task_id.map(TaskId::new).transpose();
     let reply_to = body.reply_to.as_deref().map(str::parse).transpose();
     let new = NewMessage {

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::screen::{DIM, GREEN, clean};
 use clap::{Args, ValueEnum};
 use regatta_engine::core::Problem;
-use regatta_engine::core::session::Leave;
+use regatta_engine::core::session::Grant;
 use regatta_engine::{QuestionView, answer_question, list_questions};
 
 /// List what agents are waiting for you to allow.
@@ -47,8 +47,8 @@ impl Answer {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let leave = match self.answer {
-            Choice::Allow => Leave::Allowed,
-            Choice::Deny => Leave::Denied,
+            Choice::Allow => Grant::Allowed,
+            Choice::Deny => Grant::Denied,
         };
         let caller = crate::caller::caller(None);
         let asked = answer_question(&project, &caller, &self.question, leave).await;

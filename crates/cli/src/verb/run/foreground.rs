@@ -8,7 +8,7 @@ use crate::verb::follow::interruption;
 use crate::verb::person::{Decision, Person};
 use crate::walls::Walls;
 use regatta_engine::core::run::{Mapping, Phase, Run, waits_for_person};
-use regatta_engine::core::{Code, Event, Happening, Problem, RunId, TaskId};
+use regatta_engine::core::{AnyEvent, Code, Event, Problem, RunId, TaskId};
 use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::runs::{self, RecordingHead};
 use regatta_engine::{Error, Project, Supervisor, Update};
@@ -236,7 +236,7 @@ impl Foreground {
 
 /// That an agent pauses after each step of a run says nothing that the step does not.
 fn is_between_steps(entry: &regatta_engine::Entry) -> bool {
-    matches!(entry.event, Happening::Task(Event::AgentPaused { .. }))
+    matches!(entry.event, AnyEvent::Task(Event::AgentPaused { .. }))
 }
 
 /// Says how a run continues that was not waited for to its end.

@@ -15,7 +15,7 @@ use crate::core::{
 };
 use crate::error::Error;
 use crate::log;
-use crate::log::Folded;
+use crate::log::Stream;
 use crate::log::list;
 use crate::perform::Work;
 use crate::perform::log_watch::LogWatch;
@@ -131,9 +131,9 @@ enum Published {
 /// A run with its new tasks, and what these depend on.
 struct Board {
     driver: Driver,
-    plan: Folded<Plan>,
-    catalogue: Folded<Catalogue>,
-    tasks: Vec<Folded<Option<Task>>>,
+    plan: Stream<Plan>,
+    catalogue: Stream<Catalogue>,
+    tasks: Vec<Stream<Option<Task>>>,
 }
 
 reads!(Board: plan, catalogue, tasks, driver);
@@ -222,7 +222,7 @@ impl Publish<'_> {
         };
         let command = crate::core::Command::Create(create.filed_under(None, prd));
         let decision = decide(&situation, id, &Actor::Engine, &command).map_err(Error::Refused)?;
-        let mut task: Folded<Option<Task>> = Folded::empty(log::task_stream(id));
+        let mut task: Stream<Option<Task>> = Stream::empty(log::task_stream(id));
         batch.add(&mut [&mut task, &mut board.plan], decision.events);
         batch.list(list::rows_of(id, task.state.as_ref()));
         board.tasks.push(task);

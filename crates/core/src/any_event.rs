@@ -11,7 +11,7 @@ use serde_json::Value;
 /// An event of any family.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Happening {
+pub enum AnyEvent {
     /// Something happened to a task.
     Task(Event),
     /// Something happened to an epic or a PRD.
@@ -24,7 +24,7 @@ pub enum Happening {
     Message(message::Event),
 }
 
-impl Happening {
+impl AnyEvent {
     /// Returns every kind of event, family by family.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         [
@@ -42,81 +42,81 @@ impl Happening {
     /// Returns the name of the event's kind.
     pub fn kind(&self) -> &'static str {
         match self {
-            Happening::Task(event) => event.kind(),
-            Happening::Document(event) => event.kind(),
-            Happening::Run(event) => event.kind(),
-            Happening::Session(event) => event.kind(),
-            Happening::Message(event) => event.kind(),
+            AnyEvent::Task(event) => event.kind(),
+            AnyEvent::Document(event) => event.kind(),
+            AnyEvent::Run(event) => event.kind(),
+            AnyEvent::Session(event) => event.kind(),
+            AnyEvent::Message(event) => event.kind(),
         }
     }
 
     /// Returns the task it happened to, if it was one.
     pub fn find_task(&self) -> Option<TaskId> {
         match self {
-            Happening::Task(event) => Some(event.task()),
-            Happening::Session(event) => event.subject().task_id,
-            Happening::Document(_) | Happening::Run(_) | Happening::Message(_) => None,
+            AnyEvent::Task(event) => Some(event.task()),
+            AnyEvent::Session(event) => event.subject().task_id,
+            AnyEvent::Document(_) | AnyEvent::Run(_) | AnyEvent::Message(_) => None,
         }
     }
 
     /// Returns the run it happened to, if it was one.
     pub fn find_run(&self) -> Option<RunId> {
         match self {
-            Happening::Run(event) => event.find_run(),
-            Happening::Session(event) => event.subject().run_id,
-            Happening::Task(_) | Happening::Document(_) | Happening::Message(_) => None,
+            AnyEvent::Run(event) => event.find_run(),
+            AnyEvent::Session(event) => event.subject().run_id,
+            AnyEvent::Task(_) | AnyEvent::Document(_) | AnyEvent::Message(_) => None,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Happening {
+impl<'de> Deserialize<'de> for AnyEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
         let subject = kind.split(':').next().unwrap_or_default();
         if document::Event::SUBJECTS.contains(&subject) {
-            return serde_json::from_value(value).map(Happening::Document).map_err(D::Error::custom);
+            return serde_json::from_value(value).map(AnyEvent::Document).map_err(D::Error::custom);
         }
         if run::Event::SUBJECTS.contains(&subject) {
-            return serde_json::from_value(value).map(Happening::Run).map_err(D::Error::custom);
+            return serde_json::from_value(value).map(AnyEvent::Run).map_err(D::Error::custom);
         }
         if session::Event::SUBJECTS.contains(&subject) {
-            return serde_json::from_value(value).map(Happening::Session).map_err(D::Error::custom);
+            return serde_json::from_value(value).map(AnyEvent::Session).map_err(D::Error::custom);
         }
         if message::Event::SUBJECTS.contains(&subject) {
-            return serde_json::from_value(value).map(Happening::Message).map_err(D::Error::custom);
+            return serde_json::from_value(value).map(AnyEvent::Message).map_err(D::Error::custom);
         }
-        serde_json::from_value(value).map(Happening::Task).map_err(D::Error::custom)
+        serde_json::from_value(value).map(AnyEvent::Task).map_err(D::Error::custom)
     }
 }
 
-impl From<Event> for Happening {
+impl From<Event> for AnyEvent {
     fn from(event: Event) -> Self {
-        Happening::Task(event)
+        AnyEvent::Task(event)
     }
 }
 
-impl From<session::Event> for Happening {
+impl From<session::Event> for AnyEvent {
     fn from(event: session::Event) -> Self {
-        Happening::Session(event)
+        AnyEvent::Session(event)
     }
 }
 
-impl From<run::Event> for Happening {
+impl From<run::Event> for AnyEvent {
     fn from(event: run::Event) -> Self {
-        Happening::Run(event)
+        AnyEvent::Run(event)
     }
 }
 
-impl From<message::Event> for Happening {
+impl From<message::Event> for AnyEvent {
     fn from(event: message::Event) -> Self {
-        Happening::Message(event)
+        AnyEvent::Message(event)
     }
 }
 
-impl From<document::Event> for Happening {
+impl From<document::Event> for AnyEvent {
     fn from(event: document::Event) -> Self {
-        Happening::Document(event)
+        AnyEvent::Document(event)
     }
 }
 
@@ -128,22 +128,22 @@ mod tests {
 
     #[test]
     fn it_looks_in_json_as_the_event_itself_and_is_read_back_as_its_family() {
-        let tasks = samples(id(7), 2).into_iter().map(Happening::Task);
-        let documents = document_samples().into_iter().map(Happening::Document);
-        let runs = run_samples().into_iter().map(Happening::Run);
-        let sessions = session_samples().into_iter().map(Happening::Session);
-        let messages = message_samples().into_iter().map(Happening::Message);
-        for happening in tasks.chain(documents).chain(runs).chain(sessions).chain(messages) {
-            let text = serde_json::to_string(&happening).unwrap();
-            let alone = match &happening {
-                Happening::Task(event) => serde_json::to_string(event).unwrap(),
-                Happening::Document(event) => serde_json::to_string(event).unwrap(),
-                Happening::Run(event) => serde_json::to_string(event).unwrap(),
-                Happening::Session(event) => serde_json::to_string(event).unwrap(),
-                Happening::Message(event) => serde_json::to_string(event).unwrap(),
+        let tasks = samples(id(7), 2).into_iter().map(AnyEvent::Task);
+        let documents = document_samples().into_iter().map(AnyEvent::Document);
+        let runs = run_samples().into_iter().map(AnyEvent::Run);
+        let sessions = session_samples().into_iter().map(AnyEvent::Session);
+        let messages = message_samples().into_iter().map(AnyEvent::Message);
+        for any_event in tasks.chain(documents).chain(runs).chain(sessions).chain(messages) {
+            let text = serde_json::to_string(&any_event).unwrap();
+            let alone = match &any_event {
+                AnyEvent::Task(event) => serde_json::to_string(event).unwrap(),
+                AnyEvent::Document(event) => serde_json::to_string(event).unwrap(),
+                AnyEvent::Run(event) => serde_json::to_string(event).unwrap(),
+                AnyEvent::Session(event) => serde_json::to_string(event).unwrap(),
+                AnyEvent::Message(event) => serde_json::to_string(event).unwrap(),
             };
             assert_eq!(text, alone);
-            assert_eq!(serde_json::from_str::<Happening>(&text).unwrap(), happening);
+            assert_eq!(serde_json::from_str::<AnyEvent>(&text).unwrap(), any_event);
         }
     }
 
@@ -171,9 +171,9 @@ mod tests {
     fn a_kind_that_no_family_knows_is_an_error() {
         for bad in ["task:renamed", "epic:renamed", "run:sunk", "workflow:set", "prd", "", "sail:set"] {
             let text = format!(r#"{{"type":"{bad}","taskId":1,"epicId":1,"runId":1,"slug":"a"}}"#);
-            assert!(serde_json::from_str::<Happening>(&text).is_err(), "{bad}");
+            assert!(serde_json::from_str::<AnyEvent>(&text).is_err(), "{bad}");
         }
-        assert!(serde_json::from_str::<Happening>("[]").is_err());
-        assert!(serde_json::from_str::<Happening>(r#"{"taskId":1}"#).is_err());
+        assert!(serde_json::from_str::<AnyEvent>("[]").is_err());
+        assert!(serde_json::from_str::<AnyEvent>(r#"{"taskId":1}"#).is_err());
     }
 }

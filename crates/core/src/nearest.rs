@@ -1,6 +1,6 @@
 //! Which known name a mistyped one was probably meant to be.
 
-/// Below this likeness a suggestion confuses more than it helps.
+/// Below this nearest a suggestion confuses more than it helps.
 const LIKENESS_MIN: f64 = 0.7;
 
 /// Returns the name most like `wanted`, if one is like it at all.
