@@ -2,36 +2,36 @@
 
 use crate::core::{Actor, Effect, Fact};
 use crate::log;
-use crate::log::{Logged, State, Stream};
+use crate::log::{Follow, Logged, State, Stream};
 use jiff::Timestamp;
 use regatta_store::{NewEvent, NewIntent, NewRow};
 
 /// The streams that a decision reads, folded.
 pub(crate) trait Reads: Send {
     /// Returns every stream: none of them may have moved when the decision is stored.
-    fn streams(&mut self) -> Vec<&mut dyn Stream>;
+    fn streams(&mut self) -> Vec<&mut dyn Follow>;
 }
 
 impl Reads for () {
-    fn streams(&mut self) -> Vec<&mut dyn Stream> {
+    fn streams(&mut self) -> Vec<&mut dyn Follow> {
         Vec::new()
     }
 }
 
 impl<S: State> Reads for Stream<S> {
-    fn streams(&mut self) -> Vec<&mut dyn Stream> {
+    fn streams(&mut self) -> Vec<&mut dyn Follow> {
         vec![self]
     }
 }
 
 impl<R: Reads> Reads for Option<R> {
-    fn streams(&mut self) -> Vec<&mut dyn Stream> {
+    fn streams(&mut self) -> Vec<&mut dyn Follow> {
         self.iter_mut().flat_map(R::streams).collect()
     }
 }
 
 impl<R: Reads> Reads for Vec<R> {
-    fn streams(&mut self) -> Vec<&mut dyn Stream> {
+    fn streams(&mut self) -> Vec<&mut dyn Follow> {
         self.iter_mut().flat_map(R::streams).collect()
     }
 }
@@ -40,7 +40,7 @@ impl<R: Reads> Reads for Vec<R> {
 macro_rules! reads {
     ($type:ty: $($field:ident),*) => {
         impl $crate::commands::batch::Reads for $type {
-            fn streams(&mut self) -> Vec<&mut dyn $crate::log::Stream> {
+            fn streams(&mut self) -> Vec<&mut dyn $crate::log::Follow> {
                 let mut streams = Vec::new();
                 $(streams.extend($crate::commands::batch::Reads::streams(&mut self.$field));)*
                 streams
@@ -67,7 +67,7 @@ impl Batch {
     }
 
     /// Adds events of who gives the command.
-    pub(crate) fn add<E: Logged>(&mut self, streams: &mut [&mut dyn Stream], events: Vec<E>) {
+    pub(crate) fn add<E: Logged>(&mut self, streams: &mut [&mut dyn Follow], events: Vec<E>) {
         self.add_as(self.actor.clone(), streams, events);
     }
 
@@ -75,7 +75,7 @@ impl Batch {
     pub(crate) fn add_as<E: Logged>(
         &mut self,
         actor: Actor,
-        streams: &mut [&mut dyn Stream],
+        streams: &mut [&mut dyn Follow],
         events: Vec<E>,
     ) {
         for event in events {

@@ -335,7 +335,7 @@ struct OnTask<'a> {
 }
 
 /// Everything that one decision reads, at one point of the log.
-struct Reads {
+struct TaskReads {
     id: TaskId,
     task: Stream<Option<Task>>,
     assignments: Stream<Assignments>,
@@ -345,13 +345,13 @@ struct Reads {
     upstream: BTreeMap<TaskId, Column>,
 }
 
-reads!(Reads: task, assignments, plan, file, catalogue);
+reads!(TaskReads: task, assignments, plan, file, catalogue);
 
 impl Round for OnTask<'_> {
-    type Reads = Reads;
+    type Reads = TaskReads;
     type Answer = Given;
 
-    async fn load(&self, project: &Project) -> Result<Reads, Error> {
+    async fn load(&self, project: &Project) -> Result<TaskReads, Error> {
         let command = &self.command;
         let needs_plan = matches!(command, Command::Create(_) | Command::Depend(_) | Command::Delete);
         let plan = if needs_plan { Some(load_plan(project).await?) } else { None };
@@ -379,10 +379,10 @@ impl Round for OnTask<'_> {
             }
             _ => BTreeMap::new(),
         };
-        Ok(Reads { id, task, assignments, plan, file, catalogue, upstream })
+        Ok(TaskReads { id, task, assignments, plan, file, catalogue, upstream })
     }
 
-    fn decide(&self, reads: &mut Reads, batch: &mut Batch) -> Result<Verdict<Given>, Error> {
+    fn decide(&self, reads: &mut TaskReads, batch: &mut Batch) -> Result<Verdict<Given>, Error> {
         if reads.is_moved(&self.command) {
             return Err(Error::FileMoved { task: reads.id });
         }
@@ -406,7 +406,7 @@ impl Round for OnTask<'_> {
     }
 }
 
-impl Reads {
+impl TaskReads {
     /// Tells whether an edit is based on a version of the file that is no longer the newest.
     fn is_moved(&self, command: &Command) -> bool {
         let (Command::Edit(edit), Some(file)) = (command, &self.file) else { return false };

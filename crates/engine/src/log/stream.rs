@@ -24,7 +24,7 @@ use std::any::Any;
 use uuid::Uuid;
 
 /// Raised whenever a state is kept in another shape; older snapshots are then ignored and the log replayed.
-pub(crate) const SNAPSHOT_FORMAT: u32 = 8;
+pub(crate) const SNAPSHOT_FORMAT: u32 = 9;
 
 /// Snapshots of this format do not exist, so a load that asks for it reads the whole stream.
 pub(crate) const NO_SNAPSHOT: u32 = u32::MAX;
@@ -207,7 +207,7 @@ impl State for Kept {
 }
 
 /// A stream that a decision read, whatever its state is.
-pub(crate) trait Stream: Send {
+pub(crate) trait Follow: Send {
     /// Returns the name of the stream.
     fn name(&self) -> &StreamName;
 
@@ -273,7 +273,7 @@ impl<S: State> Stream<S> {
     }
 }
 
-impl<S: State> Stream for Stream<S> {
+impl<S: State> Follow for Stream<S> {
     fn name(&self) -> &StreamName {
         &self.stream
     }

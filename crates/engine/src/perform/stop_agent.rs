@@ -17,7 +17,7 @@ pub(crate) async fn perform(
     stop_handle: Option<StopHandle>,
 ) -> Result<(), Error> {
     crash::point("stop_agent.before");
-    work.under_way.stop(task, StopReason::Cancelled).await;
+    work.active_steps.stop(task, StopReason::Cancelled).await;
     let outcome = match end(&work.project, task, session, stop_handle, StopReason::Cancelled).await {
         Ok(()) => Outcome::AgentStopped,
         Err(failure) => Outcome::AgentNotStopped(failure),

@@ -49,21 +49,19 @@ pub(crate) enum End {
     Stopped(StopReason),
 }
 
-/// What its owner makes of it.
-pub(crate) enum Settled {
-    Over(Finished),
-    /// It broke off and is tried again after a pause, which is in the log.
-    Parked,
-}
-
 /// What plays: an agent in its place, or a recorded answer.
 enum Player<'a> {
     Agent(Box<Reservation>),
     Recording(&'a Recording, &'a Entry),
 }
 
-/// Runs a session from its reservation to the report to its owner.
-pub(crate) async fn run(work: &Work, plan: &Plan<'_>, stop_handle: &StopHandle) -> Result<Settled, Error> {
+/// Runs a session from its reservation to the report to its owner; returns nothing if it broke off and is tried
+/// again after a pause, which is in the log.
+pub(crate) async fn run(
+    work: &Work,
+    plan: &Plan<'_>,
+    stop_handle: &StopHandle,
+) -> Result<Option<Finished>, Error> {
     let mut player = match reserve(work, plan, stop_handle).await? {
         Ok(player) => player,
         Err(finished) => return owner::settle(work, plan, None, finished).await,

@@ -8,7 +8,7 @@ use crate::core::{
 use crate::error::Error;
 use crate::perform::Work;
 use crate::runs::trouble;
-use crate::session::lifecycle::{End, Finished, Settled};
+use crate::session::lifecycle::{End, Finished};
 use crate::session::plan::{Owner, Plan};
 use crate::session::reservation::Reservation;
 use crate::session::role::RoleRequest;
@@ -43,13 +43,13 @@ pub(crate) async fn note_start(work: &Work, plan: &Plan<'_>) -> Result<(), Error
     }
 }
 
-/// Reports to its owner what came of a session.
+/// Reports to its owner what came of a session; returns nothing if it is tried again after a pause.
 pub(crate) async fn settle(
     work: &Work,
     plan: &Plan<'_>,
     reservation: Option<&Reservation>,
     finished: Finished,
-) -> Result<Settled, Error> {
+) -> Result<Option<Finished>, Error> {
     let is_parked = match plan.owner {
         Owner::Task { task, has_started, .. } => {
             if let Some(outcome) = outcome_for_task(&finished, plan.subject.session, has_started) {
@@ -61,7 +61,7 @@ pub(crate) async fn settle(
         Owner::RoleInTask { task, .. } => settle_in_task(work, task, plan.subject.session, &finished).await?,
         Owner::RoleAlone { attempt, .. } => park_alone(work, reservation, attempt, &finished).await?,
     };
-    Ok(if is_parked { Settled::Parked } else { Settled::Over(finished) })
+    Ok((!is_parked).then_some(finished))
 }
 
 /// Returns what a task learns; nothing if the next engine continues with the session.

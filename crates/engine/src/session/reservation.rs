@@ -320,7 +320,7 @@ tokens = 1000
             intent,
             at: clock::now(),
             slots: Arc::new(Slots::new(project.config())),
-            under_way: Arc::default(),
+            active_steps: Arc::default(),
             charges: Arc::default(),
             drivers: Arc::default(),
             leaving: watch::channel(false).1,

@@ -11,7 +11,7 @@ use crate::core::session::Scope;
 use crate::core::{AgentId, Park};
 use crate::error::Error;
 use crate::project::Project;
-use crate::session::lifecycle::{self, Settled};
+use crate::session::lifecycle;
 use crate::session::reservation;
 use crate::session::role::{RoleOutcome, RoleRequest};
 use crate::session::roles::planning::{self, Where};
@@ -40,7 +40,7 @@ pub(crate) async fn try_until_answered(
             Ok(plan) => plan,
             Err(instead) => return Ok(instead),
         };
-        if let Settled::Over(finished) = lifecycle::run(ask.work, &plan, ask.stop_handle).await? {
+        if let Some(finished) = lifecycle::run(ask.work, &plan, ask.stop_handle).await? {
             return roles::answer(ask, finished).await;
         }
         is_parked = true;

@@ -3,7 +3,7 @@
 use super::explain;
 use regatta_engine::accounts::get_account;
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::session::{Leave, Scope, Spent};
+use regatta_engine::core::session::{Grant, Scope, Spent};
 use regatta_engine::core::{Problem, RunId, TaskId};
 use regatta_engine::cost::{CostQuery, CostView, find_cost};
 use regatta_engine::orders::Caller;
@@ -32,7 +32,7 @@ pub(crate) async fn answer(
     question: String,
     is_allowed: bool,
 ) -> Result<QuestionView, Problem> {
-    let leave = if is_allowed { Leave::Allowed } else { Leave::Denied };
+    let leave = if is_allowed { Grant::Allowed } else { Grant::Denied };
     let asked = answer_question(project, caller, &question, leave).await.map_err(explain)?;
     Ok(QuestionView::of(question, asked))
 }

@@ -19,8 +19,8 @@ use crate::runs::claim::{self, Claim, Driven};
 use crate::runs::driver::{self, Driver};
 use crate::runs::findings;
 use crate::runs::trouble;
+use crate::runtime::active_steps::OnTask;
 use crate::runtime::stop_handle::StopHandle;
-use crate::runtime::under_way::OnTask;
 use crate::session::role::{RoleOutcome, RoleRequest, Roles};
 use crate::session::roles::left;
 use regatta_agents::StopReason;
@@ -54,7 +54,7 @@ pub(crate) async fn perform(
             continue;
         }
         // Held until the outcome is stored: until then its task is not cancelled.
-        let on_task = driver.run().find_task().map(|task| work.under_way.enter(task, stop_handle));
+        let on_task = driver.run().find_task().map(|task| work.active_steps.enter(task, stop_handle));
         let stop_handle = on_task.as_ref().map_or(stop_handle, OnTask::stop_handle);
         let played = Box::pin(play(work, roles, &mut driver, asks, stop_handle)).await;
         let Some(command) = trouble::or_hold(driver.run(), played)? else { return Ok(()) };
