@@ -102,7 +102,7 @@ pub(crate) fn check_reach() -> Result<(), Problem> {
         "the project was not opened",
         format!("{} is not accessible inside the session's sandbox", project.display()),
         "use the tools of `regatta` (read_task, tick_criterion …), or `regatta prd show`, `epic show`, `task output` and \
-         `task archive --show`, which ask the session's desk",
+         `task archive --show`, which ask the session's endpoint",
     ))
 }
 

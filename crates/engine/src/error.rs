@@ -191,7 +191,7 @@ pub enum Error {
         folder: PathBuf,
     },
     /// The endpoint of a session was not opened.
-    #[error("the desk of the session was not opened")]
+    #[error("the endpoint of the session was not opened")]
     EndpointRefused {
         /// The error that it answered with, in the words of every interface.
         answer: serde_json::Value,
@@ -470,7 +470,7 @@ fn in_use(path: &Path, holder: Option<&Holder>) -> Problem {
     }
 }
 
-/// Shows the answer of a endpoint in the endpoint's own words.
+/// Shows the answer of an endpoint in the endpoint's own words.
 fn endpoint_refused(answer: &serde_json::Value) -> Problem {
     let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
     let code = serde_json::from_value(answer["code"].clone()).unwrap_or(Code::Internal);
@@ -709,7 +709,7 @@ mod tests {
         let token = LeaseToken(uuid::Uuid::nil());
         let problem = Error::Store(regatta_store::Error::LeaseLost { token }).explain();
         assert_eq!((problem.code, problem.what.as_str()), (Code::StoreFailed, "the engine stopped"));
-        assert!(problem.why.concat().contains("its lease ran out"), "{problem:?}");
+        assert!(problem.why.concat().contains("its lease expired"), "{problem:?}");
         assert!(!problem.next.contains("disk"), "{problem:?}");
     }
 }

@@ -49,7 +49,7 @@ impl Talk {
         let result = self.call(tool, arguments.clone()).await;
         let _ = writeln!(text, "> {tool} {}", cut(&arguments.to_string()));
         for asked in self.tools.take_asked() {
-            let _ = writeln!(text, "  desk: {}", cut(&asked));
+            let _ = writeln!(text, "  tools: {}", cut(&asked));
         }
         let mark = if result.is_error == Some(true) { "error" } else { "answer" };
         let answer = result.structured_content.unwrap_or_default();
@@ -148,55 +148,55 @@ async fn each_verb_reaches_the_desk_and_is_answered() {
         ],
         expect![[r##"
             > read_task {}
-              desk: read_task
+              tools: read_task
               answer: {"taskId":7,"title":"Add a parser","description":"Reads dates.","criteria":[{"index":1,"text":"It reads dates","checked":false,"verified":false,"check":"test"}],"evidence":[{"check":"test","passed":false,"commit":"0123456789","tail":"1 failed"}],"branch":"task/7","file":"task-7-state.md","session":1,"runId":null,"role":null,"progressEntries":0,"next":null,"rejectionCount":0}
             > read_inputs {"taskId":7}
-              desk: read_inputs
+              tools: read_inputs
               answer: {"inputs":[{"taskId":3,"title":"The grammar","summary":"There is a grammar.","output":"There is a grammar.\n\nSee grammar.md.","isCut":false,"stale":true}]}
             > read_inputs {"from":3}
-              desk: output of 3
+              tools: output of 3
               answer: {"taskId":3,"output":"There is a grammar.","summary":"There is a grammar."}
             > read_prd {}
-              desk: prd None
+              tools: prd None
               answer: {"slug":"dates","text":"# Dates\n"}
             > read_prd {"slug":"dates"}
-              desk: prd Some("dates")
+              tools: prd Some("dates")
               answer: {"slug":"dates","text":"# Dates\n"}
             > read_epic {"epicId":2}
-              desk: epic Some(2)
+              tools: epic Some(2)
               answer: {"id":2,"title":"Time","tasks":[]}
             > read_archive {}
-              desk: archive
+              tools: archive
               answer: {"taskId":7,"text":null}
             > append_progress {"did":"- it","issues":"- that","next":"more"}
-              desk: progress "- it" Some("- that") "more"
+              tools: progress "- it" Some("- that") "more"
               answer: {"entry":1}
             > tick_criterion {"criterion":1}
-              desk: tick Index(1) true
+              tools: tick Index(1) true
               answer: {"taskId":7,"title":"Add a parser","description":"Reads dates.","criteria":[{"index":1,"text":"It reads dates","checked":false,"verified":false,"check":"test"}],"evidence":[{"check":"test","passed":false,"commit":"0123456789","tail":"1 failed"}],"branch":"task/7","file":"task-7-state.md","session":1,"runId":null,"role":null,"progressEntries":0,"next":null,"rejectionCount":0}
             > tick_criterion {"criterion":"It reads dates","checked":false}
-              desk: tick Text("It reads dates") false
+              tools: tick Text("It reads dates") false
               answer: {"taskId":7,"title":"Add a parser","description":"Reads dates.","criteria":[{"index":1,"text":"It reads dates","checked":false,"verified":false,"check":"test"}],"evidence":[{"check":"test","passed":false,"commit":"0123456789","tail":"1 failed"}],"branch":"task/7","file":"task-7-state.md","session":1,"runId":null,"role":null,"progressEntries":0,"next":null,"rejectionCount":0}
             > append_progress {"did":"- read","next":"write"}
-              desk: progress "- read" None "write"
+              tools: progress "- read" None "write"
               answer: {"entry":1}
             > write_chain_output {"text":"There is a parser."}
-              desk: output "There is a parser."
+              tools: output "There is a parser."
               answer: {"summary":"There is a parser."}
             > send_message {"to":"role:qa","body":"ready","data":{"commits":["a"]}}
-              desk: send "role:qa" "ready" Some({"commits": Array [String("a")]})
+              tools: send "role:qa" "ready" Some({"commits": Array [String("a")]})
               answer: {"messageId":12}
             > read_messages {}
-              desk: messages false 20
+              tools: messages false 20
               answer: {"messages":[{"messageId":11,"from":"person:somebody","to":"task:7","kind":"note","subject":null,"body":"Mind the leap years.","taskId":7,"runId":null,"item":null,"replyTo":null,"sentAt":"2026-01-01T00:00:00Z","read":false}],"more":0}
             > check_signals {}
-              desk: signals
+              tools: signals
               answer: {"signal":"pause","reason":null,"secondsLeft":60,"budgetLeft":null}
             > submit_result {"result":[1,null]}
-              desk: result [1,null]
+              tools: result [1,null]
               answer: {"isValid":true,"replaced":false}
             > submit_result {"result":{"bad":true}}
-              desk: result {"bad":true}
+              tools: result {"bad":true}
               error: {"error":{"code":"VALIDATION_ERROR","message":"`code` is missing","hint":"continue without it","details":{}}}
         "##]],
     )
@@ -215,19 +215,19 @@ async fn what_an_agent_may_not_do_is_refused_and_noted() {
         ],
         expect![[r#"
             > approve_task {"taskId":7}
-              desk: refused Tool { name: "approve_task" }
+              tools: refused Tool { name: "approve_task" }
               error: {"error":{"code":"FORBIDDEN","message":"there is no tool `approve_task` for an agent","hint":"continue without it","details":{}}}
             > read_task {"taskId":8}
-              desk: refused Task { tool: "read_task", task: "8" }
+              tools: refused Task { tool: "read_task", task: "8" }
               error: {"error":{"code":"FORBIDDEN","message":"task 8 is not yours","hint":"continue without it","details":{}}}
             > read_task {"taskId":"7"}
-              desk: refused Arguments { tool: "read_task", faults: [FieldFault { field: "", problem: "cannot be understood: invalid type: string \"7\", expected u32" }] }
+              tools: refused Arguments { tool: "read_task", faults: [FieldFault { field: "", problem: "cannot be understood: invalid type: string \"7\", expected u32" }] }
               error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: invalid type: string \"7\", expected u32","hint":"continue without it","details":{}}}
             > tick_criterion {"criterion":1,"task":8}
-              desk: refused Task { tool: "tick_criterion", task: "8" }
+              tools: refused Task { tool: "tick_criterion", task: "8" }
               error: {"error":{"code":"FORBIDDEN","message":"task 8 is not yours","hint":"continue without it","details":{}}}
             > send_message {"to":"person:me","body":"x","task_id":8}
-              desk: refused Task { tool: "send_message", task: "8" }
+              tools: refused Task { tool: "send_message", task: "8" }
               error: {"error":{"code":"FORBIDDEN","message":"task 8 is not yours","hint":"continue without it","details":{}}}
         "#]],
     )
@@ -248,25 +248,25 @@ async fn arguments_that_pass_their_limits_are_named() {
         ],
         expect![[r#"
             > read_task {"id":7}
-              desk: refused Arguments { tool: "read_task", faults: [FieldFault { field: "", problem: "cannot be understood: unknown field `id`, expected `taskId`" }] }
+              tools: refused Arguments { tool: "read_task", faults: [FieldFault { field: "", problem: "cannot be understood: unknown field `id`, expected `taskId`" }] }
               error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: unknown field `id`, expected `taskId`","hint":"continue without it","details":{}}}
             > tick_criterion {}
-              desk: refused Arguments { tool: "tick_criterion", faults: [FieldFault { field: "", problem: "cannot be understood: missing field `criterion`" }] }
+              tools: refused Arguments { tool: "tick_criterion", faults: [FieldFault { field: "", problem: "cannot be understood: missing field `criterion`" }] }
               error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: missing field `criterion`","hint":"continue without it","details":{}}}
             > tick_criterion {"criterion":""}
-              desk: refused Arguments { tool: "tick_criterion", faults: [FieldFault { field: "criterion", problem: "must have 1 to 1000 characters, not 0" }] }
+              tools: refused Arguments { tool: "tick_criterion", faults: [FieldFault { field: "criterion", problem: "must have 1 to 1000 characters, not 0" }] }
               error: {"error":{"code":"VALIDATION_ERROR","message":"criterion: must have 1 to 1000 characters, not 0","hint":"continue without it","details":{}}}
             > append_progress {"did":" ","next":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
-              desk: refused Arguments { tool: "append_progress", faults: [FieldFault { field: "did", problem: "must have 1 to 20000 characters, not 0" }, FieldFault { field: "next", problem: "must have 1 to 20000 characters, not 20001" }] }
+              tools: refused Arguments { tool: "append_progress", faults: [FieldFault { field: "did", problem: "must have 1 to 20000 characters, not 0" }, FieldFault { field: "next", problem: "must have 1 to 20000 characters, not 20001" }] }
               error: {"error":{"code":"VALIDATION_ERROR","message":"did: must have 1 to 20000 characters, not 0; next: must have 1 to 20000 characters, not 20001","hint":"continue without it","details":{}}}
             > read_messages {"limit":101}
-              desk: refused Arguments { tool: "read_messages", faults: [FieldFault { field: "limit", problem: "must be 1 to 100, not 101" }] }
+              tools: refused Arguments { tool: "read_messages", faults: [FieldFault { field: "limit", problem: "must be 1 to 100, not 101" }] }
               error: {"error":{"code":"VALIDATION_ERROR","message":"limit: must be 1 to 100, not 101","hint":"continue without it","details":{}}}
             > submit_result {}
-              desk: refused Arguments { tool: "submit_result", faults: [FieldFault { field: "", problem: "cannot be understood: missing field `result`" }] }
+              tools: refused Arguments { tool: "submit_result", faults: [FieldFault { field: "", problem: "cannot be understood: missing field `result`" }] }
               error: {"error":{"code":"VALIDATION_ERROR","message":": cannot be understood: missing field `result`","hint":"continue without it","details":{}}}
             > submit_result {"result":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
-              desk: refused Arguments { tool: "submit_result", faults: [FieldFault { field: "", problem: "must have at most 2097152 bytes as JSON, not 2097165" }] }
+              tools: refused Arguments { tool: "submit_result", faults: [FieldFault { field: "", problem: "must have at most 2097152 bytes as JSON, not 2097165" }] }
               error: {"error":{"code":"VALIDATION_ERROR","message":": must have at most 2097152 bytes as JSON, not 2097165","hint":"continue without it","details":{}}}
         "#]],
     )

@@ -40,7 +40,8 @@ fn an_order_under_an_id_is_carried_out_once() {
     reused(&project, 1, &[&begin[..], &["1"]].concat());
     reused(&project, 1, &["run", "pause", "1"]);
 
-    assert_eq!(twice(&project, 2, &["run", "pause", "1"])["status"], "paused");
+    // Its step is being performed, so it pauses after it.
+    assert_eq!(twice(&project, 2, &["run", "pause", "1"])["status"], "running");
     reused(&project, 2, &["run", "resume", "1", "--no-wait"]);
     // It works until its role asks a question; resumed once more under the same id, it still waits for the answer.
     twice(&project, 3, &["run", "resume", "1"]);

@@ -228,7 +228,7 @@ fn the_list_tells_what_works_from_what_waits() {
     };
     assert!(line("1").ends_with("working"), "{list}");
     assert!(
-        line("2").contains("parked: limited until ") && line("2").ends_with("continues by itself"),
+        line("2").contains("parked: limited until ") && line("2").ends_with("resumes automatically"),
         "{list}"
     );
     assert!(line("3").ends_with("halted, needs you: AGENT_SESSION_FAILED"), "{list}");

@@ -5,7 +5,7 @@ use crate::support::PROGRAM;
 use regatta_testkit::binary::TestProject;
 use regatta_testkit::terminal::AtTerminal;
 
-const ELSEWHERE: &str = "was decided elsewhere meanwhile";
+const ELSEWHERE: &str = "has been decided elsewhere";
 const RUN: [&str; 6] = ["run", "speckit", "--prd", "plan.md", "--level", "5"];
 
 #[test]

@@ -85,7 +85,7 @@ fn a_person_at_a_terminal_is_shown_the_programs_and_asked_once() {
         let mut terminal = AtTerminal::start(&stranger.project, &stranger.words(&["task", "list"]));
         terminal.until_shown("came with the clone");
         terminal.until_shown("agents.coder");
-        terminal.until_shown("may it run these here?");
+        terminal.until_shown("allow it to run these here?");
         terminal.say(answer);
         assert_eq!(terminal.wait(), code, "{answer:?}");
     }

@@ -59,7 +59,7 @@ impl Driver {
 
     /// Returns the run.
     pub(crate) fn run(&self) -> &Run {
-        self.folded.state.as_ref().expect("a seat holds a run")
+        self.folded.state.as_ref().expect("a driver holds a run")
     }
 
     /// Returns the workflow that the run plays.

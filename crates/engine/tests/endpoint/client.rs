@@ -45,7 +45,7 @@ impl Client {
     pub(crate) async fn be_refused(mut self, line: &str) {
         // It may answer before it has read all of it.
         let _ = self.writer.write_all(format!("{line}\n").as_bytes()).await;
-        let answer = self.lines.next_line().await.unwrap().expect("the desk answers");
+        let answer = self.lines.next_line().await.unwrap().expect("the endpoint answers");
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert!(answer["error"]["code"].is_i64(), "{answer}");
     }
@@ -59,7 +59,7 @@ impl Client {
     async fn ask(&mut self, method: &str, params: Value) -> Value {
         self.last += 1;
         self.say(&json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params })).await;
-        let line = self.lines.next_line().await.unwrap().expect("the desk answers");
+        let line = self.lines.next_line().await.unwrap().expect("the endpoint answers");
         serde_json::from_str(&line).unwrap()
     }
 

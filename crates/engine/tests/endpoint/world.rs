@@ -117,7 +117,7 @@ impl World {
     pub(crate) async fn folder(&self) -> PathBuf {
         let path = self.repo.path().join(".regatta/folder");
         let mut text = String::new();
-        until_async("the agent says where its desk is", || {
+        until_async("the agent says where its endpoint is", || {
             text = std::fs::read_to_string(&path).unwrap_or_default();
             text.ends_with('\n')
         })

@@ -81,7 +81,7 @@ async fn what_was_put_up_for_review_is_kept_when_folder_and_branch_are_gone() {
     remove_folder(&world);
     assert!(advice(&world).await.ends_with("its branch is kept as a salvage"));
     remove_branch(&world);
-    assert!(advice(&world).await.ends_with("what was last put up for review is kept as a salvage"));
+    assert!(advice(&world).await.ends_with("what was last submitted for review is kept as a salvage"));
 
     orders::cancel(&world.project, &caller(), task.id, None).await.unwrap();
     let found = world.rest_task(task.id).await;

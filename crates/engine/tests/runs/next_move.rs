@@ -229,6 +229,6 @@ async fn checks_without_a_board_hold_the_run_and_say_so() {
     assert_eq!(world.rest(run).await.status(), Status::Paused);
     let error = show(&world, run).await.error.expect("the run is held by an error");
     assert_eq!(error.code, Code::RunFailed);
-    assert!(error.message.contains("the run leaves the board alone"), "{error:?}");
+    assert!(error.message.contains("the run does not use the board"), "{error:?}");
     assert!(error.hint.contains("`--no-board`"), "{error:?}");
 }

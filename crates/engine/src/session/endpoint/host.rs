@@ -1,4 +1,4 @@
-//! Hosts a endpoint on its socket: asks each connection for the token, and serves those that have it.
+//! Hosts an endpoint on its socket: asks each connection for the token, and serves those that have it.
 //!
 //! The number of connections is bounded, and so is the time that one may take to show its token.
 

@@ -1,4 +1,4 @@
-//! The other side of a endpoint: from `regatta mcp` to the socket of its session.
+//! The other side of an endpoint: from `regatta mcp` to the socket of its session.
 
 use crate::error::Error;
 use crate::session::endpoint::place;

@@ -5,7 +5,7 @@
 //!                             first line: the token
 //! ```
 //!
-//! A endpoint opens before its session starts and closes after the session's last process is dead. The token is
+//! An endpoint opens before its session starts and closes after the session's last process is dead. The token is
 //! valid for that one session: the session_tools knows for which task, run and agent it speaks, and refuses what is
 //! not theirs. It does not decide anything; edits of the task are handled like edits of its file. Start
 //! reading at `open`, then `session_tools`.
@@ -42,7 +42,7 @@ use tokio_util::sync::CancellationToken;
 /// The agent's name for its tool server.
 const SERVER_NAME: &str = "regatta";
 
-/// What a endpoint is opened for.
+/// What an endpoint is opened for.
 pub(crate) struct Opening<'a> {
     /// The project.
     pub(crate) project: &'a Arc<Project>,

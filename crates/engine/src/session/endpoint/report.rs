@@ -1,4 +1,4 @@
-//! Calls of a endpoint by the binary itself, from inside the session: a verb that reads, and a command that was
+//! Calls of an endpoint by the binary itself, from inside the session: a verb that reads, and a command that was
 //! refused.
 //!
 //! They work like any call of the agent: with the token of the session, so that nobody can speak for somebody

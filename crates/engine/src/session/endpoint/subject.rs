@@ -1,10 +1,10 @@
-//! Whom a endpoint speaks for: one session of one agent, for a task, for a step of a run, or for both.
+//! Whom an endpoint speaks for: one session of one agent, for a task, for a step of a run, or for both.
 
 use crate::commands::orders::Caller;
 use crate::core::message::Party;
 use crate::core::{Actor, AgentId, RunId, TaskId};
 
-/// The session behind a endpoint.
+/// The session behind an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Subject {
     /// The agent.
