@@ -94,10 +94,10 @@ fn check_salvages(world: &World, tasks: &[Value]) {
     assert_eq!(found, known, "salvage refs, and salvages in the log");
 }
 
-/// What belongs in our folder of the git folder when nobody is at work: locks that stay, the log, transcripts, and the note
+/// What belongs in our folder of the git folder when nobody is at work: locks that stay, the log, transcripts, the keys of the server, and the note
 /// that the config is its user's own.
-const KEPT: [&str; 8] =
-    ["serial", "moving", "guards", "sessions", "trusted", "log.db", "log.db-wal", "log.db-shm"];
+const KEPT: [&str; 9] =
+    ["serial", "moving", "guards", "server", "sessions", "trusted", "log.db", "log.db-wal", "log.db-shm"];
 
 /// No lock file, no note of something half made, no process.
 fn check_nothing_left(world: &World) {
