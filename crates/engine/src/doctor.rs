@@ -23,6 +23,7 @@ use crate::project::reach;
 use crate::project::readiness;
 use crate::runs;
 use crate::runtime::engine;
+use crate::session::planted;
 use crate::session::sandbox::{self, SandboxStatus};
 use crate::task_files;
 use crate::worktree::salvage::{Removal, find_what_is_left, set_aside_and_remove};
@@ -145,7 +146,8 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
 /// Repairs what can be repaired. Refused while an engine runs, because the world would change under it.
 pub async fn mend(project: &Project, findings: &mut [Finding]) -> Result<(), Error> {
     let token = engine::take_lease(project, None).await?;
-    let mut result = Ok(());
+    // Before lost sessions are closed: their worktrees are theirs until then.
+    let mut result = planted::clean_up(project).await;
     for finding in findings.iter_mut() {
         let Some(fix) = finding.fix.clone() else { continue };
         match apply(project, token, &fix).await {

@@ -45,6 +45,7 @@ pub use entry::{EntryChange, TreeEntry};
 pub use error::Error;
 pub use merge::{MergeOutcome, MergeRequest, MergeStep};
 pub use name::{BranchName, CommitId, NameError, RefName, RelativePath};
+pub use planted::Unclean;
 pub use repository::Repository;
 pub use salvage::{Salvage, SalvageRequest, Salvaged};
 pub use serial_holder::LockHolder;

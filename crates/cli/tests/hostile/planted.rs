@@ -2,6 +2,7 @@
 
 use crate::support::{Attack, Walls, walls};
 use regatta_testkit::repo::{git_in, write_program};
+use regatta_testkit::wait::until;
 
 /// Plants a program wherever git might run one. `$1` is the program.
 const PLANT: &str = r#"
@@ -132,6 +133,40 @@ fn nothing_planted_runs_when_a_person_says_git_status() {
             assert!(what.contains(file), "{walls:?}: {file} in {what}");
         }
         assert!(said.stderr.contains("was denied git settings that run programs"), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn what_a_killed_engine_left_planted_is_removed_and_reported_by_the_next() {
+    // One next engine is for the same task, and one is for another.
+    for (walls, next) in walls().into_iter().flat_map(|walls| [(walls, "cancel"), (walls, "assign")]) {
+        let (attack, canary) = attack(walls, &format!("{PLANT_INSIDE}\ntouch ready; exec sleep 1000"));
+        attack.project.repo.git(&["config", "extensions.worktreeConfig", "true"]);
+        attack.project.json(&["task", "add", "another task"]);
+        let running = attack.project.start(&["task", "assign", "1", "--agent", "hostile"]);
+        let worktree = attack.project.path().join(".regatta/worktrees/task-1");
+        until("the agent has planted it", || worktree.join("ready").exists());
+        running.kill();
+        assert_eq!(attack.events("agent:refused").len(), 0, "{walls:?}: nobody has looked yet");
+        let said = match next {
+            "cancel" => attack.project.run(&["task", "cancel", "1"]),
+            _ => attack.project.run(&["task", "assign", "2", "--agent", "idle"]),
+        };
+        let _ = std::fs::remove_file(&canary);
+        // A cancelled task has no worktree any more.
+        for folder in ["", "clone", "odd", "sub"].iter().filter(|_| next == "assign") {
+            git_in(&worktree.join(folder), &["status"]);
+        }
+        assert!(!canary.exists(), "{walls:?} {next}: {said:?}");
+        let refused = attack.events("agent:refused");
+        assert_eq!(refused.len(), 1, "{walls:?} {next}: {said:?}");
+        assert_eq!(
+            (&refused[0]["taskId"], &refused[0]["agentId"], &refused[0]["session"]),
+            (&1.into(), &"hostile".into(), &1.into()),
+        );
+        let what = refused[0]["what"].to_string();
+        assert!(what.contains("git settings that run programs, which were removed: "), "{what}");
+        assert!(what.contains("clone/.git/config (core.fsmonitor)"), "{what}");
     }
 }
 

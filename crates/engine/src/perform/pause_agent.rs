@@ -18,7 +18,7 @@ pub(crate) async fn perform(
     crash::point("pause_agent.before");
     let outcome = match stop_agent::end(&work.project, task, session, stop_handle, StopReason::Paused).await {
         Ok(()) => {
-            remove_planted(work, task).await?;
+            clean_up(work, task).await?;
             Outcome::AgentPaused
         }
         Err(failure) => Outcome::AgentNotPaused(failure),
@@ -27,11 +27,11 @@ pub(crate) async fn perform(
     work.settle(task, outcome).await
 }
 
-/// Removes what the session of a killed engine planted; after a normal end of a session it is gone already.
-async fn remove_planted(work: &Work, task: TaskId) -> Result<(), Error> {
+/// Cleans up if this engine could not when it started, because a process was in the way.
+async fn clean_up(work: &Work, task: TaskId) -> Result<(), Error> {
     let task = orders::get_task(&work.project, task).await?;
-    if let Some(worktree) = task.worktree() {
-        planted::remove(&work.project, &work.project.place(&worktree.path)).await;
+    match task.worktree() {
+        Some(worktree) => planted::clean_up_in(&work.project, &work.project.place(&worktree.path)).await,
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -11,6 +11,7 @@ use crate::perform::Work;
 use crate::runtime::stop_handle::StopHandle;
 use crate::session::planted;
 use crate::session::sandbox::{self, Enclosure, NotEnclosed};
+use crate::session::worker::Worker;
 use crate::session::{leftovers, session_entry};
 use regatta_agents::{Limits, MARKER, StopReason, run_to_end};
 use regatta_git::BranchName;
@@ -64,15 +65,22 @@ pub(crate) async fn run_all(
     if !place.is_dir() {
         return Ok(None);
     }
+    let worker =
+        Worker { agent_id: found.agent().cloned(), session: found.sessions, task_id: Some(task), step: None };
     let mut results = Vec::new();
     for name in names {
-        results.push(run(work, task, (&place, &branch), name).await);
+        results.push(run(work, (task, &worker), (&place, &branch), name).await);
     }
     sandbox::remove_private(&work.project, &work.project.check_mark(task));
     Ok(Some(results))
 }
 
-async fn run(work: &Work, task: TaskId, (place, branch): (&Path, &BranchName), name: &str) -> Evidence {
+async fn run(
+    work: &Work,
+    (task, worker): (TaskId, &Worker),
+    (place, branch): (&Path, &BranchName),
+    name: &str,
+) -> Evidence {
     let failed =
         |tail: String| Evidence { name: name.to_owned(), passed: false, exit: None, milliseconds: 0, tail };
     let Some(command) = work.project.config().checks.get(name) else {
@@ -89,7 +97,7 @@ async fn run(work: &Work, task: TaskId, (place, branch): (&Path, &BranchName), n
         Ok(enclosure) => enclosure,
         Err(error) => return failed(chain(&error).join(": ")),
     };
-    if let Err(error) = planted::prepare(&work.project, place).await {
+    if let Err(error) = planted::prepare(&work.project, place, worker).await {
         return failed(chain(&error).join(": "));
     }
     let environment = [(MARKER.to_owned(), id)];

@@ -21,6 +21,7 @@ use crate::runtime::lanes::{Done, Lanes};
 use crate::runtime::queue;
 use crate::runtime::scope::{Own, Scope};
 use crate::session::endpoint;
+use crate::session::planted;
 use crate::session::role::Roles;
 use crate::session::roles::AgentRoles;
 use crate::session::sandbox;
@@ -87,6 +88,7 @@ impl Engine {
         let token = take_lease(&project, scope.own()).await?;
         endpoint::sweep(&project);
         sandbox::recover(&project);
+        clean_up(&project, token).await;
         let (stop, stopped) = watch::channel(None);
         let (busy_sender, busy) = watch::channel(0);
         let task = tokio::spawn(async move {
@@ -171,6 +173,23 @@ fn request(token: LeaseToken, own: Option<Own>, replaces: Option<LeaseToken>) ->
     let now = clock::now();
     let holder = serde_json::to_string(&Holder::this(now, own)).expect("a holder is plain data");
     LeaseRequest { name: LEASE.to_owned(), holder, token, now, ttl: LEASE_TTL, replaces }
+}
+
+/// Cleans up after the programs of a killed engine, and keeps the lease meanwhile: they may be slow to end. What cannot be
+/// cleaned up now is cleaned up, or refused, before the next session in that worktree.
+async fn clean_up(project: &Project, token: LeaseToken) {
+    let cleaned = planted::clean_up(project);
+    tokio::pin!(cleaned);
+    let mut renew = tokio::time::interval_at(Instant::now() + RENEW_EVERY, RENEW_EVERY);
+    loop {
+        tokio::select! {
+            _ = &mut cleaned => return,
+            _ = renew.tick() => {
+                // The loop renews it too, and says what is wrong.
+                let _ = project.store().renew_lease(&token, clock::now(), LEASE_TTL).await;
+            }
+        }
+    }
 }
 
 /// Announces to other processes that the engine is now limited to something else.

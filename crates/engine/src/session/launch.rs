@@ -15,6 +15,7 @@ use crate::session::planted;
 use crate::session::prepare::Ready;
 use crate::session::reservation::{self, Reservation};
 use crate::session::sandbox::{self, Enclosure, NotEnclosed};
+use crate::session::worker::Worker;
 use crate::task_files;
 use regatta_agents::{OpenHome, ResultIs, Script, Session, Start, StartError};
 use regatta_git::BranchName;
@@ -175,7 +176,7 @@ impl Launch<'_> {
             self.failed(chain(&error), next)
         })?;
         let see = || "look at its worktree: it has git settings that cannot be read".to_owned();
-        let left = planted::prepare(project, &self.folder).await;
+        let left = planted::prepare(project, &self.folder, &Worker::of(&self.plan.subject)).await;
         if let Some(what) = left.map_err(|error| self.failed(chain(&error), see()))? {
             endpoint.note_refused(what).await;
         }

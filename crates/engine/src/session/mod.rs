@@ -25,3 +25,4 @@ pub(crate) mod sandbox;
 pub(crate) mod session_entry;
 pub(crate) mod slots;
 mod watch;
+pub(crate) mod worker;

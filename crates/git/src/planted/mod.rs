@@ -9,7 +9,8 @@
 //!
 //! ```text
 //! note_obeyed     ─▶ stand-ins/<id>/obeyed     as long as it is there, a session has not been cleaned up after
-//! remove_planted  ◀─ stand-ins/<id>/obeyed     also after a crash, before the next session
+//! list_unclean    ◀─ stand-ins/<id>/obeyed     after a crash, before anything else happens
+//! remove_planted  ◀─ stand-ins/<id>/obeyed
 //! ```
 //!
 //! No git runs in any of these folders; git only reads single config files for us, without includes.
@@ -18,7 +19,7 @@ mod find;
 mod note;
 mod settings;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::folder;
@@ -26,12 +27,32 @@ use crate::location::Location;
 use crate::repository::Repository;
 use note::Noted;
 
+/// A worktree that was not cleaned up after what worked there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unclean {
+    /// The worktree.
+    pub worktree: PathBuf,
+    /// Who worked there, in the words of the caller.
+    pub worker: String,
+}
+
 impl Repository {
-    /// Notes what git obeys in the git folders inside a worktree, before an agent works there.
-    pub async fn note_obeyed(&self, worktree: &Path) -> Result<(), Error> {
+    /// Notes what git obeys in the git folders inside a worktree, before an agent works there; `worker` says who that is.
+    pub async fn note_obeyed(&self, worktree: &Path, worker: &str) -> Result<(), Error> {
         let location = self.get_location(worktree)?;
         let Some(place) = self.stand_in_place(&location.git_dir) else { return Ok(()) };
-        folder::blocking(move || note::write(&place, &location)).await
+        let worker = worker.to_owned();
+        folder::blocking(move || note::write(&place, &location, &worker)).await
+    }
+
+    /// Lists the worktrees that were not cleaned up.
+    pub async fn list_unclean(&self) -> Result<Vec<Unclean>, Error> {
+        let locations = self.linked_locations()?.into_iter().filter(|location| location.path.is_dir());
+        let unclean = locations.filter_map(|location| {
+            let noted = Noted::read(&self.stand_in_place(&location.git_dir)?)?;
+            Some(Unclean { worktree: location.path, worker: noted.read_worker() })
+        });
+        Ok(unclean.collect())
     }
 
     /// Removes what was planted since it was noted, and says what that was; nothing where nothing was noted.

@@ -1,6 +1,7 @@
 //! Records what git obeys inside a worktree while a session runs there, where its agent cannot reach it.
 //!
 //! ```text
+//! obeyed/worker         who works there, in the words of the caller
 //! obeyed/own            the worktree's own `config.worktree`, if it has one
 //! obeyed/links          the paths of `.git` files, each ended by a zero byte
 //! obeyed/<n>/path       the path of a git folder
@@ -35,7 +36,7 @@ pub(super) struct Noted {
 }
 
 /// Notes everything, in one step.
-pub(super) fn write(place: &Path, location: &Location) -> Result<(), Error> {
+pub(super) fn write(place: &Path, location: &Location, worker: &str) -> Result<(), Error> {
     let new = place.join("obeyed.new");
     folder::remove(&new)?;
     create(&new)?;
@@ -47,6 +48,7 @@ pub(super) fn write(place: &Path, location: &Location) -> Result<(), Error> {
         links.push(0);
     }
     save(&new.join("links"), &links)?;
+    save(&new.join("worker"), worker.as_bytes())?;
     for (number, git_folder) in found.folders.iter().enumerate() {
         let own = new.join(number.to_string());
         create(&own)?;
@@ -84,6 +86,11 @@ impl Noted {
         });
         let folders = folders.collect();
         Some(Noted { links, folders, folder })
+    }
+
+    /// Returns who worked there; nothing is said in the note of an earlier version.
+    pub(super) fn read_worker(&self) -> String {
+        std::fs::read_to_string(self.folder.join("worker")).unwrap_or_default()
     }
 
     pub(super) fn has_link(&self, link: &Path) -> bool {

@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use regatta_git::Unclean;
 use regatta_testkit::repo::{git_in, write_below, write_program};
 
 use crate::world::World;
@@ -18,7 +19,7 @@ async fn prepare() -> (World, PathBuf, PathBuf, String) {
     let own = "echo mine\n";
     write_below(&path, "users/.git/hooks/pre-push", own);
     git_in(&path.join("users"), &["config", "filter.mine.clean", "cat"]);
-    world.repository.note_obeyed(&path).await.expect("a note");
+    world.repository.note_obeyed(&path, "session 1").await.expect("a note");
     (world, path, canary, program.display().to_string())
 }
 
@@ -105,5 +106,9 @@ async fn ordinary_work_is_left_alone() {
     make_clone(&path, "vendor/tool");
     git_in(&path.join("vendor/tool"), &["branch", "topic"]);
     git_in(&path.join("users"), &["commit", "--quiet", "--allow-empty", "-m", "two"]);
+    let unclean = world.repository.list_unclean().await.expect("a list");
+    let path = path.canonicalize().expect("the worktree is there");
+    assert_eq!(unclean, [Unclean { worktree: path.clone(), worker: "session 1".to_owned() }]);
     assert_eq!(world.repository.remove_planted(&path).await.expect("a look"), Vec::<String>::new());
+    assert_eq!(world.repository.list_unclean().await.expect("a list"), []);
 }

@@ -4,22 +4,18 @@
 //! itself keeps only the submitted result and its counters.
 
 use crate::commands::messages::{self, MessageView};
-use crate::commands::orders::{self, Order};
-use crate::commands::round::Envelope;
+use crate::commands::orders;
 use crate::core::message::{Draft, Party};
-use crate::core::run::Command as RunCommand;
-use crate::core::{
-    Actor, Code, Command, EpicId, Id, MessageId, Problem, Refused as Noted, TaskId, find_nearest,
-};
+use crate::core::{Code, EpicId, Id, MessageId, Problem, TaskId, find_nearest};
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs;
-use crate::runs::driver;
 use crate::session::endpoint::answers::{
     fault_from, fault_of, message_answer, note_of, refusal_of, task_answer,
 };
 use crate::session::endpoint::{OfRun, Subject};
 use crate::session::endpoint::{Opening, budget, signals};
+use crate::session::worker::Worker;
 use crate::task_files::edits::{self, Progress};
 use crate::view::reading;
 use regatta_agents::{Limits, Usage, check_report};
@@ -240,23 +236,7 @@ impl SessionTools {
             }
             state.notes += 1;
         }
-        let actor = Actor::Agent(self.subject.agent.clone());
-        let noted = match (self.subject.task, &self.subject.run) {
-            (Some(task), _) => {
-                let noted = Noted { agent: self.subject.agent.clone(), session: self.subject.session, what };
-                orders::give(&self.project, Order::new(Some(task), &actor), Command::NoteRefused(noted))
-                    .await
-                    .map(drop)
-            }
-            (None, Some(run)) => self.note_in_run(run, &actor, what).await,
-            (None, None) => return false,
-        };
-        noted.is_ok()
-    }
-
-    async fn note_in_run(&self, run: &OfRun, actor: &Actor, what: String) -> Result<(), Error> {
-        let command = RunCommand::AgentRefused { step: run.step, agent: self.subject.agent.clone(), what };
-        driver::tell(&self.project, &Envelope::by(actor), run.id, command).await
+        matches!(Worker::of(&self.subject).note_refused(&self.project, what).await, Ok(true))
     }
 
     fn is_leaving(&self) -> bool {
