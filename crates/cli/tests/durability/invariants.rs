@@ -94,8 +94,8 @@ fn check_salvages(world: &World, tasks: &[Value]) {
     assert_eq!(found, known, "salvage refs, and salvages in the log");
 }
 
-/// What belongs in our folder of the git folder when nobody is at work: locks that stay, the log, transcripts, the keys of the server, and the note
-/// that the config is its user's own.
+/// What belongs in our folder of the git folder when nobody is at work: locks that stay, the log, transcripts, the keys
+/// of the server, and the note that the config is its user's own.
 const KEPT: [&str; 9] =
     ["serial", "moving", "guards", "server", "sessions", "trusted", "log.db", "log.db-wal", "log.db-shm"];
 
