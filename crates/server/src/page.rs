@@ -21,7 +21,7 @@ pub(crate) async fn home(_: Call) -> Result<Answer, Problem> {
 pub(crate) async fn open(call: Call) -> Result<Answer, Problem> {
     let code = call.query.text("code").unwrap_or_default();
     if call.app.keys.redeem(code) {
-        // A strict cookie is not sent after a redirect that began elsewhere, so the page itself goes on.
+        // A strict cookie is not sent after a redirect that began elsewhere, so the page itself navigates.
         let answer = page("Regatta", &refresh("/"), "<p>Opening … <a href=\"/\">Continue</a></p>");
         return Ok(answer.header(header::SET_COOKIE, &access::set_cookie(&call.app.keys)));
     }
