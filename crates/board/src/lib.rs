@@ -1,0 +1,4 @@
+//! The pages of the board: objects of the engine's view in, HTML out, and the assets that the pages load.
+//!
+//! It reads no file, calls no engine and knows no request; the server does that and hands the objects in. Everything that an
+//! agent, a repository or a person wrote is hostile text here, and is escaped by the templates.
