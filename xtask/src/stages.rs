@@ -1,5 +1,6 @@
 //! What `cargo xtask test` checks, in order: cheap and telling first, slow and rare last.
 
+use std::num::NonZero;
 use std::path::Path;
 
 use crate::error::Error;
@@ -24,9 +25,11 @@ pub(crate) enum Size {
 
 /// Returns the stages of `cargo xtask test`.
 pub(crate) fn all(root: &Path, size: Size) -> Vec<Stage<'_>> {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let tests = tests(has_nextest(root), cores);
     let tests = match size {
-        Size::Small => tests(has_nextest(root)),
-        Size::Full => tests(has_nextest(root)).with(FULL, "1"),
+        Size::Small => tests,
+        Size::Full => tests.with(FULL, "1"),
     };
     vec![
         own(root, "prerequisites", "git version", prerequisites::ensure_git),
@@ -68,9 +71,11 @@ fn clippy() -> Program {
     Program::new("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
 }
 
-fn tests(has_nextest: bool) -> Program {
+fn tests(has_nextest: bool, cores: usize) -> Program {
     if has_nextest {
-        Program::new("cargo", &["nextest", "run", "--workspace", "--locked", "--no-fail-fast"])
+        let places = (2 * cores).to_string();
+        let words = ["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "--profile", "whole"];
+        Program::new("cargo", &[&words[..], &["--test-threads", &places]].concat())
     } else {
         Program::new("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"])
     }
@@ -145,7 +150,9 @@ mod tests {
 
     #[test]
     fn nextest_is_used_where_it_is_installed() {
-        assert_eq!(tests(true).to_string(), "cargo nextest run --workspace --locked --no-fail-fast");
-        assert_eq!(tests(false).to_string(), "cargo test --workspace --locked --no-fail-fast");
+        let nextest =
+            "cargo nextest run --workspace --locked --no-fail-fast --profile whole --test-threads 4";
+        assert_eq!(tests(true, 2).to_string(), nextest);
+        assert_eq!(tests(false, 2).to_string(), "cargo test --workspace --locked --no-fail-fast");
     }
 }
