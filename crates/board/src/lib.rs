@@ -2,3 +2,17 @@
 //!
 //! It reads no file, calls no engine and knows no request; the server does that and hands the objects in. Everything that an
 //! agent, a repository or a person wrote is hostile text here, and is escaped by the templates.
+//!
+//! Start reading at [`shell`], which every page extends, then [`ball`]: the one line that says who has the next move.
+
+pub mod assets;
+pub mod ball;
+pub mod markdown;
+pub mod markup;
+pub mod parts;
+pub mod problem;
+pub mod shell;
+pub mod soon;
+pub mod words;
+
+pub use markup::Markup;

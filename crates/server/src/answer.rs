@@ -199,6 +199,9 @@ pub(crate) fn harden(response: &mut Response<Body>) {
     set("referrer-policy", "no-referrer");
     set("cross-origin-opener-policy", "same-origin");
     set("cross-origin-resource-policy", "same-origin");
+    if headers.contains_key(header::CACHE_CONTROL) {
+        return;
+    }
     // A copy with a tag may be kept, if the server is asked each time whether it is still good.
     let kept = if headers.contains_key(header::ETAG) { "private, no-cache" } else { "no-store" };
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));

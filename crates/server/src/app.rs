@@ -8,9 +8,12 @@ use crate::hub::Hub;
 use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::page;
+use crate::pages;
 use crate::panics;
 use crate::route::Routes;
-use http::{HeaderMap, Request, Response};
+use crate::rows::KeptRows;
+use http::request::Parts;
+use http::{HeaderMap, Method, Request, Response, header};
 use hyper::body::Incoming;
 use regatta_engine::Project;
 use regatta_engine::core::{Actor, Code, Problem};
@@ -29,6 +32,7 @@ pub(crate) struct App {
     pub(crate) stop: CancellationToken,
     pub(crate) routes: Routes,
     pub(crate) hub: Arc<Hub>,
+    pub(crate) rows: KeptRows,
 }
 
 /// What a route asks of whoever calls it.
@@ -64,7 +68,25 @@ async fn respond(app: Arc<App>, request: Request<Incoming>) -> Result<Response<B
         }
         (_, Err(problem)) => return Err(problem),
     }
-    let (route, path) = found?;
-    let handled = panics::contain(crate::call::run(app, route, path, parts, body));
-    handled.await.unwrap_or_else(|id| Err(answer::bug(id)))
+    // A browser that opens an address sees a page, also of an error.
+    let is_page = needs == Needs::Page || found.is_err() && is_opened(&parts);
+    let (route, path) = match found {
+        Ok(found) => found,
+        Err(problem) => return explain(&app, problem, is_page).await,
+    };
+    let handled = panics::contain(crate::call::run(Arc::clone(&app), route, path, parts, body));
+    match handled.await.unwrap_or_else(|id| Err(answer::bug(id))) {
+        Err(problem) => explain(&app, problem, is_page).await,
+        answered => answered,
+    }
+}
+
+fn is_opened(parts: &Parts) -> bool {
+    let accepts = parts.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    parts.method == Method::GET && accepts.starts_with("text/html") && !parts.uri.path().starts_with("/api")
+}
+
+async fn explain(app: &App, problem: Problem, is_page: bool) -> Result<Response<Body>, Problem> {
+    let page = if is_page { pages::explain(app, &problem).await } else { None };
+    page.map(|page| page.into_response(false, &HeaderMap::new())).ok_or(problem)
 }

@@ -1,4 +1,4 @@
-//! The few pages there are until the board comes. No script and no style: the content policy allows no inline ones.
+//! The pages of a browser on its way in: one-time codes, and what to do without a cookie.
 
 use crate::access;
 use crate::answer::Answer;
@@ -9,13 +9,6 @@ use http::request::Parts;
 use regatta_engine::core::Problem;
 
 const HTML: &str = "text/html; charset=utf-8";
-
-/// `GET /`: says that the board comes.
-pub(crate) async fn home(_: Call) -> Result<Answer, Problem> {
-    let text = "<p>The engine runs. The board comes with a later version; until then use the command line, or the API: \
-                <a href=\"/api/openapi.json\">/api/openapi.json</a>.</p>";
-    Ok(page("Regatta", "", text))
-}
 
 /// `GET /open?code=…`: turns a one-time code into a cookie.
 pub(crate) async fn open(call: Call) -> Result<Answer, Problem> {
@@ -52,9 +45,11 @@ fn refresh(path: &str) -> String {
 }
 
 fn page(title: &str, head: &str, text: &str) -> Answer {
+    let style = regatta_board::assets::url("board.css");
     let text = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">{head}<title>{title}</title></head>\n\
-         <body><h1>{title}</h1>{text}</body>\n</html>\n"
+        "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">{head}<title>{title}</title><link rel=\"stylesheet\" \
+         href=\"{style}\"></head>\n<body class=\"door\"><main><h1>{title}</h1>{text}</main></body>\n</html>\n"
     );
     Answer::text(HTML, text)
 }

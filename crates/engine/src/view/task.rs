@@ -9,7 +9,7 @@ use crate::core::machine::Column;
 use crate::core::session::{Asked, Scope, Spent};
 use crate::core::{
     AgentId, AgentState, Cleanup, Code, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Lacks, Park,
-    PrdSlug, Priority, Queued, ReviewPhase, Salvage, Spans, Stage, Task, TaskId, WaitsFor, WorkPhase,
+    PrdSlug, Priority, Queued, ReviewPhase, RunId, Salvage, Spans, Stage, Task, TaskId, WaitsFor, WorkPhase,
     WorktreeState,
 };
 use crate::error::Error;
@@ -23,6 +23,7 @@ use crate::runtime::holder::Holder;
 use crate::session::sandbox;
 use crate::task_files;
 use crate::task_files::file_size::{self, FileSize};
+use crate::view::question::QuestionView;
 use crate::view::session_log::{self, ActivityView};
 use jiff::{SignedDuration, Timestamp};
 use regatta_agents::Limits;
@@ -48,6 +49,12 @@ pub struct TaskView {
     pub agent_id: Option<String>,
     pub agent_state: AgentState,
     pub dependencies: Vec<TaskId>,
+    /// Those of its dependencies that are not merged yet; only for a task that could otherwise be assigned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blocked_by: Vec<TaskId>,
+    /// The run that works on it, or worked on it last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
     pub criteria: Vec<CriterionView>,
     pub rejection_count: u32,
     pub sessions: u32,
@@ -85,6 +92,9 @@ pub struct TaskView {
     /// What its session is doing; only set when a task is requested with its file, while a session runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activity: Option<ActivityView>,
+    /// What its session waits for a person to allow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<QuestionView>,
     pub error: Option<Failure>,
     pub hidden: bool,
     pub owner: String,
@@ -363,8 +373,8 @@ async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskVie
     let (mut phase, mut owner, mut next) = next_move(task, queued);
     // Without an engine nobody makes the next move, and nothing runs, whatever the log says.
     let stand = around.stand(project, task.id, phase, &owner).await?;
-    let is_unattended = matches!(stand, Stand::Unattended);
-    if is_unattended {
+    let mut question = None;
+    if matches!(stand, Stand::Unattended) {
         phase = if queued.is_some() { phase } else { UNATTENDED };
         owner = "you".to_owned();
         let id = task.id;
@@ -378,7 +388,13 @@ async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskVie
         phase = "asking";
         owner = "you".to_owned();
         next = format!("regatta agent answer {name} allow (or deny); it asks for: {}", asked.what);
+        question = Some(QuestionView::of(name.to_owned(), asked.clone()));
     }
+    let is_open = |on: &TaskId| around.unverified.contains(on);
+    let blocked_by = match &task.stage {
+        Stage::Backlog => task.dependencies.iter().copied().filter(is_open).collect(),
+        _ => Vec::new(),
+    };
     let wait = task.find_wait(around.of(task, queue_position, phase), &spans(project, task.agent()));
     Ok(TaskView {
         id: task.id,
@@ -392,6 +408,8 @@ async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskVie
         agent_id: task.agent().map(ToString::to_string),
         agent_state: task.agent_state(),
         dependencies: task.dependencies.iter().copied().collect(),
+        blocked_by,
+        run_id: task.run,
         criteria: task.criteria.iter().map(|criterion| claim(task, criterion)).collect(),
         rejection_count: task.rejection_count,
         sessions: task.sessions,
@@ -421,6 +439,7 @@ async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskVie
         parked: task.find_park().cloned(),
         spent: None,
         activity: None,
+        question,
         error: task.error.clone(),
         hidden: task.hidden,
         owner,

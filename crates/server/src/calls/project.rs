@@ -1,6 +1,7 @@
 //! Calls about the project as a whole: its engine, agents, questions, cost and health.
 
 use super::explain;
+use regatta_board::words::Clock;
 use regatta_engine::accounts::get_account;
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::session::{Grant, Scope, Spent};
@@ -53,6 +54,19 @@ pub(crate) async fn examine_all(project: &Project, is_fix: bool) -> Result<Vec<F
         mend(project, &mut findings).await.map_err(explain)?;
     }
     Ok(findings)
+}
+
+/// Returns the rows of all tasks.
+pub(crate) async fn rows(project: &Project) -> Result<Vec<TaskRow>, Problem> {
+    list_rows(project).await.map_err(explain)
+}
+
+/// Returns what was paid today, in millionths of a dollar; nothing if no agent says what it costs.
+pub(crate) async fn spent_today(project: &Project, clock: &Clock) -> Result<Option<u64>, Problem> {
+    let today = clock.now.to_zoned(clock.zone.clone()).date().to_string();
+    let days = find_cost(project, CostQuery::Days, None, None).await.map_err(explain)?;
+    let paid = days.lines.iter().filter(|line| line.name == today).map(|line| line.spent.cost_micros).sum();
+    Ok(Some(paid).filter(|paid| *paid > 0))
 }
 
 /// What is counted for Prometheus.

@@ -19,13 +19,13 @@ use crate::route::{Kind, Route};
 /// Returns every route.
 pub(crate) fn all() -> Vec<Route> {
     let pages = vec![
-        Route::get("/", "home", "Say that the board comes", page::home).needs(Needs::Page),
         Route::get("/open", "open", "Turn a one-time code into a cookie", page::open)
             .needs(Needs::Nothing)
             .takes("code", Kind::Text, "The one-time code"),
     ];
     let groups = [
         pages,
+        crate::pages::routes(),
         health::routes(),
         tasks::routes(),
         task_changes::routes(),

@@ -43,7 +43,7 @@ async fn a_code_becomes_a_cookie_once() {
     let cookie = ("cookie", cookie.split(';').next().unwrap());
     let home = served.plain("GET", "/", &[cookie], None);
     assert_eq!(home.status, 200);
-    assert!(home.body.contains("board comes"), "{home:?}");
+    assert!(home.body.contains("<main id=\"main\""), "{home:?}");
     assert_eq!(served.plain("GET", "/api/tasks", &[cookie], None).status, 200);
     let again = served.plain("GET", path, &[], None);
     assert_eq!(again.status, 401);

@@ -1,0 +1,283 @@
+//! The status line of a task: who has the next move, in words.
+//!
+//! A line is filled only when a person must act ([`Tone::You`], [`Tone::Stop`]); everything else continues by itself. There is
+//! exactly one line for a task, and it is the same on a card, in the inbox and on the task's page.
+
+use crate::words::{self, Clock};
+use regatta_engine::TaskView;
+use regatta_engine::core::machine::Column;
+use regatta_engine::core::{AgentState, Code, Failure, FailureClass, WaitsFor};
+use regatta_engine::runs::RunView;
+
+/// How a line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tone {
+    /// A person must act: filled.
+    You,
+    /// Something failed, and a person must act: filled.
+    Stop,
+    /// It continues at a time.
+    Clock,
+    /// It waits for other work.
+    Other,
+    /// An agent is at work.
+    Live,
+    /// Nobody has to do anything.
+    Rest,
+}
+
+impl Tone {
+    /// Returns the class of the line.
+    pub fn class(self) -> &'static str {
+        match self {
+            Tone::You => "ball you",
+            Tone::Stop => "ball stop",
+            Tone::Clock => "ball clock",
+            Tone::Live => "ball now",
+            Tone::Other | Tone::Rest => "ball",
+        }
+    }
+
+    /// Tells whether a person must act.
+    pub fn is_filled(self) -> bool {
+        matches!(self, Tone::You | Tone::Stop)
+    }
+}
+
+/// The status line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ball {
+    /// How it looks.
+    pub tone: Tone,
+    /// Its icon; a live line has a dot instead.
+    pub icon: &'static str,
+    /// What it says.
+    pub text: String,
+    /// What stands behind it as code.
+    pub code: Option<String>,
+    /// What follows the code.
+    pub rest: String,
+    /// What the person does, with the address where it is done.
+    pub action: Option<(&'static str, String)>,
+}
+
+impl Ball {
+    fn new(tone: Tone, icon: &'static str, text: impl Into<String>) -> Self {
+        Ball { tone, icon, text: text.into(), code: None, rest: String::new(), action: None }
+    }
+
+    fn code(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    fn rest(mut self, rest: impl Into<String>) -> Self {
+        self.rest = rest.into();
+        self
+    }
+
+    fn action(mut self, word: &'static str, address: String) -> Self {
+        self.action = Some((word, address));
+        self
+    }
+
+    /// Returns the whole line as plain text.
+    pub fn plain(&self) -> String {
+        let code = self.code.as_deref().unwrap_or_default();
+        let line = format!("{} {code}{}", self.text, self.rest);
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Returns the status line of a task; `run` is the run that drives it, if that is known.
+pub fn of(task: &TaskView, run: Option<&RunView>, clock: &Clock) -> Ball {
+    let page = format!("/tasks/{}", task.id);
+    match task.column {
+        Column::Backlog => in_backlog(task, page),
+        Column::InProgress => in_progress(task, run, clock, page),
+        Column::WaitingApproval => in_review(task, clock, page),
+        Column::Verified => verified(task, page),
+    }
+}
+
+fn in_backlog(task: &TaskView, page: String) -> Ball {
+    if let Some(error) = &task.error {
+        return stop(error, task, page);
+    }
+    if let Some(number) = task.queue_position {
+        return match task.waits_for {
+            WaitsFor::You => nobody_works(),
+            _ => Ball::new(Tone::Other, "queue", words::place(number)),
+        };
+    }
+    if !task.blocked_by.is_empty() {
+        return Ball::new(
+            Tone::Other,
+            "link",
+            format!("Waits for {} to be merged", words::tasks(&task.blocked_by)),
+        );
+    }
+    Ball::new(Tone::Rest, "person", "Not assigned yet")
+}
+
+fn in_progress(task: &TaskView, run: Option<&RunView>, clock: &Clock, page: String) -> Ball {
+    if let Some(question) = &task.question {
+        let text = words::one_line(&format!("Asks: {}", question.what), 80);
+        return Ball::new(Tone::You, "ask", text)
+            .action("Answer", format!("/inbox#question-{}", question.id));
+    }
+    if let Some(run) = run.filter(|run| run.owner == "you") {
+        return asks_of_run(run);
+    }
+    match task.phase {
+        "unattended" => nobody_works(),
+        "by_hand" => Ball::new(Tone::You, "person", "In your hands").action("Open", page),
+        "halted" => match &task.error {
+            Some(error) => stop(error, task, page),
+            None => Ball::new(Tone::Stop, "x", "The agent stopped before it was done").action("Open", page),
+        },
+        "parked" => parked(task, clock),
+        "running" => live(task),
+        "driven" => Ball::new(Tone::Other, "runs", run_line(task, run)),
+        "preparing" => Ball::new(Tone::Other, "fork", "Its worktree is being made"),
+        "starting" if task.agent_state == AgentState::Starting => {
+            Ball::new(Tone::Other, "play", "The agent is about to start")
+        }
+        "starting" => Ball::new(Tone::Other, "queue", "Waits for a free place"),
+        "stopping" => Ball::new(Tone::Other, "pause", "The agent is being stopped"),
+        "unwinding" => Ball::new(Tone::Other, "back", "Its worktree is being removed"),
+        "removing" => Ball::new(Tone::Other, "back", "Goes back to the backlog. The work is kept"),
+        other => Ball::new(Tone::Other, "clock", words::sentence(&other.replace('_', " "))),
+    }
+}
+
+fn asks_of_run(run: &RunView) -> Ball {
+    let address = format!("/inbox#run-{}", run.id);
+    match (&run.question, &run.error) {
+        (Some(_), _) => Ball::new(Tone::You, "ask", format!("Run {} asks you a question", run.id))
+            .action("Answer", address),
+        (None, Some(error)) => Ball::new(Tone::Stop, "x", format!("Run {}: {}", run.id, headline(error)))
+            .action("Open", format!("/runs/{}", run.id)),
+        (None, None) => Ball::new(Tone::You, "pause", format!("Run {} is paused", run.id))
+            .action("Open", format!("/runs/{}", run.id)),
+    }
+}
+
+fn run_line(task: &TaskView, run: Option<&RunView>) -> String {
+    match (run, task.run_id) {
+        (Some(run), _) => format!("Run {} is at {}", run.id, run.node),
+        (None, Some(run)) => format!("Run {run} works on it"),
+        (None, None) => "A run works on it".to_owned(),
+    }
+}
+
+fn parked(task: &TaskView, clock: &Clock) -> Ball {
+    let Some(park) = &task.parked else { return Ball::new(Tone::Clock, "clock", "Continues by itself") };
+    let at = clock.time(park.until);
+    let text = match park.class {
+        FailureClass::RateLimit => format!("Limited until {at}, then continues"),
+        FailureClass::Network => format!("Network lost, tries again at {at}"),
+        _ => format!("Tries again at {at}"),
+    };
+    Ball::new(Tone::Clock, "clock", text)
+}
+
+fn live(task: &TaskView) -> Ball {
+    let Some(activity) = &task.activity else { return Ball::new(Tone::Live, "", "At work") };
+    match (&activity.tool, &activity.about, &activity.file) {
+        (Some(_), Some(about), _) => Ball::new(Tone::Live, "", "Runs").code(words::one_line(about, 120)),
+        (Some(tool), None, _) => Ball::new(Tone::Live, "", "Uses").code(words::one_line(tool, 60)),
+        (None, _, Some(file)) => Ball::new(Tone::Live, "", "At work on").code(words::one_line(file, 120)),
+        (None, _, None) => Ball::new(Tone::Live, "", "At work"),
+    }
+}
+
+fn in_review(task: &TaskView, clock: &Clock, page: String) -> Ball {
+    let review = format!("{page}/review");
+    if let Some(error) = &task.error {
+        return stop(error, task, page);
+    }
+    match task.phase {
+        "unattended" => nobody_works(),
+        "recording" => Ball::new(Tone::Other, "read", "Its diff is being recorded"),
+        "pausing" => Ball::new(Tone::Other, "pause", "The agent is being paused"),
+        "checking" => Ball::new(Tone::Other, "term", "Checks run"),
+        "merging" => Ball::new(Tone::Other, "merge", "Is being merged"),
+        "stopping" | "removing" => {
+            Ball::new(Tone::Other, "back", "Goes back to the backlog. The work is kept")
+        }
+        _ if task.waits_for != WaitsFor::You => {
+            Ball::new(Tone::Other, "check", "About to be approved by rule")
+        }
+        _ => ready(task, clock, review),
+    }
+}
+
+fn ready(task: &TaskView, clock: &Clock, review: String) -> Ball {
+    let failed: Vec<&str> =
+        task.checks.iter().filter(|check| !check.passed).map(|check| check.name.as_str()).collect();
+    match (failed.as_slice(), task.overdue, task.until) {
+        ([], true, Some(until)) => {
+            Ball::new(Tone::You, "eye", format!("Ready for your review, overdue since {}", clock.time(until)))
+                .action("Review", review)
+        }
+        ([], ..) => Ball::new(Tone::You, "eye", "Ready for your review").action("Review", review),
+        ([one], ..) => Ball::new(Tone::Stop, "x", "Check").code(*one).rest(" fails").action("Review", review),
+        (more, ..) => {
+            Ball::new(Tone::Stop, "x", format!("{} checks fail", more.len())).action("Review", review)
+        }
+    }
+}
+
+fn verified(task: &TaskView, page: String) -> Ball {
+    if task.phase == "done" && task.owner == "you" && task.merge_commit.is_none() {
+        return Ball::new(Tone::Stop, "x", "Its worktree is still there").action("Open", page);
+    }
+    let by = match task.approver.as_deref() {
+        None => String::new(),
+        Some(name) if name.starts_with("policy ") => " by rule".to_owned(),
+        Some(name) => format!(" by {name}"),
+    };
+    let commit = task.merge_commit.as_deref().unwrap_or_default();
+    Ball::new(Tone::Rest, "merge", "Merged as").code(words::short(commit)).rest(by)
+}
+
+fn nobody_works() -> Ball {
+    Ball::new(Tone::Clock, "pause", "No engine works on it now")
+}
+
+/// Returns the line of an error, which leads to the page with what can be done about it.
+fn stop(error: &Failure, task: &TaskView, page: String) -> Ball {
+    let (icon, word) = match error.code {
+        Code::WorktreeMergeConflict | Code::CheckoutInTheWay => ("conflict", "Resolve"),
+        _ => ("x", "Open"),
+    };
+    let text = match (error.code, &task.target) {
+        (Code::WorktreeMergeConflict, Some(target)) => headline(error).replace("the target", target),
+        _ => headline(error),
+    };
+    Ball::new(Tone::Stop, icon, text).action(word, page)
+}
+
+/// Says in a few words what did not happen, and why.
+pub fn headline(error: &Failure) -> String {
+    let files = error.details.get("files").and_then(|files| files.as_array()).map_or(0, Vec::len) as u64;
+    let in_files = if files > 0 { format!(" in {}", words::count(files, "file")) } else { String::new() };
+    match error.code {
+        Code::WorktreeMergeConflict => format!("Conflicts with the target{in_files}"),
+        Code::CheckoutInTheWay => "Your own edits are in the way".to_owned(),
+        Code::WorktreeDirty => "Has changes that nobody reviewed".to_owned(),
+        Code::ApprovalStale => "The branch moved while it was approved".to_owned(),
+        Code::TaskNoDiff => "Finished without a change".to_owned(),
+        Code::WorktreeCreationFailed => "Its worktree could not be made".to_owned(),
+        Code::AgentNotFound => "Its agent is no longer set up".to_owned(),
+        Code::ChecksFailed => "Its checks fail".to_owned(),
+        Code::BudgetExceeded => "Its budget is used up".to_owned(),
+        Code::MaxIterationsExceeded => "Was tried as often as allowed".to_owned(),
+        _ => {
+            // The message says what failed, then why; the first half fits a line.
+            let what = error.message.split(": ").next().unwrap_or(&error.message);
+            words::sentence(&words::one_line(what, 90))
+        }
+    }
+}
