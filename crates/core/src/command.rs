@@ -3,6 +3,7 @@
 //! A payload is checked when it is made, and all bad fields are named at once. What was seen outside (a
 //! commit, a dirty file) is part of the command, because rules do not look at the world.
 
+use crate::comment::{Comment, check_comments, reason_for};
 use crate::machine::CommandKind;
 use crate::{
     AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, Findings,
@@ -223,6 +224,7 @@ pub struct Seen {
 pub struct Reject {
     pub(crate) reason: String,
     pub(crate) feedback: Option<String>,
+    pub(crate) comments: Vec<Comment>,
     pub(crate) agent: Option<AgentId>,
 }
 
@@ -461,10 +463,38 @@ impl Reassign {
 impl Reject {
     /// Checks and makes the payload.
     pub fn new(reason: String, feedback: Option<String>) -> Result<Self, Vec<FieldFault>> {
+        Reject::with_comments(Some(reason), feedback, Vec::new())
+    }
+
+    /// Checks and makes the payload of a rejection with comments, which need no other reason.
+    pub fn with_comments(
+        reason: Option<String>,
+        feedback: Option<String>,
+        comments: Vec<Comment>,
+    ) -> Result<Self, Vec<FieldFault>> {
         let mut faults = Faults::default();
+        let by_comments = Some(reason_for(&comments)).filter(|_| !comments.is_empty());
+        let reason = reason.or(by_comments).unwrap_or_default();
         faults.length("reason", &reason, 1, REJECT_REASON_CHARACTERS_MAX);
         faults.optional("feedback", feedback.as_deref(), REJECT_FEEDBACK_CHARACTERS_MAX);
-        faults.or(Reject { reason, feedback, agent: None })
+        let comments = check_comments(comments, &mut faults);
+        faults.or(Reject { reason, feedback, comments, agent: None })
+    }
+
+    /// Repeats a rejection from its text, which was checked when it was given.
+    pub fn as_recorded(reason: String, feedback: Option<String>) -> Self {
+        Reject { reason, feedback, comments: Vec::new(), agent: None }
+    }
+
+    /// Returns the comments.
+    pub fn comments(&self) -> &[Comment] {
+        &self.comments
+    }
+
+    /// Replaces the comments by themselves with the lines that they are about.
+    #[must_use]
+    pub fn quoting(self, comments: Vec<Comment>) -> Self {
+        Reject { comments, ..self }
     }
 
     /// Sends the work to this agent and not to the one that did it.

@@ -4,9 +4,9 @@
 //! are contracts (`task:assigned`), and so are the camel-case fields.
 
 use crate::{
-    Actor, AgentId, Approval, Code, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure, FailureClass,
-    Filed, Findings, Handover, InputNote, Lacks, MovedRef, Origin, PrdSlug, Priority, ProgressNote, RunId,
-    Salvage, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, Code, Comment, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure,
+    FailureClass, Filed, Findings, Handover, InputNote, Lacks, MovedRef, Origin, PrdSlug, Priority,
+    ProgressNote, RunId, Salvage, Settings, Splice, TaskId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -242,6 +242,8 @@ pub enum Event {
         rejection_count: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_id: Option<AgentId>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        comments: Vec<Comment>,
     },
     #[serde(rename = "agent:resumed")]
     AgentResumed { task_id: TaskId, agent_id: AgentId, session: u32, feedback: String },
@@ -642,7 +644,7 @@ mod tests {
             {"type":"worktree:merge:failed","taskId":7,"files":["a.txt"],"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:approved","taskId":7,"approver":"local"}
             {"type":"approval:rejected","taskId":7,"reason":"because"}
-            {"type":"task:rejected","taskId":7,"reason":"because","feedback":"More","rejectionCount":1,"agentId":"beta"}
+            {"type":"task:rejected","taskId":7,"reason":"because","feedback":"More","rejectionCount":1,"agentId":"beta","comments":[{"path":"src/a.rs","side":"old","line":12,"endLine":14,"text":"Why?","quote":"let a = 1;"},{"part":"output","side":"new","text":"Say more"}]}
             {"type":"agent:resumed","taskId":7,"agentId":"alpha","session":2,"feedback":"because"}
             {"type":"agent:resume:failed","taskId":7,"agentId":"alpha","session":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"},"rejectionCount":0}
             {"type":"agent:parked","taskId":7,"agentId":"alpha","session":2,"class":"rate_limit","attempt":1,"until":"2026-01-01T00:00:00Z","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}

@@ -11,6 +11,7 @@ mod any_event;
 mod assignments;
 mod code;
 mod command;
+mod comment;
 mod decide;
 pub mod document;
 mod effect;
@@ -47,6 +48,7 @@ pub use command::{
     Approve, Assign, Assignee, Cancel, Command, Complete, Create, Depend, Feedback, FieldFault, Outcome,
     Reassign, Refused, Reject, Revise, RunEnd, Seen, SessionEnd, SessionFailure, Start, Take, is_title,
 };
+pub use comment::{COMMENTS_MAX, Comment, Part, Side, render_comments};
 pub use decide::{Answer, Decision, Situation, decide};
 pub use effect::{Asker, Effect, Resume, effects};
 pub use event::{CheckoutNote, Event, Fact};

@@ -63,6 +63,8 @@ pub use transfer::{Imported, MissingWork, import_state};
 pub use view::diff::{DiffView, FileView, UncommittedView, show_diff};
 pub use view::document_view::{EpicView, MemberView, PrdView, list_epics, list_prds, show_epic, show_prd};
 pub use view::question::QuestionView;
+pub use view::rejections::{RejectionView, list_rejections};
+pub use view::review::{ReadablePatch, ReviewView, read_patch, read_text, show_review};
 pub use view::session_log::{ActivityView, SessionEnd, SessionLog, find_session_log, list_session_logs};
 pub use view::task::{
     AgentView, CriterionView, QueuedView, TaskView, is_left_alone, list_agents, list_tasks, show_task,

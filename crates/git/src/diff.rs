@@ -179,20 +179,20 @@ impl Repository {
 
     /// Returns the patch from one commit to another, cut at a number of bytes.
     pub async fn patch(&self, base: &CommitId, head: &CommitId, bytes_max: usize) -> Result<Patch, Error> {
-        let mut patch = Patch { text: Vec::new(), is_truncated: false };
-        let streamed = self
-            .patch_of(base, head)
-            .stream(|chunk| {
-                let room = bytes_max - patch.text.len();
-                patch.text.extend_from_slice(&chunk[..chunk.len().min(room)]);
-                patch.is_truncated = chunk.len() > room;
-                if patch.is_truncated { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })
-            .await?;
-        if !patch.is_truncated && streamed.code != Some(0) {
-            return Err(streamed.into_error());
-        }
-        Ok(patch)
+        collect(self.patch_of(base, head), bytes_max).await
+    }
+
+    /// Returns the patch as people read it, with renames and copies found, cut at a number of bytes.
+    ///
+    /// It is for showing only: what counts as a rename depends on limits, so it has no digest.
+    pub async fn patch_for_reading(
+        &self,
+        base: &CommitId,
+        head: &CommitId,
+        bytes_max: usize,
+    ) -> Result<Patch, Error> {
+        let renames = ["--find-renames=50%", "-l400"];
+        collect(self.patch_of(base, head).args(renames), bytes_max).await
     }
 
     fn patch_of(&self, base: &CommitId, head: &CommitId) -> Git {
@@ -203,6 +203,23 @@ impl Repository {
         // With neither files nor an index in view, git finds no attributes.
         self.git().env("GIT_INDEX_FILE", self.no_index()).args(OPTIONS)
     }
+}
+
+/// Keeps the patch that a call prints, cut at a number of bytes.
+async fn collect(git: Git, bytes_max: usize) -> Result<Patch, Error> {
+    let mut patch = Patch { text: Vec::new(), is_truncated: false };
+    let streamed = git
+        .stream(|chunk| {
+            let room = bytes_max - patch.text.len();
+            patch.text.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            patch.is_truncated = chunk.len() > room;
+            if patch.is_truncated { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .await?;
+    if !patch.is_truncated && streamed.code != Some(0) {
+        return Err(streamed.into_error());
+    }
+    Ok(patch)
 }
 
 /// Reads `--raw --numstat -z`: first `:… X\0path\0` for every file, then `added\tremoved\tpath\0` for every file.

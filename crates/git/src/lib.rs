@@ -10,6 +10,7 @@ mod bundle;
 mod change;
 mod checkout;
 mod command;
+mod content;
 mod diff;
 mod discover;
 mod entry;
@@ -39,6 +40,7 @@ mod worktree;
 
 pub use change::StatusEntry;
 pub use checkout::{Obstacle, Reason};
+pub use content::Content;
 pub use diff::{ChangeKind, Diff, FileChange, Patch, Uncommitted};
 pub use discover::{Discovered, discover};
 pub use entry::{EntryChange, TreeEntry};

@@ -24,6 +24,38 @@ pub struct TaskAnswer {
     /// What the last entry of the progress log says comes next.
     pub next: Option<String>,
     pub rejection_count: u32,
+    /// What the reviewer said of the last change, until the next one is submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewAnswer>,
+}
+
+/// What a reviewer said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the fields say it")]
+pub struct ReviewAnswer {
+    pub reason: String,
+    pub feedback: Option<String>,
+    pub comments: Vec<CommentAnswer>,
+}
+
+/// A comment on a file or its lines, or on the plan or output of the task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the fields say it")]
+pub struct CommentAnswer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// `plan` or `output`, if it is about no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<&'static str>,
+    /// `new`, or `old` when the lines are those before the change.
+    pub side: &'static str,
+    pub line: Option<u32>,
+    pub end_line: Option<u32>,
+    pub text: String,
+    /// The lines as they were.
+    pub quote: Option<String>,
 }
 
 /// A criterion: the claim, and whether the engine has seen that it holds.

@@ -17,8 +17,9 @@ mod tool;
 mod tools;
 
 pub use answer::{
-    BudgetLeft, CriterionAnswer, EvidenceAnswer, InputAnswer, InputsAnswer, MessageAnswer, MessagesAnswer,
-    OutputAnswer, ProgressAnswer, ResultAnswer, SentAnswer, Signal, SignalsAnswer, TaskAnswer,
+    BudgetLeft, CommentAnswer, CriterionAnswer, EvidenceAnswer, InputAnswer, InputsAnswer, MessageAnswer,
+    MessagesAnswer, OutputAnswer, ProgressAnswer, ResultAnswer, ReviewAnswer, SentAnswer, Signal,
+    SignalsAnswer, TaskAnswer,
 };
 pub use argument::{
     AppendProgress, ReadEpic, ReadInputs, ReadMessages, ReadPrd, SendMessage, SubmitResult, TickCriterion,

@@ -84,6 +84,24 @@ fn a_rejection_reaches_the_agent() {
 }
 
 #[test]
+fn comments_reach_the_agent_with_the_lines_they_are_about() {
+    let project = with_shell(
+        "cat > ../../../prompt-$REGATTA_SESSION_NUMBER.txt; printf 'one\\ntwo\\nthree\\n' > a.txt; date +%N > b.txt",
+        "",
+    );
+    add_and_assign(&project, "Count", "shell");
+    let reject =
+        ["task", "reject", "1", "--comment", "a.txt:2-3: Write numbers.", "--comment", "plan: Up to ten."];
+    let shown = project.json(&reject);
+    assert_eq!(shown["rejectionCount"], 1, "{shown}");
+    let prompt = std::fs::read_to_string(project.path().join("prompt-2.txt")).expect("it is there");
+    let expected = "Reason: See the 2 comments.\n\n## Comments of the reviewer\n\nAnswer each of them by your work. Line numbers \
+                    are those of the rejected change.\n\n1. a.txt:2-3\n\n   > two\n   > three\n\n   Write numbers.\n\n2. the \
+                    plan\n\n   Up to ten.\n";
+    assert!(prompt.contains(expected), "{prompt}");
+}
+
+#[test]
 fn the_environment_of_an_agent_is_an_allow_list() {
     let mut project =
         with_shell("env | cut -d= -f1 | sort > names.txt; echo $WANTED >> names.txt", "env = [\"WANTED\"]");

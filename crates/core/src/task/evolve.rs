@@ -518,21 +518,22 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
             }
             (Phase::Ready, ErrorChange::Keep)
         }
-        (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, agent_id, .. }) => {
+        (Phase::Ready, Event::TaskRejected { rejection_count, reason, feedback, agent_id, comments, .. }) => {
             task.rejection_count = *rejection_count;
             task.row = Row::default();
-            task.review_note = Some(ReviewNote { reason: reason.clone(), feedback: feedback.clone() });
+            let (reason, feedback, comments) = (reason.clone(), feedback.clone(), comments.clone());
+            let review_note = task.review_note.insert(ReviewNote { reason, feedback, comments });
             if task.run.is_some() {
-                let words = [Some(reason.clone()), feedback.clone()];
-                return handed_back(*review, words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
+                return handed_back(*review, review_note.as_text());
             }
+            let reason = review_note.reason.clone();
             let agent = agent_id.clone().or_else(|| review.agent.clone());
             if agent.is_none() {
                 let work = Work { agent: None, worktree: review.worktree, phase: WorkPhase::ByHand };
                 return Ok((Stage::InProgress(Box::new(work)), ErrorChange::Clear));
             }
             task.sessions += 1;
-            return rejected(task.sessions, agent, reason.clone(), *review);
+            return rejected(task.sessions, agent, reason, *review);
         }
         (
             Phase::Recording | Phase::Pausing | Phase::Checking | Phase::Ready,

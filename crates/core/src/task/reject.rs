@@ -15,6 +15,7 @@ pub(crate) fn reject(task: &Task, reject: &Reject) -> Vec<Event> {
             feedback: reject.feedback.clone(),
             rejection_count: task.rejection_count + 1,
             agent_id: reject.agent.clone(),
+            comments: reject.comments.clone(),
         },
     ]
 }

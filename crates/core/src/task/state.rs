@@ -6,8 +6,8 @@ use super::Findings;
 use super::Handover;
 use crate::machine::Column;
 use crate::{
-    AgentId, AgentState, Approval, Code, CommitId, EpicId, FailureClass, InputNote, PrdSlug, Problem,
-    ProgressNote, RunId, TaskId,
+    AgentId, AgentState, Approval, Code, Comment, CommitId, EpicId, FailureClass, InputNote, PrdSlug,
+    Problem, ProgressNote, RunId, TaskId, render_comments,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -208,6 +208,9 @@ pub struct ReviewNote {
     pub reason: String,
     /// What to do about it.
     pub feedback: Option<String>,
+    /// What the reviewer wrote to lines of the diff.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<Comment>,
 }
 
 /// A rejected review: what to tell the agent, and where to return if it cannot be resumed.
@@ -442,6 +445,15 @@ pub struct Failure {
     /// What a program may want to know.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
+}
+
+impl ReviewNote {
+    /// Returns all of it as one text.
+    pub fn as_text(&self) -> String {
+        let comments = Some(render_comments(&self.comments)).filter(|comments| !comments.is_empty());
+        let words = [Some(self.reason.clone()), self.feedback.clone(), comments];
+        words.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+    }
 }
 
 impl Row {

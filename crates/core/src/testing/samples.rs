@@ -2,9 +2,10 @@
 
 use crate::session::Budget;
 use crate::{
-    Actor, AgentId, Approval, CheckoutNote, Code, CommitId, Complete, CriterionNote, Diff, EpicId, Event,
-    Evidence, Failure, FailureClass, Filed, Finding, Findings, InputNote, Lacks, MovedRef, Origin, Priority,
-    Problem, ProgressNote, Retries, RunId, Salvage, SessionFailure, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, CheckoutNote, Code, Comment, CommitId, Complete, CriterionNote, Diff, EpicId,
+    Event, Evidence, Failure, FailureClass, Filed, Finding, Findings, InputNote, Lacks, MovedRef, Origin,
+    Part, Priority, Problem, ProgressNote, Retries, RunId, Salvage, SessionFailure, Settings, Side, Splice,
+    TaskId,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,6 +195,18 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             feedback: Some("More".into()),
             rejection_count: 1,
             agent_id: Some(agent("beta")),
+            comments: vec![
+                Comment {
+                    path: Some("src/a.rs".into()),
+                    side: Side::Old,
+                    line: Some(12),
+                    end_line: Some(14),
+                    text: "Why?".into(),
+                    quote: Some("let a = 1;".into()),
+                    ..Comment::default()
+                },
+                Comment { part: Some(Part::Output), text: "Say more".into(), ..Comment::default() },
+            ],
         },
         Event::AgentResumed { task_id, agent_id: agent_id.clone(), session, feedback: reason.clone() },
         Event::AgentResumeFailed {

@@ -12,6 +12,7 @@ pub mod orders;
 pub(crate) mod questions;
 #[cfg(test)]
 pub(crate) mod races;
+pub(crate) mod rejecting;
 pub(crate) mod request;
 pub(crate) mod revision;
 pub(crate) mod round;

@@ -14,8 +14,8 @@ use crate::core::document::Catalogue;
 use crate::core::machine::{Column, CommandKind};
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Assignee, Assignments, Cancel, Code, Command, Complete, Create,
-    Depend, Feedback, FieldFault, FileChange, FileText, Outcome, Plan, Priority, Reassign, Refusal, Reject,
-    Revise, Settings, Situation, Take, Task, TaskId, decide,
+    Depend, Feedback, FieldFault, FileChange, FileText, Outcome, Plan, Priority, Reassign, Refusal, Revise,
+    Settings, Situation, Take, Task, TaskId, decide,
 };
 use crate::error::Error;
 use crate::log;
@@ -30,6 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 // What a command reads first, and its result in git's terms, is re-exported beside the commands.
+pub use crate::commands::rejecting::{Rejecting, reject, reject_with};
 pub(crate) use crate::commands::seen::{empty_diff, find_review, find_work, see_start, see_work};
 pub(crate) use crate::view::work_diff::{commit_work, commit_work_as, find_base};
 pub(crate) use crate::worktree::git_names::{author_of, branch_of, from_git, ourselves, to_git};
@@ -190,33 +191,6 @@ pub async fn approve(
     approve_as(project, order, approval).await
 }
 
-/// Sends the work of a task back.
-pub async fn reject(
-    project: &Project,
-    caller: &Caller,
-    task: TaskId,
-    reason: String,
-    feedback: Option<String>,
-) -> Result<Given, Error> {
-    reject_to(project, caller, task, reason, feedback, None).await
-}
-
-/// Sends the work of a task back, to another agent if one is named.
-pub async fn reject_to(
-    project: &Project,
-    caller: &Caller,
-    task: TaskId,
-    reason: String,
-    feedback: Option<String>,
-    agent: Option<AgentId>,
-) -> Result<Given, Error> {
-    let request =
-        Request::Reject { task, reason: &reason, feedback: feedback.as_deref(), agent: agent.as_ref() };
-    let order = Order::of(caller, task, &request);
-    let reject = Reject::new(reason, feedback).map_err(invalid)?.handed_to(agent);
-    give(project, order, Command::Reject(reject)).await
-}
-
 /// Continues a task whose session broke off.
 pub async fn resume(
     project: &Project,
@@ -292,7 +266,7 @@ impl<'a> Order<'a> {
         Order { task, actor, key: None, settle: Vec::new(), fence: None, settings: None, beside: None }
     }
 
-    fn of(caller: &'a Caller, task: TaskId, request: &Request<'_>) -> Self {
+    pub(crate) fn of(caller: &'a Caller, task: TaskId, request: &Request<'_>) -> Self {
         Order { key: round::key(caller, request), ..Order::new(Some(task), &caller.actor) }
     }
 }

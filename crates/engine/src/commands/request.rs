@@ -3,7 +3,7 @@
 //! The names in its JSON must stay when a field or a type is renamed: a command that is repeated after an update has
 //! to be recognized. What was seen on the way (heads, dirty files, the step of a question) is not part of a request.
 
-use crate::core::{AgentId, Assignee, Create, Depend, PrdSlug, Priority, Revise, RunId, TaskId};
+use crate::core::{AgentId, Assignee, Comment, Create, Depend, PrdSlug, Priority, Revise, RunId, TaskId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,27 +11,94 @@ use serde_json::Value;
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "command", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum Request<'a> {
-    Create { create: &'a Create },
-    Depend { task: TaskId, depend: &'a Depend },
-    Assign { task: TaskId, to: &'a Assignee, priority: Option<Priority>, may_queue: bool },
-    Dequeue { task: TaskId },
-    Take { task: TaskId, priority: Option<Priority> },
-    Complete { task: TaskId },
-    Submit { task: TaskId },
-    Reassign { task: TaskId, to: Option<&'a AgentId>, stop: bool, feedback: Option<&'a str> },
-    Edit { task: TaskId, revise: &'a Revise },
-    Delete { task: TaskId },
-    Hide { task: TaskId, hidden: bool },
-    Approve { task: TaskId, feedback: Option<&'a str>, head: Option<&'a str>, anyway: bool },
-    Reject { task: TaskId, reason: &'a str, feedback: Option<&'a str>, agent: Option<&'a AgentId> },
-    Resume { task: TaskId, feedback: Option<&'a str> },
-    Cancel { task: TaskId, reason: Option<&'a str> },
-    StartRuns { runs: Vec<StartRun<'a>> },
-    PauseRun { run: RunId },
-    ResumeRun { run: RunId },
-    StopRun { run: RunId, reason: Option<&'a str> },
-    AnswerRun { run: RunId, approved: bool, text: &'a str },
-    ForkRun { run: RunId, step: Option<u64>, workflow: Option<String> },
+    Create {
+        create: &'a Create,
+    },
+    Depend {
+        task: TaskId,
+        depend: &'a Depend,
+    },
+    Assign {
+        task: TaskId,
+        to: &'a Assignee,
+        priority: Option<Priority>,
+        may_queue: bool,
+    },
+    Dequeue {
+        task: TaskId,
+    },
+    Take {
+        task: TaskId,
+        priority: Option<Priority>,
+    },
+    Complete {
+        task: TaskId,
+    },
+    Submit {
+        task: TaskId,
+    },
+    Reassign {
+        task: TaskId,
+        to: Option<&'a AgentId>,
+        stop: bool,
+        feedback: Option<&'a str>,
+    },
+    Edit {
+        task: TaskId,
+        revise: &'a Revise,
+    },
+    Delete {
+        task: TaskId,
+    },
+    Hide {
+        task: TaskId,
+        hidden: bool,
+    },
+    Approve {
+        task: TaskId,
+        feedback: Option<&'a str>,
+        head: Option<&'a str>,
+        anyway: bool,
+    },
+    Reject {
+        task: TaskId,
+        reason: Option<&'a str>,
+        feedback: Option<&'a str>,
+        agent: Option<&'a AgentId>,
+        #[serde(skip_serializing_if = "<[Comment]>::is_empty")]
+        comments: &'a [Comment],
+    },
+    Resume {
+        task: TaskId,
+        feedback: Option<&'a str>,
+    },
+    Cancel {
+        task: TaskId,
+        reason: Option<&'a str>,
+    },
+    StartRuns {
+        runs: Vec<StartRun<'a>>,
+    },
+    PauseRun {
+        run: RunId,
+    },
+    ResumeRun {
+        run: RunId,
+    },
+    StopRun {
+        run: RunId,
+        reason: Option<&'a str>,
+    },
+    AnswerRun {
+        run: RunId,
+        approved: bool,
+        text: &'a str,
+    },
+    ForkRun {
+        run: RunId,
+        step: Option<u64>,
+        workflow: Option<String>,
+    },
 }
 
 /// A run that is to be started; its workflow is named as it was asked for, whatever its files say.
@@ -66,6 +133,8 @@ mod tests {
         let depend = Depend { add: BTreeSet::from([task]), remove: BTreeSet::new() };
         let (to, any) = (Assignee::Agent(agent.clone()), Assignee::Any);
         let unfiled = Revise { epic: Some(None), ..Revise::default() };
+        let (path, text) = (Some("a.rs".to_owned()), "T".to_owned());
+        let comment = Comment { path, line: Some(2), text, ..Comment::default() };
         let input = serde_json::json!({ "a": 1 });
         let start =
             StartRun { workflow: "speckit".to_owned(), level: None, prd: None, input: &input, board: true };
@@ -83,7 +152,8 @@ mod tests {
             Request::Delete { task },
             Request::Hide { task, hidden: true },
             Request::Approve { task, feedback: None, head: Some("abcdef0"), anyway: false },
-            Request::Reject { task, reason: "R", feedback: None, agent: Some(&agent) },
+            Request::Reject { task, reason: Some("R"), feedback: None, agent: Some(&agent), comments: &[] },
+            Request::Reject { task, reason: None, feedback: None, agent: None, comments: &[comment] },
             Request::Resume { task, feedback: Some("F") },
             Request::Cancel { task, reason: None },
             Request::StartRuns { runs: vec![start] },
@@ -110,6 +180,7 @@ mod tests {
             r#"{"command":"hide","task":1,"hidden":true}"#,
             r#"{"command":"approve","task":1,"feedback":null,"head":"abcdef0","anyway":false}"#,
             r#"{"command":"reject","task":1,"reason":"R","feedback":null,"agent":"worker"}"#,
+            r#"{"command":"reject","task":1,"reason":null,"feedback":null,"agent":null,"comments":[{"path":"a.rs","side":"new","line":2,"text":"T"}]}"#,
             r#"{"command":"resume","task":1,"feedback":"F"}"#,
             r#"{"command":"cancel","task":1,"reason":null}"#,
             r#"{"command":"startRuns","runs":[{"workflow":"speckit","level":null,"prd":null,"input":{"a":1},"board":true}]}"#,

@@ -8,7 +8,7 @@ use crate::commands::orders::Caller;
 use crate::commands::run_orders::{answer, get_run, load_facts, stop};
 use crate::core;
 use crate::core::run::{Event, Phase, Run};
-use crate::core::{Code, Fact, TaskId};
+use crate::core::{Code, Fact, ReviewNote, TaskId};
 use crate::error::Error;
 use crate::log;
 use crate::log::NO_SNAPSHOT;
@@ -183,9 +183,8 @@ async fn find_last_decision(
         }
         match fact.event {
             core::Event::TaskApproved { .. } => last = Some(merged(step)),
-            core::Event::TaskRejected { reason, feedback: None, .. } => last = Some(sent_back(step, &reason)),
-            core::Event::TaskRejected { reason, feedback: Some(more), .. } => {
-                last = Some(sent_back(step, &format!("{reason}\n\n{more}")));
+            core::Event::TaskRejected { reason, feedback, comments, .. } => {
+                last = Some(sent_back(step, &ReviewNote { reason, feedback, comments }.as_text()));
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! The prompt that an agent gets at the start of a session.
 
-use crate::core::{Resume, Settings, Task};
+use crate::core::{Resume, Settings, Task, render_comments};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) fn render(
             let _ = writeln!(text, "- [{mark}] {}", criterion.text);
         }
     }
-    text.push_str(&resume.map_or_else(String::new, render_resume));
+    text.push_str(&resume.map_or_else(String::new, |resume| render_resume(task, resume)));
     let _ = write!(
         text,
         "\n## How to work\n\n\
@@ -38,7 +38,7 @@ pub(crate) fn render(
 }
 
 /// What came before this session, if it continues the work of another.
-fn render_resume(resume: &Resume) -> String {
+fn render_resume(task: &Task, resume: &Resume) -> String {
     let mut text = String::new();
     if let Some(reason) = &resume.reason {
         let _ = write!(text, "\n## Your last change was rejected\n\nReason: {reason}\n");
@@ -58,6 +58,14 @@ fn render_resume(resume: &Resume) -> String {
     }
     if let Some(feedback) = &resume.feedback {
         let _ = write!(text, "\n{}\n", feedback.trim_end());
+    }
+    if let Some(note) = task.review_note.as_ref().filter(|note| !note.comments.is_empty()) {
+        let _ = write!(
+            text,
+            "\n## Comments of the reviewer\n\nAnswer each of them by your work. Line numbers are those of the rejected \
+             change.\n\n{}",
+            render_comments(&note.comments)
+        );
     }
     text
 }

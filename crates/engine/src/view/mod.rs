@@ -8,6 +8,8 @@ pub(crate) mod document_view;
 pub(crate) mod next_move;
 pub(crate) mod question;
 pub mod reading;
+pub(crate) mod rejections;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod session_log;
 pub(crate) mod steps;

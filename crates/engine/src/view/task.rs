@@ -24,6 +24,7 @@ use crate::session::sandbox;
 use crate::task_files;
 use crate::task_files::file_size::{self, FileSize};
 use crate::view::question::QuestionView;
+use crate::view::rejections::{RejectionView, list_rejections};
 use crate::view::session_log::{self, ActivityView};
 use jiff::{SignedDuration, Timestamp};
 use regatta_agents::Limits;
@@ -95,6 +96,9 @@ pub struct TaskView {
     /// What its session waits for a person to allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionView>,
+    /// What reviewers said who sent it back; only set when a task is requested with its file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rejections: Vec<RejectionView>,
     pub error: Option<Failure>,
     pub hidden: bool,
     pub owner: String,
@@ -202,7 +206,9 @@ pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<Task
         _ => None,
     };
     let spent = Some(spent).filter(|spent| spent.sessions > 0);
-    Ok(TaskView { state_file_size, sandbox, spent, activity, ..view })
+    let rejections =
+        if view.rejection_count > 0 { list_rejections(project, task).await? } else { Vec::new() };
+    Ok(TaskView { state_file_size, sandbox, spent, activity, rejections, ..view })
 }
 
 /// Tells whether the log has a command for the task that nobody carries out, such as that of an interrupted
@@ -440,6 +446,7 @@ async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskVie
         spent: None,
         activity: None,
         question,
+        rejections: Vec::new(),
         error: task.error.clone(),
         hidden: task.hidden,
         owner,

@@ -53,6 +53,7 @@ impl SampleTools {
             role: None,
             progress_entries: 0,
             next: None,
+            review: None,
             rejection_count: 0,
         }
     }

@@ -5,7 +5,7 @@ use regatta_engine::core::{
     AgentId, Assignee, Create, Depend, EpicId, PrdSlug, Priority, Problem, Revise, TaskId, WaitsFor,
 };
 use regatta_engine::edits::Progress;
-use regatta_engine::orders::{self, Approving, Caller};
+use regatta_engine::orders::{self, Approving, Caller, Rejecting};
 use regatta_engine::{
     BranchName, Brought, DiffView, Filter, Listed, Project, SessionLog, TaskView, bring_back, edits,
     list_salvages, list_session_logs, list_task_page, reading, show_diff, show_task, show_task_with_file,
@@ -168,11 +168,9 @@ pub(crate) async fn reject(
     project: &Project,
     caller: &Caller,
     task: TaskId,
-    reason: String,
-    feedback: Option<String>,
-    agent: Option<AgentId>,
+    rejecting: Rejecting,
 ) -> Result<(), Problem> {
-    orders::reject_to(project, caller, task, reason, feedback, agent).await.map(drop).map_err(explain)
+    orders::reject_with(project, caller, task, rejecting).await.map(drop).map_err(explain)
 }
 
 pub(crate) async fn resume(

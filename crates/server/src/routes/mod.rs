@@ -1,5 +1,6 @@
 //! The table of routes, one file per group.
 
+mod comment;
 mod documents;
 mod events;
 mod health;

@@ -1,6 +1,7 @@
 //! Changing tasks: the five commands and the verbs beside them.
 
 use super::Awaited as _;
+use super::comment::Comment;
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::calls;
@@ -10,7 +11,7 @@ use crate::waiting::Wait;
 use http::{Method, StatusCode, header};
 use regatta_engine::Versioned;
 use regatta_engine::core::{AgentId, EpicId, PrdSlug, Priority, Problem, Revise, TaskId};
-use regatta_engine::orders::Approving;
+use regatta_engine::orders::{Approving, Rejecting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -212,9 +213,14 @@ struct Approve {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Reject {
-    reason: String,
+    /// Why; may be left out if there are comments.
+    #[serde(default)]
+    reason: Option<String>,
     #[serde(default)]
     feedback: Option<String>,
+    /// What you say of single lines; at most 200.
+    #[serde(default)]
+    comments: Vec<Comment>,
     /// Another agent to continue with.
     #[serde(default)]
     agent_id: Option<String>,
@@ -364,7 +370,9 @@ async fn approve(call: Call) -> Result<Answer, Problem> {
 async fn reject(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Reject) = (checked(&call).await?, call.body()?);
     let agent = body.agent_id.as_deref().map(agent).transpose()?;
-    calls::tasks::reject(&call.app.project, &call.caller(), task, body.reason, body.feedback, agent).await?;
+    let comments = body.comments.into_iter().map(Into::into).collect();
+    let rejecting = Rejecting { reason: body.reason, feedback: body.feedback, comments, agent };
+    calls::tasks::reject(&call.app.project, &call.caller(), task, rejecting).await?;
     settled(&call, task).await
 }
 

@@ -37,6 +37,45 @@ async fn a_task_goes_from_the_backlog_to_the_branch() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_sent_back_with_comments_on_lines() {
+    let served = Served::start().await;
+    served.post("/api/tasks", &json!({ "title": "one", "description": "Write it.\nTest it." }));
+    served.post("/api/tasks/1/assign", &json!({ "agentId": "worker" }));
+    let waits = || served.get("/api/tasks/1").json()["waitsFor"] == "you";
+    regatta_testkit::wait::until("the task waits for approval", waits);
+    let seq = served.get("/healthz").json()["seq"].clone();
+    let bad = json!([
+        { "path": "task-1.txt", "line": 99, "text": "x" },
+        { "path": "never.txt", "line": 1, "text": "x" },
+        { "path": "../secret", "line": 1, "text": "x" },
+    ]);
+    let refused = served.post("/api/tasks/1/reject", &json!({ "comments": bad }));
+    assert_eq!((refused.status, refused.code().as_str()), (422, "VALIDATION_ERROR"));
+    let said = refused.json()["error"].to_string();
+    assert!(said.contains("number 3: `path` must be relative"), "{said}");
+    let two = json!([bad[0], bad[1]]);
+    let said = served.post("/api/tasks/1/reject", &json!({ "comments": two })).json()["error"].to_string();
+    assert!(
+        said.contains("number 1: `line` is 99") && said.contains("number 2: `path` names never.txt"),
+        "{said}"
+    );
+    assert_eq!(served.get("/healthz").json()["seq"], seq, "nothing changed");
+    let comments = json!([
+        { "path": "task-1.txt", "line": 1, "endLine": 7, "text": "Say more." },
+        { "part": "plan", "line": 2, "text": "Is that all?" },
+        { "path": "task-1.txt", "text": "A better name?" },
+    ]);
+    let sent = served.post("/api/tasks/1/reject", &json!({ "comments": comments }));
+    assert!(matches!(sent.status, 200 | 202), "{sent:?}");
+    let rejection = served.get("/api/tasks/1").json()["rejections"][0].clone();
+    assert_eq!((&rejection["number"], &rejection["reason"]), (&json!(1), &json!("See the 3 comments.")));
+    let kept = &rejection["comments"];
+    assert_eq!((&kept[0]["endLine"], &kept[1]["quote"]), (&json!(1), &json!("Test it.")), "{kept}");
+    assert!(kept[0]["quote"].as_str().is_some_and(|quote| !quote.is_empty()), "{kept}");
+    served.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_key_makes_a_change_happen_once() {
     let served = Served::start().await;
     let key = [("idempotency-key", "order 7")];

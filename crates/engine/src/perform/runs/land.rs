@@ -4,6 +4,7 @@
 //! repetition after a crash finds the same.
 
 use crate::commands::orders::{self, Caller, Order};
+use crate::commands::rejecting;
 use crate::commands::round;
 use crate::commands::run_orders::get_run;
 use crate::core::run::{Command, Phase};
@@ -59,12 +60,7 @@ async fn go_on(work: &Work, run: RunId, task: &Task) -> Result<bool, Error> {
     }
     let Some(decision) = decision.filter(|decision| !decision.approved) else { return Ok(false) };
     let caller = Caller { actor: Actor::Engine, command_id: None };
-    // Split as it was given: the two are joined by an empty line when they are passed on.
-    let (reason, feedback) = match decision.reason.split_once("\n\n") {
-        Some((reason, feedback)) => (reason.to_owned(), Some(feedback.to_owned())),
-        None => (decision.reason, None),
-    };
-    orders::reject(project, &caller, task.id, reason, feedback).await.map(|_| true)
+    rejecting::repeat(project, &caller, task.id, decision.reason).await.map(|_| true)
 }
 
 /// What is known of the run that waits.

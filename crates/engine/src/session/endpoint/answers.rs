@@ -1,12 +1,14 @@
 //! Converts the engine's types to those of the endpoint.
 
 use crate::commands::messages::MessageView;
-use crate::core::{Code, Problem, Task};
+use crate::core::{Code, Comment, Part, Problem, ReviewNote, Task};
 use crate::error::Error;
 use crate::project::Project;
 use crate::session::endpoint::Subject;
 use crate::task_files;
-use regatta_mcp::{CriterionAnswer, EvidenceAnswer, Fault, MessageAnswer, Refused, TaskAnswer};
+use regatta_mcp::{
+    CommentAnswer, CriterionAnswer, EvidenceAnswer, Fault, MessageAnswer, Refused, ReviewAnswer, TaskAnswer,
+};
 
 /// Returns an error as an agent reads it.
 pub(crate) fn fault_of(error: &Error) -> Fault {
@@ -103,6 +105,24 @@ pub(crate) fn task_answer(project: &Project, subject: &Subject, task: &Task) -> 
         progress_entries: task.memory.entries,
         next: task.memory.last.as_ref().map(|entry| entry.next.clone()),
         rejection_count: task.rejection_count,
+        review: task.review_note.as_ref().map(review_answer),
+    }
+}
+
+fn review_answer(note: &ReviewNote) -> ReviewAnswer {
+    let comment = |comment: &Comment| CommentAnswer {
+        path: comment.path.clone(),
+        part: comment.part.map(Part::as_str),
+        side: comment.side.as_str(),
+        line: comment.line,
+        end_line: comment.end_line,
+        text: comment.text.clone(),
+        quote: comment.quote.clone(),
+    };
+    ReviewAnswer {
+        reason: note.reason.clone(),
+        feedback: note.feedback.clone(),
+        comments: note.comments.iter().map(comment).collect(),
     }
 }
 
