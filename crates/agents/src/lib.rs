@@ -45,6 +45,7 @@ mod tail;
 mod testing;
 mod text;
 mod transcript;
+mod transcript_page;
 mod usage;
 
 pub use change::Change;
@@ -72,4 +73,5 @@ pub use session::Session;
 pub use session_id::{InvalidSessionId, SessionId};
 pub use start::{Program, ResultIs, Start, StartError, ToolServer, start};
 pub use stop::{StopReason, Stopper};
+pub use transcript_page::TranscriptPage;
 pub use usage::Usage;

@@ -25,7 +25,7 @@ mod view;
 mod worktree;
 
 pub use commands::questions::{answer_question, list_questions};
-pub use commands::{accounts, documents, messages, orders};
+pub use commands::{accounts, documents, messages, notes, orders};
 pub use crash::POINTS as CRASH_POINTS;
 pub use disk_use::{Kept, Pruned, Weight, parse_age, prune, weigh};
 pub use doctor::{Finding, examine, find_foreign_files, mend};
@@ -37,14 +37,16 @@ pub use log::list::{TaskRow, find_rows, list_rows};
 pub use project::config::{
     AgentEntry, Config, ConfigError, Program, SandboxSettings, Sandboxed, Source, Variable,
 };
+pub use project::editor::open_in_editor;
 pub use project::installed::{InstalledView, add_to_config, find_installed, known_agents};
+pub use project::limit::{Limit, raise_limit};
 pub use project::obeyed;
 pub use project::reach::{Reach, find_missing_sandbox, find_reach, list_reaches};
 pub use project::sample::{SampleTask, add_sample_tasks, create_sample, create_speckit_sample};
 pub use project::trial::{begin_trial, create_trial};
 pub use project::trust::{Starts, find_untrusted, trust};
 pub use project::{Project, find_root};
-pub use regatta_agents::{Change, Follower, Item, PermissionAnswer, PlanState, TimedItem};
+pub use regatta_agents::{Change, Follower, Item, PermissionAnswer, PlanState, TimedItem, TranscriptPage};
 pub use regatta_agents::{list_environments_above, parse_guarded};
 #[cfg(target_os = "linux")]
 pub use regatta_agents::{set_supervisor, supervise};
@@ -72,5 +74,5 @@ pub use view::task::{
 };
 pub use view::task_page::list_task_page;
 pub use view::version::{Versioned, find_version};
-pub use view::{cost, reading};
+pub use view::{cost, reading, recovery};
 pub use worktree::salvage::{Brought, KeptSubmodule, Listed, bring_back, list_salvages};

@@ -24,6 +24,9 @@ pub struct TaskAnswer {
     /// What the last entry of the progress log says comes next.
     pub next: Option<String>,
     pub rejection_count: u32,
+    /// What was written to the agent of the task since it last looked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<MessageAnswer>,
     /// What the reviewer said of the last change, until the next one is submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewAnswer>,
@@ -181,6 +184,9 @@ pub struct SignalsAnswer {
     pub reason: Option<String>,
     pub seconds_left: Option<u64>,
     pub budget_left: Option<BudgetLeft>,
+    /// What was written to the agent of the task since it last looked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<MessageAnswer>,
 }
 
 /// How much of its budget a session has left.

@@ -20,6 +20,7 @@ mod hints;
 mod idle;
 mod inspector;
 mod mcp;
+mod notes;
 mod output;
 mod own_work;
 mod parked;

@@ -6,6 +6,7 @@
 
 mod event;
 mod inbox;
+mod note;
 mod party;
 mod post;
 mod read;
@@ -13,6 +14,7 @@ mod send;
 
 pub use event::{Event, Message};
 pub use inbox::{Inbox, KEPT_MAX, Kept, UNREAD_MAX};
+pub use note::{KIND as NOTE, note};
 pub use party::{Party, PartyFault};
 pub use post::MessageCount;
 pub use read::mark_read;

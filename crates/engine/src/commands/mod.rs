@@ -8,6 +8,7 @@ pub(crate) mod batch;
 pub mod documents;
 pub(crate) mod fork_point;
 pub mod messages;
+pub mod notes;
 pub mod orders;
 pub(crate) mod questions;
 #[cfg(test)]

@@ -3,7 +3,9 @@
 //! Does not read a stream of the log and starts no agent. Start reading at `open`, then `config`.
 
 pub(crate) mod config;
+pub(crate) mod editor;
 pub(crate) mod installed;
+pub(crate) mod limit;
 pub(crate) mod location;
 pub mod obeyed;
 pub(crate) mod old_place;

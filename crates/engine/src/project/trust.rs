@@ -82,10 +82,11 @@ fn list_starts(config: &Config) -> Vec<Starts> {
     let git = [("worktree.filters", &config.filters), ("worktree.merge_drivers", &config.merge_drivers)];
     let git = git.into_iter().filter(|(_, names)| !names.is_empty());
     let git = git.map(|(key, names)| Starts { key: key.to_owned(), command: names.join(", ") });
+    let editor = config.editor.iter().map(|words| named("board.editor".to_owned(), words));
     let is_open = config.sandbox.mode == Sandboxed::Off;
     let open =
         is_open.then(|| Starts { key: "sandbox.mode".to_owned(), command: "off: no sandbox".to_owned() });
-    setup.chain(checks).chain(agents).chain(variables).chain(git).chain(open).collect()
+    setup.chain(checks).chain(agents).chain(variables).chain(git).chain(editor).chain(open).collect()
 }
 
 /// Lists the commands and files that provide an agent's variables: both are outside the sandbox.
@@ -118,7 +119,7 @@ mod tests {
 
     const CONFIG: &str = "[worktree]\nsetup = [\"./install.sh\", \"--all\"]\nfilters = [\"lfs\"]\n\
         [checks]\nunit = \"make test\"\n[agents.a]\nkind = \"claude\"\nenv = { K = { command = \"pass show k\" }, F = { file = \"~/key\" }, V = \"v\" }\n[agents.b]\nkind = \"scripted\"\n\
-        script = \"b.toml\"\n[sandbox]\nmode = \"off\"\n";
+        script = \"b.toml\"\n[board]\neditor = [\"code\", \"{path}\"]\n[sandbox]\nmode = \"off\"\n";
 
     #[test]
     fn everything_that_a_config_starts_is_named() {
@@ -133,6 +134,7 @@ mod tests {
             "agents.a.env.F: the file ~/key",
             "agents.a.env.K: sh -c pass show k",
             "worktree.filters: lfs",
+            "board.editor: code {path}",
             "sandbox.mode: off: no sandbox",
         ];
         assert_eq!(lines, expected);

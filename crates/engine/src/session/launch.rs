@@ -89,6 +89,7 @@ impl Launch<'_> {
             session: &session,
             mark: &plan.mark,
             subject: plan.subject.clone(),
+            gets_notes: plan.writes,
             limits: &limits,
             leaving: work.leaving.clone(),
         })

@@ -9,6 +9,7 @@
 //! stays open on its accounts, and the next engine runs it again under the same number. The place of the agent
 //! is free again after the last phase, whatever came of it.
 
+use crate::commands::notes;
 use crate::core::{Complete, Failure, SessionEnd, SessionFailure};
 use crate::crash;
 use crate::error::Error;
@@ -142,6 +143,9 @@ async fn work_to_the_end(
         };
         owner::note_start(work, plan).await?;
         crash::point("run_session.started");
+        if let Some(task) = plan.subject.task {
+            notes::mark_delivered(&work.project, &plan.subject.caller(), task, &ready.notes).await?;
+        }
         let mut ended = watch::watch(&work.project, live, stop_handle).await;
         // The prompt says all that is needed, so a new conversation of the agent will do.
         if reservation.starts_afresh(&ended) {

@@ -2,8 +2,9 @@
 //!
 //! The task is read after the place was free, which may take long: people edit tasks that wait.
 
-use crate::commands::orders;
-use crate::core::{Failure, Task};
+use crate::commands::messages::MessageView;
+use crate::commands::{notes, orders};
+use crate::core::{Failure, MessageId, Task};
 use crate::error::Error;
 use crate::perform::Work;
 use crate::project::Project;
@@ -24,6 +25,8 @@ pub(crate) struct Ready {
     pub(crate) start: Option<CommitId>,
     /// The prompt for the agent.
     pub(crate) prompt: String,
+    /// The messages to its task that are in the prompt.
+    pub(crate) notes: Vec<MessageId>,
     /// The environment variables that describe its purpose.
     pub(crate) environment: Vec<(String, String)>,
     /// Values for `${name}` in scripts.
@@ -45,9 +48,11 @@ pub(crate) async fn prepare(work: &Work, plan: &Plan<'_>) -> Result<Result<Ready
         Ok(start) => start,
         Err(error) => return Ok(Err(owner::explain_error(plan, error)?)),
     };
+    let notes = list_notes(project, plan).await?;
     Ok(Ok(Ready {
         start,
-        prompt: render_prompt(project, plan, task.as_ref()),
+        prompt: render_prompt(project, plan, task.as_ref()) + &prompt::render_notes(&notes),
+        notes: notes.iter().map(|note| note.message_id).collect(),
         environment: environment(project, plan, task.as_ref()),
         variables: variables(plan, task.as_ref()),
         task,
@@ -65,6 +70,14 @@ async fn find_start(
         }
         (_, Some(task)) => Ok(session_entry::find_start(project, task).await),
         (_, None) => orders::to_git(&plan.worktree.base).map(Some),
+    }
+}
+
+/// Returns the messages for the prompt. They are for whoever changes the work, not for whoever judges it.
+async fn list_notes(project: &Project, plan: &Plan<'_>) -> Result<Vec<MessageView>, Error> {
+    match plan.subject.task {
+        Some(task) if plan.writes => notes::list_for_prompt(project, task, &plan.account().session).await,
+        _ => Ok(Vec::new()),
     }
 }
 

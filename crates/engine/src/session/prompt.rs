@@ -1,5 +1,6 @@
 //! The prompt that an agent gets at the start of a session.
 
+use crate::commands::messages::MessageView;
 use crate::core::{Resume, Settings, Task, render_comments};
 use std::fmt::Write;
 use std::path::Path;
@@ -141,6 +142,25 @@ pub(crate) fn render_protocol(task: &Task, file: &Path, share: Share) -> String 
     );
     if let Some(last) = &task.memory.last {
         let _ = write!(text, "\nThe last entry of the log says what comes next: {}\n", last.next.trim());
+    }
+    text
+}
+
+/// What people and other agents wrote to the agent of the task; it comes last, because it is the newest.
+pub(crate) fn render_notes(notes: &[MessageView]) -> String {
+    if notes.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## Messages for you\n\nWritten to you since the last session. What a person says here comes before what \
+         is said above, except for the rules.\n"
+        .to_owned();
+    for note in notes {
+        let about = note.subject.as_ref().map_or_else(String::new, |subject| format!(", {subject}"));
+        let _ = write!(text, "\nFrom {} at {:.0}{about}:\n\n", note.from, note.sent_at);
+        // Quoted, so that a message cannot pass for a heading of the prompt.
+        for line in note.body.trim().lines() {
+            let _ = writeln!(text, "> {line}");
+        }
     }
     text
 }

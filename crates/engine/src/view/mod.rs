@@ -8,6 +8,7 @@ pub(crate) mod document_view;
 pub(crate) mod next_move;
 pub(crate) mod question;
 pub mod reading;
+pub mod recovery;
 pub(crate) mod rejections;
 pub(crate) mod review;
 pub(crate) mod run;

@@ -11,6 +11,7 @@ use crate::runtime::engine;
 use crate::runtime::holder::Holder;
 use crate::session::retry::find_park;
 use crate::view::next_move::{NextMove, look};
+use crate::view::recovery::{RecoveryView, recover_run};
 use crate::view::steps::{StepView, find_steps};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -48,6 +49,9 @@ pub struct RunView {
     pub children: Vec<ChildView>,
     /// Why it failed or is held, or the error of the task that it waits for.
     pub error: Option<Failure>,
+    /// What a person can do about the error; not in a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Box<RecoveryView>>,
     /// Whose move it is: `you`, `engine`, or `nobody` when it has ended.
     pub owner: &'static str,
     /// What happens next, or what to do.
@@ -131,6 +135,7 @@ pub async fn show_run_only(project: &Project, run: RunId) -> Result<RunView, Err
     if let Some(park) = view.parked.as_ref().filter(|_| has_engine) {
         view.next = format!("`{}` is tried again at {}", run_now.node, park.until);
     }
+    view.recovery = recover_run(&view).map(Box::new);
     Ok(view)
 }
 
@@ -190,6 +195,7 @@ fn view_of(run: &Run, next_move: NextMove) -> RunView {
         tasks: run.tasks.clone(),
         children,
         error: next_move.error,
+        recovery: None,
         owner: next_move.owner,
         next: next_move.next,
         waits_for: next_move.wait.waits_for,

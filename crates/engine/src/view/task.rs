@@ -2,6 +2,7 @@
 
 use crate::clock;
 use crate::commands::accounts;
+use crate::commands::notes::{self, NoteView};
 use crate::commands::orders;
 use crate::commands::questions::list_questions;
 use crate::core;
@@ -24,6 +25,7 @@ use crate::session::sandbox;
 use crate::task_files;
 use crate::task_files::file_size::{self, FileSize};
 use crate::view::question::QuestionView;
+use crate::view::recovery::{Means, RecoveryView, recover_task};
 use crate::view::rejections::{RejectionView, list_rejections};
 use crate::view::session_log::{self, ActivityView};
 use jiff::{SignedDuration, Timestamp};
@@ -99,7 +101,13 @@ pub struct TaskView {
     /// What reviewers said who sent it back; only set when a task is requested with its file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rejections: Vec<RejectionView>,
+    /// What people wrote to its agents; only set when a task is requested with its file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteView>,
     pub error: Option<Failure>,
+    /// What a person can do about the error, or about checks that failed; only set when a task is requested with its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Box<RecoveryView>>,
     pub hidden: bool,
     pub owner: String,
     pub next: String,
@@ -208,7 +216,9 @@ pub async fn show_task_with_file(project: &Project, task: TaskId) -> Result<Task
     let spent = Some(spent).filter(|spent| spent.sessions > 0);
     let rejections =
         if view.rejection_count > 0 { list_rejections(project, task).await? } else { Vec::new() };
-    Ok(TaskView { state_file_size, sandbox, spent, activity, rejections, ..view })
+    let notes = notes::list(project, task).await?;
+    let recovery = recover_task(&view, &Means::of(project)).map(Box::new);
+    Ok(TaskView { state_file_size, sandbox, spent, activity, notes, rejections, recovery, ..view })
 }
 
 /// Tells whether the log has a command for the task that nobody carries out, such as that of an interrupted
@@ -447,7 +457,9 @@ async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskVie
         activity: None,
         question,
         rejections: Vec::new(),
+        notes: Vec::new(),
         error: task.error.clone(),
+        recovery: None,
         hidden: task.hidden,
         owner,
         next,

@@ -9,8 +9,8 @@ use regatta_engine::core::{Problem, RunId, TaskId};
 use regatta_engine::cost::{CostQuery, CostView, find_cost};
 use regatta_engine::orders::Caller;
 use regatta_engine::{
-    AgentView, Finding, Holder, Project, QuestionView, TaskRow, answer_question, examine, list_agents,
-    list_questions, list_rows, mend,
+    AgentView, Finding, Holder, Limit, Project, QuestionView, TaskRow, answer_question, examine, list_agents,
+    list_questions, list_rows, mend, raise_limit,
 };
 
 /// Finds the process that runs the engine.
@@ -67,6 +67,11 @@ pub(crate) async fn spent_today(project: &Project, clock: &Clock) -> Result<Opti
     let days = find_cost(project, CostQuery::Days, None, None).await.map_err(explain)?;
     let paid = days.lines.iter().filter(|line| line.name == today).map(|line| line.spent.cost_micros).sum();
     Ok(Some(paid).filter(|paid| *paid > 0))
+}
+
+/// Writes a limit of a budget into the config.
+pub(crate) fn set_limit(project: &Project, limit: &Limit) -> Result<(), Problem> {
+    raise_limit(project, limit).map_err(explain)
 }
 
 /// What is counted for Prometheus.

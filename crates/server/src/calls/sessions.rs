@@ -2,7 +2,7 @@
 
 use super::explain;
 use regatta_engine::core::{Code, Problem};
-use regatta_engine::{Follower, Project, SessionLog, find_session_log};
+use regatta_engine::{Follower, Project, SessionLog, TranscriptPage, find_session_log};
 use serde_json::Value;
 
 pub(crate) async fn find(project: &Project, name: &str) -> Result<SessionLog, Problem> {
@@ -27,6 +27,20 @@ pub(crate) fn read(log: &SessionLog, follower: &mut Follower) -> Result<Vec<Valu
             return Ok(shown);
         }
     }
+}
+
+/// Reads the last items of a session's output before a place.
+pub(crate) fn page_before(
+    log: &SessionLog,
+    place: Option<u64>,
+    count: usize,
+) -> Result<TranscriptPage, Problem> {
+    TranscriptPage::before(&log.transcript, place, count).map_err(|error| failed(log, &error))
+}
+
+/// Reads the next items of a session's output from a place on.
+pub(crate) fn page_from(log: &SessionLog, place: u64, count: usize) -> Result<TranscriptPage, Problem> {
+    TranscriptPage::from(&log.transcript, place, count).map_err(|error| failed(log, &error))
 }
 
 fn failed(log: &SessionLog, error: &std::io::Error) -> Problem {

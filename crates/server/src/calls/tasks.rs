@@ -5,10 +5,13 @@ use regatta_engine::core::{
     AgentId, Assignee, Create, Depend, EpicId, PrdSlug, Priority, Problem, Revise, TaskId, WaitsFor,
 };
 use regatta_engine::edits::Progress;
+use regatta_engine::messages::MessageView;
+use regatta_engine::notes::NoteView;
 use regatta_engine::orders::{self, Approving, Caller, Rejecting};
 use regatta_engine::{
     BranchName, Brought, DiffView, Filter, Listed, Project, SessionLog, TaskView, bring_back, edits,
-    list_salvages, list_session_logs, list_task_page, reading, show_diff, show_task, show_task_with_file,
+    list_salvages, list_session_logs, list_task_page, messages, notes, open_in_editor, reading, show_diff,
+    show_task, show_task_with_file,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -189,6 +192,34 @@ pub(crate) async fn cancel(
     reason: Option<String>,
 ) -> Result<(), Problem> {
     orders::cancel(project, caller, task, reason).await.map(drop).map_err(explain)
+}
+
+pub(crate) async fn note(
+    project: &Project,
+    caller: &Caller,
+    task: TaskId,
+    text: String,
+) -> Result<MessageView, Problem> {
+    let id = notes::send(project, caller, task, text).await.map_err(explain)?;
+    messages::get(project, id).await.map_err(explain)
+}
+
+pub(crate) async fn notes(project: &Project, task: TaskId) -> Result<Vec<NoteView>, Problem> {
+    reading::check_task(project, task).await.map_err(explain)?;
+    notes::list(project, task).await.map_err(explain)
+}
+
+/// Opens the worktree of a task, or a file in it, in the person's editor.
+pub(crate) async fn open(
+    project: &Project,
+    task: TaskId,
+    file: Option<&str>,
+) -> Result<std::path::PathBuf, Problem> {
+    let view = show_task(project, task).await.map_err(explain)?;
+    let Some(folder) = view.worktree else {
+        return Err(crate::answer::invalid("id", "must be a task that has a worktree; it has none now"));
+    };
+    open_in_editor(project, std::path::Path::new(&folder), file).map_err(explain)
 }
 
 pub(crate) async fn hide(

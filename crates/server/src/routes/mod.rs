@@ -7,7 +7,9 @@ mod health;
 mod live;
 mod messages;
 mod metrics;
+mod notes;
 mod project;
+mod recovery;
 mod runs;
 mod sessions;
 mod task_changes;
@@ -33,7 +35,9 @@ pub(crate) fn all() -> Vec<Route> {
         runs::routes(),
         documents::routes(),
         messages::routes(),
+        notes::routes(),
         project::routes(),
+        recovery::routes(),
         events::routes(),
         live::routes(),
         metrics::routes(),

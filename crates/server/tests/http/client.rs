@@ -35,7 +35,7 @@ pub(crate) struct Served {
     pub(crate) keys: Keys,
     server: Server,
     engine: Engine,
-    _repo: TestRepo,
+    repo: TestRepo,
 }
 
 /// What came back.
@@ -73,7 +73,20 @@ impl Served {
         let settings = Settings { port: None, actor: Actor::User("tester".to_owned()), limits };
         let server = Server::start(Arc::clone(&project), settings).await.expect("the server starts");
         let (port, keys) = (server.port(), server.keys().clone());
-        Served { port, keys, server, engine, _repo: repo }
+        Served { port, keys, server, engine, repo }
+    }
+
+    /// Writes a file of the project's own checkout.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        self.repo.write(path, text);
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.repo.path().join(path)).expect("the file is there")
+    }
+
+    pub(crate) fn remove(&self, path: &str) {
+        std::fs::remove_file(self.repo.path().join(path)).expect("the file is there");
     }
 
     pub(crate) async fn stop(self) {

@@ -5,4 +5,5 @@ mod changes;
 mod client;
 mod limits;
 mod reads;
+mod recovery;
 mod streams;

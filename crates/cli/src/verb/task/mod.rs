@@ -15,6 +15,7 @@ mod edit;
 mod hide;
 mod list;
 mod log;
+mod note;
 mod open;
 mod output;
 mod progress;
@@ -32,7 +33,7 @@ use regatta_engine::orders;
 group! {
     /// The verbs of a task; the help of each is that of its type.
     Task {
-        Add in add, List in list, Show in show, Log in log, Assign in assign, Reassign in reassign,
+        Add in add, List in list, Show in show, Log in log, Note in note, Assign in assign, Reassign in reassign,
         Submit in submit, Dequeue in dequeue, Complete in complete, Approve in approve, Reject in reject,
         Resume in resume, Cancel in cancel, Edit in edit, Delete in delete, Hide in hide, Open in open,
         Depends in depends, Salvage in salvage, Diff in diff, Criteria in criteria, Progress in progress,

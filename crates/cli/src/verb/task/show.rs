@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regatta_engine::core::session::Spent;
 use regatta_engine::core::{Evidence, Lacks, Problem, TaskId, WaitsFor};
+use regatta_engine::notes::NoteView;
 use regatta_engine::{
     ActivityView, CriterionView, FileSize, Project, SectionSize, TaskView, edits, show_task,
     show_task_with_file,
@@ -61,6 +62,7 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
         fields.add(name, value);
     }
     fields.each("warning", &task.warnings);
+    fields.each("note", task.notes.iter().filter(|note| !note.delivered).map(show_note));
     for (name, value) in task.activity.iter().flat_map(|activity| show_activity(activity, Timestamp::now())) {
         fields.add(name, value);
     }
@@ -185,6 +187,12 @@ fn show_activity(activity: &ActivityView, now: Timestamp) -> Vec<(&'static str, 
     }
     fields.extend(activity.last_sign_at.map(|at| ("last sign", format!("{} ago", since(at)))));
     fields
+}
+
+/// Shows a note that no session has had yet, in one line.
+fn show_note(note: &NoteView) -> String {
+    let text = note.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{} (from {}, not delivered yet)", clean(&text), note.from)
 }
 
 fn show_spent(spent: &Spent) -> String {

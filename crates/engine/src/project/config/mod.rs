@@ -71,6 +71,8 @@ pub struct Config {
     pub task_states: PathBuf,
     /// The folder of archives, from the project's root unless absolute.
     pub archives: PathBuf,
+    /// The program that opens a file for a person, with `{path}` where the path goes.
+    pub editor: Option<Vec<String>>,
 }
 
 /// How far the agents of a project are shut in.
@@ -164,6 +166,14 @@ struct Raw {
     limits: RawGeneralLimits,
     #[serde(default)]
     budget: RawBudget,
+    #[serde(default)]
+    board: RawBoard,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct RawBoard {
+    editor: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -413,6 +423,7 @@ impl Raw {
             checks,
             check_wall: span("check_wall", self.limits.check_wall.as_deref(), CHECK_WALL_DEFAULT)?,
             review: span("review", self.limits.review.as_deref(), REVIEW_DEFAULT)?,
+            editor: self.board.check()?,
         })
     }
 
@@ -432,6 +443,25 @@ impl Raw {
             Ok((role.clone(), id.clone()))
         };
         self.roles.iter().map(find).collect()
+    }
+}
+
+/// What stands for the path in the command of the editor.
+pub(crate) const PATH_MARK: &str = "{path}";
+
+impl RawBoard {
+    /// The path must be an argument of its own: within another, such as one of `sh -c`, a file name could do anything.
+    fn check(self) -> Result<Option<Vec<String>>, Fault> {
+        let Some(words) = self.editor else { return Ok(None) };
+        let is_named = words.first().is_some_and(|word| !word.is_empty() && word != PATH_MARK);
+        let own = words.iter().filter(|word| *word == PATH_MARK).count();
+        let within = words.iter().filter(|word| word.contains(PATH_MARK)).count();
+        if !is_named || own != 1 || within != 1 {
+            let message = "`board.editor` must be a list such as `[\"code\", \"{path}\"]`, with `{path}` once, as an \
+                argument of its own";
+            return Err(fault("editor", message));
+        }
+        Ok(Some(words))
     }
 }
 

@@ -105,6 +105,7 @@ pub(crate) fn task_answer(project: &Project, subject: &Subject, task: &Task) -> 
         progress_entries: task.memory.entries,
         next: task.memory.last.as_ref().map(|entry| entry.next.clone()),
         rejection_count: task.rejection_count,
+        notes: Vec::new(),
         review: task.review_note.as_ref().map(review_answer),
     }
 }

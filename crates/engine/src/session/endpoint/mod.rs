@@ -52,6 +52,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) mark: &'a str,
     /// Whom it speaks for.
     pub(crate) subject: Subject,
+    /// Whether it gets the messages to its task with what it asks for: it changes the work.
+    pub(crate) gets_notes: bool,
     /// What the session may use, narrowed to what was set aside for it.
     pub(crate) limits: &'a Limits,
     /// Becomes true when the engine is about to exit.

@@ -4,7 +4,7 @@
 //! itself keeps only the submitted result and its counters.
 
 use crate::commands::messages::{self, MessageView};
-use crate::commands::orders;
+use crate::commands::{notes, orders};
 use crate::core::message::{Draft, Party};
 use crate::core::{Code, EpicId, Id, MessageId, Problem, TaskId, find_nearest};
 use crate::error::Error;
@@ -21,9 +21,9 @@ use crate::view::reading;
 use regatta_agents::{Limits, Usage, check_report};
 use regatta_files::TaskFile;
 use regatta_mcp::{
-    AppendProgress, Fault, InputAnswer, InputsAnswer, MessagesAnswer, OutputAnswer, ProgressAnswer,
-    ReadMessages, Refused, ResultAnswer, SendMessage, SentAnswer, Signal, SignalsAnswer, TaskAnswer,
-    TickCriterion, Tools, Which,
+    AppendProgress, Fault, InputAnswer, InputsAnswer, MessageAnswer, MessagesAnswer, OutputAnswer,
+    ProgressAnswer, ReadMessages, Refused, ResultAnswer, SendMessage, SentAnswer, Signal, SignalsAnswer,
+    TaskAnswer, TickCriterion, Tools, Which,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -46,6 +46,7 @@ const KIND_DEFAULT: &str = "note";
 pub(crate) struct SessionTools {
     project: Arc<Project>,
     subject: Subject,
+    gets_notes: bool,
     folder: PathBuf,
     begun: Instant,
     limits: Limits,
@@ -70,6 +71,7 @@ impl SessionTools {
             project: Arc::clone(opening.project),
             folder: opening.project.location().private().join(opening.session.as_str()),
             subject: opening.subject,
+            gets_notes: opening.gets_notes,
             begun: Instant::now(),
             limits: opening.limits.clone(),
             leaving: opening.leaving,
@@ -117,6 +119,15 @@ impl SessionTools {
     async fn answer_task(&self, task: TaskId) -> Result<TaskAnswer, Error> {
         let task = orders::get_task(&self.project, task).await?;
         Ok(task_answer(&self.project, &self.subject, &task))
+    }
+
+    /// Hands over the unread messages to the task, once: an agent that works does not wait for its next prompt.
+    async fn hand_over_notes(&self) -> Result<Vec<MessageAnswer>, Error> {
+        let Some(task) = self.subject.task.filter(|_| self.gets_notes) else { return Ok(Vec::new()) };
+        let unread = notes::list_unread(&self.project, task).await?;
+        let ids: Vec<MessageId> = unread.iter().map(|view| view.message_id).collect();
+        notes::mark_delivered(&self.project, &self.subject.caller(), task, &ids).await?;
+        Ok(unread.into_iter().map(message_answer).collect())
     }
 
     async fn tick(&self, task: TaskId, tick: &TickCriterion) -> Result<TaskAnswer, Fault> {
@@ -307,7 +318,9 @@ impl Tools for SessionTools {
         let task = self.own_task()?;
         let caller = self.subject.caller();
         edits::refresh(&self.project, &caller, task).await.map_err(|error| fault_of(&error))?;
-        self.answer_task(task).await.map_err(|error| fault_of(&error))
+        let answer = self.answer_task(task).await.map_err(|error| fault_of(&error))?;
+        let notes = self.hand_over_notes().await.map_err(|error| fault_of(&error))?;
+        Ok(TaskAnswer { notes, ..answer })
     }
 
     async fn read_inputs(&self) -> Result<InputsAnswer, Fault> {
@@ -404,7 +417,8 @@ impl Tools for SessionTools {
         };
         let seconds_left = Some(self.limits.wall.saturating_sub(self.begun.elapsed()).as_secs());
         let budget_left = budget::find_left(&self.limits, &self.lock().used);
-        Ok(SignalsAnswer { signal, reason, seconds_left, budget_left })
+        let notes = self.hand_over_notes().await.map_err(|error| fault_of(&error))?;
+        Ok(SignalsAnswer { signal, reason, seconds_left, budget_left, notes })
     }
 
     async fn submit_result(&self, result: Value) -> Result<ResultAnswer, Fault> {
@@ -459,6 +473,7 @@ mod tests {
             session: &SessionId::new("task-1-1.a").unwrap(),
             mark: "task-1-1.",
             subject: Subject { agent: "alpha".parse().unwrap(), session: 1, task: None, run: None },
+            gets_notes: true,
             limits: &Limits::default(),
             leaving: watch::channel(false).1,
         });
