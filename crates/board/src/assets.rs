@@ -55,6 +55,12 @@ static ASSETS: &[Asset] = &[
     script!("keys.js"),
     script!("clock.js"),
     script!("dialog.js"),
+    script!("draft.js"),
+    script!("log.js"),
+    script!("request.js"),
+    script!("run.js"),
+    script!("session.js"),
+    script!("task.js"),
 ];
 
 static HASH: LazyLock<String> = LazyLock::new(|| {

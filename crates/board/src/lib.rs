@@ -7,12 +7,18 @@
 
 pub mod assets;
 pub mod ball;
+pub mod log;
 pub mod markdown;
 pub mod markup;
 pub mod parts;
 pub mod problem;
+pub mod recovery;
+pub mod run;
+pub mod session;
 pub mod shell;
 pub mod soon;
+pub mod task;
+pub mod timeline;
 pub mod words;
 
 pub use markup::Markup;

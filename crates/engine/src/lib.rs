@@ -64,6 +64,7 @@ pub use transfer::{Exported, export_state};
 pub use transfer::{Imported, MissingWork, import_state};
 pub use view::diff::{DiffView, FileView, UncommittedView, show_diff};
 pub use view::document_view::{EpicView, MemberView, PrdView, list_epics, list_prds, show_epic, show_prd};
+pub use view::history::list_task_events;
 pub use view::question::QuestionView;
 pub use view::rejections::{RejectionView, list_rejections};
 pub use view::review::{ReadablePatch, ReviewView, read_patch, read_text, show_review};

@@ -39,6 +39,55 @@ pub(crate) struct Following {
 /// The client is gone, the server stops, or the file cannot be read any more.
 struct Gone;
 
+/// One client that is told how far the output of a session has come, and reads it by pages: however long it is, nothing of
+/// it is read here.
+pub(crate) struct Marks {
+    app: Arc<App>,
+    log: SessionLog,
+    place: u64,
+}
+
+impl Marks {
+    pub(crate) fn new(app: &Arc<App>, log: SessionLog, place: u64) -> Self {
+        Marks { app: Arc::clone(app), log, place }
+    }
+
+    /// Sends a mark each time there is more, until the session has ended.
+    pub(crate) async fn run(mut self, sender: mpsc::Sender<Bytes>) {
+        let name = format!("{}@", self.log.session);
+        let stop = self.app.stop.clone();
+        loop {
+            let length = std::fs::metadata(&self.log.transcript).map_or(0, |file| file.len());
+            let mut frames = String::new();
+            if length > self.place {
+                self.place = length;
+                frames = format!("event: output\ndata: {}\n\n", json!({ "session": name, "number": length }));
+            }
+            if let Some(end) = &self.log.end {
+                frames.push_str(&format!("event: end\ndata: {}\n\n", json!({ "session": name, "end": end })));
+            }
+            if !frames.is_empty() {
+                tokio::select! {
+                    () = stop.cancelled() => return,
+                    sent = sender.send(Bytes::from(frames)) => if sent.is_err() { return },
+                }
+            }
+            if self.log.end.is_some() {
+                return;
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = sender.closed() => return,
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+            match calls::sessions::find(&self.app.project, &self.log.session).await {
+                Ok(log) => self.log = log,
+                Err(_) => return,
+            }
+        }
+    }
+}
+
 impl Following {
     pub(crate) fn new(app: &Arc<App>, log: SessionLog, known: usize, frames: Frames) -> Self {
         let follower = Follower::new(&log.transcript);

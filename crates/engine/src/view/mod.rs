@@ -5,6 +5,7 @@
 pub mod cost;
 pub(crate) mod diff;
 pub(crate) mod document_view;
+pub(crate) mod history;
 pub(crate) mod next_move;
 pub(crate) mod question;
 pub mod reading;

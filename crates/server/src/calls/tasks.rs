@@ -9,9 +9,9 @@ use regatta_engine::messages::MessageView;
 use regatta_engine::notes::NoteView;
 use regatta_engine::orders::{self, Approving, Caller, Rejecting};
 use regatta_engine::{
-    BranchName, Brought, DiffView, Filter, Listed, Project, SessionLog, TaskView, bring_back, edits,
-    list_salvages, list_session_logs, list_task_page, messages, notes, open_in_editor, reading, show_diff,
-    show_task, show_task_with_file,
+    BranchName, Brought, DiffView, Entry, Filter, Listed, Project, SessionLog, TaskView, bring_back, edits,
+    list_salvages, list_session_logs, list_task_events, list_task_page, messages, notes, open_in_editor,
+    reading, show_diff, show_task, show_task_with_file,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -202,6 +202,11 @@ pub(crate) async fn note(
 ) -> Result<MessageView, Problem> {
     let id = notes::send(project, caller, task, text).await.map_err(explain)?;
     messages::get(project, id).await.map_err(explain)
+}
+
+/// Returns what happened to a task.
+pub(crate) async fn history(project: &Project, task: TaskId) -> Result<Vec<Entry>, Problem> {
+    list_task_events(project, task).await.map_err(explain)
 }
 
 pub(crate) async fn notes(project: &Project, task: TaskId) -> Result<Vec<NoteView>, Problem> {

@@ -4,7 +4,7 @@ use super::events::{filter_of, start_of};
 use crate::answer::{Answer, invalid};
 use crate::call::Call;
 use crate::calls;
-use crate::following::{Following, Frames};
+use crate::following::{Following, Frames, Marks};
 use crate::route::{Kind, Route};
 use crate::stream_body;
 use regatta_engine::core::Problem;
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
         .takes(
             "sessions",
             Kind::Text,
-            "Names of sessions, with commas; `NAME:N` leaves out the first N items",
+            "Names of sessions, with commas; `NAME:N` leaves out the first N items, and `NAME@:BYTES` sends no items, but says how far the output has come",
         ),
     ]
 }
@@ -55,6 +55,11 @@ async fn live(call: Call) -> Result<Answer, Problem> {
         let known = known
             .parse()
             .map_err(|_| invalid("sessions", "must be names, each with a number after a colon or none"))?;
+        if let Some(name) = name.strip_suffix('@') {
+            let log = calls::sessions::find(&call.app.project, name).await?;
+            tokio::spawn(Marks::new(&call.app, log, known as u64).run(sender.clone()));
+            continue;
+        }
         let log = calls::sessions::find(&call.app.project, name).await?;
         tokio::spawn(Following::new(&call.app, log, known, Frames::Shared).run(sender.clone()));
     }

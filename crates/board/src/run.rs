@@ -1,0 +1,364 @@
+//! Runs: the list, and the page of one with its steps, the edge that each took and why.
+
+use crate::ball::Tone;
+use crate::markup::{Markup, escape, render};
+use crate::parts;
+use crate::recovery;
+use crate::shell::Shell;
+use crate::words::{self, Clock};
+use askama::Template;
+use regatta_engine::SessionLog;
+use regatta_engine::core::WaitsFor;
+use regatta_engine::core::run::Status;
+use regatta_engine::runs::{RunView, StepView, TriedView};
+use serde_json::{Value, json};
+
+/// How many of the newest steps are shown; the rest are on the pages before.
+pub const STEPS_MAX: usize = 200;
+
+/// The longest value that is shown of the state or of what an edge saw.
+const VALUE_CHARACTERS_MAX: usize = 300;
+
+/// What the page of a run shows.
+pub struct About<'a> {
+    /// The run.
+    pub run: &'a RunView,
+    /// Its newest steps, oldest first.
+    pub steps: &'a [StepView],
+    /// How many steps there are before them.
+    pub steps_before: usize,
+    /// The sessions of the run and of its children.
+    pub sessions: &'a [SessionLog],
+    /// The titles of its tasks, by key.
+    pub tasks: &'a [(String, u32, String, &'static str)],
+    /// The time.
+    pub clock: &'a Clock,
+}
+
+#[derive(Template)]
+#[template(path = "runs.html")]
+struct List<'a> {
+    shell: &'a Shell,
+    rows: Markup,
+}
+
+/// Renders the page of the list.
+pub fn list(shell: &Shell, runs: &[RunView], next: Option<u32>, clock: &Clock) -> Markup {
+    render(&List { shell, rows: rows(runs, next, clock) })
+}
+
+#[derive(Template)]
+#[template(path = "runs_rows.html")]
+struct Rows<'a> {
+    runs: Vec<Row<'a>>,
+    next: Option<u32>,
+}
+
+struct Row<'a> {
+    run: &'a RunView,
+    title: String,
+    line: Markup,
+    steps: String,
+    age: Markup,
+}
+
+/// Renders the rows of the list alone.
+pub fn rows(runs: &[RunView], next: Option<u32>, clock: &Clock) -> Markup {
+    let row = |run| Row {
+        run,
+        title: title(run),
+        line: line(run, clock),
+        steps: words::count(run.step, "step"),
+        age: parts::age(clock, run.updated_at),
+    };
+    render(&Rows { runs: runs.iter().map(row).collect(), next })
+}
+
+#[derive(Template)]
+#[template(path = "run.html")]
+struct Page<'a> {
+    shell: &'a Shell,
+    run: &'a RunView,
+    title: String,
+    head: Markup,
+    body: Markup,
+    side: Markup,
+}
+
+/// Renders the page of a run.
+pub fn page(shell: &Shell, about: &About<'_>) -> Markup {
+    let (head, body, side) = (head(about), body(about), side(about));
+    render(&Page { shell, run: about.run, title: title(about.run), head, body, side })
+}
+
+/// Renders a piece of the page, by its name.
+pub fn piece(about: &About<'_>, name: &str) -> Option<Markup> {
+    Some(match name {
+        "head" => head(about),
+        "body" => body(about),
+        "side" => side(about),
+        _ => return None,
+    })
+}
+
+/// Names a run by what it was started for.
+pub fn title(run: &RunView) -> String {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let found = ["title", "task", "goal", "name"].iter().find_map(|key| run.input.get(key).and_then(text));
+    let found = found.or_else(|| run.parent_item.clone());
+    found.map_or_else(|| run.workflow.clone(), |title| words::one_line(&title, 120))
+}
+
+/// The status line of a run.
+fn line(run: &RunView, clock: &Clock) -> Markup {
+    let (tone, icon, text) = state(run, clock);
+    let mark = if tone == Tone::Live {
+        "<span class=\"live\"></span>".to_owned()
+    } else {
+        parts::icon(icon).into_string()
+    };
+    Markup::new(format!("<p class=\"{}\">{mark}<span>{}</span></p>", tone.class(), escape(&text)))
+}
+
+fn state(run: &RunView, clock: &Clock) -> (Tone, &'static str, String) {
+    if let Some(question) = &run.question {
+        return (Tone::You, "ask", words::one_line(&format!("Asks: {question}"), 160));
+    }
+    if let Some(park) = &run.parked {
+        return (Tone::Clock, "clock", format!("Paused until {}, then continues", clock.time(park.until)));
+    }
+    let error = run.recovery.as_ref().map(|recovery| recovery.headline.clone());
+    let error = error.or_else(|| run.error.as_ref().map(|error| words::one_line(&error.message, 160)));
+    match (run.status, run.waits_for) {
+        (Status::Completed, _) => (Tone::Rest, "check", "Completed".to_owned()),
+        (Status::Failed, _) => (Tone::Rest, "x", error.unwrap_or_else(|| "Failed".to_owned())),
+        (Status::Paused, _) if error.is_none() => (Tone::You, "pause", "Paused".to_owned()),
+        (_, WaitsFor::You) => match error {
+            Some(error) => (Tone::Stop, "x", error),
+            None if run.phase == "landing" => {
+                let tasks: Vec<String> =
+                    run.tasks.values().last().map(|task| format!("#{task}")).into_iter().collect();
+                (Tone::You, "eye", format!("Waits for your review of {}", tasks.join(", ")))
+            }
+            None if run.phase == "unattended" => (Tone::You, "off", "No engine works on it".to_owned()),
+            None => (Tone::You, "person", "Waits for you".to_owned()),
+        },
+        (_, WaitsFor::Task) => (Tone::Other, "link", format!("{}: waits for its task", run.node)),
+        _ => (Tone::Live, "play", describe(run)),
+    }
+}
+
+fn describe(run: &RunView) -> String {
+    let item = run.item.as_ref().map_or_else(String::new, |item| format!(" on {item}"));
+    match run.phase {
+        "mapping" => format!(
+            "{}: {} run",
+            run.node,
+            words::count(run.children.len() as u64, "child").replace("childs", "children")
+        ),
+        _ => format!("Step {}: {}{item}", run.step, run.node),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "run_head.html")]
+struct Head<'a> {
+    run: &'a RunView,
+    title: String,
+    state: Markup,
+    actions: Vec<(String, &'static str, &'static str, Markup)>,
+}
+
+fn head(about: &About<'_>) -> Markup {
+    let run = about.run;
+    let (tone, icon, _) = state(run, about.clock);
+    let (class, word) = match (tone, run.status) {
+        (Tone::You, _) => ("acc", "Waits for you"),
+        (Tone::Stop, _) => ("bad", "Stands still"),
+        (Tone::Clock, _) => ("warn", "Continues by itself"),
+        (_, Status::Completed) => ("ok", "Completed"),
+        (_, Status::Failed) => ("bad", "Failed"),
+        (Tone::Live, _) => ("line", "Running"),
+        _ => ("line", "Waits"),
+    };
+    let mark = if tone == Tone::Live {
+        "<span class=\"live\"></span>".to_owned()
+    } else {
+        parts::small(icon).into_string()
+    };
+    let state = Markup::new(format!(
+        "<span class=\"chip {class}\" data-status=\"{}\">{mark}{word}</span>",
+        run.status
+    ));
+    render(&Head { run, title: title(run), state, actions: actions(run) })
+}
+
+fn actions(run: &RunView) -> Vec<(String, &'static str, &'static str, Markup)> {
+    let path = |verb: &str| format!("/api/runs/{}/{verb}", run.id);
+    let attributes = |request: &Value| {
+        Markup::new(format!("data-decides data-request=\"{}\"", escape(&request.to_string())))
+    };
+    let mut acts = Vec::new();
+    let is_over = matches!(run.status, Status::Completed | Status::Failed);
+    if !is_over {
+        if run.status == Status::Paused || run.phase == "unattended" {
+            acts.push(("Resume".to_owned(), "play", "", attributes(&json!({ "path": path("resume") }))));
+        } else {
+            acts.push(("Pause".to_owned(), "pause", "", attributes(&json!({ "path": path("pause") }))));
+        }
+    }
+    let step = run.step.max(1);
+    let ask = json!({ "title": format!("Start a new run from step {step}?"), "text": "It begins with the state of that step. This run stays as it is.", "ok": "Fork the run" });
+    let fork = json!({ "path": path("fork"), "body": { "at": step }, "ask": ask });
+    acts.push((format!("Fork from step {step}"), "fork", "extra", attributes(&fork)));
+    if !is_over {
+        let ask = json!({ "title": format!("Stop run {}?", run.id), "text": "It ends, and cannot be resumed. The work of its tasks is kept.",
+            "label": "Why (optional)", "field": "reason", "ok": "Stop the run", "danger": true });
+        acts.push((
+            "Stop".to_owned(),
+            "x",
+            "plain danger extra",
+            attributes(&json!({ "path": path("stop"), "ask": ask })),
+        ));
+    }
+    acts
+}
+
+#[derive(Template)]
+#[template(path = "run_body.html")]
+struct Body<'a> {
+    run: &'a RunView,
+    line: Markup,
+    error: Markup,
+    steps: Vec<Step<'a>>,
+    before: usize,
+    tasks: &'a [(String, u32, String, &'static str)],
+}
+
+/// A step with the edge it took.
+struct Step<'a> {
+    view: &'a StepView,
+    time: Markup,
+    says: Markup,
+    took: String,
+    tried: Vec<Edge>,
+}
+
+/// An edge that was tried, and what it saw.
+struct Edge {
+    name: String,
+    icon: Markup,
+    word: &'static str,
+    class: &'static str,
+    saw: Vec<(String, String)>,
+}
+
+fn body(about: &About<'_>) -> Markup {
+    let run = about.run;
+    let error = match &run.recovery {
+        Some(recovery) => {
+            Markup::new(format!("<div class=\"errpage\">{}</div>", recovery::panel(recovery, None)))
+        }
+        None => Markup::default(),
+    };
+    let mut before = run.created_at;
+    let mut steps: Vec<Step<'_>> = Vec::new();
+    for (number, view) in about.steps.iter().enumerate() {
+        let is_first = number == 0 && about.steps_before > 0;
+        let took = if is_first { String::new() } else { took(view.at.duration_since(before)) };
+        before = view.at;
+        let time = parts::time(about.clock, view.at);
+        steps.push(Step {
+            time,
+            says: says(view),
+            took,
+            tried: view.tried.iter().map(|tried| edge(view, tried)).collect(),
+            view,
+        });
+    }
+    steps.reverse();
+    render(&Body {
+        run,
+        line: line(run, about.clock),
+        error,
+        steps,
+        before: about.steps_before,
+        tasks: about.tasks,
+    })
+}
+
+fn took(span: jiff::SignedDuration) -> String {
+    u64::try_from(span.as_millis()).map(words::took).unwrap_or_default()
+}
+
+/// Says what a step did and where it led.
+fn says(step: &StepView) -> Markup {
+    let item = step
+        .item
+        .as_ref()
+        .map_or_else(String::new, |item| format!(" <span class=\"dim\">on {}</span>", escape(item)));
+    let task = step.task_id.map_or_else(String::new, |task| {
+        format!(" <span class=\"dim\">for</span> <a class=\"link\" href=\"/tasks/{task}\">#{task}</a>")
+    });
+    let back = if step.sent_back { " <span class=\"chip warn\">sent back</span>" } else { "" };
+    let used = if step.exhausted { " <span class=\"chip warn\">used up</span>" } else { "" };
+    Markup::new(format!(
+        "<b>{}</b>{item} <span class=\"dim\">took</span> <code>{}</code>{used} <span class=\"dim\">to</span> <b>{}</b>{task}{back}",
+        escape(&step.node),
+        escape(&step.edge),
+        escape(&step.to),
+    ))
+}
+
+fn edge(step: &StepView, tried: &TriedView) -> Edge {
+    let is_taken = tried.edge == step.edge && tried.held;
+    let (icon, word, class) = match (is_taken, tried.held) {
+        (true, _) => (parts::drawn("check", "i s acc"), "taken", "chip acc"),
+        (false, true) => (parts::drawn("flag", "i s warn"), "true, used up", "chip warn"),
+        (false, false) => (parts::drawn("x", "i s dim"), "not true", "chip"),
+    };
+    let saw = tried.saw.iter().map(|(path, value)| (path.clone(), show(value))).collect();
+    Edge { name: tried.edge.clone(), icon, word, class, saw }
+}
+
+fn show(value: &Value) -> String {
+    words::one_line(&value.to_string(), VALUE_CHARACTERS_MAX)
+}
+
+#[derive(Template)]
+#[template(path = "run_side.html")]
+struct Side<'a> {
+    run: &'a RunView,
+    facts: Vec<(&'static str, Markup)>,
+    sessions: Vec<(&'a SessionLog, String)>,
+    state: Vec<(String, String)>,
+    whole: String,
+}
+
+fn side(about: &About<'_>) -> Markup {
+    let run = about.run;
+    let mut facts: Vec<(&'static str, Markup)> = Vec::new();
+    let mut add = |name, html: String| facts.push((name, Markup::new(html)));
+    add("Workflow", format!("{} <span class=\"dim\">level {}</span>", escape(&run.workflow), run.level));
+    add("Node", format!("<code>{}</code>", escape(&run.node)));
+    add("Step", run.step.to_string());
+    add("Started", parts::time(about.clock, run.created_at).into_string());
+    add("Last sign", parts::time(about.clock, run.updated_at).into_string());
+    if let Some(parent) = run.parent {
+        add("Part of", format!("<a class=\"link\" href=\"/runs/{parent}\">run {parent}</a>"));
+    }
+    if let Some(from) = run.forked_from {
+        add("Forked from", format!("<a class=\"link\" href=\"/runs/{from}\">run {from}</a>"));
+    }
+    let state = run.state.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), show(value)));
+    let sessions = about.sessions.iter().rev().take(30);
+    let sessions = sessions.map(|session| (session, crate::task::session_line(session, about.clock)));
+    let whole = serde_json::to_string_pretty(&run.state).unwrap_or_default();
+    render(&Side {
+        run,
+        facts,
+        sessions: sessions.collect(),
+        state: state.collect(),
+        whole: whole.chars().take(100_000).collect(),
+    })
+}
