@@ -66,15 +66,13 @@ fn split(patch: &str) -> Vec<&str> {
 fn lines(patch: &str) -> String {
     let body = patch.lines().skip_while(|line| !line.starts_with("@@"));
     let mut rows = String::new();
-    let mut count = 0;
-    for line in body {
+    for (count, line) in body.enumerate() {
         if count == LINES_MAX {
             rows.push_str(
                 "<tr class=\"gap\"><td class=\"s\">⋯</td><td class=\"c\">more in the review</td></tr>",
             );
             break;
         }
-        count += 1;
         let (class, mark, text) = match line.as_bytes().first() {
             Some(b'+') => (" class=\"a\"", "+", &line[1..]),
             Some(b'-') => (" class=\"d\"", "−", &line[1..]),

@@ -1,7 +1,8 @@
 //! What a person can do about the error that a task or a run rests in: the one list that every page and program shows.
 //!
-//! Pure: it reads the objects that are shown anyway. Each action says what follows, names the command of the command
-//! line, and holds the request that a button sends; none of it is carried out here. Start reading at `of_task`.
+//! Does not carry anything out and does not read the log: it is made from the objects that are shown anyway. Each action
+//! says what follows, names the command of the command line, and holds the request that a button sends. Start reading at
+//! `of_task`.
 
 mod action;
 mod of_run;
