@@ -61,6 +61,15 @@ static ASSETS: &[Asset] = &[
     script!("run.js"),
     script!("session.js"),
     script!("task.js"),
+    script!("actions.js"),
+    script!("drafts.js"),
+    script!("palette.js"),
+    script!("new_task.js"),
+    script!("notify.js"),
+    script!("board.js"),
+    script!("drag.js"),
+    script!("inbox.js"),
+    script!("start.js"),
 ];
 
 static HASH: LazyLock<String> = LazyLock::new(|| {

@@ -281,3 +281,116 @@ pub fn headline(error: &Failure) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{clock, failure, task};
+    use regatta_engine::core::{Evidence, Park, TaskId};
+
+    fn check(change: impl FnOnce(&mut TaskView), tone: Tone, says: &str) {
+        let mut task = task();
+        change(&mut task);
+        let ball = of(&task, None, &clock());
+        assert_eq!((ball.tone, ball.plain().as_str()), (tone, says));
+        assert_eq!(ball.action.is_some(), tone.is_filled(), "what is filled has an action: {ball:?}");
+    }
+
+    fn at(column: Column, phase: &'static str, waits_for: WaitsFor) -> impl Fn(&mut TaskView) {
+        move |task| (task.column, task.phase, task.waits_for) = (column, phase, waits_for)
+    }
+
+    #[test]
+    fn in_the_backlog() {
+        check(|_| {}, Tone::Rest, "Not assigned yet");
+        check(|task| task.queue_position = Some(1), Tone::Other, "Next in the queue");
+        check(|task| task.queue_position = Some(2), Tone::Other, "2nd in the queue");
+        let ids = |numbers: &[u32]| numbers.iter().map(|number| TaskId::new(*number).unwrap()).collect();
+        check(|task| task.blocked_by = ids(&[38]), Tone::Other, "Waits for #38 to be merged");
+        check(|task| task.blocked_by = ids(&[38, 40]), Tone::Other, "Waits for #38 and #40 to be merged");
+        check(|task| task.blocked_by = ids(&[1, 2, 3]), Tone::Other, "Waits for 3 tasks to be merged");
+        let error = failure(Code::WorktreeCreationFailed, "no worktree was made: the disk is full");
+        check(|task| task.error = Some(error), Tone::Stop, "Its worktree could not be made");
+    }
+
+    #[test]
+    fn in_progress() {
+        let running = at(Column::InProgress, "running", WaitsFor::Agent);
+        check(&running, Tone::Live, "At work");
+        check(
+            at(Column::InProgress, "preparing", WaitsFor::Engine),
+            Tone::Other,
+            "Its worktree is being made",
+        );
+        check(at(Column::InProgress, "unattended", WaitsFor::You), Tone::Clock, "No engine works on it now");
+        check(at(Column::InProgress, "by_hand", WaitsFor::You), Tone::You, "In your hands");
+        let parked = at(Column::InProgress, "parked", WaitsFor::Clock);
+        let park = |class| Park { class, attempt: 1, until: "2026-03-05T14:05:00Z".parse().unwrap() };
+        let limited = "Limited until 14:05, then continues";
+        check(
+            |task| {
+                parked(task);
+                task.parked = Some(park(FailureClass::RateLimit));
+            },
+            Tone::Clock,
+            limited,
+        );
+        let halted = at(Column::InProgress, "halted", WaitsFor::You);
+        check(&halted, Tone::Stop, "The agent stopped before it was done");
+        check(
+            |task| {
+                halted(task);
+                task.error = Some(failure(Code::BudgetExceeded, "the session was stopped: $5.00 are used"));
+            },
+            Tone::Stop,
+            "Its budget is used up",
+        );
+    }
+
+    #[test]
+    fn in_review() {
+        let ready = at(Column::WaitingApproval, "ready", WaitsFor::You);
+        check(&ready, Tone::You, "Ready for your review");
+        check(at(Column::WaitingApproval, "checking", WaitsFor::Engine), Tone::Other, "Checks run");
+        check(at(Column::WaitingApproval, "merging", WaitsFor::Engine), Tone::Other, "Is being merged");
+        let failed = |name: &str| Evidence {
+            name: name.to_owned(),
+            passed: false,
+            exit: Some(1),
+            milliseconds: 5,
+            tail: String::new(),
+        };
+        check(
+            |task| {
+                ready(task);
+                task.checks = vec![failed("test")];
+            },
+            Tone::Stop,
+            "Check test fails",
+        );
+        check(
+            |task| {
+                ready(task);
+                task.target = Some("main".to_owned());
+                let mut error = failure(Code::WorktreeMergeConflict, "task #36 was not merged: it conflicts");
+                error.details.insert("files".to_owned(), serde_json::json!(["a.rs", "b.rs"]));
+                task.error = Some(error);
+            },
+            Tone::Stop,
+            "Conflicts with main in 2 files",
+        );
+    }
+
+    #[test]
+    fn verified_says_as_what_and_by_whom() {
+        let merged = |by: &str| {
+            let by = by.to_owned();
+            move |task: &mut TaskView| {
+                (task.column, task.phase, task.waits_for) = (Column::Verified, "done", WaitsFor::Nobody);
+                (task.approver, task.merge_commit) = (Some(by), Some("9c1e2aa5566778899".to_owned()));
+            }
+        };
+        check(merged("owner"), Tone::Rest, "Merged as 9c1e2aa by owner");
+        check(merged("policy auto"), Tone::Rest, "Merged as 9c1e2aa by rule");
+    }
+}

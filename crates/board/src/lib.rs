@@ -5,20 +5,29 @@
 //!
 //! Start reading at [`shell`], which every page extends, then [`ball`]: the one line that says who has the next move.
 
+pub mod act;
 pub mod assets;
 pub mod ball;
 pub mod log;
+pub mod cards;
+pub mod dialogs;
+pub mod filter;
+pub mod inbox;
 pub mod markdown;
 pub mod markup;
+pub mod moves;
 pub mod parts;
 pub mod problem;
 pub mod recovery;
 pub mod run;
+#[cfg(test)]
+mod sample;
 pub mod session;
 pub mod shell;
 pub mod soon;
 pub mod task;
 pub mod timeline;
+pub mod start;
 pub mod words;
 
 pub use markup::Markup;

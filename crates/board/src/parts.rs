@@ -6,6 +6,7 @@ use crate::words::{self, Clock};
 use jiff::Timestamp;
 use regatta_engine::core::{Evidence, Priority};
 use regatta_engine::{CriterionView, TaskView};
+use std::borrow::Borrow;
 
 /// An icon of 16 pixels beside words; screen readers skip it.
 pub fn icon(name: &str) -> Markup {
@@ -36,8 +37,8 @@ pub fn person(name: &str) -> Markup {
 }
 
 /// Three bars.
-pub fn priority(priority: Priority) -> Markup {
-    let (bars, word) = match priority {
+pub fn priority(priority: impl Borrow<Priority>) -> Markup {
+    let (bars, word) = match priority.borrow() {
         Priority::High => (3, "high"),
         Priority::Medium => (2, "medium"),
         Priority::Low => (1, "low"),
@@ -115,7 +116,7 @@ pub fn badge(results: &[Evidence]) -> Markup {
             escape(&words::one_line(&failed.name, 24))
         ),
         (None, count) => format!(
-            "<span class=\"checks ok end\" title=\"{title} passed\">{}{count}<span class=\"w\"> {}</span></span>",
+            "<span class=\"checks ok end\" title=\"{title} passed\">{}{count}<span class=\"w\">{}</span></span>",
             small("check"),
             if count == 1 { "check" } else { "checks" }
         ),
@@ -142,7 +143,8 @@ pub fn ball(ball: &Ball) -> Markup {
 }
 
 /// How long ago something was; the browser keeps it up to date.
-pub fn age(clock: &Clock, at: Timestamp) -> Markup {
+pub fn age(clock: &Clock, at: impl Borrow<Timestamp>) -> Markup {
+    let at = *at.borrow();
     let full = at.to_zoned(clock.zone.clone()).strftime("%a %-d %b %Y, %H:%M:%S").to_string();
     Markup::new(format!(
         "<time class=\"end\" data-age datetime=\"{at}\" title=\"{}\">{}</time>",
@@ -152,7 +154,8 @@ pub fn age(clock: &Clock, at: Timestamp) -> Markup {
 }
 
 /// When something was.
-pub fn time(clock: &Clock, at: Timestamp) -> Markup {
+pub fn time(clock: &Clock, at: impl Borrow<Timestamp>) -> Markup {
+    let at = *at.borrow();
     let full = at.to_zoned(clock.zone.clone()).strftime("%a %-d %b %Y, %H:%M:%S").to_string();
     Markup::new(format!(
         "<time datetime=\"{at}\" title=\"{}\">{}</time>",

@@ -11,7 +11,7 @@ use crate::page;
 use crate::pages;
 use crate::panics;
 use crate::route::Routes;
-use crate::rows::KeptRows;
+use crate::rows::Shared;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, header};
 use hyper::body::Incoming;
@@ -32,7 +32,7 @@ pub(crate) struct App {
     pub(crate) stop: CancellationToken,
     pub(crate) routes: Routes,
     pub(crate) hub: Arc<Hub>,
-    pub(crate) rows: KeptRows,
+    pub(crate) shared: Shared,
 }
 
 /// What a route asks of whoever calls it.

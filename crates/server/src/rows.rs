@@ -1,11 +1,12 @@
-//! The rows of all tasks in memory, as far as the log has come.
+//! What pages need of the whole project, in memory as far as the log has come: the rows of all tasks, and the inbox.
 //!
 //! A page shows a part of them, in its own order; reading all of them from the database for each request would cost more than
 //! everything else. They are read again only after something was appended, or when what is not in the log may have changed.
 
 use crate::calls;
+use regatta_engine::core::machine::Column;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{Project, TaskRow};
+use regatta_engine::{InboxItem, Project, TaskRow};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
@@ -22,6 +23,11 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    /// Tells whether a task is not merged yet.
+    pub(crate) fn is_open(&self, task: TaskId) -> bool {
+        self.find(task).is_some_and(|row| row.column != Column::Verified)
+    }
+
     /// Finds the row of a task.
     pub(crate) fn find(&self, task: TaskId) -> Option<&TaskRow> {
         let at = self.list.binary_search_by_key(&task, |row| row.id).ok()?;
@@ -29,26 +35,55 @@ impl Rows {
     }
 }
 
-/// Keeps the rows; whoever finds them old reads them, and the others wait for that.
-#[derive(Debug, Default)]
-pub(crate) struct KeptRows {
-    kept: Mutex<Option<(Arc<Rows>, Instant)>>,
+/// Keeps what was made of the log; whoever finds it old makes it again, and the others wait for that.
+#[derive(Debug)]
+pub(crate) struct Kept<T> {
+    kept: Mutex<Option<(u64, Instant, Arc<T>)>>,
 }
 
-impl KeptRows {
-    /// Returns the rows as the log has them now.
-    pub(crate) async fn get(&self, project: &Project) -> Result<Arc<Rows>, Problem> {
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Kept { kept: Mutex::new(None) }
+    }
+}
+
+impl<T> Kept<T> {
+    /// Returns it as the log has it now.
+    async fn get<F>(&self, project: &Project, make: impl FnOnce(u64) -> F) -> Result<Arc<T>, Problem>
+    where
+        F: Future<Output = Result<T, Problem>>,
+    {
         let mut kept = self.kept.lock().await;
         let seq = calls::position(project).await?;
-        if let Some((rows, read_at)) = kept.as_ref()
-            && rows.seq == seq
-            && read_at.elapsed() < AGE_MAX
+        if let Some((of, made_at, found)) = kept.as_ref()
+            && *of == seq
+            && made_at.elapsed() < AGE_MAX
         {
-            return Ok(Arc::clone(rows));
+            return Ok(Arc::clone(found));
         }
-        let list = calls::project::rows(project).await?;
-        let rows = Arc::new(Rows { seq, list });
-        *kept = Some((Arc::clone(&rows), Instant::now()));
-        Ok(rows)
+        let made = Arc::new(make(seq).await?);
+        *kept = Some((seq, Instant::now(), Arc::clone(&made)));
+        Ok(made)
+    }
+}
+
+/// What pages share between requests.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    rows: Kept<Rows>,
+    inbox: Kept<Vec<InboxItem>>,
+}
+
+impl Shared {
+    /// Returns the rows of all tasks.
+    pub(crate) async fn rows(&self, project: &Project) -> Result<Arc<Rows>, Problem> {
+        let load = async |seq| calls::project::rows(project).await.map(|list| Rows { seq, list });
+        self.rows.get(project, load).await
+    }
+
+    /// Returns what waits for a person.
+    pub(crate) async fn inbox(&self, project: &Project) -> Result<Arc<Vec<InboxItem>>, Problem> {
+        let rows = self.rows(project).await?;
+        self.inbox.get(project, async |_| calls::project::inbox(project, &rows.list).await).await
     }
 }

@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::listen::listen;
 use crate::route::Routes;
 use crate::routes;
-use crate::rows::KeptRows;
+use crate::rows::Shared;
 use regatta_engine::Project;
 use regatta_engine::core::Actor;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl Server {
             stop: stop.clone(),
             routes: Routes::new(routes::all()),
             hub,
-            rows: KeptRows::default(),
+            shared: Shared::default(),
         });
         let (open, closed) = mpsc::channel(1);
         let counts = Arc::new(Counts::default());

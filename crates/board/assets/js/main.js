@@ -1,10 +1,16 @@
 // What every page does: the connection, the keys, the sidebar, messages.
 
+import * as actions from "./actions.js";
 import * as clock from "./clock.js";
+import * as dialog from "./dialog.js";
+import * as drafts from "./drafts.js";
 import * as fragments from "./fragments.js";
 import * as keys from "./keys.js";
 import * as live from "./live.js";
-import { act } from "./toast.js";
+import { newTask } from "./new_task.js";
+import * as notify from "./notify.js";
+import * as palette from "./palette.js";
+import { act, toast } from "./toast.js";
 
 const bar = document.getElementById("offline");
 
@@ -13,7 +19,7 @@ function showState(state) {
   bar.hidden = state.isConnected;
   document.body.classList.toggle("is-offline", !state.isConnected);
   const line = document.querySelector("#connection [data-text]");
-  if (line) line.textContent = state.isConnected ? line.parentElement.dataset.liveText : "Connection lost";
+  if (line) line.textContent = state.isConnected ? line.closest("#connection").dataset.said : "Connection lost";
   for (const button of document.querySelectorAll("[data-decides]")) button.disabled = !state.isConnected;
   if (!state.isConnected) sayWhen();
 }
@@ -30,13 +36,48 @@ function sayWhen() {
 function showCount() {
   const count = Number(document.getElementById("nav").dataset.inbox);
   const title = document.title.replace(/^\(\d+\) /, "");
+  notify.count(count);
   document.title = count > 0 ? `(${count}) ${title}` : title;
   const icon = document.querySelector("link[rel=icon]");
   const href = count > 0 ? icon.dataset.dot : icon.dataset.plain;
   if (icon.getAttribute("href") !== href) icon.setAttribute("href", href);
 }
 
-export const go = (address) => location.assign(address);
+const go = (address) => location.assign(address);
+
+async function showKeys() {
+  const shown = await dialog.open("/fragments/keys");
+  const box = shown.querySelector("[data-keys-on]");
+  box.checked = keys.isOn();
+  box.addEventListener("change", () => keys.setOn(box.checked));
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  localStorage.setItem("regatta-theme", theme);
+}
+
+const doings = {
+  palette: () => palette.open(),
+  "new-task": () => newTask(),
+  notify: () => notify.ask(),
+  keys: () => showKeys(),
+};
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-do]");
+  doings[button?.dataset.do]?.();
+});
+
+palette.offer({ label: (query) => (query ? `New task “${query}”` : "New task"), icon: "plus", key: "C", always: true, run: (query) => newTask(query) });
+palette.offer({ label: "Go to the inbox", icon: "inbox", key: "G I", run: () => go("/inbox") });
+palette.offer({ label: "Go to the board", icon: "board", key: "G B", run: () => go("/") });
+palette.offer({ label: "Go to the runs", icon: "runs", key: "G R", run: () => go("/runs") });
+palette.offer({ label: "Show the keys", icon: "term", key: "?", run: showKeys });
+palette.offer({ label: "Notify me in this browser", icon: "alert", run: notify.ask });
+palette.offer({ label: "Use light colours", icon: "eye", run: () => setTheme("light") });
+palette.offer({ label: "Use dark colours", icon: "eye", run: () => setTheme("dark") });
+palette.offer({ label: "Use the colours of the system", icon: "eye", run: () => setTheme("auto") });
+palette.offer({ label: "Switch the keys on or off", icon: "term", run: () => (keys.setOn(!keys.isOn()), toast(keys.isOn() ? "Keys are on" : "Keys are off")) });
 
 bar.querySelector("[data-try]").addEventListener("click", () => live.tryNow());
 setInterval(sayWhen, 500);
@@ -50,6 +91,12 @@ keys.bind("g i", () => go("/inbox"));
 keys.bind("g b", () => go("/"));
 keys.bind("g r", () => go("/runs"));
 keys.bind("z", () => act());
+keys.bind("c", () => doings["new-task"]());
+keys.bind("?", () => doings.keys());
+keys.bind("Control+k", () => palette.open());
+keys.bind("Escape", () => (document.referrer.startsWith(location.origin) && location.pathname !== "/" ? history.back() : false));
+actions.start();
+drafts.start();
 clock.start();
 fragments.start();
 keys.start();

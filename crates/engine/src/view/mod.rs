@@ -2,10 +2,12 @@
 //!
 //! Does not print and does not change anything. Start reading at `task`, then `run`.
 
+pub(crate) mod cards;
 pub mod cost;
 pub(crate) mod diff;
 pub(crate) mod document_view;
 pub(crate) mod history;
+pub(crate) mod inbox;
 pub(crate) mod next_move;
 pub(crate) mod question;
 pub mod reading;

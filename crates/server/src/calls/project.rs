@@ -1,6 +1,7 @@
 //! Calls about the project as a whole: its engine, agents, questions, cost and health.
 
 use super::explain;
+use crate::rows::Rows;
 use regatta_board::words::Clock;
 use regatta_engine::accounts::get_account;
 use regatta_engine::core::machine::Column;
@@ -9,8 +10,7 @@ use regatta_engine::core::{Problem, RunId, TaskId};
 use regatta_engine::cost::{CostQuery, CostView, find_cost};
 use regatta_engine::orders::Caller;
 use regatta_engine::{
-    AgentView, Finding, Holder, Limit, Project, QuestionView, TaskRow, answer_question, examine, list_agents,
-    list_questions, list_rows, mend, raise_limit,
+    AgentView, Finding, Holder, InboxItem, InstalledView, Limit, Project, QuestionView, TaskRow, TaskView, add_to_config, answer_question, examine, find_installed, list_agents, list_cards, list_inbox, list_questions, list_rows, mend, raise_limit,
 };
 
 /// Finds the process that runs the engine.
@@ -59,6 +59,33 @@ pub(crate) async fn examine_all(project: &Project, is_fix: bool) -> Result<Vec<F
 /// Returns the rows of all tasks.
 pub(crate) async fn rows(project: &Project) -> Result<Vec<TaskRow>, Problem> {
     list_rows(project).await.map_err(explain)
+}
+
+/// Returns what waits for a person, oldest first.
+pub(crate) async fn inbox(project: &Project, rows: &[TaskRow]) -> Result<Vec<InboxItem>, Problem> {
+    list_inbox(project, rows).await.map_err(explain)
+}
+
+/// Returns these tasks as cards show them.
+pub(crate) async fn cards(
+    project: &Project,
+    tasks: &[TaskId],
+    rows: &Rows,
+) -> Result<Vec<TaskView>, Problem> {
+    list_cards(project, tasks, |on| rows.is_open(on)).await.map_err(explain)
+}
+
+/// Finds the agents that are installed, which takes a while.
+pub(crate) async fn installed(project: &Project) -> Vec<InstalledView> {
+    find_installed(project).await
+}
+
+/// Writes entries for installed agents into the config; returns those that are new.
+pub(crate) async fn add_installed(project: &Project) -> Result<Vec<InstalledView>, Problem> {
+    let mut found = find_installed(project).await;
+    found.retain(|agent| !agent.is_known);
+    add_to_config(project, &found).map_err(explain)?;
+    Ok(found)
 }
 
 /// Returns what was paid today, in millionths of a dollar; nothing if no agent says what it costs.

@@ -1,25 +1,36 @@
 //! The inbox: what waits for a person.
 
-use super::{html, page, shell};
+use super::{clock, fragment, html, page, shell};
 use crate::answer::Answer;
-use crate::app::App;
 use crate::call::Call;
-use crate::route::Route;
+use crate::calls;
+use crate::route::{Kind, Route};
+use regatta_board::inbox::{self, Show};
 use regatta_board::shell::Section;
-use regatta_board::soon;
-use regatta_engine::core::Problem;
-use regatta_engine::core::machine::Column;
+use regatta_engine::core::{AgentState, Problem};
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![page("/inbox", "inbox", "Show what waits for a person", inbox)]
-}
-
-/// Counts what waits for a person.
-pub(super) async fn count(app: &App) -> Result<usize, Problem> {
-    let rows = app.rows.get(&app.project).await?;
-    Ok(rows.list.iter().filter(|row| row.column != Column::Backlog && row.owner == "you").count())
+    let show = "What is listed: all, reviews, questions or problems";
+    vec![
+        page("/inbox", "inbox", "Show what waits for a person", inbox).takes("show", Kind::Text, show),
+        fragment("/fragments/inbox", "fragmentInbox", "Show the list of the inbox", list).takes(
+            "show",
+            Kind::Text,
+            show,
+        ),
+    ]
 }
 
 async fn inbox(call: Call) -> Result<Answer, Problem> {
-    Ok(html(soon::page(&shell(&call.app, Section::Inbox, false).await?, "Inbox")))
+    let shell = shell(&call.app, Section::Inbox, false).await?;
+    let items = call.app.shared.inbox(&call.app.project).await?;
+    Ok(html(inbox::page(&shell, &items, Show::find(call.query.text("show").unwrap_or_default()), &clock())))
+}
+
+async fn list(call: Call) -> Result<Answer, Problem> {
+    let items = call.app.shared.inbox(&call.app.project).await?;
+    let agents = calls::project::agents(&call.app.project).await?;
+    let at_work = agents.iter().filter(|agent| agent.state == AgentState::Running).count();
+    let show = Show::find(call.query.text("show").unwrap_or_default());
+    Ok(html(inbox::list(&items, show, &clock(), at_work)))
 }

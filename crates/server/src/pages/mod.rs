@@ -5,6 +5,7 @@
 
 mod assets;
 mod board;
+mod dialogs;
 mod inbox;
 mod review;
 mod runs;
@@ -36,6 +37,7 @@ pub(crate) fn routes() -> Vec<Route> {
         own,
         assets::routes(),
         board::routes(),
+        dialogs::routes(),
         inbox::routes(),
         review::routes(),
         task::routes(),
@@ -72,7 +74,7 @@ fn clock() -> Clock {
 
 /// Loads what is around a page.
 async fn shell(app: &App, section: Section, is_rail: bool) -> Result<Shell, Problem> {
-    let rows = app.rows.get(&app.project).await?;
+    let rows = app.shared.rows(&app.project).await?;
     let side = side(app, &rows, section).await?;
     Ok(Shell { side, is_rail, seq: rows.seq })
 }
@@ -87,7 +89,7 @@ async fn side(app: &App, rows: &Arc<Rows>, section: Section) -> Result<Side, Pro
             .file_name()
             .map_or_else(|| "project".to_owned(), |name| name.to_string_lossy().into_owned()),
         section,
-        inbox: inbox::count(app).await?,
+        inbox: app.shared.inbox(&app.project).await?.len(),
         agents: agents.iter().map(|agent| AgentLine::of(agent, find, &clock)).collect(),
         spent_today: calls::project::spent_today(&app.project, &clock).await?.map(words::money),
         has_engine: calls::project::find_engine(&app.project).await?.is_some(),
@@ -96,7 +98,7 @@ async fn side(app: &App, rows: &Arc<Rows>, section: Section) -> Result<Side, Pro
 
 async fn nav(call: Call) -> Result<Answer, Problem> {
     let section = call.query.text("at").and_then(Section::find).unwrap_or(Section::Board);
-    let rows = call.app.rows.get(&call.app.project).await?;
+    let rows = call.app.shared.rows(&call.app.project).await?;
     Ok(html(shell::nav(&side(&call.app, &rows, section).await?)))
 }
 

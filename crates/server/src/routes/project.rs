@@ -14,6 +14,8 @@ use serde::Deserialize;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/agents", "listAgents", "List the agents of the config", agents).paged(),
+        Route::post("/api/agents/detect", "detectAgents", "Add the installed agents to the config", detect),
+        Route::get("/api/inbox", "listInbox", "List what waits for a person, oldest first", inbox),
         Route::get(
             "/api/questions",
             "listQuestions",
@@ -56,6 +58,17 @@ struct Decision {
 
 async fn agents(call: Call) -> Result<Answer, Problem> {
     page_of::cut(&call.query, &calls::project::agents(&call.app.project).await?, |agent| agent.id.clone())
+}
+
+async fn detect(call: Call) -> Result<Answer, Problem> {
+    call.no_body()?;
+    let added = calls::project::add_installed(&call.app.project).await?;
+    Ok(page_of::answer(added, None::<u32>))
+}
+
+async fn inbox(call: Call) -> Result<Answer, Problem> {
+    let items = call.app.shared.inbox(&call.app.project).await?;
+    Ok(page_of::answer(items.as_slice(), None::<u32>))
 }
 
 async fn questions(call: Call) -> Result<Answer, Problem> {

@@ -4,6 +4,7 @@ mod access;
 mod changes;
 mod client;
 mod limits;
+mod pages;
 mod reads;
 mod recovery;
 mod streams;

@@ -1,0 +1,257 @@
+//! The board: four columns of cards.
+
+use crate::ball::{self, Ball};
+use crate::filter;
+use crate::markup::{Markup, render};
+use crate::moves;
+use crate::parts;
+use crate::shell::Shell;
+use crate::words::{self, Clock};
+use askama::Template;
+use regatta_engine::core::TaskId;
+use regatta_engine::core::machine::Column;
+use regatta_engine::runs::RunView;
+use regatta_engine::{TaskRow, TaskView};
+
+/// The head of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// Which.
+    pub column: Column,
+    /// How many tasks are in it, after the filter.
+    pub count: usize,
+    /// One fact about it.
+    pub fact: String,
+}
+
+impl Head {
+    /// Returns the column's name for people.
+    pub fn name(&self) -> &'static str {
+        name_of(self.column)
+    }
+
+    fn short(&self) -> &'static str {
+        match self.column {
+            Column::WaitingApproval => "Waiting",
+            column => name_of(column),
+        }
+    }
+
+    fn key(&self) -> &'static str {
+        self.column.as_str()
+    }
+}
+
+/// Returns the name of a column for people.
+pub fn name_of(column: Column) -> &'static str {
+    match column {
+        Column::Backlog => "Backlog",
+        Column::InProgress => "In progress",
+        Column::WaitingApproval => "Waiting approval",
+        Column::Verified => "Verified",
+    }
+}
+
+/// A column with the cards that are shown.
+#[derive(Debug, Clone)]
+pub struct ColumnPart {
+    /// Its head.
+    pub head: Head,
+    /// Its first cards.
+    pub cards: Vec<Markup>,
+    /// Where the next ones begin, if there are more.
+    pub next: Option<String>,
+}
+
+impl ColumnPart {
+    /// Says what would be in it.
+    fn empty(&self) -> &'static str {
+        match self.head.column {
+            Column::Backlog => "No tasks wait here.",
+            Column::InProgress => "Nobody is at work. Assign a task from the backlog.",
+            Column::WaitingApproval => "Nothing to review. Finished work shows up here.",
+            Column::Verified => "Nothing merged yet.",
+        }
+    }
+}
+
+/// One card: a task, with the run that drives it if that is known.
+#[derive(Debug, Clone, Copy)]
+pub struct Card<'a> {
+    /// The task.
+    pub task: &'a TaskView,
+    /// Its row, which says where it stands.
+    pub row: &'a TaskRow,
+    /// The run.
+    pub run: Option<&'a RunView>,
+}
+
+#[derive(Template)]
+#[template(path = "card.html")]
+struct CardPage<'a> {
+    task: &'a TaskView,
+    clock: &'a Clock,
+    rank: String,
+    moves: String,
+    waits: String,
+    ball: Ball,
+    name: String,
+    role: Option<&'a str>,
+    cost: Option<String>,
+}
+
+impl CardPage<'_> {
+    fn is_done(&self) -> bool {
+        self.task.column == Column::Verified
+    }
+
+    /// Since when it is where it is.
+    fn since(&self) -> jiff::Timestamp {
+        match self.task.column {
+            Column::Backlog => self.task.created_at,
+            _ => self.task.updated_at,
+        }
+    }
+}
+
+/// Renders a card.
+pub fn card(card: Card<'_>, clock: &Clock) -> Markup {
+    let Card { task, row, run } = card;
+    let ball = ball::of(task, run, clock);
+    let cost = task.spent.as_ref().map(|spent| spent.cost_micros).filter(|cost| *cost > 0).map(words::money);
+    let role = task.activity.as_ref().and_then(|activity| activity.role.as_deref());
+    let waits: Vec<String> = task.blocked_by.iter().map(ToString::to_string).collect();
+    render(&CardPage {
+        task,
+        clock,
+        rank: filter::rank(row),
+        moves: moves::to_json(&moves::of(task)),
+        waits: waits.join(" "),
+        name: name(task, &ball),
+        ball,
+        role,
+        cost,
+    })
+}
+
+/// The name of a card for a screen reader: its status line comes first.
+fn name(task: &TaskView, ball: &Ball) -> String {
+    let mut parts = vec![ball.plain(), format!("#{} {}", task.id, task.title)];
+    parts.extend(task.agent_id.clone());
+    if task.rejection_count > 0 {
+        parts.push(format!("attempt {}", task.rejection_count + 1));
+    }
+    if !task.criteria.is_empty() {
+        parts.push(parts::said(&task.criteria));
+    }
+    parts.join(", ")
+}
+
+/// The board as a page.
+#[derive(Debug)]
+pub struct Board<'a> {
+    /// What is around it.
+    pub shell: &'a Shell,
+    /// What is typed into the filter.
+    pub query: &'a str,
+    /// The columns.
+    pub columns: Vec<ColumnPart>,
+    /// The agents, for the filter and for assigning.
+    pub agents: Vec<String>,
+    /// The epics, by number.
+    pub epics: Vec<(String, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "board.html")]
+struct BoardPage<'a> {
+    shell: &'a Shell,
+    board: &'a Board<'a>,
+}
+
+impl BoardPage<'_> {
+    /// Whether a filter finds nothing.
+    fn finds_nothing(&self) -> bool {
+        !self.board.query.trim().is_empty() && self.board.columns.iter().all(|part| part.head.count == 0)
+    }
+
+    /// The column that a phone shows first.
+    fn shown(&self) -> &'static str {
+        let order = [Column::WaitingApproval, Column::InProgress, Column::Backlog, Column::Verified];
+        let has_cards = |column: &Column| {
+            self.board.columns.iter().any(|part| part.head.column == *column && part.head.count > 0)
+        };
+        order.into_iter().find(has_cards).unwrap_or(Column::Backlog).as_str()
+    }
+}
+
+/// Renders the board.
+pub fn board(board: &Board<'_>) -> Markup {
+    render(&BoardPage { shell: board.shell, board })
+}
+
+#[derive(Template)]
+#[template(path = "cards.html")]
+struct CardsPage<'a> {
+    heads: &'a [Head],
+    cards: &'a [Markup],
+    next: Option<&'a str>,
+}
+
+/// Renders some cards, with the heads of the columns as they are now.
+pub fn cards(heads: &[Head], cards: &[Markup], next: Option<&str>) -> Markup {
+    render(&CardsPage { heads, cards, next })
+}
+
+/// Says one fact about each column.
+pub fn heads<'a>(rows: impl Iterator<Item = &'a TaskRow>, concurrent_max: u32, clock: &Clock) -> Vec<Head> {
+    let today = clock.now.to_zoned(clock.zone.clone()).date();
+    let mut counts = [[0_usize; 2]; 4];
+    for row in rows {
+        let at = Column::ALL.iter().position(|column| *column == row.column).unwrap_or_default();
+        let is_counted = match row.column {
+            Column::Backlog => row.queue_position.is_some(),
+            Column::InProgress => !matches!(&*row.phase, "halted" | "parked" | "by_hand" | "unattended"),
+            Column::WaitingApproval => filter::needs_you(row),
+            Column::Verified => jiff::Timestamp::from_second(row.since)
+                .is_ok_and(|since| since.to_zoned(clock.zone.clone()).date() == today),
+        };
+        counts[at][0] += 1;
+        counts[at][1] += usize::from(is_counted);
+    }
+    let fact = |column: Column, counted: usize| match (column, counted) {
+        (Column::Backlog, 0) | (Column::WaitingApproval, 0) | (Column::Verified, 0) => String::new(),
+        (Column::Backlog, _) => format!("{counted} queued"),
+        (Column::InProgress, _) => format!("{counted} of {concurrent_max} at once"),
+        (Column::WaitingApproval, 1) => "1 needs you".to_owned(),
+        (Column::WaitingApproval, _) => format!("{counted} need you"),
+        (Column::Verified, _) => format!("{counted} today"),
+    };
+    let head = |(column, [count, counted]): (Column, [usize; 2])| Head {
+        column,
+        count,
+        fact: fact(column, counted),
+    };
+    Column::ALL.into_iter().zip(counts).map(head).collect()
+}
+
+/// Returns the tasks of a column in order, after a rank.
+pub fn window<'a>(
+    rows: impl Iterator<Item = &'a TaskRow>,
+    column: Column,
+    after: Option<&str>,
+    count_max: usize,
+) -> (Vec<TaskId>, Option<String>) {
+    let of_column = rows.filter(|row| row.column == column);
+    let mut ranked: Vec<(String, TaskId)> = of_column.map(|row| (filter::rank(row), row.id)).collect();
+    ranked.retain(|(rank, _)| after.is_none_or(|after| rank.as_str() > after));
+    let has_more = ranked.len() > count_max;
+    // Only the first ones are wanted, so the rest need no order.
+    if has_more {
+        ranked.select_nth_unstable(count_max);
+        ranked.truncate(count_max);
+    }
+    ranked.sort_unstable();
+    let next = ranked.last().map(|(rank, _)| rank.clone()).filter(|_| has_more);
+    (ranked.into_iter().map(|(_, id)| id).collect(), next)
+}

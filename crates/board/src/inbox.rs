@@ -1,0 +1,471 @@
+//! The inbox: one row for each thing that waits for a person, with its answers.
+
+use crate::act::Act;
+use crate::ball;
+use crate::markup::{Markup, escape, render};
+use crate::parts;
+use crate::shell::Shell;
+use crate::words::{self, Clock};
+use askama::Template;
+use jiff::Timestamp;
+use regatta_engine::core::{Code, Failure};
+use regatta_engine::{InboxItem, InboxKind, QuestionView, TaskView, WaitingRun};
+use serde_json::json;
+
+/// How much of a failed check's output is sent back with it.
+const OUTPUT_CHARACTERS_MAX: usize = 3_000;
+
+/// What is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Everything.
+    All,
+    /// Diffs.
+    Reviews,
+    /// Questions of agents and runs.
+    Questions,
+    /// What failed or is used up.
+    Problems,
+}
+
+impl Show {
+    const ALL: [Show; 4] = [Show::All, Show::Reviews, Show::Questions, Show::Problems];
+
+    /// Finds what an address names; everything if it names nothing.
+    pub fn find(name: &str) -> Self {
+        Show::ALL.into_iter().find(|show| show.name() == name).unwrap_or(Show::All)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Show::All => "all",
+            Show::Reviews => "reviews",
+            Show::Questions => "questions",
+            Show::Problems => "problems",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Show::All => "All",
+            Show::Reviews => "Reviews",
+            Show::Questions => "Questions",
+            Show::Problems => "Problems",
+        }
+    }
+
+    fn admits(self, kind: InboxKind) -> bool {
+        match self {
+            Show::All => true,
+            Show::Reviews => kind == InboxKind::Review,
+            Show::Questions => matches!(kind, InboxKind::Permission | InboxKind::Question),
+            Show::Problems => matches!(kind, InboxKind::Problem | InboxKind::Budget | InboxKind::Paused),
+        }
+    }
+}
+
+/// One row.
+#[derive(Debug, Clone)]
+struct Row {
+    /// Its place in the page: `task-38`, `run-7`, `question-…`.
+    id: String,
+    icon: &'static str,
+    tone: &'static str,
+    what: Markup,
+    context: Vec<Markup>,
+    /// What is asked, in the words of who asks.
+    quote: Option<String>,
+    /// What is asked for, as code.
+    term: Option<String>,
+    note: Option<String>,
+    /// The label of a field for an answer.
+    field: Option<&'static str>,
+    acts: Vec<Act>,
+    open: String,
+    since: Timestamp,
+}
+
+impl Row {
+    fn icon_class(&self) -> &'static str {
+        match self.tone {
+            "acc" => "i acc",
+            "warn" => "i warn",
+            _ => "i bad",
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.quote.is_some() || self.term.is_some() || self.field.is_some()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "inbox.html")]
+struct Page<'a> {
+    shell: &'a Shell,
+    list: Markup,
+}
+
+impl List<'_> {
+    fn is(&self, show: &Show) -> bool {
+        self.show == *show
+    }
+}
+
+#[derive(Template)]
+#[template(path = "inbox_list.html")]
+struct List<'a> {
+    rows: Vec<Row>,
+    shows: Vec<(Show, usize)>,
+    show: Show,
+    clock: &'a Clock,
+    at_work: usize,
+    all: usize,
+}
+
+/// Renders the page.
+pub fn page(shell: &Shell, items: &[InboxItem], show: Show, clock: &Clock) -> Markup {
+    let at_work = shell.side.agents.iter().filter(|agent| agent.is_busy).count();
+    render(&Page { shell, list: list(items, show, clock, at_work) })
+}
+
+/// Renders the list alone, for a page that is open.
+pub fn list(items: &[InboxItem], show: Show, clock: &Clock, at_work: usize) -> Markup {
+    let shows =
+        Show::ALL.map(|show| (show, items.iter().filter(|item| show.admits(item.kind)).count())).to_vec();
+    let rows = items.iter().filter(|item| show.admits(item.kind)).map(row).collect();
+    render(&List { rows, shows, show, clock, at_work, all: items.len() })
+}
+
+fn row(item: &InboxItem) -> Row {
+    match (&item.question, &item.run, &item.task) {
+        (Some(question), _, task) => permission(item, question, task.as_ref()),
+        (None, Some(run), _) => of_run(item, run),
+        (None, None, Some(task)) if item.kind == InboxKind::Review => review(item, task),
+        (None, None, Some(task)) => problem(item, task),
+        (None, None, None) => blank(item, "nothing", "Something waits for you", "/"),
+    }
+}
+
+fn blank(item: &InboxItem, id: &str, what: &str, open: &str) -> Row {
+    Row {
+        id: id.to_owned(),
+        icon: "alert",
+        tone: "bad",
+        what: text(what),
+        context: Vec::new(),
+        quote: None,
+        term: None,
+        note: None,
+        field: None,
+        acts: Vec::new(),
+        open: open.to_owned(),
+        since: item.since,
+    }
+}
+
+fn text(text: &str) -> Markup {
+    Markup::new(escape(text))
+}
+
+/// What is said of a task in every row: its title, and who has it.
+fn about(task: &TaskView) -> Vec<Markup> {
+    let mut context = vec![text(&task.title)];
+    if let Some(agent) = &task.agent_id {
+        context.push(match task.rejection_count {
+            0 => text(agent),
+            count => text(&format!("{agent}, attempt {}", count + 1)),
+        });
+    }
+    context
+}
+
+fn review(item: &InboxItem, task: &TaskView) -> Row {
+    let id = task.id;
+    let page = format!("/tasks/{id}/review");
+    let mut context = about(task);
+    if let Some(diff) = &task.diff {
+        context.push(Markup::new(format!(
+            "{}, <span class=\"ok\">+{}</span> <span class=\"bad\">−{}</span>",
+            words::count(diff.files_changed, "file"),
+            diff.lines_added,
+            diff.lines_removed
+        )));
+    }
+    context.extend(Some(parts::badge(&task.checks)).filter(|badge| !badge.is_empty()));
+    if !task.criteria.is_empty() {
+        context.push(text(&parts::tally(&task.criteria)));
+    }
+    let back =
+        Act::post("Send back", format!("/api/tasks/{id}/reject"), json!({}), format!("#{id} was sent back"))
+            .asking(format!("Send #{id} back"), "The agent works on with what you write.", Some("reason"));
+    Row {
+        icon: "eye",
+        tone: "acc",
+        context,
+        acts: vec![Act::link("Review", page.clone()).best(), back],
+        ..blank(item, &format!("task-{id}"), &format!("#{id} is ready for review"), &page)
+    }
+}
+
+fn problem(item: &InboxItem, task: &TaskView) -> Row {
+    let id = task.id;
+    let page = format!("/tasks/{id}");
+    let failed: Vec<_> = task.checks.iter().filter(|check| !check.passed).collect();
+    let mut row = blank(item, &format!("task-{id}"), "", &page);
+    row.icon = "x";
+    row.context = about(task);
+    match &task.error {
+        Some(error) => {
+            row.what = said(&format!("#{id}"), error, task.target.as_deref());
+            row.context.push(text(&because(error)));
+            row.acts = answers(task, error);
+            if matches!(error.code, Code::WorktreeMergeConflict | Code::CheckoutInTheWay) {
+                row.icon = "conflict";
+            }
+            if error.code == Code::BudgetExceeded {
+                (row.icon, row.tone) = ("coin", "warn");
+            }
+        }
+        None if !failed.is_empty() => {
+            let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
+            let verb = if names.len() == 1 { "fails its check" } else { "fails its checks" };
+            row.what = Markup::new(format!("#{id} {verb} {}", codes(&names)));
+            row.acts = failed_checks(task, &failed);
+        }
+        None => {
+            row.what = text(&format!("#{id} stopped before it was done"));
+            row.acts = vec![resume(task).best(), Act::link("Open", page.clone())];
+        }
+    }
+    row
+}
+
+fn failed_checks(task: &TaskView, failed: &[&regatta_engine::core::Evidence]) -> Vec<Act> {
+    let id = task.id;
+    let output: String =
+        failed.iter().map(|check| format!("## {}\n\n{}\n\n", check.name, check.tail)).collect();
+    let feedback: String = output.chars().take(OUTPUT_CHARACTERS_MAX).collect();
+    let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
+    let reason = words::one_line(&format!("these checks fail: {}", names.join(", ")), 900);
+    let body = json!({ "reason": reason, "feedback": feedback });
+    vec![
+        Act::post(
+            "Send back with output",
+            format!("/api/tasks/{id}/reject"),
+            body,
+            format!("#{id} was sent back"),
+        )
+        .best(),
+        Act::post(
+            "Run again",
+            format!("/api/tasks/{id}/submit"),
+            json!({}),
+            format!("The checks of #{id} run again"),
+        ),
+        Act::link("Review", format!("/tasks/{id}/review")).extra(),
+    ]
+}
+
+fn resume(task: &TaskView) -> Act {
+    let id = task.id;
+    Act::post("Try again", format!("/api/tasks/{id}/resume"), json!({}), format!("#{id} continues"))
+}
+
+/// Returns what can be done about an error at once; everything else is on the task's page.
+fn answers(task: &TaskView, error: &Failure) -> Vec<Act> {
+    let (id, page) = (task.id, format!("/tasks/{}", task.id));
+    let look = Act::link("Open", page.clone());
+    let whom = task.agent_id.as_deref().unwrap_or("the agent");
+    let target = task.target.as_deref().unwrap_or("the target");
+    let send_back = |label: String, reason: String| {
+        Act::post(
+            label,
+            format!("/api/tasks/{id}/reject"),
+            json!({ "reason": reason }),
+            format!("#{id} was sent back"),
+        )
+    };
+    match (error.code, task.phase) {
+        (Code::WorktreeMergeConflict, "ready") => vec![
+            send_back(
+                format!("Send back to {whom}"),
+                format!("merge {target} into your branch and resolve the conflict"),
+            )
+            .best(),
+            Act::link("Resolve myself", page.clone()),
+            Act::link("Look", format!("{page}/review")).extra(),
+        ],
+        (Code::CheckoutInTheWay, "ready") => {
+            let head = task.diff.as_ref().map(|diff| diff.head.to_string());
+            let body = json!({ "head": head, "anyway": true });
+            vec![
+                Act::post(
+                    "Try again",
+                    format!("/api/tasks/{id}/approve"),
+                    body,
+                    format!("#{id} is being merged"),
+                )
+                .best(),
+                look,
+            ]
+        }
+        (Code::WorktreeDirty, "ready") => vec![
+            Act::post(
+                "Commit and review",
+                format!("/api/tasks/{id}/submit"),
+                json!({}),
+                format!("#{id} was submitted again"),
+            )
+            .best(),
+            look,
+        ],
+        (_, "halted") => vec![resume(task).best(), look],
+        (_, "ready") => vec![Act::link("Review", format!("{page}/review")).best(), look],
+        (_, "queued") => vec![
+            Act::post(
+                "Take it out of the queue",
+                format!("/api/tasks/{id}/dequeue"),
+                json!({}),
+                format!("#{id} was taken out of the queue"),
+            )
+            .best(),
+            look,
+        ],
+        _ => vec![look.best()],
+    }
+}
+
+/// Says what did not happen: `#36 conflicts with main in src/a.rs and src/b.rs`.
+fn said(name: &str, error: &Failure, target: Option<&str>) -> Markup {
+    let files: Vec<&str> = error
+        .details
+        .get("files")
+        .and_then(|files| files.as_array())
+        .map_or_else(Vec::new, |files| files.iter().filter_map(|file| file.as_str()).collect());
+    if error.code == Code::WorktreeMergeConflict && !files.is_empty() {
+        let target = escape(target.unwrap_or("the target"));
+        return Markup::new(format!("{} conflicts with {target} in {}", escape(name), codes(&files)));
+    }
+    let headline = ball::headline(error);
+    text(&format!("{name}: {}", lower(&headline)))
+}
+
+/// Says why, after the sentence said what did not happen.
+fn because(error: &Failure) -> String {
+    match error.code {
+        Code::WorktreeMergeConflict => "nothing was merged".to_owned(),
+        Code::CheckoutInTheWay => "nothing was merged, and your files are as they were".to_owned(),
+        _ => {
+            let why = error.message.split_once(": ").map_or(error.message.as_str(), |(_, why)| why);
+            words::one_line(why, 160)
+        }
+    }
+}
+
+/// Names up to two things as code, and counts the rest.
+fn codes(names: &[&str]) -> String {
+    let code = |name: &&str| format!("<code>{}</code>", escape(&words::one_line(name, 60)));
+    match names {
+        [] => String::new(),
+        [one] => code(one),
+        [one, other] => format!("{} and {}", code(one), code(other)),
+        [one, other, rest @ ..] => format!("{}, {} and {} more", code(one), code(other), rest.len()),
+    }
+}
+
+fn lower(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+}
+
+fn permission(item: &InboxItem, question: &QuestionView, task: Option<&TaskView>) -> Row {
+    let agent = &question.agent_id;
+    let (place, open, context) = match (task, question.run_id) {
+        (Some(task), _) => {
+            (format!(" in #{}", task.id), format!("/tasks/{}", task.id), vec![text(&task.title)])
+        }
+        (None, Some(run)) => (format!(" in run {run}"), format!("/runs/{run}"), Vec::new()),
+        (None, None) => (String::new(), "/".to_owned(), Vec::new()),
+    };
+    let path = format!("/api/questions/{}/answer", question.id);
+    let paths = (!question.paths.is_empty()).then(|| format!("Touches {}.", question.paths.join(", ")));
+    Row {
+        icon: "ask",
+        tone: "acc",
+        context,
+        term: Some(question.what.clone()),
+        note: paths.map(|paths| words::one_line(&paths, 300)),
+        acts: vec![
+            Act::post(
+                "Allow once",
+                path.clone(),
+                json!({ "answer": "allow" }),
+                format!("{agent} was allowed to continue"),
+            )
+            .best()
+            .key("A"),
+            Act::post("Refuse", path, json!({ "answer": "deny" }), format!("{agent} was refused"))
+                .danger()
+                .key("R"),
+        ],
+        ..blank(
+            item,
+            &format!("question-{}", question.id),
+            &format!("{agent} asks for permission{place}"),
+            &open,
+        )
+    }
+}
+
+fn of_run(item: &InboxItem, run: &WaitingRun) -> Row {
+    let id = run.id;
+    let page = format!("/runs/{id}");
+    let mut context = vec![text(&format!("step {} of {}", run.step, run.workflow)), text(&run.node)];
+    context.extend(run.item.as_deref().map(text));
+    let stop =
+        Act::post("Stop the run", format!("/api/runs/{id}/stop"), json!({}), format!("Run {id} was stopped"))
+            .asking(format!("Stop run {id}?"), "Its tasks keep their work, and go back to you.", None)
+            .danger();
+    let resume =
+        Act::post("Resume", format!("/api/runs/{id}/resume"), json!({}), format!("Run {id} continues"));
+    let name = format!("run-{id}");
+    if let Some(question) = &run.question {
+        let path = format!("/api/runs/{id}/answer");
+        let said = format!("Run {id} has your answer");
+        return Row {
+            icon: "ask",
+            tone: "acc",
+            context,
+            quote: Some(question.clone()),
+            field: Some("Your answer"),
+            acts: vec![
+                Act::post("Answer", path.clone(), json!({ "approved": true }), said.clone())
+                    .taking("text")
+                    .best()
+                    .key("Ctrl ↵"),
+                Act::post("Say no", path, json!({ "approved": false }), said).taking("text").danger(),
+                Act::link("Open the run", page.clone()),
+            ],
+            ..blank(item, &name, &format!("Run {id} asks you"), &page)
+        };
+    }
+    let open = Act::link("Open", page.clone());
+    match &run.error {
+        Some(error) => Row {
+            icon: if item.kind == InboxKind::Budget { "coin" } else { "x" },
+            tone: if item.kind == InboxKind::Budget { "warn" } else { "bad" },
+            what: said(&format!("Run {id}"), error, None),
+            context: [context, vec![text(&because(error))]].concat(),
+            acts: vec![resume.best(), open, stop],
+            ..blank(item, &name, "", &page)
+        },
+        None => Row {
+            icon: "pause",
+            tone: "warn",
+            context,
+            acts: vec![resume.best(), open, stop],
+            ..blank(item, &name, &format!("Run {id} is paused"), &page)
+        },
+    }
+}
