@@ -6,7 +6,7 @@
 use crate::markup::{Markup, render};
 use crate::words::{self, Clock};
 use askama::Template;
-use regatta_engine::core::{AgentState, TaskId};
+use regatta_engine::core::{AgentState, FailureClass, TaskId};
 use regatta_engine::{AgentView, TaskRow};
 
 /// What the navigation marks as the current page.
@@ -113,7 +113,11 @@ impl AgentLine {
             "halted" => ("stopped, needs you".to_owned(), "acc"),
             "parked" => match &row.parked {
                 Some(park) => {
-                    return of(format!("paused until {}", clock.time(park.until)), "warn", Some(row.id));
+                    let says = match park.class {
+                        FailureClass::RateLimit => "limited",
+                        _ => "paused",
+                    };
+                    return of(format!("{says} until {}", clock.time(park.until)), "warn", Some(row.id));
                 }
                 None => ("paused".to_owned(), "warn"),
             },

@@ -129,6 +129,11 @@ impl Place {
         Ok(&self.folder)
     }
 
+    /// Returns the same for another folder.
+    pub(crate) fn at(&self, folder: PathBuf) -> Self {
+        Place { folder, screen: self.screen }
+    }
+
     /// Returns the place of a path that is given from the folder.
     pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
         self.folder.join(path)

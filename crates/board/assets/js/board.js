@@ -63,6 +63,7 @@ function takeHeads(content) {
     document.querySelector(`[data-count-of="${name}"]`).textContent = head.dataset.count;
     all += Number(head.dataset.count);
   }
+  board.classList.toggle("filtered", Boolean(query()));
   const none = document.getElementById("no-match");
   none.hidden = all > 0 || !query();
   none.querySelector("[data-query]").textContent = query();

@@ -4,6 +4,7 @@ use super::asked::Asked;
 use super::demo_workflow;
 use super::follow::{interruption, problem_of};
 use super::person::{Decision, Person};
+use super::up::Up;
 use crate::arguments::Place;
 use crate::columns;
 use crate::exit::Exit;
@@ -40,6 +41,9 @@ pub(crate) struct Demo {
     /// Folder for the repository [default: a new temporary folder].
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Play it on the board: open it in the browser, where you review and merge.
+    #[arg(long, conflicts_with_all = ["yes", "workflow", "no_run"])]
+    board: bool,
     /// Create the repository and run nothing.
     #[arg(long)]
     no_run: bool,
@@ -54,6 +58,9 @@ impl Demo {
         }
         if let Some(workflow) = &self.workflow {
             return demo_workflow::play(screen, &folder, workflow, self.yes).await;
+        }
+        if self.board {
+            return play_on_board(place, &folder).await;
         }
         let project = create_sample(&folder).await.map_err(|error| error.explain())?;
         let asks = screen.can_ask() && !self.yes;
@@ -115,6 +122,24 @@ async fn prepare(screen: Screen, folder: &Path, workflow: Option<&str>) -> Resul
         format!("{GREEN}created{GREEN:#} {root}, with scripted agents\n  {DIM}then{DIM:#}    cd {root}\n          {next}\n")
     });
     Ok(Exit::Done)
+}
+
+/// Gives the first tasks to their agents, then runs the engine and the server until interrupted. What is ready waits on the
+/// board for the person.
+async fn play_on_board(place: &Place, folder: &Path) -> Result<Exit, Problem> {
+    let explain = |error: Error| error.explain();
+    let project = create_sample(folder).await.map_err(explain)?;
+    greet(place.screen, &project, true);
+    let caller = crate::caller::caller(None);
+    let [first, _, third] = add_sample_tasks(&project, &caller).await.map_err(explain)?;
+    for sample in [first, third] {
+        orders::assign(&project, &caller, sample.task, sample.agent.into(), None, true)
+            .await
+            .map_err(explain)?;
+    }
+    let there = place.at(project.root().to_owned());
+    drop(project);
+    Up::opening(place.screen.can_ask()).run(&there).await
 }
 
 pub(super) fn greet(screen: Screen, project: &Project, asks: bool) {
@@ -223,6 +248,7 @@ fn render(tasks: &[TaskView], events: u64, root: &str, started: Instant) -> Stri
     format!(
         "\n{}\n\n{GREEN}done{GREEN:#}: {} tasks merged, {events} events in the log, {seconds:.1} s\n\n\
          Where to look next:\n  \
+         regatta -C {root} up --open    {DIM}the same project on the board{DIM:#}\n  \
          git -C {root} log --graph --oneline\n  \
          regatta -C {root} events\n  \
          regatta -C {root} task show 3\n  \

@@ -70,6 +70,7 @@ fn render(run: &RunView, steps: &[StepView], tasks: &[TaskView], root: &str, sta
         "\n{}\n\n{style}{word}{style:#}: {} tasks merged in {} steps ({} after a failed validation, {} after a review), \
          {seconds:.1} s\n\n\
          Where to look next:\n  \
+         regatta -C {root} up --open    {DIM}the same project on the board{DIM:#}\n  \
          git -C {root} log --graph --oneline\n  \
          regatta -C {root} run show {id} --steps\n  \
          regatta -C {root} workflow graph {name}\n  \

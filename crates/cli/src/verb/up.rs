@@ -42,6 +42,11 @@ pub(crate) struct Up {
 }
 
 impl Up {
+    /// Runs everything, and opens the browser of a person.
+    pub(super) fn opening(is_open: bool) -> Self {
+        Up { quiet: false, port: None, open: is_open }
+    }
+
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let explain = |error: regatta_engine::Error| error.explain();
         let project = Arc::new(place.open().await?);

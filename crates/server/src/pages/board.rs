@@ -15,7 +15,7 @@ use regatta_board::{Markup, words::Clock};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::{TaskRow, TaskView};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many cards of a column are in the page at first, and how many come with each further window.
 const WINDOW: usize = 30;
@@ -99,11 +99,10 @@ fn heads(app: &App, rows: &Rows, filter: &Filter, clock: &Clock) -> Vec<Head> {
 /// Renders the cards of these tasks, in this order.
 async fn render(app: &App, rows: &Rows, ids: &[TaskId], clock: &Clock) -> Result<Vec<Markup>, Problem> {
     let tasks = calls::project::cards(&app.project, ids, rows).await?;
+    let driven = tasks.iter().filter(|task| task.phase == "driven").filter_map(|task| task.run_id);
     let mut runs = BTreeMap::new();
-    for run in tasks.iter().filter(|task| task.phase == "driven").filter_map(|task| task.run_id) {
-        if !runs.contains_key(&run) {
-            runs.insert(run, calls::runs::show(&app.project, run).await?);
-        }
+    for run in driven.collect::<BTreeSet<_>>() {
+        runs.insert(run, calls::runs::show(&app.project, run).await?);
     }
     let card = |task: &TaskView| {
         let row = rows.find(task.id)?;
