@@ -205,7 +205,8 @@ pub fn cards(heads: &[Head], cards: &[Markup], next: Option<&str>) -> Markup {
 
 /// Says one fact about each column.
 pub fn heads<'a>(rows: impl Iterator<Item = &'a TaskRow>, concurrent_max: u32, clock: &Clock) -> Vec<Head> {
-    let today = clock.now.to_zoned(clock.zone.clone()).date();
+    let today = clock.now.to_zoned(clock.zone.clone()).start_of_day();
+    let today = today.map_or(i64::MAX, |start| start.timestamp().as_second());
     let mut counts = [[0_usize; 2]; 4];
     for row in rows {
         let at = Column::ALL.iter().position(|column| *column == row.column).unwrap_or_default();
@@ -213,8 +214,7 @@ pub fn heads<'a>(rows: impl Iterator<Item = &'a TaskRow>, concurrent_max: u32, c
             Column::Backlog => row.queue_position.is_some(),
             Column::InProgress => !matches!(&*row.phase, "halted" | "parked" | "by_hand" | "unattended"),
             Column::WaitingApproval => filter::needs_you(row),
-            Column::Verified => jiff::Timestamp::from_second(row.since)
-                .is_ok_and(|since| since.to_zoned(clock.zone.clone()).date() == today),
+            Column::Verified => row.since >= today,
         };
         counts[at][0] += 1;
         counts[at][1] += usize::from(is_counted);
@@ -254,4 +254,42 @@ pub fn window<'a>(
     ranked.sort_unstable();
     let next = ranked.last().map(|(rank, _)| rank.clone()).filter(|_| has_more);
     (ranked.into_iter().map(|(_, id)| id).collect(), next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{self, row};
+    use serde_json::json;
+
+    #[test]
+    fn a_card_is_small_and_its_name_begins_with_its_status() {
+        let mut task = sample::task();
+        (task.column, task.phase) = (Column::WaitingApproval, "ready");
+        (task.waits_for, task.agent_id) = (regatta_engine::core::WaitsFor::You, Some("claude".to_owned()));
+        task.rejection_count = 1;
+        let row = row(json!({ "id": 38, "column": "waiting_approval", "phase": "ready" }));
+        let html = card(Card { task: &task, row: &row, run: None }, &sample::clock()).into_string();
+        assert!(html.len() < 3_000, "{}", html.len());
+        let name = "aria-label=\"Ready for your review, #38 Compute freshness once, claude, attempt 2\"";
+        assert!(html.contains(name), "{html}");
+        assert!(html.contains("href=\"/tasks/38/review\""), "{html}");
+    }
+
+    #[test]
+    fn windows_follow_each_other_without_a_gap() {
+        let rows: Vec<TaskRow> = (1..=70)
+            .map(|id| row(json!({ "id": id, "column": "verified", "phase": "done", "owner": "nobody", "since": id })))
+            .collect();
+        let (mut seen, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let (ids, next) = window(rows.iter(), Column::Verified, after.as_deref(), 30);
+            seen.extend(ids.iter().map(|id| id.number()));
+            match next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+        assert_eq!(seen, (1..=70).rev().collect::<Vec<u32>>());
+    }
 }

@@ -113,3 +113,68 @@ pub fn rank(row: &TaskRow) -> String {
     };
     format!("{group}.{order:012}.{number:08}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::row;
+    use serde_json::json;
+
+    #[test]
+    fn every_term_must_hold() {
+        let task = row(
+            json!({ "agentId": "claude", "epicId": 2, "priority": "high", "column": "in_progress", "phase": "halted" }),
+        );
+        let admits = |text: &str| Filter::parse(text).admits(&task, |_| true);
+        for text in [
+            "",
+            "bread",
+            "BAKE bread",
+            "agent:cla",
+            "epic:2",
+            "priority:high is:waiting",
+            "#7",
+            "7",
+            "is:failed",
+        ] {
+            assert!(admits(text), "{text}");
+        }
+        for text in
+            ["water", "agent:codex", "epic:3", "is:queued", "#77", "is:hidden", "is:nonsense", "agent: bread"]
+        {
+            assert!(!admits(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn hidden_tasks_are_shown_only_when_asked_for() {
+        let task = row(json!({ "hidden": true }));
+        assert!(!Filter::parse("").admits(&task, |_| true));
+        assert!(Filter::parse("is:hidden bread").admits(&task, |_| true));
+    }
+
+    #[test]
+    fn the_order_of_a_column() {
+        let id = |id: u32, more: serde_json::Value| {
+            let mut row = row(more);
+            row.id = regatta_engine::core::TaskId::new(id).unwrap();
+            row
+        };
+        let in_order = |rows: Vec<TaskRow>| {
+            let ranks: Vec<String> = rows.iter().map(rank).collect();
+            assert!(ranks.is_sorted(), "{ranks:?}");
+        };
+        let mut queued = id(3, json!({}));
+        queued.queue_position = Some(1);
+        in_order(vec![queued, id(9, json!({ "priority": "high" })), id(1, json!({})), id(2, json!({}))]);
+        let working = |since: i64, owner: &str| json!({ "column": "in_progress", "phase": "running", "owner": owner, "since": since });
+        in_order(vec![
+            id(5, working(900, "you")),
+            id(1, working(100, "agent x")),
+            id(2, working(200, "agent x")),
+        ]);
+        let merged =
+            |since: i64| json!({ "column": "verified", "phase": "done", "owner": "nobody", "since": since });
+        in_order(vec![id(2, merged(900)), id(1, merged(100))]);
+    }
+}

@@ -469,3 +469,55 @@ fn of_run(item: &InboxItem, run: &WaitingRun) -> Row {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{clock, failure, task};
+    use regatta_engine::core::machine::Column;
+
+    fn show(change: impl FnOnce(&mut TaskView), kind: InboxKind) -> String {
+        let mut task = task();
+        (task.column, task.phase, task.agent_id) =
+            (Column::WaitingApproval, "ready", Some("codex".to_owned()));
+        change(&mut task);
+        let item = InboxItem { kind, since: task.updated_at, task: Some(task), run: None, question: None };
+        list(&[item], Show::All, &clock(), 0).into_string()
+    }
+
+    #[test]
+    fn a_conflict_can_be_sent_back_with_a_reason() {
+        let html = show(
+            |task| {
+                task.target = Some("main".to_owned());
+                let mut error = failure(Code::WorktreeMergeConflict, "task #38 was not merged: it conflicts");
+                error.details.insert("files".to_owned(), json!(["src/<b>.rs"]));
+                task.error = Some(error);
+            },
+            InboxKind::Problem,
+        );
+        assert!(html.contains("#38 conflicts with main in <code>src/&lt;b&gt;.rs</code>"), "{html}");
+        assert!(html.contains("Send back to codex") && html.contains("/api/tasks/38/reject"), "{html}");
+    }
+
+    #[test]
+    fn an_empty_inbox_says_so() {
+        let html = list(&[], Show::All, &clock(), 2).into_string();
+        assert!(html.contains("Nothing waits for you") && html.contains("2 agents are working"), "{html}");
+    }
+
+    #[test]
+    fn what_is_counted_is_what_is_listed() {
+        for kind in [
+            InboxKind::Review,
+            InboxKind::Permission,
+            InboxKind::Question,
+            InboxKind::Problem,
+            InboxKind::Budget,
+            InboxKind::Paused,
+        ] {
+            let of_kind = Show::ALL[1..].iter().filter(|show| show.admits(kind)).count();
+            assert_eq!(of_kind, 1, "{kind:?} is in one list");
+        }
+    }
+}

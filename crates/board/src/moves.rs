@@ -65,3 +65,44 @@ fn judge(task: &TaskView, to: Column) -> (Option<&'static str>, String) {
         _ => cannot("It is there already."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::task;
+    use regatta_engine::core::TaskId;
+
+    fn says(change: impl FnOnce(&mut TaskView), to: Column) -> (Option<&'static str>, String) {
+        let mut task = task();
+        change(&mut task);
+        let moves = of(&task);
+        assert!(moves.iter().all(|one| one.to != task.column), "it is there already");
+        moves
+            .into_iter()
+            .find(|one| one.to == to)
+            .map(|one| (one.verb, one.says))
+            .expect("every other column is judged")
+    }
+
+    #[test]
+    fn a_drop_is_one_of_the_commands_or_says_why_not() {
+        let verb = |column, phase, to| says(|task| (task.column, task.phase) = (column, phase), to).0;
+        assert_eq!(verb(Column::Backlog, "waiting", Column::InProgress), Some("assign"));
+        assert_eq!(verb(Column::Backlog, "waiting", Column::Verified), None);
+        assert_eq!(verb(Column::InProgress, "running", Column::Backlog), Some("cancel"));
+        assert_eq!(verb(Column::InProgress, "running", Column::WaitingApproval), None);
+        assert_eq!(verb(Column::InProgress, "halted", Column::WaitingApproval), Some("submit"));
+        assert_eq!(verb(Column::WaitingApproval, "ready", Column::InProgress), Some("reject"));
+        assert_eq!(verb(Column::WaitingApproval, "ready", Column::Verified), None);
+        assert_eq!(verb(Column::WaitingApproval, "merging", Column::Backlog), None);
+        for to in [Column::Backlog, Column::InProgress, Column::WaitingApproval] {
+            assert_eq!(verb(Column::Verified, "done", to), None);
+        }
+    }
+
+    #[test]
+    fn a_task_that_waits_for_another_cannot_be_assigned() {
+        let blocked = says(|task| task.blocked_by = vec![TaskId::new(4).unwrap()], Column::InProgress);
+        assert_eq!(blocked, (None, "Not yet. It waits for #4 to be merged.".to_owned()));
+    }
+}

@@ -38,6 +38,7 @@ pub(crate) fn task() -> TaskView {
         run_id: None,
         criteria: Vec::new(),
         rejection_count: 0,
+        rejections: Vec::new(),
         sessions: 0,
         queue_position: None,
         queued: None,
@@ -74,4 +75,16 @@ pub(crate) fn task() -> TaskView {
         created_at: at,
         updated_at: at,
     }
+}
+
+/// A row of the list, as it is stored.
+pub(crate) fn row(fields: serde_json::Value) -> regatta_engine::TaskRow {
+    let mut row = serde_json::json!({
+        "id": 7, "title": "Bake bread", "column": "backlog", "phase": "waiting", "priority": "medium",
+        "owner": "you", "since": 1_000,
+    });
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        row[name] = value.clone();
+    }
+    serde_json::from_value(row).expect("a row can be read")
 }
