@@ -62,7 +62,6 @@ static ASSETS: &[Asset] = &[
     script!("session.js"),
     script!("task.js"),
     script!("actions.js"),
-    script!("drafts.js"),
     script!("palette.js"),
     script!("new_task.js"),
     script!("notify.js"),

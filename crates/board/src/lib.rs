@@ -8,11 +8,11 @@
 pub mod act;
 pub mod assets;
 pub mod ball;
-pub mod log;
 pub mod cards;
 pub mod dialogs;
 pub mod filter;
 pub mod inbox;
+pub mod log;
 pub mod markdown;
 pub mod markup;
 pub mod moves;
@@ -25,9 +25,9 @@ mod sample;
 pub mod session;
 pub mod shell;
 pub mod soon;
+pub mod start;
 pub mod task;
 pub mod timeline;
-pub mod start;
 pub mod words;
 
 pub use markup::Markup;

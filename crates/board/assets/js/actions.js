@@ -9,7 +9,7 @@
 
 import { post, words } from "./api.js";
 import { ask } from "./dialog.js";
-import { forget } from "./drafts.js";
+import { save } from "./draft.js";
 import { toast } from "./toast.js";
 
 async function send(button, body) {
@@ -49,7 +49,7 @@ export async function press(button) {
     await send(button, body);
     if (beside) {
       beside.value = "";
-      forget(beside);
+      if (beside.dataset.draft) save(beside, "");
     }
   } catch (error) {
     toast(words(error), { isError: true });
@@ -60,7 +60,5 @@ export function start() {
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-post]");
     if (button && !button.disabled) press(button);
-    const copy = event.target.closest("[data-copy]");
-    if (copy) navigator.clipboard?.writeText(copy.dataset.copy).then(() => toast("Copied to the clipboard"), () => {});
   });
 }

@@ -1,5 +1,6 @@
 // The inbox: J and K move, the focused row turns its best answer primary, an answered row folds away.
 
+import * as draft from "./draft.js";
 import * as keys from "./keys.js";
 import { press } from "./actions.js";
 
@@ -37,6 +38,15 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   press(button);
 });
+// An answer that is half written survives a reload; rows that come later have fields of their own.
+function keepDrafts() {
+  for (const field of document.querySelectorAll(".ask [data-draft]:not([data-kept])")) {
+    field.dataset.kept = "";
+    draft.keep(field);
+  }
+}
+keepDrafts();
+document.addEventListener("fragment", keepDrafts);
 // Answered: the row folds, and the next one has the focus.
 document.addEventListener("done", (event) => {
   const row = event.target.closest(".ask");

@@ -3,7 +3,6 @@
 import * as actions from "./actions.js";
 import * as clock from "./clock.js";
 import * as dialog from "./dialog.js";
-import * as drafts from "./drafts.js";
 import * as fragments from "./fragments.js";
 import * as keys from "./keys.js";
 import * as live from "./live.js";
@@ -96,7 +95,6 @@ keys.bind("?", () => doings.keys());
 keys.bind("Control+k", () => palette.open());
 keys.bind("Escape", () => (document.referrer.startsWith(location.origin) && location.pathname !== "/" ? history.back() : false));
 actions.start();
-drafts.start();
 clock.start();
 fragments.start();
 keys.start();

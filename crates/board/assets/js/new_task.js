@@ -2,10 +2,10 @@
 
 import { post, words } from "./api.js";
 import { open } from "./dialog.js";
-import * as drafts from "./drafts.js";
+import * as draft from "./draft.js";
 import { toast } from "./toast.js";
 
-const DRAFT = "new-task";
+const DRAFT = { dataset: { draft: "new-task" } };
 
 export async function newTask(title = "") {
   if (document.getElementById("new-task")) return;
@@ -20,7 +20,7 @@ export async function newTask(title = "") {
   const values = (name) => [...form.querySelectorAll(`[name=${name}]`)].map((field) => field.value.trim()).filter(Boolean);
   restore(form, list, title);
   const save = () =>
-    drafts.keep(DRAFT, JSON.stringify({ title: form.elements.title.value, description: form.elements.description.value, criteria: values("criterion") }));
+    draft.save(DRAFT, JSON.stringify({ title: form.elements.title.value, description: form.elements.description.value, criteria: values("criterion") }));
   form.addEventListener("input", save);
   form.addEventListener("change", (event) => {
     if (event.target.name === "agent") form.elements.assign.checked = true;
@@ -64,7 +64,7 @@ function add(list) {
 function restore(form, list, title) {
   let kept = {};
   try {
-    kept = JSON.parse(drafts.find(DRAFT) || "{}");
+    kept = JSON.parse(draft.load(DRAFT) || "{}");
   } catch {
     // A draft that cannot be read is none.
   }
@@ -90,7 +90,7 @@ async function create(dialog, form, values) {
   button.disabled = true;
   try {
     const task = await post("/api/tasks", body);
-    drafts.keep(DRAFT, "");
+    draft.save(DRAFT, "");
     dialog.close();
     const see = { label: "Open", run: () => location.assign(`/tasks/${task.id}`) };
     if (fields.assign?.checked) await assign(task.id, fields.agent.value, see);

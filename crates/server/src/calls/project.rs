@@ -10,7 +10,9 @@ use regatta_engine::core::{Problem, RunId, TaskId};
 use regatta_engine::cost::{CostQuery, CostView, find_cost};
 use regatta_engine::orders::Caller;
 use regatta_engine::{
-    AgentView, Finding, Holder, InboxItem, InstalledView, Limit, Project, QuestionView, TaskRow, TaskView, add_to_config, answer_question, examine, find_installed, list_agents, list_cards, list_inbox, list_questions, list_rows, mend, raise_limit,
+    AgentView, Finding, Holder, InboxItem, InstalledView, Limit, Project, QuestionView, TaskRow, TaskView,
+    add_to_config, answer_question, examine, find_installed, list_agents, list_cards, list_inbox,
+    list_questions, list_rows, mend, raise_limit,
 };
 
 /// Finds the process that runs the engine.

@@ -58,7 +58,7 @@ impl Loaded {
     async fn load(call: &Call) -> Result<Self, Problem> {
         let (project, id): (_, RunId) = (&call.app.project, call.path("id")?);
         let run = calls::runs::show(project, id).await?;
-        let rows = call.app.rows.get(project).await?;
+        let rows = call.app.shared.rows(project).await?;
         let task = |(key, id): (&String, &_)| {
             let row = rows.find(*id)?;
             let class = match row.column {

@@ -64,7 +64,7 @@ impl Loaded {
         let project = &app.project;
         let tab = call.query.text("tab").and_then(Tab::find).unwrap_or(Tab::Session);
         let task = calls::tasks::show_whole(project, id).await?;
-        let rows = app.rows.get(project).await?;
+        let rows = app.shared.rows(project).await?;
         let entries = calls::tasks::history(project, id).await?;
         Ok(Loaded {
             task,
