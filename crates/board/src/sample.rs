@@ -39,6 +39,8 @@ pub(crate) fn task() -> TaskView {
         criteria: Vec::new(),
         rejection_count: 0,
         rejections: Vec::new(),
+        notes: Vec::new(),
+        recovery: None,
         sessions: 0,
         queue_position: None,
         queued: None,
