@@ -1,4 +1,4 @@
-//! What the tests need besides cargo: a git program that is new enough, and bubblewrap for the sandbox.
+//! What the tests need besides cargo: a git program that is new enough, bubblewrap for the sandbox, and a browser.
 //!
 //! On Debian, as root (a CI container), they are installed; anywhere else the user is asked to, because a
 //! test should not install software on somebody's machine.
@@ -36,6 +36,24 @@ pub(crate) fn ensure_sandbox(root: &Path) -> Result<Verdict, Error> {
         return Ok(Verdict::Passed);
     }
     Ok(Verdict::Skipped("bubblewrap is not installed; tests of the sandbox pass over"))
+}
+
+/// Makes sure that Chromium and its driver are there, if that can be done: without them, tests of the pages pass over and say so.
+pub(crate) fn ensure_browser(root: &Path) -> Result<Verdict, Error> {
+    if !has_browser(root) && can_install(root) {
+        Program::new("apt-get", &["update"]).run(root)?;
+        Program::new("apt-get", &["install", "-y", "--no-install-recommends", "chromium", "chromium-driver"])
+            .run(root)?;
+    }
+    if has_browser(root) {
+        return Ok(Verdict::Passed);
+    }
+    Ok(Verdict::Skipped("chromium and chromium-driver are not installed; tests of the pages pass over"))
+}
+
+/// Tells whether the tests of the pages find their browser.
+pub(crate) fn has_browser(root: &Path) -> bool {
+    ["chromium", "chromedriver"].iter().all(|name| Program::new(name, &["--version"]).succeeds(root))
 }
 
 fn find_git(root: &Path) -> Option<(u32, u32)> {

@@ -11,6 +11,9 @@ use crate::{agents, docs, licences, prerequisites, tidy};
 /// What tells the slow suites to run at their full size; the tests look for it by this name.
 const FULL: &str = "REGATTA_TESTS_FULL";
 
+/// Tells the tests of the pages that there is a browser, so that one that is not found is a failure.
+const BROWSER_REQUIRED: &str = "REGATTA_BROWSER_REQUIRED";
+
 /// The crates without IO: their tests are fast, and most mistakes show there.
 const PURE: [&str; 3] = ["regatta-expr", "regatta-flow", "regatta-core"];
 
@@ -34,6 +37,7 @@ pub(crate) fn all(root: &Path, size: Size) -> Vec<Stage<'_>> {
     vec![
         own(root, "prerequisites", "git version", prerequisites::ensure_git),
         own(root, "sandbox", "bwrap --version", prerequisites::ensure_sandbox),
+        own(root, "browser", "chromedriver --version", prerequisites::ensure_browser),
         own(root, "agents", "cargo xtask agents", agents::ensure),
         outside(root, "format", Program::new("cargo", &["fmt", "--all", "--check"])),
         outside(root, "clippy", clippy()),
@@ -87,6 +91,8 @@ fn tests_stage<'a>(root: &'a Path, program: Program) -> Stage<'a> {
     let run = move || {
         let is_required = agents::are_installed(root)?;
         let program = if is_required { program.with(agents::REQUIRED, "1") } else { program };
+        let program =
+            if prerequisites::has_browser(root) { program.with(BROWSER_REQUIRED, "1") } else { program };
         program.run(root).map(|()| Verdict::Passed)
     };
     Stage { name: "tests", alone, run: Box::new(run) }
@@ -130,6 +136,7 @@ mod tests {
         expect![[r#"
             prerequisites: git version
             sandbox: bwrap --version
+            browser: chromedriver --version
             agents: cargo xtask agents
             format: cargo fmt --all --check
             clippy: cargo clippy --workspace --all-targets --locked -- -D warnings

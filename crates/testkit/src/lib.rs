@@ -1,8 +1,9 @@
-//! Throwaway repositories, a runner for the binary (also at a terminal), a stub model for real agent programs, and waiting for a condition; for
+//! Throwaway repositories, a runner for the binary (also at a terminal), a browser, a stub model for real agent programs, and waiting for a condition; for
 //! tests only.
 
 pub mod agent_programs;
 pub mod binary;
+pub mod browser;
 pub mod model;
 pub mod repo;
 pub mod terminal;
