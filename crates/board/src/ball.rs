@@ -272,6 +272,11 @@ pub fn headline(error: &Failure) -> String {
         Code::WorktreeCreationFailed => "Its worktree could not be made".to_owned(),
         Code::AgentNotFound => "Its agent is no longer set up".to_owned(),
         Code::ChecksFailed => "Its checks fail".to_owned(),
+        Code::AgentSessionFailed => match error.message.split(": ").nth(1) {
+            Some(class) => words::one_line(&format!("Its session failed: {class}"), 90),
+            None => "Its session failed".to_owned(),
+        },
+        Code::AgentStartFailed => "Its agent could not be started".to_owned(),
         Code::BudgetExceeded => "Its budget is used up".to_owned(),
         Code::MaxIterationsExceeded => "Was tried as often as allowed".to_owned(),
         _ => {

@@ -256,6 +256,20 @@ pub fn window<'a>(
     (ranked.into_iter().map(|(_, id)| id).collect(), next)
 }
 
+/// Returns the tasks of a column, in order, that stand right before a rank.
+pub fn window_before<'a>(
+    rows: impl Iterator<Item = &'a TaskRow>,
+    column: Column,
+    before: &str,
+    count_max: usize,
+) -> Vec<TaskId> {
+    let of_column = rows.filter(|row| row.column == column);
+    let mut ranked: Vec<(String, TaskId)> = of_column.map(|row| (filter::rank(row), row.id)).collect();
+    ranked.retain(|(rank, _)| rank.as_str() < before);
+    ranked.sort_unstable();
+    ranked.split_off(ranked.len().saturating_sub(count_max)).into_iter().map(|(_, id)| id).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -291,5 +305,7 @@ mod tests {
             }
         }
         assert_eq!(seen, (1..=70).rev().collect::<Vec<u32>>());
+        let before = window_before(rows.iter(), Column::Verified, &filter::rank(&rows[30]), 5);
+        assert_eq!(before.iter().map(|id| id.number()).collect::<Vec<u32>>(), [36, 35, 34, 33, 32]);
     }
 }

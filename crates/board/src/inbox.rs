@@ -394,7 +394,7 @@ fn permission(item: &InboxItem, question: &QuestionView, task: Option<&TaskView>
         icon: "ask",
         tone: "acc",
         context,
-        term: Some(question.what.clone()),
+        term: Some(question.what.trim().to_owned()),
         note: paths.map(|paths| words::one_line(&paths, 300)),
         acts: vec![
             Act::post(

@@ -142,6 +142,19 @@ pub fn ball(ball: &Ball) -> Markup {
     ))
 }
 
+/// A sentence of Regatta's own, in which `code` between backticks is shown as code.
+pub fn prose(text: &str) -> Markup {
+    let parts = text.split('`').enumerate();
+    Markup::new(
+        parts
+            .map(|(number, part)| match number % 2 {
+                1 => format!("<code>{}</code>", escape(part)),
+                _ => escape(part),
+            })
+            .collect(),
+    )
+}
+
 /// How long ago something was; the browser keeps it up to date.
 pub fn age(clock: &Clock, at: impl Borrow<Timestamp>) -> Markup {
     let at = *at.borrow();

@@ -84,6 +84,8 @@ pub struct AgentLine {
     pub task: Option<TaskId>,
     /// Whether a session of it runs.
     pub is_busy: bool,
+    /// What is special about it: that it plays a script.
+    pub note: Option<&'static str>,
 }
 
 impl AgentLine {
@@ -95,6 +97,7 @@ impl AgentLine {
             tone,
             task,
             is_busy: matches!(agent.state, AgentState::Running | AgentState::Starting),
+            note: agent.note,
         };
         if let Some(missing) = agent.missing.first() {
             return of(words::one_line(missing, 60), "bad", None);

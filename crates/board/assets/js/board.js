@@ -211,7 +211,7 @@ async function more(mark) {
   if (filling.has(name)) return;
   filling.add(name);
   try {
-    if (mark.classList.contains("above")) return await reload();
+    if (mark.classList.contains("above")) return await above(mark, name);
     const text = await html(`/fragments/column?column=${name}&q=${encodeURIComponent(query())}&after=${mark.dataset.after}`);
     const content = parse(text);
     for (const card of content.querySelectorAll("ol > li[data-task]")) document.getElementById(card.id)?.remove();
@@ -223,6 +223,26 @@ async function more(mark) {
     filling.delete(name);
     watch();
   }
+}
+
+// The cards above those that are kept: the space that stands for them shrinks by what they fill.
+async function above(mark, name) {
+  const first = mark.nextElementSibling;
+  const space = mark.getBoundingClientRect().height;
+  const text = await html(`/fragments/column?column=${name}&q=${encodeURIComponent(query())}&before=${first.dataset.rank}`);
+  const cards = [...parse(text).querySelectorAll("ol > li[data-task]")];
+  for (const card of cards) document.getElementById(card.id)?.remove();
+  mark.after(...cards);
+  if (cards.length < 30) return mark.remove();
+  const height = first.getBoundingClientRect().top - cards[0].getBoundingClientRect().top;
+  mark.style.height = `${Math.max(40, space - height)}px`;
+  const extra = [...list(name).querySelectorAll("li[data-task]")].slice(KEPT_MAX).filter((card) => card.getBoundingClientRect().top > innerHeight + 800);
+  if (!extra.length) return;
+  const more = Object.assign(document.createElement("li"), { className: "more", ariaHidden: "true" });
+  more.dataset.after = extra[0].previousElementSibling.dataset.rank;
+  list(name).querySelector(".more")?.remove();
+  for (const card of extra) card.remove();
+  list(name).append(more);
 }
 
 // A column keeps only what is near the eye.

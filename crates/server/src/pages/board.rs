@@ -34,6 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes("column", Kind::Text, "The column")
             .takes("q", Kind::Text, filter)
             .takes("after", Kind::Text, "The rank of the last card that is shown")
+            .takes("before", Kind::Text, "The rank of the first card that is shown, for those above it")
             .takes("limit", Kind::Number, "How many cards at most"),
     ]
 }
@@ -137,7 +138,10 @@ async fn column(call: Call) -> Result<Answer, Problem> {
     let filter = Filter::parse(call.query.text("q").unwrap_or_default());
     let limit =
         usize::try_from(call.query.number("limit", WINDOW as u64, CARDS_MAX as u64)?).unwrap_or(WINDOW);
-    let (ids, next) = cards::window(shown(&rows, &filter), column, call.query.text("after"), limit.max(1));
+    let (ids, next) = match call.query.text("before") {
+        Some(before) => (cards::window_before(shown(&rows, &filter), column, before, limit.max(1)), None),
+        None => cards::window(shown(&rows, &filter), column, call.query.text("after"), limit.max(1)),
+    };
     let heads = heads(app, &rows, &filter, &clock);
     Ok(html(cards::cards(&heads, &render(app, &rows, &ids, &clock).await?, next.as_deref())))
 }
