@@ -187,7 +187,7 @@ fn head(about: &About<'_>) -> Markup {
         parts::small(icon).into_string()
     };
     let state = Markup::new(format!(
-        "<span class=\"chip {class}\" data-status=\"{}\">{mark}{word}</span>",
+        "<span class=\"chip {class} only-desk\" data-status=\"{}\">{mark}{word}</span>",
         run.status
     ));
     render(&Head { run, title: title(run), state, actions: actions(run) })

@@ -156,8 +156,10 @@ pub(crate) fn head(about: &About<'_>) -> Markup {
     let task = about.task;
     let (word, live) = state_of(task);
     let dot = if live { "<span class=\"live\"></span>" } else { "" };
-    let state =
-        Markup::new(format!("<span class=\"chip line\" data-state=\"{}\">{dot}{word}</span>", task.phase));
+    let state = Markup::new(format!(
+        "<span class=\"chip line only-desk\" data-state=\"{}\">{dot}{word}</span>",
+        task.phase
+    ));
     render(&Head { task, state, actions: actions(about) })
 }
 
@@ -203,7 +205,7 @@ fn actions(about: &About<'_>) -> Vec<Act> {
         Column::Backlog => vec![Act::posts(
             "Assign",
             "play",
-            "primary",
+            if task.recovery.is_some() { "" } else { "primary" },
             &json!({ "method": "POST", "path": path("assign"), "body": {}, "choose": "agentId", "choices": about.agents }),
         )],
         Column::InProgress => {

@@ -90,10 +90,10 @@ class Leader {
       channel.postMessage({ kind: "position", to: message.from, position });
       channel.postMessage({ kind: "state", state: { ...state } });
     } else if (message.kind === "want") {
-      const before = JSON.stringify([...this.sessions()]);
       if (message.sessions.length) this.wants.set(message.from, new Map(message.sessions));
       else this.wants.delete(message.from);
-      if (JSON.stringify([...this.sessions()]) !== before) this.open();
+      // What this tab wants has changed already, so it is compared with what the connection was opened for.
+      if (this.names() !== this.opened) this.open();
     } else if (message.kind === "try" && !state.isConnected) {
       this.open();
     }
@@ -110,8 +110,16 @@ class Leader {
     return [...all].slice(0, 16).map(([session, known]) => `${session}:${known}`);
   }
 
+  names() {
+    return this.sessions()
+      .map((entry) => entry.slice(0, entry.lastIndexOf(":")))
+      .sort()
+      .join(",");
+  }
+
   open() {
     clearTimeout(this.timer);
+    this.opened = this.names();
     this.source?.close();
     const sessions = this.sessions().join(",");
     const source = new EventSource(`/api/live?after=${position}${sessions ? `&sessions=${encodeURIComponent(sessions)}` : ""}`);
@@ -148,7 +156,8 @@ class Leader {
 
 function lead() {
   leader = new Leader();
-  leader.wants.set(id, wanted);
+  // A copy: what is known to be sent is noted in it before the tab has heard it.
+  leader.wants.set(id, new Map(wanted));
   leader.open();
   channel?.postMessage({ kind: "who" });
   // Held until the tab is closed; then another one leads.

@@ -63,6 +63,9 @@ impl Means {
 /// Returns the cause as the error gives it: what follows the first colon of its message.
 fn cause_of(error: &Failure) -> String {
     let cause = error.message.split_once(": ").map_or(error.message.as_str(), |(_, cause)| cause);
+    // The class of a failure is a word for programs.
+    let class = error.details.get("class").and_then(|class| class.as_str()).unwrap_or_default();
+    let cause = cause.strip_prefix(class).and_then(|cause| cause.strip_prefix(": ")).unwrap_or(cause);
     let mut cause: String = cause.chars().take(CAUSE_CHARACTERS_MAX).collect();
     if let Some(first) = cause.get(..1).map(str::to_uppercase) {
         cause.replace_range(..1, &first);

@@ -57,10 +57,7 @@ pub fn recover_from(task: &TaskView, error: &Failure, means: &Means) -> Recovery
             "The change waits for you as it is; nothing was merged.".to_owned(),
             Vec::new(),
             vec![
-                of.submit(
-                    "Run the checks again",
-                    "The same change is submitted again, and every check runs.",
-                ),
+                of.checks_again(),
                 of.review(
                     "Decide without them",
                     "You see the change, and that no check covers it.",
@@ -131,7 +128,7 @@ fn of_checks(task: &TaskView, failed: &Evidence, means: &Means) -> RecoveryView 
                 &format!("fails the check `{}`", failed.name),
                 Some(feedback),
             ),
-            of.submit("Run the checks again", "The same change is submitted again, and every check runs."),
+            of.checks_again(),
             of.review("Review it all the same", "You decide with the failed check in view.", "Review"),
         ],
     }
@@ -319,6 +316,11 @@ impl Of<'_> {
         let command = format!("regatta task submit {}", self.task.id);
         ActionView::new("submit", (title, consequence), "Submit for review", command)
             .posts(self.path("submit"), nothing())
+    }
+
+    fn checks_again(&self) -> ActionView {
+        let consequence = "The same change is submitted again, and every check runs.";
+        ActionView { button: "Run again".to_owned(), ..self.submit("Run the checks again", consequence) }
     }
 
     fn send_back(&self, title: &str, reason: &str, feedback: Option<String>) -> ActionView {
