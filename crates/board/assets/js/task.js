@@ -117,8 +117,8 @@ if (middle) {
   const put = () =>
     fetch(address, {
       method: "PUT",
-      headers: { "content-type": "application/json", accept: "application/json", "if-match": version },
-      body: JSON.stringify({ text: field.value }),
+      headers: { "content-type": "text/markdown", accept: "application/json", "if-match": version },
+      body: field.value,
     }).catch(() => null);
   const save = async () => {
     problem.textContent = "";
