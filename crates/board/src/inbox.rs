@@ -351,6 +351,15 @@ fn said(name: &str, error: &Failure, target: Option<&str>) -> Markup {
     text(&format!("{name}: {}", lower(&headline)))
 }
 
+/// Writes a name as one part of an address.
+fn in_path(name: &str) -> String {
+    let part = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    name.bytes().map(part).collect()
+}
+
 /// Says why, after the sentence said what did not happen.
 fn because(error: &Failure) -> String {
     match error.code {
@@ -388,7 +397,7 @@ fn permission(item: &InboxItem, question: &QuestionView, task: Option<&TaskView>
         (None, Some(run)) => (format!(" in run {run}"), format!("/runs/{run}"), Vec::new()),
         (None, None) => (String::new(), "/".to_owned(), Vec::new()),
     };
-    let path = format!("/api/questions/{}/answer", question.id);
+    let path = format!("/api/questions/{}/answer", in_path(&question.id));
     let paths = (!question.paths.is_empty()).then(|| format!("Touches {}.", question.paths.join(", ")));
     Row {
         icon: "ask",
@@ -498,6 +507,23 @@ mod tests {
         );
         assert!(html.contains("#38 conflicts with main in <code>src/&lt;b&gt;.rs</code>"), "{html}");
         assert!(html.contains("Send back to codex") && html.contains("/api/tasks/38/reject"), "{html}");
+    }
+
+    #[test]
+    fn the_name_of_a_question_is_one_part_of_its_address() {
+        let question = QuestionView {
+            id: "pc44-task-7-1/1".to_owned(),
+            agent_id: "gemini".to_owned(),
+            task_id: None,
+            run_id: None,
+            what: "<rm>".to_owned(),
+            paths: Vec::new(),
+        };
+        let (kind, since) = (InboxKind::Permission, clock().now);
+        let item = InboxItem { kind, since, task: None, run: None, question: Some(question) };
+        let html = list(&[item], Show::All, &clock(), 0).into_string();
+        assert!(html.contains("/api/questions/pc44-task-7-1%2F1/answer"), "{html}");
+        assert!(html.contains("&#60;rm&#62;") || html.contains("&lt;rm&gt;"), "{html}");
     }
 
     #[test]

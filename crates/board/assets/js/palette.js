@@ -91,6 +91,8 @@ function doings(query) {
     return action.always || words.every((word) => label.includes(word));
   };
   const found = actions.filter(fits);
+  // What fits what was typed comes before what always fits.
+  if (words.length) found.sort((one, other) => Number(one.always ?? false) - Number(other.always ?? false));
   if (!found.length) return [];
   const head = Object.assign(document.createElement("h3"), { textContent: "Do" });
   head.setAttribute("role", "presentation");
