@@ -69,6 +69,9 @@ static ASSETS: &[Asset] = &[
     script!("drag.js"),
     script!("inbox.js"),
     script!("start.js"),
+    script!("review.js"),
+    script!("review_comments.js"),
+    script!("review_decide.js"),
 ];
 
 static HASH: LazyLock<String> = LazyLock::new(|| {

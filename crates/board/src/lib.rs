@@ -10,6 +10,7 @@ pub mod assets;
 pub mod ball;
 pub mod cards;
 pub mod dialogs;
+pub mod diff;
 pub mod filter;
 pub mod inbox;
 pub mod log;
@@ -19,6 +20,7 @@ pub mod moves;
 pub mod parts;
 pub mod problem;
 pub mod recovery;
+pub mod review;
 pub mod run;
 #[cfg(test)]
 mod sample;

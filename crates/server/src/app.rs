@@ -10,8 +10,11 @@ use crate::limits::Limits;
 use crate::page;
 use crate::pages;
 use crate::panics;
+use crate::reviews::Reviews;
 use crate::route::Routes;
+use crate::rows::KeptRows;
 use crate::rows::Shared;
+use crate::viewed::Viewed;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, header};
 use hyper::body::Incoming;
@@ -33,6 +36,9 @@ pub(crate) struct App {
     pub(crate) routes: Routes,
     pub(crate) hub: Arc<Hub>,
     pub(crate) shared: Shared,
+    pub(crate) rows: KeptRows,
+    pub(crate) reviews: Reviews,
+    pub(crate) viewed: Viewed,
 }
 
 /// What a route asks of whoever calls it.

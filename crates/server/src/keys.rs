@@ -4,6 +4,7 @@
 //! <git common dir>/regatta/server/     readable by the user alone
 //! ├── secret                           made once; cookie, token and host name are derived from it
 //! ├── port                             the port of the last start
+//! ├── viewed/<person>/task-<id>.json   what each person has viewed of each diff
 //! └── codes/<digest>                   one file for each code that nobody has used yet
 //! ```
 //!
@@ -98,6 +99,11 @@ impl Keys {
     /// Returns an address with a new one-time code.
     pub fn issue_url(&self, port: u16) -> Result<String, Error> {
         Ok(format!("{}open?code={}", self.address(port), self.issue_code()?))
+    }
+
+    /// Returns where it is kept what people have viewed.
+    pub(crate) fn viewed_folder(&self) -> PathBuf {
+        self.folder.join("viewed")
     }
 
     pub(crate) fn cookie_name(&self) -> String {

@@ -27,12 +27,14 @@ mod page_of;
 mod pages;
 mod panics;
 mod query;
+mod reviews;
 mod route;
 mod routes;
 mod rows;
 mod server;
 mod status;
 mod stream_body;
+mod viewed;
 mod waiting;
 
 pub use error::Error;

@@ -8,9 +8,12 @@ use crate::hub::Hub;
 use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::listen::listen;
+use crate::reviews::Reviews;
 use crate::route::Routes;
 use crate::routes;
+use crate::rows::KeptRows;
 use crate::rows::Shared;
+use crate::viewed::Viewed;
 use regatta_engine::Project;
 use regatta_engine::core::Actor;
 use std::sync::Arc;
@@ -56,6 +59,9 @@ impl Server {
             routes: Routes::new(routes::all()),
             hub,
             shared: Shared::default(),
+            rows: KeptRows::default(),
+            reviews: Reviews::default(),
+            viewed: Viewed::new(keys.viewed_folder()),
         });
         let (open, closed) = mpsc::channel(1);
         let counts = Arc::new(Counts::default());

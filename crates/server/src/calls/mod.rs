@@ -5,6 +5,7 @@
 pub(crate) mod documents;
 pub(crate) mod messages;
 pub(crate) mod project;
+pub(crate) mod review;
 pub(crate) mod runs;
 pub(crate) mod sessions;
 pub(crate) mod tasks;

@@ -14,6 +14,7 @@ mod runs;
 mod sessions;
 mod task_changes;
 mod tasks;
+mod viewed;
 
 use crate::app::Needs;
 use crate::page;
@@ -32,6 +33,7 @@ pub(crate) fn all() -> Vec<Route> {
         health::routes(),
         tasks::routes(),
         task_changes::routes(),
+        viewed::routes(),
         runs::routes(),
         documents::routes(),
         messages::routes(),

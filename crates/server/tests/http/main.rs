@@ -7,4 +7,5 @@ mod limits;
 mod pages;
 mod reads;
 mod recovery;
+mod review;
 mod streams;

@@ -1,0 +1,115 @@
+//! The page on which a person reads a diff and decides: files, evidence, decision.
+//!
+//! The page arrives with its tree, its panel and the first files; the others are fetched when they come into view. Comments are
+//! drafts of the browser until they are sent with a rejection. Start reading at [`page`].
+
+mod decision;
+mod file;
+mod lines;
+mod panel;
+mod talk;
+mod tree;
+
+pub use decision::{Decision, gone, render_decision};
+pub use file::{FilePiece, render_file, render_head, render_lines};
+pub use panel::Panel;
+pub use talk::Placed;
+pub use tree::Tree;
+
+use crate::diff::Patch;
+use crate::markup::{Markup, render};
+use crate::shell::Shell;
+use askama::Template;
+use regatta_engine::{ReviewView, TaskView};
+
+/// What the page is made of.
+#[derive(Debug)]
+pub struct Page<'a> {
+    /// What is around it.
+    pub shell: &'a Shell,
+    /// The task.
+    pub task: &'a TaskView,
+    /// What is reviewed.
+    pub review: &'a ReviewView,
+    /// Its patch.
+    pub patch: &'a Patch,
+    /// The list of its files.
+    pub tree: Tree,
+    /// The files: the first whole, the others by their heads.
+    pub files: Vec<Markup>,
+    /// What is beside them.
+    pub panel: Panel<'a>,
+    /// What is decided.
+    pub decision: &'a Decision<'a>,
+    /// Whether the versions stand side by side.
+    pub is_split: bool,
+    /// Whether only what is new to the reader is shown.
+    pub is_new_only: bool,
+    /// Where the task stands among those that need the reader: its place, how many there are, the one before and the next.
+    pub others: Others,
+}
+
+/// The reviews that wait for a person.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Others {
+    /// The place of this one, from 1.
+    pub place: Option<usize>,
+    /// How many there are.
+    pub count: usize,
+    /// The one before.
+    pub previous: Option<regatta_engine::core::TaskId>,
+    /// The next one.
+    pub next: Option<regatta_engine::core::TaskId>,
+}
+
+#[derive(Template)]
+#[template(path = "review.html")]
+struct Whole<'a> {
+    shell: &'a Shell,
+    page: &'a Page<'a>,
+}
+
+/// A page for a task that has no diff.
+#[derive(Template)]
+#[template(path = "review_none.html")]
+struct Nothing<'a> {
+    shell: &'a Shell,
+    task: &'a TaskView,
+}
+
+impl Page<'_> {
+    pub(crate) fn attempt(&self) -> u32 {
+        self.task.rejection_count + 1
+    }
+
+    pub(crate) fn added(&self) -> usize {
+        self.patch.files.iter().map(|file| file.counts().0).sum()
+    }
+
+    pub(crate) fn removed(&self) -> usize {
+        self.patch.files.iter().map(|file| file.counts().1).sum()
+    }
+
+    pub(crate) fn obeyed(&self) -> &[String] {
+        self.task.diff.as_ref().map_or(&[], |diff| &diff.obeyed_files)
+    }
+
+    pub(crate) fn state(&self) -> &'static str {
+        match self.task.column {
+            regatta_engine::core::machine::Column::Backlog => "Backlog",
+            regatta_engine::core::machine::Column::InProgress => "In progress",
+            regatta_engine::core::machine::Column::WaitingApproval => "Waiting approval",
+            regatta_engine::core::machine::Column::Verified => "Verified",
+        }
+    }
+}
+
+/// Renders the page.
+pub fn page(page: &Page<'_>) -> Markup {
+    render(&Whole { shell: page.shell, page })
+}
+
+/// Renders the page of a task that has nothing to review.
+pub fn nothing(shell: &Shell, task: &TaskView) -> Markup {
+    render(&Nothing { shell, task })
+}
