@@ -102,8 +102,8 @@ impl Decision<'_> {
                 format!("Merged as {} by {by}.", commit.get(..10).unwrap_or(commit))
             }
             (Column::InProgress, _) => {
-                format!("Not up for review: {}", self.task.agent_id.as_deref().unwrap_or("somebody"))
-                    + " works on it. This is what is committed so far."
+                let who = self.task.agent_id.as_deref().unwrap_or(&self.task.owner);
+                format!("{who} works on it. This is what is committed so far; nothing can be decided yet.")
             }
             _ => match self.task.phase {
                 "checking" => "The checks run; then you can decide.".to_owned(),
