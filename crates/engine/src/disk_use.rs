@@ -41,6 +41,7 @@ pub enum Kept {
     Homes,
     Cache,
     Reviews,
+    Viewed,
     Salvages,
 }
 
@@ -113,8 +114,22 @@ pub async fn prune(project: &Project, age: Duration, is_dry_run: bool) -> Result
     }
     removed.push(weight);
     removed.push(prune_reviews(project, &mut finished, before, is_dry_run).await?);
+    let mut weight = Weight { kind: Kept::Viewed, count: 0, bytes: 0 };
+    for entry in list_viewed(project).into_iter().filter(|entry| entry.modified < limit) {
+        let name = entry.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if finished.is(project, name).await? {
+            weight.remove(&entry, is_dry_run)?;
+        }
+    }
+    removed.push(weight);
     let bytes = removed.iter().map(|weight| weight.bytes).sum();
     Ok(Pruned { before, is_dry_run, removed, bytes })
+}
+
+/// Lists what people have viewed of diffs, which the server keeps: a folder for each person, a file for each task.
+fn list_viewed(project: &Project) -> Vec<Entry> {
+    let people = list(&project.location().home.join("server/viewed"));
+    people.iter().flat_map(|person| list(&person.path)).collect()
 }
 
 /// Reads `90s`, `10m`, `12h` or `30d`.

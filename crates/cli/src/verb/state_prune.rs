@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Remove what finished work left on disk
 ///
-/// Removes transcripts, private homes and review refs of verified or deleted tasks and of ended runs, and caches that have
+/// Removes transcripts, private homes, viewed marks and review refs of verified or deleted tasks and of ended runs, and caches that have
 /// not been used since. Salvages and the log are always kept. An engine may be running.
 #[derive(Args)]
 pub(crate) struct Prune {
@@ -53,6 +53,7 @@ pub(crate) fn name_of(kind: Kept) -> &'static str {
         Kept::Homes => "homes",
         Kept::Cache => "caches",
         Kept::Reviews => "review refs",
+        Kept::Viewed => "viewed marks",
         Kept::Salvages => "salvages",
     }
 }
