@@ -12,7 +12,6 @@ use crate::pages;
 use crate::panics;
 use crate::reviews::Reviews;
 use crate::route::Routes;
-use crate::rows::KeptRows;
 use crate::rows::Shared;
 use crate::viewed::Viewed;
 use http::request::Parts;
@@ -36,7 +35,6 @@ pub(crate) struct App {
     pub(crate) routes: Routes,
     pub(crate) hub: Arc<Hub>,
     pub(crate) shared: Shared,
-    pub(crate) rows: KeptRows,
     pub(crate) reviews: Reviews,
     pub(crate) viewed: Viewed,
 }

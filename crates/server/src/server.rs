@@ -11,7 +11,6 @@ use crate::listen::listen;
 use crate::reviews::Reviews;
 use crate::route::Routes;
 use crate::routes;
-use crate::rows::KeptRows;
 use crate::rows::Shared;
 use crate::viewed::Viewed;
 use regatta_engine::Project;
@@ -59,7 +58,6 @@ impl Server {
             routes: Routes::new(routes::all()),
             hub,
             shared: Shared::default(),
-            rows: KeptRows::default(),
             reviews: Reviews::default(),
             viewed: Viewed::new(keys.viewed_folder()),
         });

@@ -75,8 +75,9 @@ impl Mark {
     }
 
     fn overlaps(&self, hunk: &Hunk, lines: &BTreeSet<u32>) -> bool {
-        let (from, to) = (self.start, self.start.saturating_add(self.count));
-        let end = hunk.old_start.saturating_add(hunk.old_count);
+        // A hunk that only adds has a place, too: a new file that is written again has changed.
+        let (from, to) = (self.start, self.start.saturating_add(self.count.max(1)));
+        let end = hunk.old_start.saturating_add(hunk.old_count.max(1));
         (from < end && hunk.old_start < to) || self.lines.iter().any(|line| lines.contains(line))
     }
 }
@@ -155,6 +156,12 @@ mod tests {
             [false, true, false, false],
             "y was seen, more was not"
         );
+    }
+
+    #[test]
+    fn a_new_file_that_is_written_again_has_changed() {
+        let marks = view_all(&file("@@ -0,0 +1 @@\n+one\n"));
+        assert_eq!(seen(&file("@@ -0,0 +1 @@\n+two\n"), &marks), ["changed"]);
     }
 
     #[test]

@@ -279,7 +279,7 @@ fn find_log(file: &str) -> &str {
 
 /// Finds the reviews that wait, the longest first.
 async fn find_others(app: &App, task: TaskId) -> Result<Others, Problem> {
-    let rows = app.rows.get(&app.project).await?;
+    let rows = app.shared.rows(&app.project).await?;
     let is_waiting =
         |row: &&regatta_engine::TaskRow| row.column == Column::WaitingApproval && row.phase == "ready";
     let mut waiting: Vec<(i64, TaskId)> =
