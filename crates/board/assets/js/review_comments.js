@@ -97,7 +97,7 @@ async function find(draft, article) {
   return (box) => {
     let last = row;
     while (last.nextElementSibling?.matches(".note")) last = last.nextElementSibling;
-    const cell = make("td", { colSpan: 6 });
+    const cell = make("td", { colSpan: row.cells.length });
     cell.append(box);
     last.after(make("tr", { className: "note" }, cell));
   };
