@@ -2,6 +2,7 @@
 //!
 //! A file, a line or the time it takes may be beyond all measure; what is past a limit stays plain.
 
+use super::words::cut;
 use std::collections::HashMap;
 use std::ops::Range;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
@@ -116,10 +117,8 @@ impl Highlighter {
         let extension = name.rsplit_once('.').map_or(name, |(_, extension)| extension);
         let by_name = self.syntaxes.find_syntax_by_extension(name);
         let by_extension = || self.syntaxes.find_syntax_by_extension(extension);
-        let by_text = || {
-            let end = text.floor_char_boundary(200);
-            self.syntaxes.find_syntax_by_first_line(text[..end].lines().next().unwrap_or_default())
-        };
+        let by_text =
+            || self.syntaxes.find_syntax_by_first_line(cut(text, 200).lines().next().unwrap_or_default());
         by_name.or_else(by_extension).or_else(by_text).filter(|syntax| syntax.name != "Plain Text")
     }
 

@@ -61,17 +61,26 @@ pub(super) fn weigh_likeness(old: &[&str], new: &[&str]) -> usize {
         }
     }
     let total: usize = old.iter().chain(new).map(|word| word.len()).sum();
-    if total == 0 { 0 } else { shared * 200 / total }
+    (shared * 200).checked_div(total).unwrap_or(0)
 }
 
 /// Returns the words of a line in alphabetical order, for [`weigh_likeness`].
 pub(super) fn sort_words(line: &str) -> Vec<&str> {
-    let end = line.floor_char_boundary(LINE_BYTES_MAX);
-    let mut words: Vec<&str> = split(&line[..end]).into_iter().map(|range| &line[range]).collect();
+    let line = cut(line, LINE_BYTES_MAX);
+    let mut words: Vec<&str> = split(line).into_iter().map(|range| &line[range]).collect();
     words.retain(|word| !word.trim().is_empty());
     words.truncate(TOKENS_MAX);
     words.sort_unstable();
     words
+}
+
+/// Returns the beginning of a text, of at most this many bytes.
+pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Appends the range of the tokens; joins it with the one before if only white space lies between them.
