@@ -90,7 +90,7 @@ fn item_of(next: &Next, before: Option<String>) -> Option<String> {
         Next::Perform { item, .. } => item.clone(),
         Next::Land { item, .. } => Some(item.clone()),
         // A question is about what the node before it worked on.
-        Next::Ask { .. } => before,
+        Next::Ask { .. } | Next::Pass { .. } => before,
         Next::Map { .. } | Next::End { .. } => None,
     }
 }

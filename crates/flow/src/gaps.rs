@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::place::{Place, Segment};
-use crate::workflow::{Assignment, Node, NodeKind, Workflow};
+use crate::workflow::{Assignment, Node, Workflow};
 
 /// The parts of a workflow that could not be read.
 #[derive(Debug, Clone, Default)]
@@ -40,8 +40,7 @@ impl Gaps {
 
     /// Whether it is not known what a node returns.
     pub(crate) fn is_output_unknown(&self, node: &Node) -> bool {
-        let is_role_unknown =
-            matches!(&node.kind, NodeKind::Agent { role, .. } if self.roles.contains(&role.name));
+        let is_role_unknown = node.kind.prompt_name().is_some_and(|name| self.roles.contains(&name.name));
         is_role_unknown || self.kinds.contains(node.name.as_str())
     }
 }

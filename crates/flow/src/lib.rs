@@ -50,10 +50,10 @@ pub use schema::{Changed, SCHEMA_FAULTS_MAX, Schema, SchemaFault, StateSchema};
 pub use sheet::{Occasion, Reading, Sheet};
 pub use step::{
     BoardItem, Choice, Finding, Look, MapItem, Seen, StepFault, Tried, assign, board_items, choose,
-    evaluate_text, find_result, findings, follow, inputs, map_items, prompt, step,
+    evaluate_count, evaluate_text, find_result, findings, follow, inputs, map_items, prompt, step,
 };
 pub use trial::{Given, Trial};
 pub use workflow::{
-    Assignment, Bind, Board, Edge, EndStatus, Level, Named, Node, NodeKind, ONLY_LEVEL, Route, Target,
+    Assignment, Bind, Board, Edge, EndStatus, Level, Limit, Named, Node, NodeKind, ONLY_LEVEL, Route, Target,
     Workflow,
 };

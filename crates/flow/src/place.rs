@@ -31,7 +31,11 @@ pub enum Segment {
 pub struct Place {
     text: String,
     segments: Vec<Segment>,
+    appends: bool,
 }
+
+/// What stands behind a list to which a `set` adds.
+pub(crate) const APPENDS: &str = "[+]";
 
 /// Why a text is no place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,18 +75,23 @@ pub(crate) enum RawSegment {
 }
 
 impl Place {
-    pub(crate) fn new(text: &str, segments: Vec<Segment>) -> Place {
-        Place { text: text.to_owned(), segments }
+    pub(crate) fn new(text: &str, segments: Vec<Segment>, appends: bool) -> Place {
+        Place { text: text.to_owned(), segments, appends }
     }
 
     /// Stands for a place that cannot be read.
     pub(crate) fn unknown(text: &str) -> Place {
-        Place { text: text.to_owned(), segments: Vec::new() }
+        Place { text: text.to_owned(), segments: Vec::new(), appends: false }
     }
 
     /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether what is set there is added to the list at the place.
+    pub fn appends(&self) -> bool {
+        self.appends
     }
 
     /// Returns the segments; the first is a name.

@@ -32,6 +32,8 @@ pub struct Trial<'a> {
     /// Fields of the state that had a reserved name, which no schema allows.
     hidden: [Option<Value>; 3],
     changes: Vec<Change>,
+    /// What the node returned, once the step has come to nodes that return nothing.
+    passed: Option<Value>,
     /// How many of the changes were found to fit the schema.
     judged: usize,
     limits: Limits,
@@ -52,6 +54,7 @@ impl<'a> Trial<'a> {
             given,
             hidden: Default::default(),
             changes: Vec::new(),
+            passed: None,
             judged: 0,
             limits: Limits::at(now_millis),
         };
@@ -72,6 +75,17 @@ impl<'a> Trial<'a> {
             *place = output;
         }
         found
+    }
+
+    /// Comes to a node that performs nothing: from here on there is no output.
+    pub fn pass_on(&mut self) {
+        let output = self.state.get_mut("output").map(std::mem::take).unwrap_or_default();
+        self.passed.get_or_insert(output);
+    }
+
+    /// Returns how many patches are applied.
+    pub fn count_changes(&self) -> usize {
+        self.changes.len()
     }
 
     /// Applies patches until the end of the trial.
@@ -157,5 +171,8 @@ impl Drop for Trial<'_> {
     fn drop(&mut self) {
         self.undo();
         self.take_back();
+        if let Some(output) = self.passed.take() {
+            self.given.output = output;
+        }
     }
 }

@@ -88,7 +88,7 @@ impl Workflow {
 
     /// Returns the edges that leave a node at a level, in the order in which they are tried.
     pub fn edges_from<'w>(&'w self, node: &str, level: u32) -> impl Iterator<Item = &'w Edge> {
-        self.edges.iter().filter(move |edge| edge.from.name.as_str() == node && edge.is_at(level))
+        self.edges.iter().filter(move |edge| edge.leaves(node) && edge.is_at(level))
     }
 
     /// Whether assignments to a field of the state are kept up at a level.
@@ -158,6 +158,8 @@ pub struct Board {
 pub struct Node {
     /// Its name.
     pub name: NodeName,
+    /// What it is for, in a line for people; may be empty.
+    pub title: String,
     /// What it performs.
     pub kind: NodeKind,
     /// What it changes in the state afterwards.
@@ -173,6 +175,8 @@ pub enum NodeKind {
     Agent {
         /// The role.
         role: Named,
+        /// Whose prompt and output schema it has; absent: the role's own.
+        prompt: Option<Named>,
         /// What the prompt is made from, in the order of the file.
         input: Vec<(Named, Expression)>,
         /// The key of the task in whose worktree it works.
@@ -193,7 +197,7 @@ pub enum NodeKind {
         /// The keys of the items that it needs first, evaluated over it.
         depends: Option<Expression>,
         /// How many run at once; absent: all.
-        max_parallel: Option<u32>,
+        max_parallel: Option<Limit>,
     },
     /// A question to a person.
     Approval {
@@ -207,6 +211,8 @@ pub enum NodeKind {
         /// The key of the task in whose worktree they run.
         task: Option<Expression>,
     },
+    /// Nothing: it only sets.
+    Pass,
     /// The end of the run.
     End {
         /// How it ended.
@@ -226,9 +232,29 @@ impl NodeKind {
             NodeKind::Map { .. } => "map",
             NodeKind::Approval { .. } => "approval",
             NodeKind::Check { .. } => "check",
+            NodeKind::Pass => "pass",
             NodeKind::End { .. } => "end",
         }
     }
+}
+
+impl NodeKind {
+    /// Returns the name of the prompt and the output schema of an agent node.
+    pub fn prompt_name(&self) -> Option<&Named> {
+        match self {
+            NodeKind::Agent { role, prompt, .. } => Some(prompt.as_ref().unwrap_or(role)),
+            _ => None,
+        }
+    }
+}
+
+/// How many children of a `map` node run at once.
+#[derive(Debug, Clone)]
+pub enum Limit {
+    /// That many.
+    Count(u32),
+    /// As many as the expression says.
+    Of(Expression),
 }
 
 /// How an end node ends a run.
@@ -245,8 +271,10 @@ pub enum EndStatus {
 pub struct Edge {
     /// Its id.
     pub id: EdgeId,
-    /// The node it leaves.
-    pub from: Target,
+    /// What it is for, in a line for people; may be empty.
+    pub title: String,
+    /// The nodes it leaves, at least one.
+    pub from: Vec<Target>,
     /// The node it leads to.
     pub to: Target,
     /// When it holds; absent: always.
@@ -274,6 +302,17 @@ pub struct Edge {
 }
 
 impl Edge {
+    /// Whether the edge leaves a node.
+    pub fn leaves(&self, node: &str) -> bool {
+        self.from.iter().any(|from| from.name.as_str() == node)
+    }
+
+    /// Lists the nodes it leaves, as a message names them.
+    pub fn told_from(&self) -> String {
+        let names: Vec<&str> = self.from.iter().map(|from| from.name.as_str()).collect();
+        names.join(", ")
+    }
+
     /// Whether the edge is part of a level.
     pub fn is_at(&self, level: u32) -> bool {
         self.levels.as_ref().is_none_or(|levels| levels.iter().any(|(number, _)| *number == level))

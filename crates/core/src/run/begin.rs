@@ -152,7 +152,14 @@ type First = (Next, Option<Result<Value, Option<String>>>);
 fn enter_first(inputs: Inputs<'_>, level: u32, is_child: bool, sheet: &Sheet) -> Result<First, StepFault> {
     let workflow = inputs.workflow;
     let node = get_node(workflow, &workflow.start_at(level).name)?;
-    sheet.look(workflow, inputs.now_millis, |look| Ok((enter(look, node)?, end(look, node, is_child)?)))
+    sheet.look(workflow, inputs.now_millis, |look| {
+        let next = match enter(look, node)? {
+            // No step leads to it, so it is performed by itself.
+            Next::Pass { node } => Next::Perform { node, item: None },
+            next => next,
+        };
+        Ok((next, end(look, node, is_child)?))
+    })
 }
 
 /// Makes sure that the items with which the run begins have keys of their own, and on the board can be tasks.

@@ -71,7 +71,7 @@ fn of_phase(run: &Run) -> Option<Effect> {
         }
         Phase::Mapping(_) => Some(Effect::StartChildren { run: id, step }),
         Phase::Landing { task, .. } => Some(Effect::LandTask { run: id, step, task: *task }),
-        Phase::Asking { .. } | Phase::Ending => None,
+        Phase::Asking { .. } | Phase::Passing | Phase::Ending => None,
     }
 }
 

@@ -227,6 +227,11 @@ pub enum Next {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<String>,
     },
+    /// Performs nothing; the step of the node is the next event.
+    Pass {
+        /// The node.
+        node: NodeName,
+    },
     /// Asks a person.
     Ask {
         /// The node.

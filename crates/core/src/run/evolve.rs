@@ -189,6 +189,7 @@ impl Run {
                 let phase = if is_new { Phase::Publishing { then: None } } else { Phase::performing() };
                 (node, item.clone(), phase)
             }
+            Next::Pass { node } => (node, self.item.clone(), Phase::Passing),
             // The question is about what the node before it worked on.
             Next::Ask { node, question } => {
                 (node, self.item.clone(), Phase::Asking { question: question.clone() })
@@ -226,7 +227,7 @@ impl Working {
         let needs = match &self.phase {
             Phase::Publishing { .. } | Phase::Performing { .. } | Phase::Landing { .. } => true,
             Phase::Mapping(mapping) => mapping.is_over() || !mapping.startable().is_empty(),
-            Phase::Asking { .. } | Phase::Ending => false,
+            Phase::Asking { .. } | Phase::Passing | Phase::Ending => false,
         };
         self.is_asked |= needs && !self.is_held();
     }
@@ -300,6 +301,7 @@ impl Next {
     pub fn node(&self) -> &regatta_flow::NodeName {
         match self {
             Next::Perform { node, .. }
+            | Next::Pass { node }
             | Next::Ask { node, .. }
             | Next::Map { node, .. }
             | Next::Land { node, .. }

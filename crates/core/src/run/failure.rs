@@ -11,15 +11,15 @@ const SEEN_MAX: usize = 3;
 
 /// Says why the node that a run is at cannot be performed.
 pub fn explain_node(run: &Run, fault: &StepFault) -> Failure {
-    of_fault(run, format!("run {} stopped before node `{}`", run.id, run.node), fault)
+    of_fault(run, &run.node, format!("run {} stopped before node `{}`", run.id, run.node), fault)
 }
 
 /// An expression failed, or the new state is not allowed.
-pub(super) fn of_step(run: &Run, fault: &StepFault) -> Failure {
-    of_fault(run, format!("run {} stopped after node `{}`", run.id, run.node), fault)
+pub(super) fn of_step(run: &Run, node: &NodeName, fault: &StepFault) -> Failure {
+    of_fault(run, node, format!("run {} stopped after node `{node}`", run.id), fault)
 }
 
-fn of_fault(run: &Run, what: String, fault: &StepFault) -> Failure {
+fn of_fault(run: &Run, node: &NodeName, what: String, fault: &StepFault) -> Failure {
     let code = match fault {
         StepFault::Schema { .. } | StepFault::Place { .. } => Code::StateInvalid,
         StepFault::Evaluation { .. }
@@ -29,6 +29,7 @@ fn of_fault(run: &Run, what: String, fault: &StepFault) -> Failure {
         | StepFault::UnknownItem { .. }
         | StepFault::ItemsInCircle { .. }
         | StepFault::ChildInput { .. }
+        | StepFault::Endless { .. }
         | StepFault::Prompt(_)
         | StepFault::Missing { .. } => Code::EdgeEvaluationFailed,
     };
@@ -37,7 +38,7 @@ fn of_fault(run: &Run, what: String, fault: &StepFault) -> Failure {
         "fix the workflow (`regatta workflow check`), then {} continues from the last good step",
         fork_with(run)
     );
-    let mut problem = Problem { why, ..Problem::new(code, what, "", next) }.with("node", run.node.as_str());
+    let mut problem = Problem { why, ..Problem::new(code, what, "", next) }.with("node", node.as_str());
     if let Some(expression) = fault.expression() {
         problem = problem.with("expression", expression);
     }
@@ -67,8 +68,7 @@ pub(super) fn reasons(fault: &StepFault) -> Vec<String> {
 }
 
 /// No edge holds.
-pub(super) fn stalled(run: &Run, tried: &[Tried]) -> Failure {
-    let node = &run.node;
+pub(super) fn stalled(run: &Run, node: &NodeName, tried: &[Tried]) -> Failure {
     let why = if tried.is_empty() {
         "no edge leaves it at this level, and it is not an end".to_owned()
     } else {

@@ -1,7 +1,7 @@
 //! What follows when a task that was put up for approval is merged, or sent back.
 
 use super::decide::fail;
-use super::step::{end, enter, get_node};
+use super::step::{Walked, end, enter, get_node, tell_walked, walk};
 use super::{Event, Inputs, Next, Phase, Run, evolve, failure};
 use crate::TaskId;
 use regatta_flow::{self as flow, Assignment, EdgeId, Expression, NodeName, Occasion, Patch, StepFault};
@@ -18,8 +18,13 @@ struct Route<'w> {
 /// Where it leads.
 struct Followed {
     fail: Option<String>,
+    /// What was changed, also by the steps behind it.
     set: Vec<Patch>,
+    /// How many of the changes are its own.
+    changes: usize,
     next: Next,
+    /// The steps of the `pass` nodes that it leads to.
+    walked: Option<Walked>,
     /// What an end says: its result, or why it failed.
     end: Option<Result<Value, Option<String>>>,
 }
@@ -70,13 +75,19 @@ fn go_on(
 ) -> Vec<Event> {
     let run_id = run.id;
     match follow(inputs, run, feedback, route) {
-        Err(fault) => vec![fail(run, failure::of_step(run, &fault))],
+        Err(fault) => vec![fail(run, failure::of_step(run, &run.node, &fault))],
         Ok(mut followed) => {
             let ending = followed.end.take().map(|end| match end {
                 Ok(result) => Event::RunCompleted { run_id, result },
                 Err(reason) => fail(run, failure::ended(run_id, route.to, reason)),
             });
+            let behind = followed.walked.take().map(|walked| {
+                let from = (run.step + 1, followed.changes);
+                tell_walked(run, walked, from, followed.set.clone(), Value::Null, None)
+            });
+            followed.set.truncate(followed.changes);
             let mut events = vec![event(followed)];
+            events.extend(behind.into_iter().flatten());
             events.extend(ending);
             events
         }
@@ -99,6 +110,13 @@ fn follow(inputs: Inputs<'_>, run: &Run, said: Value, route: Route<'_>) -> Resul
         let node = get_node(workflow, route.to)?;
         let end = end(&look, node, parent.is_some())?;
         let next = enter(&look, node)?;
-        Ok(Followed { fail: fail.flatten(), next, end, set: trial.end() })
+        let changes = trial.count_changes();
+        let walked = if let Next::Pass { node } = &next {
+            trial.pass_on();
+            Some(walk(workflow, run, node, &mut trial))
+        } else {
+            None
+        };
+        Ok(Followed { fail: fail.flatten(), next, end, changes, walked, set: trial.end() })
     })
 }

@@ -64,7 +64,7 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
 fn is_performed(working: &Working) -> bool {
     match &working.phase {
         Phase::Performing { .. } => working.is_asked,
-        Phase::Asking { .. } => true,
+        Phase::Asking { .. } | Phase::Passing => true,
         Phase::Mapping(mapping) => mapping.is_over(),
         _ => false,
     }
@@ -76,7 +76,9 @@ fn leads_on(run: &Run, next: &Next) -> bool {
         Next::Land { node, item, task_id, .. } => {
             run.board && *node == run.node && run.tasks.get(item) == Some(task_id)
         }
-        Next::Perform { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => true,
+        Next::Perform { .. } | Next::Pass { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => {
+            true
+        }
     }
 }
 

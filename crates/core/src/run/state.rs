@@ -117,6 +117,8 @@ pub enum Phase {
         /// What was wrong with its last output.
         faults: Vec<String>,
     },
+    /// The node performs nothing; the next event is its step.
+    Passing,
     /// A person is asked.
     Asking {
         /// What.

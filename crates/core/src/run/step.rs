@@ -7,11 +7,10 @@ use super::items::find_items;
 use super::{Choice, Event, Inputs, Next, Phase, Run, failure};
 use crate::{CommitId, TaskId};
 use regatta_flow::{
-    self as flow, EndStatus, Look, Node, NodeKind, NodeName, Occasion, Patch, StepFault, Trial, Workflow,
-    board_items,
+    self as flow, EndStatus, Limit, Look, Node, NodeKind, NodeName, Occasion, Patch, StepFault, Trial,
+    Workflow, board_items,
 };
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// How many faults of an output a role gets to read; more do not help it.
 const FAULTS_MAX: usize = 20;
@@ -19,16 +18,34 @@ const FAULTS_MAX: usize = 20;
 /// How many children run at once when a workflow does not say.
 const PARALLEL_DEFAULT: u32 = 4;
 
+/// How many nodes that perform nothing may follow one another; the check finds loops of them.
+const PASSES_MAX: usize = 100;
+
 /// A step that was tried.
 struct Tried {
-    led: Result<Led, StepFault>,
+    walked: Walked,
     set: Vec<Patch>,
     output: Value,
     /// What is wrong with the items that it brings, if that was asked.
     item_faults: Result<Vec<String>, StepFault>,
 }
 
-/// Where a step leads.
+/// Where a step leads: itself, and the steps of the `pass` nodes behind it.
+pub(super) struct Walked {
+    hops: Vec<Hop>,
+    /// Why the step of a node could not be made, which is then the last.
+    fault: Option<(NodeName, StepFault)>,
+}
+
+/// One of these steps.
+struct Hop {
+    node: NodeName,
+    /// How many changes there were after it.
+    changes: usize,
+    led: Led,
+}
+
+/// Where a node leads.
 struct Led {
     choice: flow::Choice,
     next: Option<Next>,
@@ -58,7 +75,7 @@ pub(super) fn make_role_step(
         Ok(faults) if faults.is_empty() => Ok(tell(run, tried, head)),
         Ok(faults) => Err(faults.into_iter().take(FAULTS_MAX).collect()),
         Err(fault) => {
-            let (error, output) = (failure::of_step(run, &fault), Some(tried.output));
+            let (error, output) = (failure::of_step(run, &run.node, &fault), Some(tried.output));
             Ok(vec![Event::RunFailed { run_id: run.id, error, output }])
         }
     }
@@ -67,21 +84,59 @@ pub(super) fn make_role_step(
 /// Returns what is wrong with the output of the current node.
 fn find_output_faults(workflow: &Workflow, run: &Run, output: &Value) -> Vec<String> {
     let node = workflow.find_node(run.node.as_str());
-    let Some(NodeKind::Agent { role, .. }) = node.map(|node| &node.kind) else { return Vec::new() };
-    let Some(role) = workflow.roles.get(&role.name) else { return Vec::new() };
+    let Some(prompt) = node.and_then(|node| node.kind.prompt_name()) else { return Vec::new() };
+    let Some(role) = workflow.roles.get(&prompt.name) else { return Vec::new() };
     let faults = role.check_output(output).err().unwrap_or_default();
     faults.iter().take(FAULTS_MAX).map(ToString::to_string).collect()
 }
 
 /// Says what happens by a step that was tried.
 fn tell(run: &Run, tried: Tried, head: Option<&CommitId>) -> Vec<Event> {
-    let (run_id, step, node) = (run.id, run.step, run.node.clone());
-    let Tried { led, set, output, .. } = tried;
+    let Tried { walked, set, output, .. } = tried;
+    tell_walked(run, walked, (run.step, 0), set, output, head)
+}
+
+/// Says what happens by steps, of which the first has that number and comes after that many changes.
+pub(super) fn tell_walked(
+    run: &Run,
+    walked: Walked,
+    (mut step, mut changes): (u64, usize),
+    mut set: Vec<Patch>,
+    mut output: Value,
+    head: Option<&CommitId>,
+) -> Vec<Event> {
+    let run_id = run.id;
+    let mut events = Vec::new();
+    let mut head = head.cloned();
+    set.drain(..changes);
+    for Hop { node, changes: after, led } in walked.hops {
+        let own = set.drain(..after - changes).collect();
+        let of_hop = Stepped { step, node, output: std::mem::take(&mut output), head: head.take(), set: own };
+        events.extend(tell_hop(run, of_hop, led));
+        changes = after;
+        step += 1;
+    }
+    if let Some((node, fault)) = walked.fault {
+        let error = failure::of_step(run, &node, &fault);
+        events.push(Event::RunFailed { run_id, error, output: Some(output) });
+    }
+    events
+}
+
+/// What a step is, but for where it leads.
+struct Stepped {
+    step: u64,
+    node: NodeName,
+    output: Value,
+    head: Option<CommitId>,
+    set: Vec<Patch>,
+}
+
+fn tell_hop(run: &Run, of_hop: Stepped, led: Led) -> Vec<Event> {
+    let run_id = run.id;
+    let Stepped { step, node, output, head, set } = of_hop;
     let failed = |error, output| vec![Event::RunFailed { run_id, error, output: Some(output) }];
-    let Led { choice, next, end } = match led {
-        Ok(led) => led,
-        Err(fault) => return failed(failure::of_step(run, &fault), output),
-    };
+    let Led { choice, next, end } = led;
     let (choice, submitted) = match choice {
         flow::Choice::Taken { edge, scope, submit, fail, tried, .. } => {
             (Choice { edge, scope, exhausted: None, fail, tried }, submit)
@@ -93,7 +148,7 @@ fn tell(run: &Run, tried: Tried, head: Option<&CommitId>) -> Vec<Event> {
             return failed(failure::exhausted(run_id, &edge, &scope, None), output);
         }
         flow::Choice::Stalled { tried } => {
-            return failed(failure::stalled(run, &tried), output);
+            return failed(failure::stalled(run, &node, &tried), output);
         }
         flow::Choice::End => return failed(failure::ended(run_id, &node, None), output),
     };
@@ -107,7 +162,6 @@ fn tell(run: &Run, tried: Tried, head: Option<&CommitId>) -> Vec<Event> {
         }
         (Err(reason), _) => fail(run, failure::ended(run_id, next.node(), reason)),
     });
-    let head = head.cloned();
     let mut events = vec![Event::RunStepped { run_id, step, node, output, head, set, choice, next }];
     events.extend(ending);
     events
@@ -116,37 +170,62 @@ fn tell(run: &Run, tried: Tried, head: Option<&CommitId>) -> Vec<Event> {
 /// Tries the step, with a look at the items that it brings if they are to be checked.
 fn try_step(inputs: Inputs<'_>, run: &Run, output: Value, checks_items: bool) -> Tried {
     let Inputs { workflow, now_millis } = inputs;
-    let Run { sheet, taken, level, node, item, tasks, board, parent, .. } = run;
+    let Run { sheet, item, board, .. } = run;
     // The person who just answered spoke last.
     let is_answered = matches!(run.phase(), Some(Phase::Asking { .. }));
     let feedback = is_answered.then(|| answered(&output, item.as_deref()));
-    let used = |edge: &flow::EdgeId, scope: &str| {
-        taken.get(edge.as_str()).and_then(|scopes| scopes.get(scope)).copied().unwrap_or_default()
-    };
-    let tasks = if *board { Some(tasks) } else { None };
     let mut occasion = Occasion { output, feedback, now_millis };
-    let (led, item_faults, set) = sheet.try_out(&mut occasion, |mut trial| {
-        let led = lead(workflow, *level, node, tasks, parent.is_some(), &mut trial, &used);
-        let next = led.as_ref().ok().and_then(|led| led.next.as_ref());
+    let (walked, item_faults, set) = sheet.try_out(&mut occasion, |mut trial| {
+        let walked = walk(workflow, run, &run.node, &mut trial);
+        let next = walked.hops.last().and_then(|hop| hop.led.next.as_ref());
         let item_faults = match next.filter(|next| checks_items && brings_items(run, next)) {
             Some(_) => trial.look_after(workflow, board_items).map(|items| find_item_faults(&items, *board)),
             None => Ok(Vec::new()),
         };
-        (led, item_faults, trial.end())
+        (walked, item_faults, trial.end())
     });
-    Tried { led, set, output: occasion.output, item_faults }
+    Tried { walked, set, output: occasion.output, item_faults }
+}
+
+/// Makes the step that follows a node, and those of the `pass` nodes that it leads to.
+pub(super) fn walk(workflow: &Workflow, run: &Run, node: &NodeName, trial: &mut Trial<'_>) -> Walked {
+    let mut hops: Vec<Hop> = Vec::new();
+    let mut node = node.clone();
+    loop {
+        let led = match lead(workflow, run, &node, &hops, trial) {
+            Ok(led) => led,
+            Err(fault) => return Walked { hops, fault: Some((node, fault)) },
+        };
+        let passed = if let Some(Next::Pass { node }) = &led.next { Some(node.clone()) } else { None };
+        hops.push(Hop { node, changes: trial.count_changes(), led });
+        let Some(next) = passed else { return Walked { hops, fault: None } };
+        if hops.len() > PASSES_MAX {
+            let fault = StepFault::Endless { node: next.to_string(), most: PASSES_MAX };
+            return Walked { hops, fault: Some((next, fault)) };
+        }
+        trial.pass_on();
+        node = next;
+    }
 }
 
 fn lead(
     workflow: &Workflow,
-    level: u32,
+    run: &Run,
     node: &NodeName,
-    board: Option<&BTreeMap<String, TaskId>>,
-    is_child: bool,
+    hops: &[Hop],
     trial: &mut Trial<'_>,
-    used: &dyn Fn(&flow::EdgeId, &str) -> u32,
 ) -> Result<Led, StepFault> {
-    let choice = flow::step(workflow, level, node.as_str(), trial, used)?;
+    let level = run.level;
+    let before = |hop: &&Hop, edge: &flow::EdgeId, scope: &str| match &hop.led.choice {
+        flow::Choice::Taken { edge: taken, scope: of, .. } => taken == edge && of == scope,
+        _ => false,
+    };
+    let used = |edge: &flow::EdgeId, scope: &str| {
+        let in_hops = hops.iter().filter(|hop| before(hop, edge, scope)).count();
+        run.count_taken(edge, scope).saturating_add(u32::try_from(in_hops).unwrap_or(u32::MAX))
+    };
+    let board = run.board.then_some(&run.tasks);
+    let choice = flow::step(workflow, level, node.as_str(), trial, &used)?;
     let to = match &choice {
         flow::Choice::Taken { edge, submit: Some(item), to, .. } => match board {
             Some(tasks) => {
@@ -174,7 +253,7 @@ fn lead(
     };
     let look = trial.look(workflow);
     let target = get_node(workflow, &to)?;
-    Ok(Led { choice, next: Some(enter(&look, target)?), end: end(&look, target, is_child)? })
+    Ok(Led { choice, next: Some(enter(&look, target)?), end: end(&look, target, run.parent.is_some())? })
 }
 
 /// Returns what a run does at a node.
@@ -192,8 +271,13 @@ pub(super) fn enter(look: &Look<'_>, node: &Node) -> Result<Next, StepFault> {
             node: name,
             workflow: workflow.name.clone(),
             items: find_items(look, node)?,
-            max_parallel: max_parallel.unwrap_or(PARALLEL_DEFAULT).max(1),
+            max_parallel: match max_parallel {
+                None => PARALLEL_DEFAULT,
+                Some(Limit::Count(count)) => (*count).max(1),
+                Some(Limit::Of(limit)) => flow::evaluate_count(look, limit)?,
+            },
         },
+        NodeKind::Pass => Next::Pass { node: name },
         NodeKind::End { .. } => Next::End { node: name },
     })
 }

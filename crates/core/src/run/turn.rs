@@ -37,9 +37,11 @@ impl Run {
             _ if working.is_parent_paused && !working.is_asked => Turn::Parent,
             Phase::Landing { task, .. } => Turn::Task(*task),
             Phase::Mapping(_) if !working.is_asked => Turn::Children,
-            Phase::Mapping(_) | Phase::Publishing { .. } | Phase::Performing { .. } | Phase::Ending => {
-                Turn::Engine
-            }
+            Phase::Mapping(_)
+            | Phase::Publishing { .. }
+            | Phase::Performing { .. }
+            | Phase::Passing
+            | Phase::Ending => Turn::Engine,
         }
     }
 

@@ -76,7 +76,7 @@ impl ForkPoint {
 fn find_misfit(first: &Next, node: &Node) -> Option<String> {
     let (name, kind) = (&node.name, &node.kind);
     let came = match (first, kind) {
-        (Next::Perform { .. }, NodeKind::Agent { .. } | NodeKind::Check { .. })
+        (Next::Perform { .. }, NodeKind::Agent { .. } | NodeKind::Check { .. } | NodeKind::Pass)
         | (Next::Ask { .. }, NodeKind::Approval { .. }) => return None,
         (Next::Map { workflow, .. }, NodeKind::Map { workflow: now, .. }) if *workflow == now.name => {
             return None;
@@ -87,7 +87,7 @@ fn find_misfit(first: &Next, node: &Node) -> Option<String> {
                 now.name
             ));
         }
-        (Next::Perform { .. }, _) => "to have a node performed",
+        (Next::Perform { .. } | Next::Pass { .. }, _) => "to have a node performed",
         (Next::Ask { .. }, _) => "to a question",
         (Next::Map { .. }, _) => "to start children",
         (Next::Land { .. } | Next::End { .. }, _) => "to an end",

@@ -31,8 +31,9 @@ fn find(driver: &Driver, output: &Value) -> Vec<Finding> {
     let now = clock::now().as_millisecond();
     let (run, workflow) = (driver.run(), driver.workflow());
     let Some(node) = workflow.find_node(run.node.as_str()) else { return Vec::new() };
-    let NodeKind::Agent { role, findings: Some(_), .. } = &node.kind else { return Vec::new() };
-    if workflow.roles.get(&role.name).is_none_or(|role| role.check_output(output).is_err()) {
+    let NodeKind::Agent { findings: Some(_), .. } = &node.kind else { return Vec::new() };
+    let prompt = node.kind.prompt_name().and_then(|prompt| workflow.roles.get(&prompt.name));
+    if prompt.is_none_or(|role| role.check_output(output).is_err()) {
         return Vec::new();
     }
     let mut occasion = Occasion { output: output.clone(), feedback: None, now_millis: now };

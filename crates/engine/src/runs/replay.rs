@@ -103,7 +103,11 @@ fn judge(steps: &mut Vec<Replayed>, before: &Run, facts: &[Fact<Event>], workflo
         Event::RunStepped { choice, next, .. } => {
             let landing = match next {
                 Next::Land { edge, .. } => within.find_edge(edge.as_str()).map(|edge| &edge.to.name),
-                Next::Perform { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => None,
+                Next::Perform { .. }
+                | Next::Pass { .. }
+                | Next::Ask { .. }
+                | Next::Map { .. }
+                | Next::End { .. } => None,
             };
             let to = landing.unwrap_or_else(|| next.node()).to_string();
             steps.push(Replayed { way: Vec::new(), step, node, edge: choice.edge.to_string(), to, differs });
@@ -190,6 +194,7 @@ fn word(next: &Next) -> String {
     match next {
         Next::Perform { node, item: Some(item) } => format!("perform `{node}` for {item}"),
         Next::Perform { node, item: None } => format!("perform `{node}`"),
+        Next::Pass { node } => format!("pass through `{node}`"),
         Next::Ask { question, .. } => format!("ask: {question}"),
         Next::Map { node, items, .. } if items.len() == 1 => format!("run 1 child at `{node}`"),
         Next::Map { node, items, .. } => format!("run {} children at `{node}`", items.len()),

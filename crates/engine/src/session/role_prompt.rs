@@ -8,12 +8,12 @@ use regatta_flow::{StepFault, Workflow, inputs, prompt};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Renders the prompt for the node that a run is at.
-pub(crate) fn render(driver: &Driver, role: &str) -> Result<String, Box<Failure>> {
+/// Renders the prompt of that name for the node that a run is at.
+pub(crate) fn render(driver: &Driver, name: &str) -> Result<String, Box<Failure>> {
     let now = clock::now().as_millisecond();
     let (run, workflow) = (driver.run(), driver.workflow());
     let told =
-        from_template(run, workflow, role, now).map_err(|fault| Box::new(explain_node(run, &fault)))?;
+        from_template(run, workflow, name, now).map_err(|fault| Box::new(explain_node(run, &fault)))?;
     // However a template ends, each part below begins after a blank line.
     let mut text = format!("{}\n", told.trim_end());
     // What was said about another item is not this one's to hear.
@@ -31,7 +31,7 @@ pub(crate) fn render(driver: &Driver, role: &str) -> Result<String, Box<Failure>
             let _ = writeln!(text, "- {fault}");
         }
     }
-    if let Some(role) = workflow.roles.get(role) {
+    if let Some(role) = workflow.roles.get(name) {
         let schema = serde_json::to_string_pretty(role.output.document()).unwrap_or_default();
         let _ = write!(
             text,
@@ -41,8 +41,8 @@ pub(crate) fn render(driver: &Driver, role: &str) -> Result<String, Box<Failure>
     Ok(text)
 }
 
-fn from_template(run: &Run, workflow: &Workflow, role: &str, now: i64) -> Result<String, StepFault> {
+fn from_template(run: &Run, workflow: &Workflow, name: &str, now: i64) -> Result<String, StepFault> {
     let missing = || StepFault::Missing { kind: "node", name: run.node.to_string() };
     let node = workflow.find_node(run.node.as_str()).ok_or_else(missing)?;
-    prompt(workflow, role, &run.sheet.look(workflow, now, |look| inputs(look, node))?)
+    prompt(workflow, name, &run.sheet.look(workflow, now, |look| inputs(look, node))?)
 }

@@ -97,6 +97,7 @@ fn phase_of(run: &Run) -> &'static str {
         Phase::Asking { .. } => "asking",
         Phase::Mapping(_) => "mapping",
         Phase::Landing { .. } => "landing",
+        Phase::Passing => "passing",
         Phase::Ending => "ending",
     }
 }

@@ -222,7 +222,7 @@ fn view_of_child(child: &Child) -> ChildView {
 pub fn describe_next(next: &Next) -> String {
     match next {
         Next::Perform { node, item: Some(item) } => format!("{node} for {item}"),
-        Next::Perform { node, item: None } | Next::End { node } => node.to_string(),
+        Next::Perform { node, item: None } | Next::Pass { node } | Next::End { node } => node.to_string(),
         Next::Ask { question, .. } => format!("a question: {question}"),
         Next::Map { node, items, .. } if items.len() == 1 => format!("{node}, 1 child"),
         Next::Map { node, items, .. } => format!("{node}, {} children", items.len()),

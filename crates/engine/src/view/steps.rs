@@ -69,7 +69,9 @@ fn view_of(fact: &Fact<Event>, before: Option<&Run>) -> Option<StepView> {
     let Event::RunStepped { step, node, choice, next, .. } = &fact.event else { return None };
     let task_id = match next {
         Next::Land { task_id, .. } => Some(*task_id),
-        Next::Perform { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => None,
+        Next::Perform { .. } | Next::Pass { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => {
+            None
+        }
     };
     Some(StepView {
         step: *step,

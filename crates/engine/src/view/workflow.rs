@@ -63,6 +63,8 @@ pub struct RoleView {
 #[allow(missing_docs, reason = "the fields are those of the contract")]
 pub struct NodeView {
     pub name: String,
+    /// What it is for, in a line; may be empty.
+    pub title: String,
     pub kind: &'static str,
     /// The role of an agent, or the workflow of a map.
     pub plays: Option<String>,
@@ -74,6 +76,9 @@ pub struct NodeView {
 #[allow(missing_docs, reason = "the fields are those of the contract")]
 pub struct EdgeView {
     pub id: String,
+    /// What it is for, in a line; may be empty.
+    pub title: String,
+    /// The nodes that it leaves, with commas between them.
     pub from: String,
     pub to: String,
     pub when: Option<String>,
@@ -180,9 +185,9 @@ fn node_of(node: &Node) -> NodeView {
     let plays = match &node.kind {
         NodeKind::Agent { role, .. } => Some(role.name.clone()),
         NodeKind::Map { workflow, .. } => Some(workflow.name.clone()),
-        NodeKind::Approval { .. } | NodeKind::Check { .. } | NodeKind::End { .. } => None,
+        NodeKind::Approval { .. } | NodeKind::Check { .. } | NodeKind::Pass | NodeKind::End { .. } => None,
     };
-    NodeView { name: node.name.to_string(), kind: node.kind.word(), plays }
+    NodeView { name: node.name.to_string(), title: node.title.clone(), kind: node.kind.word(), plays }
 }
 
 fn edge_of(edge: &Edge) -> EdgeView {
@@ -190,7 +195,8 @@ fn edge_of(edge: &Edge) -> EdgeView {
     let to = |route: &Route| route.to.name.to_string();
     EdgeView {
         id: edge.id.to_string(),
-        from: edge.from.name.to_string(),
+        title: edge.title.clone(),
+        from: edge.told_from(),
         to: edge.to.name.to_string(),
         when: edge.when.as_ref().map(text),
         max_iterations: edge.max_iterations,

@@ -88,7 +88,8 @@ fn is_step(assignment: &Assignment, bound: &Bound) -> bool {
     let is_path = |text: &str| {
         Compiled::compile(text).ok().and_then(|field| plain_path(&field)).as_ref() == Some(&bound.path)
     };
-    of_place(&assignment.place).is_empty()
+    !assignment.place.appends()
+        && of_place(&assignment.place).is_empty()
         && names(&assignment.place) == bound.path
         && number.trim().parse::<f64>().is_ok_and(|number| number > 0.0)
         && is_path(field)

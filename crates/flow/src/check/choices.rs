@@ -96,7 +96,7 @@ fn tell_dead(edge: &Edge, why: &Dead) -> Fault {
                 .with_hint(format!("move it before `{before}`"))
         }
         Dead::NeverHolds => {
-            Fault::error("edge-never-holds", at, format!("`{id}` never holds after `{}`", edge.from.name))
+            Fault::error("edge-never-holds", at, format!("`{id}` never holds after `{}`", edge.told_from()))
                 .with_hint("compare the condition with the schema and with what the node sets")
         }
         Dead::Shadowed(before) => {

@@ -2,7 +2,7 @@
 
 use crate::expression::Expression;
 use crate::place::{Place, Segment};
-use crate::workflow::{Assignment, Edge, Node, NodeKind, Route, Workflow};
+use crate::workflow::{Assignment, Edge, Limit, Node, NodeKind, Route, Workflow};
 
 /// An expression, and what it sees beside the state.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +51,10 @@ pub(super) fn all_expressions<'w>(workflow: &'w Workflow) -> Vec<Usage<'w>> {
         add(Sees::OutputOf(number), of_set(&node.set));
     }
     for edge in &workflow.edges {
-        let from = workflow.nodes.iter().position(|node| node.name == edge.from.name);
-        add(from.map_or(Sees::AnyOutput, Sees::OutputOf), of_edge(edge));
+        for from in &edge.from {
+            let from = workflow.nodes.iter().position(|node| node.name == from.name);
+            add(from.map_or(Sees::AnyOutput, Sees::OutputOf), of_edge(edge));
+        }
     }
     found
 }
@@ -76,7 +78,11 @@ fn of_set(set: &[Assignment]) -> Vec<&Expression> {
 fn of_kind(node: &Node) -> Vec<&Expression> {
     match &node.kind {
         NodeKind::Agent { input, task, .. } => input.iter().map(|(_, value)| value).chain(task).collect(),
-        NodeKind::Map { items, .. } => vec![items],
+        NodeKind::Map { items, max_parallel, .. } => match max_parallel {
+            Some(Limit::Of(limit)) => vec![items, limit],
+            Some(Limit::Count(_)) | None => vec![items],
+        },
+        NodeKind::Pass => Vec::new(),
         NodeKind::Approval { question } => vec![question],
         NodeKind::Check { task, .. } => task.iter().collect(),
         NodeKind::End { reason, result, .. } => reason.iter().chain(result).collect(),

@@ -13,6 +13,7 @@ pub(super) struct Ground<'w> {
     of_map: Value,
     of_approval: Value,
     of_check: Value,
+    of_pass: Value,
     feedback: Value,
 }
 
@@ -44,6 +45,7 @@ impl<'w> Ground<'w> {
                 json!({ "passed": { "type": "boolean" }, "results": { "type": "array" } }),
                 &["passed", "results"],
             ),
+            of_pass: json!({ "type": "null" }),
             feedback: json!({ "anyOf": [{ "type": "null" }, {
                 "type": "object",
                 "properties": { "text": text, "approved": { "type": "boolean" }, "task": text },
@@ -75,9 +77,11 @@ impl<'w> Ground<'w> {
             return None;
         }
         match &node.kind {
-            NodeKind::Agent { role, .. } => {
-                self.workflow.roles.get(&role.name).map(|role| Shape::new(role.output.document()))
+            NodeKind::Agent { .. } => {
+                let prompt = node.kind.prompt_name()?;
+                self.workflow.roles.get(&prompt.name).map(|role| Shape::new(role.output.document()))
             }
+            NodeKind::Pass => Some(Shape::new(&self.of_pass)),
             NodeKind::Map { .. } => Some(Shape::new(&self.of_map)),
             NodeKind::Approval { .. } => Some(Shape::new(&self.of_approval)),
             NodeKind::Check { .. } => Some(Shape::new(&self.of_check)),

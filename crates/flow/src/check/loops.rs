@@ -26,6 +26,7 @@ enum Endless<'w> {
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let ground = Ground::new(subject.workflow);
     for view in &subject.levels {
+        check_passes(&view.graph, view.live_links(), view.level, report);
         for endless in find_endless(&ground, &view.graph, view.live_links()) {
             let told = match endless {
                 Endless::Uncapped(circle) => tell_uncapped(&view.graph, &circle),
@@ -33,6 +34,27 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             };
             told.into_iter().for_each(|(key, fault)| report.add_at(view.level, key, fault));
         }
+    }
+}
+
+/// Nodes that perform nothing lead to one that does, whatever caps the way back to them has.
+fn check_passes(graph: &Graph<'_>, live: Vec<Link<'_>>, level: u32, report: &mut Report) {
+    let is_pass = |number: usize| matches!(graph.node(number).kind, NodeKind::Pass);
+    let links: Vec<Link<'_>> =
+        live.into_iter().filter(|link| is_pass(link.from) && is_pass(link.to)).collect();
+    let parts = find_parts(graph.workflow.nodes.len(), &links);
+    let mut told = Vec::new();
+    for link in links.iter().filter(|link| parts[link.from] == parts[link.to]) {
+        if told.contains(&parts[link.from]) {
+            continue;
+        }
+        told.push(parts[link.from]);
+        let within: Vec<Link<'_>> =
+            links.iter().filter(|other| parts[other.from] == parts[link.from]).copied().collect();
+        let (nodes, by) = tell(graph, &find_circle(&within, *link));
+        let message = format!("the loop {nodes} performs nothing: all of its nodes are `pass` (by {by})");
+        let fault = Fault::error("pass-loop", &link.edge.at, message);
+        report.add_at(level, nodes, fault.with_hint("lead it through a node of another kind"));
     }
 }
 

@@ -38,7 +38,7 @@ fn targets(workflow: &Workflow) -> impl Iterator<Item = &Target> {
 
 fn targets_of_edge(edge: &Edge) -> impl Iterator<Item = &Target> {
     let routes = edge.exhausted.iter().chain(&edge.rejected).map(|route| &route.to);
-    [&edge.from, &edge.to].into_iter().chain(routes)
+    edge.from.iter().chain([&edge.to]).chain(routes)
 }
 
 fn check_target(workflow: &Workflow, target: &Target, report: &mut Report) {
@@ -52,7 +52,7 @@ fn check_target(workflow: &Workflow, target: &Target, report: &mut Report) {
 fn check_roles(workflow: &Workflow, report: &mut Report) {
     let mut used = BTreeSet::new();
     for node in &workflow.nodes {
-        let NodeKind::Agent { role, .. } = &node.kind else { continue };
+        let Some(role) = node.kind.prompt_name() else { continue };
         used.insert(role.name.as_str());
         if !workflow.roles.contains_key(&role.name) {
             let known = workflow.roles.keys().map(String::as_str);
@@ -103,8 +103,9 @@ fn check_overrides(workflow: &Workflow, place: usize, edge: &Edge, report: &mut 
             }
             continue;
         };
-        let why = if workflow.edges[other].from.name != edge.from.name {
-            format!("it leaves another node, `{}`", workflow.edges[other].from.name)
+        let meets = |from: &Target| edge.leaves(from.name.as_str());
+        let why = if !workflow.edges[other].from.iter().any(meets) {
+            format!("it leaves another node, `{}`", workflow.edges[other].told_from())
         } else if other <= place {
             "it is tried first".to_owned()
         } else {

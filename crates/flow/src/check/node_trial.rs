@@ -18,7 +18,7 @@ use super::shape::Field;
 use super::values::{collect_values, find_at, numbers};
 use crate::expression::{Expression, RESERVED};
 use crate::step::shorten;
-use crate::workflow::{Assignment, Edge, Node, NodeKind, Workflow};
+use crate::workflow::{Assignment, Edge, Node, Workflow};
 
 /// The most samples of one node at one level; edges that look at more are judged one by one.
 const SAMPLES_MAX: usize = 4_096;
@@ -240,7 +240,9 @@ impl Sampler<'_, '_> {
 
 /// Whether an assignment puts a value at a path, or at what holds it.
 fn is_around(assignment: &Assignment, path: &[String]) -> bool {
-    of_place(&assignment.place).is_empty() && path.starts_with(&names(&assignment.place))
+    !assignment.place.appends()
+        && of_place(&assignment.place).is_empty()
+        && path.starts_with(&names(&assignment.place))
 }
 
 fn path_of(operand: &Operand) -> &[String] {
@@ -330,7 +332,7 @@ fn tell(operand: &Operand, value: Option<&Value>) -> String {
 fn can_be_tried(workflow: &Workflow, node: &Node) -> bool {
     let gaps = &workflow.gaps;
     let is_role_known =
-        !matches!(&node.kind, NodeKind::Agent { role, .. } if !workflow.roles.contains_key(&role.name));
+        node.kind.prompt_name().is_none_or(|prompt| workflow.roles.contains_key(&prompt.name));
     !gaps.has_doubtful_values
         && !gaps.nodes.contains(node.name.as_str())
         && !gaps.is_output_unknown(node)

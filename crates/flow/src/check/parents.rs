@@ -45,7 +45,12 @@ impl<'w> Parents<'w> {
 
 fn tell(assignment: &Assignment, parent: &[String], begins: &str) -> Fault {
     let is_object = assignment.place.segments().get(parent.len()).and_then(name_of).is_some();
-    let (parent, such) = (parent.join("."), if is_object { " such as {}" } else { "" });
+    let such = match (is_object, assignment.place.appends()) {
+        (true, _) => " such as {}",
+        (false, true) => " such as []",
+        (false, false) => "",
+    };
+    let parent = parent.join(".");
     let message =
         format!("`{}` can never be set: `{parent}` {begins}, and no `set` changes that", assignment.place);
     let hint = format!("give `{parent}` a default{such} in the schema of the state, or set it before");
@@ -54,7 +59,12 @@ fn tell(assignment: &Assignment, parent: &[String], begins: &str) -> Fault {
 
 /// Returns the names of what a place lies in, as far as they are the same in every state.
 fn fixed_parent(place: &Place) -> Vec<String> {
-    let parents = place.segments().split_last().map(|(_, parents)| parents).unwrap_or_default();
+    let parents = match place.segments().split_last() {
+        // What is added to must be there itself.
+        Some(_) if place.appends() => place.segments(),
+        Some((_, parents)) => parents,
+        None => &[],
+    };
     parents.iter().map_while(name_of).collect()
 }
 
@@ -71,5 +81,5 @@ fn name_of(segment: &Segment) -> Option<String> {
 /// Whether setting a place may put something at a path. Brackets may hold any name.
 fn may_make(place: &Place, path: &[String]) -> bool {
     let is_like = |(segment, name): (&Segment, &String)| name_of(segment).is_none_or(|own| own == *name);
-    place.segments().len() <= path.len() && place.segments().iter().zip(path).all(is_like)
+    !place.appends() && place.segments().len() <= path.len() && place.segments().iter().zip(path).all(is_like)
 }

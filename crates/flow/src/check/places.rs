@@ -34,8 +34,10 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         match check_place(workflow, "set-outside-schema", &assignment.place, &assignment.at) {
             Some(fault) => report.add(fault),
             None => {
-                let fault = check_value(workflow, assignment);
-                let absent = parents.as_ref().and_then(|parents| parents.check(assignment));
+                let fault = check_list(workflow, assignment).or_else(|| check_value(workflow, assignment));
+                let is_list = fault.as_ref().is_none_or(|fault| fault.rule != "append-to-no-list");
+                let parents = parents.as_ref().filter(|_| is_list);
+                let absent = parents.and_then(|parents| parents.check(assignment));
                 fault.into_iter().chain(absent).for_each(|fault| report.add(fault));
             }
         }
@@ -166,12 +168,39 @@ fn merge<'s>(fields: impl Iterator<Item = Field<'s>>) -> Field<'s> {
     merged
 }
 
+/// Only to a list can something be added.
+fn check_list(workflow: &Workflow, assignment: &Assignment) -> Option<Fault> {
+    let Walked::Inside(shapes) = walk(Shape::new(workflow.schema.document()), &assignment.place) else {
+        return None;
+    };
+    let may_be_list = |shape: &Shape<'_>| {
+        let alternatives = shape.alternatives();
+        alternatives.iter().any(|one| one.types().is_empty() || one.types().contains(&"array"))
+    };
+    if !assignment.place.appends() || shapes.is_empty() || shapes.iter().any(may_be_list) {
+        return None;
+    }
+    let message = format!("`{}` adds to what is no list", assignment.place);
+    let hint = "remove `[+]` to set the place, or make it a list in the schema of the state";
+    Some(Fault::error("append-to-no-list", &assignment.at, message).with_hint(hint))
+}
+
 fn check_value(workflow: &Workflow, assignment: &Assignment) -> Option<Fault> {
     let Walked::Inside(shapes) = walk(Shape::new(workflow.schema.document()), &assignment.place) else {
         return None;
     };
     let value = constant(assignment.value.compiled())?;
-    if shapes.is_empty() || shapes.iter().any(|shape| shape.may_hold(&value)) {
+    let fits = |shapes: &[Shape<'_>], value: &serde_json::Value| {
+        shapes.is_empty() || shapes.iter().any(|shape| shape.may_hold(value))
+    };
+    // Each item is added by itself.
+    let of_items = || if let Field::Known(items) = indexed(&shapes) { items } else { Vec::new() };
+    let is_fit = match (&value, assignment.place.appends()) {
+        (_, false) => fits(&shapes, &value),
+        (serde_json::Value::Array(added), true) => added.iter().all(|item| fits(&of_items(), item)),
+        (item, true) => fits(&of_items(), item),
+    };
+    if is_fit {
         return None;
     }
     let message = format!("{value} does not fit `{}`", assignment.place);

@@ -39,10 +39,12 @@ fn check_unreachable(subject: &Subject<'_>, report: &mut Report) {
 
 fn check_ends_left(workflow: &Workflow, report: &mut Report) {
     for edge in &workflow.edges {
-        let from = workflow.find_node(edge.from.name.as_str());
-        if from.is_some_and(|node| matches!(node.kind, NodeKind::End { .. })) {
-            let message = format!("`{}` leaves `{}`, where a run ends", edge.id, edge.from.name);
-            report.add(Fault::error("edge-leaves-end", &edge.from.at, message).with_hint("remove the edge"));
+        for from in &edge.from {
+            let node = workflow.find_node(from.name.as_str());
+            if node.is_some_and(|node| matches!(node.kind, NodeKind::End { .. })) {
+                let message = format!("`{}` leaves `{}`, where a run ends", edge.id, from.name);
+                report.add(Fault::error("edge-leaves-end", &from.at, message).with_hint("remove the edge"));
+            }
         }
     }
 }

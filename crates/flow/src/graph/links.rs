@@ -78,13 +78,17 @@ impl<'w> Graph<'w> {
             let exhausted = edge.exhausted.iter().map(|route| (&route.to, LinkKind::Exhausted(route)));
             let rejected = edge.rejected.iter().map(|route| (&route.to, LinkKind::Rejected(route)));
             let targets = [(&edge.to, LinkKind::Edge)].into_iter().chain(exhausted).chain(rejected);
-            let from = number(edge.from.name.as_str());
+            let sources: Vec<Option<usize>> =
+                edge.from.iter().map(|from| number(from.name.as_str())).collect();
             for (target, kind) in targets {
-                match (from, number(target.name.as_str())) {
-                    (Some(from), _) if is_end(from) => {}
-                    (Some(from), Some(to)) => links.push(Link { from, to, edge, kind }),
-                    (Some(from), None) => left_astray.push(from),
-                    (None, to) => entered_astray.extend(to),
+                let to = number(target.name.as_str());
+                for from in &sources {
+                    match (*from, to) {
+                        (Some(from), _) if is_end(from) => {}
+                        (Some(from), Some(to)) => links.push(Link { from, to, edge, kind }),
+                        (Some(from), None) => left_astray.push(from),
+                        (None, to) => entered_astray.extend(to),
+                    }
                 }
             }
         }

@@ -81,6 +81,10 @@ impl Outline {
 
 fn label(link: &Link<'_>) -> String {
     match (link.kind, link.edge.max_iterations) {
+        (LinkKind::Edge, most) if !link.edge.title.is_empty() => {
+            let most = most.map(|most| format!(", at most {most}")).unwrap_or_default();
+            format!("{}{most}", link.edge.title)
+        }
         (LinkKind::Edge, Some(most)) => format!("{}, at most {most}", link.edge.id),
         _ => link.name(),
     }
@@ -91,10 +95,11 @@ fn shown(node: &Node) -> Shown {
     let (detail, look) = match &node.kind {
         NodeKind::Agent { role, .. } => (format!("{word} {}", role.name), Look::Work),
         NodeKind::Map { workflow, .. } => (format!("{word} {}", workflow.name), Look::Work),
-        NodeKind::Check { .. } => (word.to_owned(), Look::Work),
+        NodeKind::Check { .. } | NodeKind::Pass => (word.to_owned(), Look::Work),
         NodeKind::Approval { .. } => (word.to_owned(), Look::Person),
         NodeKind::End { status: EndStatus::Completed, .. } => (word.to_owned(), Look::Completed),
         NodeKind::End { status: EndStatus::Failed, .. } => (word.to_owned(), Look::Failed),
     };
+    let detail = if node.title.is_empty() { detail } else { node.title.clone() };
     Shown { name: node.name.to_string(), detail, look }
 }

@@ -16,6 +16,7 @@ use crate::workflow::{Edge, Named, Route, Target};
 /// The keys of an edge.
 const KEYS: &[&str] = &[
     "id",
+    "title",
     "from",
     "to",
     "when",
@@ -68,7 +69,8 @@ fn read_edge<'t>(section: &Section<'t>, table: &'t DeTable<'t>, at: Position) ->
     let title = if id.is_empty() { "the edge".to_owned() } else { format!("edge `{id}`") };
     let edge = Section::new(section.reader, table, title, Part::Edge(id.to_owned()), at, KEYS);
     let id = edge.needed_text("id").and_then(|text| read_name(edge.reader, &text));
-    let from = read_node(&edge, "from");
+    let edge_title = edge.text("title").map(|text| text.value.to_owned()).unwrap_or_default();
+    let from = read_from(&edge);
     let to = read_node(&edge, "to");
     let [when, scope, submit, fail] = ["when", "scope", "submit", "fail"].map(|key| edge.expression(key));
     let max_iterations = edge.count("maxIterations");
@@ -81,6 +83,7 @@ fn read_edge<'t>(section: &Section<'t>, table: &'t DeTable<'t>, at: Position) ->
     let Named { name, at } = id?;
     Some(Edge {
         id: EdgeId::parse(&name).ok()?,
+        title: edge_title,
         from: from?,
         to: to?,
         when,
@@ -99,6 +102,28 @@ fn read_edge<'t>(section: &Section<'t>, table: &'t DeTable<'t>, at: Position) ->
 
 fn read_node(edge: &Section<'_>, key: &str) -> Option<Target> {
     edge.needed_text(key).and_then(|text| read_target(edge.reader, &text))
+}
+
+/// Reads the nodes that an edge leaves: one, or a list.
+fn read_from(edge: &Section<'_>) -> Option<Vec<Target>> {
+    if !edge.is_list("from") {
+        return Some(vec![read_node(edge, "from")?]);
+    }
+    let names = edge.list("from", "the name of a node, or a list of names", text_of)?;
+    let mut nodes: Vec<Target> = Vec::new();
+    for text in names {
+        let node = read_target(edge.reader, &text)?;
+        if nodes.iter().any(|other| other.name == node.name) {
+            let message = format!("`{}` is named twice", node.name);
+            edge.reader.add(Fault::error("duplicate-name", &node.at, message).with_hint("remove one"));
+        } else {
+            nodes.push(node);
+        }
+    }
+    if nodes.is_empty() {
+        edge.missing("from", "add `from = …`".to_owned());
+    }
+    Some(nodes).filter(|nodes| !nodes.is_empty())
 }
 
 fn read_exhausted(edge: &Section<'_>) -> Vec<Route> {

@@ -13,11 +13,12 @@ use crate::workflow::{Assignment, EndStatus, Named, Node, NodeKind};
 
 /// Each kind with its keys.
 const KINDS: &[(&str, &[&str])] = &[
-    ("agent", &["kind", "role", "input", "task", "writes", "findings", "set"]),
-    ("map", &["kind", "workflow", "items", "key", "depends", "max_parallel", "set"]),
-    ("approval", &["kind", "question", "set"]),
-    ("check", &["kind", "checks", "task", "set"]),
-    ("end", &["kind", "status", "reason", "result"]),
+    ("agent", &["kind", "title", "role", "prompt", "input", "task", "writes", "findings", "set"]),
+    ("map", &["kind", "title", "workflow", "items", "key", "depends", "max_parallel", "set"]),
+    ("approval", &["kind", "title", "question", "set"]),
+    ("check", &["kind", "title", "checks", "task", "set"]),
+    ("pass", &["kind", "title", "set"]),
+    ("end", &["kind", "title", "status", "reason", "result"]),
 ];
 
 /// Reads the nodes. One of which only the name is known is there too, and is among the gaps.
@@ -33,7 +34,7 @@ pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Node> {
         let at = section.reader.position(key.literal.clone());
         let name = read_name(section.reader, &key).and_then(|name| NodeName::parse(&name.name).ok());
         let before = faults.count_hard();
-        let (kind, set) = match value.get_ref() {
+        let Body { title, kind, set } = match value.get_ref() {
             DeValue::Table(table) => read_node(section, key.value, table, at.clone()),
             _ => {
                 let message = format!("node `{}` must be a table", key.value);
@@ -42,7 +43,7 @@ pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Node> {
                     &section.reader.position(value.span()),
                     message,
                 ));
-                (None, Vec::new())
+                Body::default()
             }
         };
         if faults.count_hard() > before {
@@ -52,7 +53,7 @@ pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Node> {
             gaps.kinds.insert(key.value.to_owned());
             unknown_kind(key.value, &at)
         });
-        nodes.extend(name.map(|name| Node { name, kind, set, at }));
+        nodes.extend(name.map(|name| Node { name, title, kind, set, at }));
     }
     nodes
 }
@@ -63,7 +64,13 @@ fn unknown_kind(name: &str, at: &Position) -> NodeKind {
 }
 
 /// What a node performs, if that could be read, and what it sets.
-type Body = (Option<NodeKind>, Vec<Assignment>);
+#[derive(Default)]
+struct Body {
+    title: String,
+    /// Nothing if it cannot be read.
+    kind: Option<NodeKind>,
+    set: Vec<Assignment>,
+}
 
 fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: Position) -> Body {
     let part = Part::Node(name.to_owned());
@@ -73,7 +80,8 @@ fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: 
     };
     let all: Vec<&str> = entries_of(table).iter().map(|(key, _)| key.value).collect();
     let any = open(title.clone(), &all);
-    let Some(word) = any.needed_text("kind") else { return (None, read_set(&any, "set")) };
+    let unknown = || Body { kind: None, set: read_set(&any, "set"), ..Body::default() };
+    let Some(word) = any.needed_text("kind") else { return unknown() };
     let Some((kind, known)) = KINDS.iter().find(|(kind, _)| *kind == word.value) else {
         let kinds: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
         let message = format!("there is no kind of node called `{}`", word.value);
@@ -83,27 +91,30 @@ fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: 
         section.reader.add(
             nearest.map_or_else(|| fault.clone().with_hint(hint()), |_| fault.clone().with_nearest(nearest)),
         );
-        return (None, read_set(&any, "set"));
+        return unknown();
     };
     let node = open(format!("{kind} {title}"), known);
     let set = read_set(&node, "set");
+    let title = node.text("title").map(|text| text.value.to_owned()).unwrap_or_default();
     let kind = match *kind {
         "agent" => read_agent(&node),
         "map" => read_map(&node),
         "approval" => Some(NodeKind::Approval { question: node.needed_expression("question") }),
         "check" => Some(read_check(&node)),
+        "pass" => Some(NodeKind::Pass),
         _ => Some(read_end(&node)),
     };
-    (kind, set)
+    Body { title, kind, set }
 }
 
 fn read_agent(node: &Section<'_>) -> Option<NodeKind> {
     let role = node.needed_text("role").and_then(|text| read_name(node.reader, &text));
+    let prompt = node.text("prompt").and_then(|text| read_name(node.reader, &text));
     let input = read_inputs(node);
     let task = node.expression("task");
     let writes = node.boolean("writes").unwrap_or(true);
     let findings = node.expression("findings");
-    Some(NodeKind::Agent { role: role?, input, task, writes, findings })
+    Some(NodeKind::Agent { role: role?, prompt, input, task, writes, findings })
 }
 
 fn read_inputs(node: &Section<'_>) -> Vec<(Named, Expression)> {
@@ -122,7 +133,7 @@ fn read_map(node: &Section<'_>) -> Option<NodeKind> {
     let items = node.needed_expression("items");
     let key = node.needed_expression("key");
     let depends = node.expression("depends");
-    let max_parallel = node.count("max_parallel");
+    let max_parallel = node.limit("max_parallel");
     Some(NodeKind::Map { workflow: workflow?, items, key, depends, max_parallel })
 }
 

@@ -121,8 +121,8 @@ pub(super) fn check_inputs(
 fn given_to<'n>(nodes: &'n [Node], wanted: &str) -> Option<Vec<&'n str>> {
     let mut given = None;
     for node in nodes {
-        if let NodeKind::Agent { role, input, .. } = &node.kind
-            && role.name == wanted
+        if let NodeKind::Agent { input, .. } = &node.kind
+            && node.kind.prompt_name().is_some_and(|prompt| prompt.name == wanted)
         {
             given.get_or_insert_with(Vec::new).extend(input.iter().map(|(name, _)| name.name.as_str()));
         }

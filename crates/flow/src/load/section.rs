@@ -14,6 +14,7 @@ use crate::fault::{Fault, Faults, Position};
 use crate::nearest::find_nearest;
 use crate::place::{self, Place, RawSegment, Segment};
 use crate::source::Source;
+use crate::workflow::Limit;
 
 /// What the reading of one file needs everywhere.
 #[derive(Clone, Copy)]
@@ -105,11 +106,15 @@ impl<'t> Reader<'t> {
     pub(crate) fn place(&self, text: &Text<'_>, part: &Part) -> Place {
         let at =
             |bytes: Range<usize>| self.source.position_in_string(text.literal.clone(), text.value, bytes);
-        let raw = match place::split(text.value) {
+        let (path, appends) = match text.value.strip_suffix(place::APPENDS) {
+            Some(list) => (list, true),
+            None => (text.value, false),
+        };
+        let raw = match place::split(path) {
             Ok(raw) => raw,
             Err(bad) => {
                 let fault = Fault::error("bad-place", &at(bad.offset()..text.value.len()), bad.to_string());
-                self.add(fault.with_hint("a place is a path such as `tasks[currentTaskIndex].status`"));
+                self.add(fault.with_hint("a place is a path such as `tasks[currentTaskIndex].status`, or a list and `[+]` to add to it"));
                 return Place::unknown(text.value);
             }
         };
@@ -124,7 +129,7 @@ impl<'t> Reader<'t> {
             RawSegment::Name(name) => Segment::Name(name.into()),
             RawSegment::At(bytes) => Segment::At(self.expression_within(text, bytes, part)),
         });
-        Place::new(text.value, segments.collect())
+        Place::new(text.value, segments.collect(), appends)
     }
 }
 
@@ -262,6 +267,21 @@ impl<'t> Section<'t> {
         count
     }
 
+    /// Reads a whole number from 1, or an expression that gives one.
+    pub(crate) fn limit(&self, key: &str) -> Option<Limit> {
+        let value = self.find(key)?;
+        match value.get_ref() {
+            DeValue::String(_) => Some(Limit::Of(self.expression_of(key, value))),
+            other => match count_of(other) {
+                Some(count) => Some(Limit::Count(count)),
+                None => {
+                    self.wrong_type(key, value, "a whole number from 1, or an expression in quotes");
+                    None
+                }
+            },
+        }
+    }
+
     /// Reads a list, each item by `read`; what cannot be read is a fault.
     pub(crate) fn list<T>(
         &self,
@@ -282,6 +302,11 @@ impl<'t> Section<'t> {
             }
         }
         Some(found)
+    }
+
+    /// Whether a key has a list.
+    pub(crate) fn is_list(&self, key: &str) -> bool {
+        self.find(key).is_some_and(|value| matches!(value.get_ref(), DeValue::Array(_)))
     }
 
     /// Returns a table and where its key stands.

@@ -13,6 +13,21 @@ pub fn evaluate_text(look: &Look<'_>, expression: &Expression) -> Result<Option<
     read_text(expression, look.evaluate(expression)?, "a text")
 }
 
+/// Evaluates an expression that gives a whole number from 1.
+pub fn evaluate_count(look: &Look<'_>, expression: &Expression) -> Result<u32, StepFault> {
+    let value = look.evaluate(expression)?.unwrap_or_default();
+    let whole = value.as_f64().filter(|number| number.fract() == 0.0 && *number >= 1.0);
+    match whole.map(|number| number.min(f64::from(u32::MAX))) {
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it was held against the bounds"
+        )]
+        Some(number) => Ok(number as u32),
+        None => Err(StepFault::unusable(expression, "a whole number from 1", &value)),
+    }
+}
+
 fn read_text(
     expression: &Expression,
     value: Option<Value>,

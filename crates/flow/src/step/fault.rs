@@ -49,6 +49,14 @@ pub enum StepFault {
         /// What it gave.
         found: Value,
     },
+    /// One node that performs nothing follows another, and so on.
+    #[error("more than {most} `pass` nodes follow one another, up to `{node}`")]
+    Endless {
+        /// The last of them.
+        node: String,
+        /// How many may.
+        most: usize,
+    },
     /// A place that is to be set has an expression that is undefined.
     #[error("{part}: `{place}` is not a place: an expression in it is undefined")]
     NoPlace {
@@ -160,7 +168,10 @@ impl StepFault {
             | StepFault::UnknownItem { part, .. }
             | StepFault::ItemsInCircle { part, .. }
             | StepFault::ChildInput { part, .. } => Some(part),
-            StepFault::Schema { .. } | StepFault::Prompt(_) | StepFault::Missing { .. } => None,
+            StepFault::Schema { .. }
+            | StepFault::Endless { .. }
+            | StepFault::Prompt(_)
+            | StepFault::Missing { .. } => None,
         }
     }
 
@@ -175,6 +186,7 @@ impl StepFault {
             StepFault::NoPlace { place, .. } => Some(place),
             StepFault::Place { .. }
             | StepFault::Schema { .. }
+            | StepFault::Endless { .. }
             | StepFault::ChildInput { .. }
             | StepFault::Prompt(_)
             | StepFault::Missing { .. } => None,

@@ -18,7 +18,7 @@ mod sequence;
 pub use assign::assign;
 pub use board::{BoardItem, board_items};
 pub use choose::{Choice, choose};
-pub use evaluate::{evaluate_text, find_result};
+pub use evaluate::{evaluate_count, evaluate_text, find_result};
 pub use fault::StepFault;
 pub use inputs::{Finding, findings, inputs, prompt};
 pub use items::{MapItem, map_items};

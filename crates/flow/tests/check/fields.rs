@@ -261,9 +261,9 @@ fn a_place_lies_in_something_that_is_there() {
         &with(r#""meta.a.b" = "1", "meta[" = "1""#, ""),
         &others,
         expect![[r#"
-        1:80 error[bad-place]: the `[` is not closed
-            a place is a path such as `tasks[currentTaskIndex].status`
-    "#]],
+            1:80 error[bad-place]: the `[` is not closed
+                a place is a path such as `tasks[currentTaskIndex].status`, or a list and `[+]` to add to it
+        "#]],
     );
 }
 

@@ -72,7 +72,7 @@ edges = [
         &[],
         expect![[r#"
             4:77 error[bad-place]: the `[` is not closed
-                a place is a path such as `tasks[currentTaskIndex].status`
+                a place is a path such as `tasks[currentTaskIndex].status`, or a list and `[+]` to add to it
             5:79 error[bad-expression]: the expression cannot be read: The symbol "+" cannot be used as a unary operator (S0211)
             5:93 error[set-does-not-fit]: "odd" does not fit `tasks[+].status`
                 the schema of the state says what is allowed there
@@ -99,7 +99,7 @@ edges = [
         &[],
         expect![[r#"
             3:22 error[unknown-kind]: there is no kind of node called `robot`
-                the kinds are `agent`, `map`, `approval`, `check` and `end`
+                the kinds are `agent`, `map`, `approval`, `check`, `pass` and `end`
             3:39 error[set-outside-schema]: `nothing` is outside the schema of the state: the state has no field `nothing`
                 add it to the schema of the state
             5:86 error[wrong-type]: `maxIterations` of edge `a` must be a whole number from 1, but is a text

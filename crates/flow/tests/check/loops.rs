@@ -256,3 +256,32 @@ fn a_limit_that_moves_is_no_bound() {
     // How many there are does not change with one of them.
     assert!(!is_endless("index < $count(tasks)", &format!("{step}, 'tasks[index].status' = '\"complete\"'")));
 }
+
+#[test]
+fn nodes_that_perform_nothing_do_not_go_round_alone() {
+    let text = |second: &str| {
+        format!(
+            "nodes.work = {{ kind = \"pass\" }}\nnodes.more = {second}\nnodes.done = {{ kind = \"end\" }}\n\
+             edges = [\n  {{ id = \"a\", from = \"work\", to = \"more\", maxIterations = 2, exhausted = [{{ to = \"done\" }}] }},\n  \
+             {{ id = \"b\", from = \"more\", to = \"work\" }},\n]\n"
+        )
+    };
+    check(&text(r#"{ kind = "agent", role = "worker" }"#), expect![""]);
+    check(
+        &text(r#"{ kind = "pass", set = { tries = "tries + 1" } }"#),
+        expect![[r#"
+        roles/worker.md warning[unused-role]: no node has the role `worker`
+            remove its files, or add a node for it
+        5:10 error[pass-loop]: the loop work → more → work performs nothing: all of its nodes are `pass` (by `a`, `b`)
+            lead it through a node of another kind
+    "#]],
+    );
+    // It has no output.
+    check(
+        &text(r#"{ kind = "agent", role = "worker" }"#)
+            .replace("to = \"more\",", "to = \"more\", when = \"output.ok\","),
+        expect![[r#"
+            5:58 error[unknown-field]: `output` has no field `ok`
+        "#]],
+    );
+}

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::{WORK, check, check_with};
+use crate::{WORK, check, check_all, check_with};
 
 #[test]
 fn a_sound_workflow_has_no_fault() {
@@ -211,5 +211,97 @@ fn overrides_name_edges_below() {
             3:180 warning[override-without-effect]: `b` cannot override `a`: it is tried first
                 remove it from `overrides`
         "#]],
+    );
+}
+
+#[test]
+fn one_edge_may_leave_several_nodes() {
+    let nodes = format!("{WORK}nodes.more = {{ kind = \"agent\", role = \"worker\", title = \"Again\" }}\n");
+    let edges = |from: &str| {
+        format!(
+            "{nodes}edges = [\n  {{ id = \"a\", from = \"work\", to = \"more\", when = \"output.ok = true\" }},\n  \
+             {{ id = \"b\", from = {from}, to = \"done\", title = \"Enough\", when = \"output.ok = false\" }},\n]\n"
+        )
+    };
+    check(
+        &edges(r#"["work", "more"]"#),
+        expect![[r#"
+            3:7 warning[may-stall]: no edge may hold after `more`, for example with `output.ok` = true
+                add an edge for this case, or a last one without `when` that the others list in `overrides`
+        "#]],
+    );
+    // Each of the names is looked at.
+    check(
+        &edges(r#"["work", "moer"]"#),
+        expect![[r#"
+        6:31 error[unknown-node]: there is no node `moer`
+            did you mean `more`?
+    "#]],
+    );
+    check_all(
+        &edges(r#"["work", "work"]"#),
+        &[],
+        expect![[r#"
+        3:7 error[dead-end]: `more` cannot be left: it has no outgoing edge and is not an end
+            add an edge from it, or make its kind `end`
+        6:31 error[duplicate-name]: `work` is named twice
+            remove one
+    "#]],
+    );
+    check_all(
+        &edges("[]"),
+        &[],
+        expect![[r#"
+        6:1 error[missing-key]: edge `b` has no `from`
+            add `from = …`
+    "#]],
+    );
+    check_all(
+        &edges("[7]"),
+        &[],
+        expect![[r#"
+        6:1 error[missing-key]: edge `b` has no `from`
+            add `from = …`
+        6:23 error[wrong-type]: `from` of edge `b` must be the name of a node, or a list of names, but is `7`
+    "#]],
+    );
+}
+
+#[test]
+fn a_node_may_have_a_prompt_of_its_own() {
+    let text = |prompt: &str| {
+        format!(
+            "nodes.work = {{ kind = \"agent\", role = \"worker\", prompt = \"{prompt}\" }}\n\
+             nodes.done = {{ kind = \"end\" }}\n\
+             edges = [{{ id = \"a\", from = \"work\", to = \"done\", when = \"output.fine = true\" }}]\n"
+        )
+    };
+    let others = [
+        ("roles/fine.md", "Work."),
+        (
+            "roles/fine.output.json",
+            r#"{"type": "object", "properties": {"fine": {"const": true}}, "required": ["fine"]}"#,
+        ),
+    ];
+    // The edge reads what that prompt returns; nobody uses the role's own.
+    check_with(
+        &text("fine"),
+        &others,
+        expect![[r#"
+        roles/worker.md warning[unused-role]: no node has the role `worker`
+            remove its files, or add a node for it
+    "#]],
+    );
+    check_with(
+        &text("fien"),
+        &others,
+        expect![[r#"
+        roles/fine.md warning[unused-role]: no node has the role `fine`
+            remove its files, or add a node for it
+        roles/worker.md warning[unused-role]: no node has the role `worker`
+            remove its files, or add a node for it
+        1:58 error[unknown-role]: there is no role `fien`
+            did you mean `fine`?
+    "#]],
     );
 }

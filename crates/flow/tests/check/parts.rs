@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::{WORK, check};
+use crate::{WORK, check, check_all};
 
 #[test]
 fn tasks_need_a_board() {
@@ -167,5 +167,61 @@ levels.1 = { default = true, fields = ["indx"], start = "wrk" }
             4:57 error[unknown-node]: there is no node `wrk`
                 did you mean `work`?
         "#]],
+    );
+}
+
+#[test]
+fn something_is_added_to_a_list_alone() {
+    let set = |set: &str| {
+        format!(
+            "nodes.work = {{ kind = \"agent\", role = \"worker\", set = {{ {set} }} }}\nnodes.done = {{ kind = \"end\" }}\n\
+             edges = [{{ id = \"a\", from = \"work\", to = \"done\" }}]\n"
+        )
+    };
+    check(
+        &set(r#""tasks[+]" = "output.tasks", "open.known[+]" = "1""#),
+        expect![[r#"
+        1:86 error[set-without-parent]: `open.known[+]` can never be set: `open.known` has no default, and no `set` changes that
+            give `open.known` a default such as [] in the schema of the state, or set it before
+    "#]],
+    );
+    check(
+        &set(r#""tries[+]" = "1""#),
+        expect![[r#"
+            1:57 error[append-to-no-list]: `tries[+]` adds to what is no list
+                remove `[+]` to set the place, or make it a list in the schema of the state
+        "#]],
+    );
+    check(&set(r#""tasks[+]" = "{'id': 1}""#), expect![""]);
+    check(
+        &set(r#""tasks[+]" = "[1, 2]""#),
+        expect![[r#"
+        1:71 error[set-does-not-fit]: [1,2] does not fit `tasks[+]`
+            the schema of the state says what is allowed there
+    "#]],
+    );
+    check(
+        &set(r#""tasks[0].notes[+]" = "'a'""#),
+        expect![[r#"
+        1:57 warning[set-outside-schema]: `tasks[0].notes` is outside the schema of the state: `tasks[0]` has no field `notes`
+            add it to the schema of the state
+    "#]],
+    );
+    check_all(
+        &set(r#""[+]" = "1""#),
+        &[],
+        expect![[r#"
+        1:58 error[bad-place]: a place begins with the name of a field
+            a place is a path such as `tasks[currentTaskIndex].status`, or a list and `[+]` to add to it
+    "#]],
+    );
+    check_all(
+        &set(r#""tasks[+].id" = "1""#),
+        &[],
+        expect![[r#"
+        1:64 error[bad-expression]: the expression cannot be read: The symbol "+" cannot be used as a unary operator (S0211)
+        1:74 error[set-does-not-fit]: 1 does not fit `tasks[+].id`
+            the schema of the state says what is allowed there
+    "#]],
     );
 }

@@ -406,3 +406,51 @@ fn items_of_a_map_have_keys_and_dependencies() {
     assert_eq!(told, [("a", String::new()), ("2", "a".to_owned()), ("c", "a 2".to_owned())]);
     assert_eq!(items[1].value, json!({ "id": 2, "after": "a" }));
 }
+
+#[test]
+fn what_is_added_to_a_list_is_all_that_the_step_holds() {
+    let appended = |set: &str, output: Value| {
+        let workflow = workflow(&format!(
+            "set = {{ {set} }}\n[[edges]]\nid = \"on\"\nfrom = \"work\"\nto = \"done\"\n\
+             set = {{ \"items[+]\" = \"'last'\" }}\n"
+        ));
+        let mut state = workflow.schema.initial();
+        let mut given = Given { output: output.clone(), ..Given::default() };
+        let mut trial = Trial::begin(&mut state, &mut given, 0);
+        let stepped = step(&workflow, 1, "work", &mut trial, &|_, _| 0);
+        let set = trial.end();
+        assert_eq!(state, workflow.schema.initial());
+        match stepped {
+            Ok(_) => {
+                apply(&mut state, &set, &output).unwrap();
+                format!("{}\n{}\n", serde_json::to_string(&set).unwrap(), state["items"])
+            }
+            Err(fault) => format!("{fault}\n"),
+        }
+    };
+    let mut told = appended("", Value::Null);
+    told += &appended(r#""items[+]" = "missing""#, Value::Null);
+    told += &appended(r#""items[+]" = "output.more""#, json!({ "more": [] }));
+    told += &appended(
+        r#"items = "[]", "last" = "items", "items[+]" = "output.more""#,
+        json!({ "more": ["x", "y"] }),
+    );
+    told += &appended(r#"items = "[]""#, Value::Null);
+    // Three items are allowed.
+    told += &appended(r#""items[+]" = "'c'""#, Value::Null);
+    told += &appended(r#""last[+]" = "'c'""#, Value::Null);
+    expect![[r#"
+        [[["items",2],"last"]]
+        ["a","b","last"]
+        [[["items",2],"last"]]
+        ["a","b","last"]
+        [[["items",2],"last"]]
+        ["a","b","last"]
+        node `work`: a change does not fit the state
+        [[["items"],[]],[["items",0],"last"]]
+        ["last"]
+        the new state does not satisfy its schema: items: has 4 parts, more than the 3 allowed
+        node `work`: a change does not fit the state
+    "#]]
+    .assert_eq(&told);
+}

@@ -22,6 +22,7 @@ mod maps;
 mod model;
 mod nested;
 mod outputs;
+mod passes;
 mod play;
 mod properties;
 mod questions;

@@ -90,6 +90,7 @@ pub(super) fn describe_run(run: &Run) -> String {
             format!("mapping {}", mapping.children().iter().map(one).collect::<Vec<_>>().join(" "))
         }
         Phase::Landing { edge, item, task, .. } => format!("landing {item} (#{task}) along {edge}"),
+        Phase::Passing => "passing".to_owned(),
         Phase::Ending => "ending".to_owned(),
     };
     let item = run.item.as_ref().map_or_else(String::new, |item| format!(" {item}"));
@@ -116,6 +117,7 @@ fn describe_next(next: &Next) -> String {
             format!("map {node} {workflow} [{}] {max_parallel} at once", keys.join(" "))
         }
         Next::Land { item, task_id, .. } => format!("land {item} (#{task_id})"),
+        Next::Pass { node } => format!("pass {node}"),
         Next::End { node } => format!("end {node}"),
     }
 }

@@ -125,10 +125,13 @@ async fn play(
 ) -> Result<Option<Command>, Error> {
     let step = driver.run().step;
     let played = match find_kind(driver) {
-        Some(Kind::Role(role)) => match ask(work, roles, driver, &role, stop_handle).await? {
-            Ok(played) => played,
-            Err(failure) => return Ok(Some(Command::Unperformable { step, failure: *failure })),
-        },
+        Some(Kind::Role { role, prompt }) => {
+            match ask(work, roles, driver, (&role, &prompt), stop_handle).await? {
+                Ok(played) => played,
+                Err(failure) => return Ok(Some(Command::Unperformable { step, failure: *failure })),
+            }
+        }
+        Some(Kind::Pass) => RoleOutcome::Returned(Value::Null),
         Some(Kind::Checks(names)) => check(work, driver, &names, stop_handle).await?,
         None => RoleOutcome::Failed(gone(driver.run().id, &mend::find_command(work, driver.run()).await?)),
     };
@@ -155,13 +158,18 @@ async fn play(
 }
 
 enum Kind {
-    Role(String),
+    Role { role: String, prompt: String },
+    Pass,
     Checks(Option<Vec<String>>),
 }
 
 fn find_kind(driver: &Driver) -> Option<Kind> {
-    match &driver.workflow().find_node(driver.run().node.as_str())?.kind {
-        NodeKind::Agent { role, .. } => Some(Kind::Role(role.name.clone())),
+    let kind = &driver.workflow().find_node(driver.run().node.as_str())?.kind;
+    match kind {
+        NodeKind::Agent { role, .. } => {
+            Some(Kind::Role { role: role.name.clone(), prompt: kind.prompt_name()?.name.clone() })
+        }
+        NodeKind::Pass => Some(Kind::Pass),
         NodeKind::Check { names, .. } => {
             let names = names.as_ref().map(|names| names.iter().map(|name| name.name.clone()).collect());
             Some(Kind::Checks(names))
@@ -175,11 +183,11 @@ async fn ask(
     work: &Work,
     roles: &dyn Roles,
     driver: &mut Driver,
-    role: &str,
+    (role, prompt): (&str, &str),
     stop_handle: &StopHandle,
 ) -> Result<Result<RoleOutcome, Box<Failure>>, Error> {
-    let prompt = if roles.reads_prompts() {
-        match crate::session::role_prompt::render(driver, role) {
+    let text = if roles.reads_prompts() {
+        match crate::session::role_prompt::render(driver, prompt) {
             Ok(prompt) => prompt,
             Err(failure) => return Ok(Err(failure)),
         }
@@ -199,7 +207,7 @@ async fn ask(
         run: driver.run(),
         node,
         role,
-        prompt,
+        prompt: text,
         stop_handle,
         work,
     };

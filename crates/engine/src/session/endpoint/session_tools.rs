@@ -233,7 +233,7 @@ impl SessionTools {
         let Some(run) = &self.subject.run else { return Ok(Some(check_report(result))) };
         let definition = self.project.definitions().get(&self.project, &run.digest).await?;
         let workflow = runs::find_within(&definition, &run.within);
-        let Some(role) = workflow.roles.get(&run.role) else { return Ok(None) };
+        let Some(role) = workflow.roles.get(&run.prompt) else { return Ok(None) };
         let faults = role.check_output(result).err().unwrap_or_default();
         Ok(Some(faults.iter().take(FAULTS_MAX).map(ToString::to_string).collect()))
     }

@@ -26,6 +26,8 @@ pub(crate) struct OfRun {
     pub(crate) step: u64,
     /// The role that is played.
     pub(crate) role: String,
+    /// Whose output schema its result must satisfy.
+    pub(crate) prompt: String,
     /// The item that the node works on.
     pub(crate) item: Option<String>,
     /// Names the definition that the run plays.

@@ -88,6 +88,7 @@ fn subject(ask: &RoleRequest<'_>, agent: &AgentId, session: u32, task: Option<Ta
         id: ask.run.id,
         step: ask.run.step,
         role: ask.role.to_owned(),
+        prompt: ask.node.kind.prompt_name().map_or(ask.role, |prompt| &prompt.name).to_owned(),
         item: ask.run.item.clone(),
         digest: ask.run.digest.clone(),
         within: ask.run.within.clone(),

@@ -80,9 +80,9 @@ fn places() {
     check_added(
         "[edges.set]\n\"items[count\" = \"1\"\n",
         expect![[r#"
-        workflow.toml:17:7: error[bad-place]: the `[` is not closed (a place is a path such as `tasks[currentTaskIndex].status`)
-          | [count
-    "#]],
+            workflow.toml:17:7: error[bad-place]: the `[` is not closed (a place is a path such as `tasks[currentTaskIndex].status`, or a list and `[+]` to add to it)
+              | [count
+        "#]],
     );
     check_added(
         "[edges.set]\n\"items[count +]\" = \"1\"\n",
@@ -94,9 +94,9 @@ fn places() {
     check_added(
         "[edges.set]\n\"items count\" = \"1\"\n",
         expect![[r#"
-        workflow.toml:17:7: error[bad-place]: `.` or `[` is expected here (a place is a path such as `tasks[currentTaskIndex].status`)
-          |  count
-    "#]],
+            workflow.toml:17:7: error[bad-place]: `.` or `[` is expected here (a place is a path such as `tasks[currentTaskIndex].status`, or a list and `[+]` to add to it)
+              |  count
+        "#]],
     );
     check_added(
         "[edges.set]\n\"output.x\" = \"1\"\n",

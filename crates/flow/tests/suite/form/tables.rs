@@ -18,7 +18,7 @@ fn keys() {
         "role = \"worker\"",
         "role = \"worker\"\ncolour = \"red\"",
         expect![[r#"
-            workflow.toml:7:1: error[unknown-key]: agent node `work` has no key `colour` (its keys are `kind`, `role`, `input`, `task`, `writes`, `findings` and `set`)
+            workflow.toml:7:1: error[unknown-key]: agent node `work` has no key `colour` (its keys are `kind`, `title`, `role`, `prompt`, `input`, `task`, `writes`, `findings` and `set`)
               | colour
         "#]],
     );
@@ -26,9 +26,9 @@ fn keys() {
         "kind = \"end\"",
         "kind = \"end\"\nrole = \"worker\"",
         expect![[r#"
-        workflow.toml:11:1: error[unknown-key]: end node `done` has no key `role` (its keys are `kind`, `status`, `reason` and `result`)
-          | role
-    "#]],
+            workflow.toml:11:1: error[unknown-key]: end node `done` has no key `role` (its keys are `kind`, `title`, `status`, `reason` and `result`)
+              | role
+        "#]],
     );
     check_added(
         "maxIteration = 3\n",
@@ -79,15 +79,15 @@ fn keys() {
         "id = \"finish\"\nfrom = \"work\"\nto",
         "til",
         expect![[r#"
-        workflow.toml:12:1: error[missing-key]: the edge has no `id` (add `id = …`)
-          | [[edges]]
-        workflow.toml:12:1: error[missing-key]: the edge has no `from` (add `from = …`)
-          | [[edges]]
-        workflow.toml:12:1: error[missing-key]: the edge has no `to` (add `to = …`)
-          | [[edges]]
-        workflow.toml:13:1: error[unknown-key]: the edge has no key `til` (did you mean `fail`?)
-          | til
-    "#]],
+            workflow.toml:12:1: error[missing-key]: the edge has no `id` (add `id = …`)
+              | [[edges]]
+            workflow.toml:12:1: error[missing-key]: the edge has no `from` (add `from = …`)
+              | [[edges]]
+            workflow.toml:12:1: error[missing-key]: the edge has no `to` (add `to = …`)
+              | [[edges]]
+            workflow.toml:13:1: error[unknown-key]: the edge has no key `til` (did you mean `title`?)
+              | til
+        "#]],
     );
     check_added(
         "[board]\n",
@@ -192,9 +192,9 @@ fn kinds_and_names() {
         "kind = \"agent\"",
         "kind = \"loop\"",
         expect![[r#"
-        workflow.toml:5:8: error[unknown-kind]: there is no kind of node called `loop` (the kinds are `agent`, `map`, `approval`, `check` and `end`)
-          | "loop"
-    "#]],
+            workflow.toml:5:8: error[unknown-kind]: there is no kind of node called `loop` (the kinds are `agent`, `map`, `approval`, `check`, `pass` and `end`)
+              | "loop"
+        "#]],
     );
     check_toml(
         "kind = \"agent\"\n",
