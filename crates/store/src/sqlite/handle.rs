@@ -75,7 +75,7 @@ impl SqliteStore {
                     return Ok(head);
                 }
             }
-            tokio::time::sleep(signs.pause()).await;
+            signs.rest().await;
         }
     }
 }

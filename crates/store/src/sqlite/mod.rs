@@ -24,6 +24,7 @@ mod signs;
 mod transaction;
 mod verify;
 mod waiting;
+mod wal_watch;
 mod writer;
 
 pub use file::DatabaseFile;
