@@ -29,7 +29,7 @@ pub use error::Error;
 pub use event::{NewEvent, Recorded};
 pub use intent::{Intent, IntentId, IntentIdError, NewIntent};
 pub use lease::{Lease, LeaseAnswer, LeaseRequest, LeaseToken};
-pub use list::{List, ListId, NewRow, Row};
+pub use list::{List, ListId, NewRow, Row, RowRead, TakeRow};
 pub use memory::MemoryStore;
 pub use position::{Seq, Version};
 pub use sqlite::{DatabaseFile, OpenMode, SqliteStore};

@@ -4,6 +4,8 @@
 //! transaction, so a list is never behind the log. A list has a format; one of another format, or of a log
 //! that is older than its list, does not exist until it is [built](crate::Store::build_list) from the log.
 
+use std::ops::ControlFlow;
+
 use crate::Seq;
 
 /// The name of a list, and the format of its rows.
@@ -36,6 +38,20 @@ pub struct Row {
     /// What it says.
     pub data: String,
 }
+
+/// A row as it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct RowRead<'a> {
+    /// Its number.
+    pub key: u64,
+    /// The head of the log when it was written.
+    pub seq: Seq,
+    /// What it says.
+    pub data: &'a str,
+}
+
+/// Takes the rows of a list one by one, and says whether it wants more.
+pub type TakeRow = Box<dyn FnMut(RowRead<'_>) -> ControlFlow<()> + Send>;
 
 /// A list at one point of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]

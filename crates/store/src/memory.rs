@@ -16,8 +16,8 @@ use crate::lease::expiry;
 use crate::verify::Walk;
 use crate::{
     Append, Appended, CommandKey, Error, Intent, IntentId, Lease, LeaseAnswer, LeaseRequest, LeaseToken,
-    List, ListId, Loaded, NewEvent, NewRow, Recorded, Row, Seq, Snapshot, Store, StreamName, Verified,
-    Version,
+    ListId, Loaded, NewEvent, NewRow, Recorded, Row, RowRead, Seq, Snapshot, Store, StreamName, TakeRow,
+    Verified, Version,
 };
 
 /// A store in memory; clones share one log.
@@ -124,10 +124,16 @@ impl Store for MemoryStore {
         Ok(self.log().lists.get(list.name).is_some_and(|built| built.format == list.format))
     }
 
-    async fn find_list(&self, list: ListId) -> Result<Option<List>, Error> {
+    async fn read_list(&self, list: ListId, from: u64, mut take: TakeRow) -> Result<Option<Seq>, Error> {
         let log = self.log();
         let built = log.lists.get(list.name).filter(|built| built.format == list.format);
-        Ok(built.map(|built| List { head: log.head(), rows: built.rows.values().cloned().collect() }))
+        let Some(built) = built else { return Ok(None) };
+        for (_, Row { key, seq, data }) in built.rows.range(from..) {
+            if take(RowRead { key: *key, seq: *seq, data }).is_break() {
+                break;
+            }
+        }
+        Ok(Some(log.head()))
     }
 
     async fn build_list(&self, list: ListId, head: Seq, rows: Vec<(u64, String)>) -> Result<bool, Error> {

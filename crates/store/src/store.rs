@@ -3,6 +3,8 @@
 //! Every implementation passes the same suite (`contract`). Nothing here may be true of one database only.
 //! Cancelling a call is harmless: an append is then either stored whole or not at all.
 
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,7 +12,7 @@ use jiff::Timestamp;
 
 use crate::{
     Append, Appended, CommandKey, Error, Intent, IntentId, Lease, LeaseAnswer, LeaseRequest, LeaseToken,
-    List, ListId, Loaded, Recorded, Seq, StreamName, Verified,
+    List, ListId, Loaded, Recorded, Row, Seq, StreamName, TakeRow, Verified,
 };
 
 /// One append-only log and what belongs to it.
@@ -43,8 +45,23 @@ pub trait Store: Send + Sync + 'static {
     /// Tells whether a list is built in this format.
     async fn has_list(&self, list: ListId) -> Result<bool, Error>;
 
+    /// Passes the rows of a list from a number on to `take`, in order and in one consistent read, and returns the head of the
+    /// log at that point; nothing if there is no list of this format.
+    async fn read_list(&self, list: ListId, from: u64, take: TakeRow) -> Result<Option<Seq>, Error>;
+
     /// Returns a list; nothing if there is none of this format.
-    async fn find_list(&self, list: ListId) -> Result<Option<List>, Error>;
+    async fn find_list(&self, list: ListId) -> Result<Option<List>, Error> {
+        let rows = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&rows);
+        let take: TakeRow = Box::new(move |row| {
+            let row = Row { key: row.key, seq: row.seq, data: row.data.to_owned() };
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+            ControlFlow::Continue(())
+        });
+        let Some(head) = self.read_list(list, 0, take).await? else { return Ok(None) };
+        let rows = std::mem::take(&mut *rows.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Some(List { head, rows }))
+    }
 
     /// Makes a list of these rows, in place of what was there, if the log still ends at `head`; says whether it did.
     async fn build_list(&self, list: ListId, head: Seq, rows: Vec<(u64, String)>) -> Result<bool, Error>;

@@ -1,7 +1,9 @@
 //! Cases of kept lists: built once, then written with the events.
 
 use super::sample::{Subject, append, refusal, store};
-use crate::{Append, List, ListId, NewRow, Row, Seq};
+use crate::{Append, List, ListId, NewRow, Row, RowRead, Seq};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 
 const LIST: ListId = ListId { name: "tasks", format: 1 };
 
@@ -50,6 +52,28 @@ pub async fn rows_are_written_with_their_events(subject: Subject) {
     store(&subject, Append { rows: vec![put(1, "again")], ..Append::default() }).await;
     let rows = subject.find_list(LIST).await.unwrap().unwrap().rows;
     assert_eq!(rows, [row(1, 3, "again"), row(3, 3, "three")], "no event is needed");
+}
+
+pub async fn a_list_is_read_from_a_number_on_as_far_as_is_wanted(subject: Subject) {
+    let rows = [1, 2, 5, 9].map(|key| (key, format!("row {key}")));
+    assert!(subject.build_list(LIST, Seq(0), rows.to_vec()).await.unwrap());
+    for (from, count_max, expected) in
+        [(0, 9, vec![1, 2, 5, 9]), (2, 2, vec![2, 5]), (6, 9, vec![9]), (10, 9, vec![])]
+    {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&seen);
+        let take = Box::new(move |row: RowRead<'_>| {
+            assert_eq!((row.seq, row.data), (Seq(0), &*format!("row {}", row.key)));
+            let mut kept = kept.lock().unwrap();
+            kept.push(row.key);
+            if kept.len() == count_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert_eq!(subject.read_list(LIST, from, take).await.unwrap(), Some(Seq(0)));
+        assert_eq!(*seen.lock().unwrap(), expected, "from {from}");
+    }
+    let newer = ListId { format: 2, ..LIST };
+    let take = Box::new(|_: RowRead<'_>| panic!("there is no row"));
+    assert_eq!(subject.read_list(newer, 0, take).await.unwrap(), None);
 }
 
 pub async fn a_list_of_another_format_is_built_again(subject: Subject) {

@@ -43,8 +43,8 @@ macro_rules! contract_suite {
             leases: a_lease_is_held_by_one, a_lease_that_ran_out_may_be_taken, a_dead_holder_may_be_replaced,
                 a_holder_may_take_its_lease_again, a_lease_may_be_renewed_until_it_is_lost,
                 a_lease_is_released_once, a_lost_lease_fences_appends, a_lease_may_last_for_ever;
-            lists: a_list_exists_once_it_is_built, rows_are_written_with_their_events,
-                a_list_of_another_format_is_built_again;
+            lists: a_list_exists_once_it_is_built, a_list_is_read_from_a_number_on_as_far_as_is_wanted,
+                rows_are_written_with_their_events, a_list_of_another_format_is_built_again;
             waiting: a_wait_for_the_past_returns_at_once, a_wait_ends_with_an_append,
                 a_wait_ends_at_its_limit, many_may_wait_at_once;
         }

@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, watch};
 
 use crate::{
     Append, Appended, CommandKey, Error, Intent, IntentId, Lease, LeaseAnswer, LeaseRequest, LeaseToken,
-    List, ListId, Loaded, Recorded, Seq, Store, StreamName, Verified,
+    ListId, Loaded, Recorded, Seq, Store, StreamName, TakeRow, Verified,
 };
 
 use super::append::{FIND_COMMAND, find_answer};
@@ -144,8 +144,9 @@ impl Store for SqliteStore {
         self.shared.readers.read("find a list", move |connection| lists::is_built(connection, list)).await
     }
 
-    async fn find_list(&self, list: ListId) -> Result<Option<List>, Error> {
-        self.shared.readers.read("read a list", move |connection| lists::find(connection, list)).await
+    async fn read_list(&self, list: ListId, from: u64, mut take: TakeRow) -> Result<Option<Seq>, Error> {
+        let read = move |connection: &rusqlite::Connection| lists::read(connection, list, from, &mut take);
+        self.shared.readers.read("read a list", read).await
     }
 
     async fn build_list(&self, list: ListId, head: Seq, rows: Vec<(u64, String)>) -> Result<bool, Error> {

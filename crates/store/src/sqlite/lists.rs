@@ -2,14 +2,14 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::{List, ListId, NewRow, Row, Seq};
+use crate::{ListId, NewRow, RowRead, Seq, TakeRow};
 
 use super::failure::Failure;
 use super::load;
 use super::rows::{column, number};
 
 const FIND_FORMAT: &str = "SELECT format FROM lists WHERE name = ?1";
-const FIND_ROWS: &str = "SELECT key, seq, data FROM rows WHERE list = ?1 ORDER BY key";
+const FIND_ROWS: &str = "SELECT key, seq, data FROM rows WHERE list = ?1 AND key >= ?2 ORDER BY key";
 const PUT_LIST: &str = "INSERT OR REPLACE INTO lists (name, format) VALUES (?1, ?2)";
 const DELETE_LIST: &str = "DELETE FROM lists WHERE name = ?1";
 const PUT_ROW: &str = "INSERT OR REPLACE INTO rows (list, key, seq, data) VALUES (?1, ?2, ?3, ?4)";
@@ -21,18 +21,25 @@ pub(super) fn is_built(connection: &Connection, list: ListId) -> Result<bool, Fa
     Ok(find_format(connection, list.name)? == Some(list.format))
 }
 
-/// Reads a list, if it is built in this format.
-pub(super) fn find(connection: &Connection, list: ListId) -> Result<Option<List>, Failure> {
+/// Reads the rows of a list from a number on, if it is built in this format.
+pub(super) fn read(
+    connection: &Connection,
+    list: ListId,
+    from: u64,
+    take: &mut TakeRow,
+) -> Result<Option<Seq>, Failure> {
     if !is_built(connection, list)? {
         return Ok(None);
     }
     let mut find = connection.prepare_cached(FIND_ROWS)?;
-    let mut found = find.query([list.name])?;
-    let mut rows = Vec::new();
+    let mut found = find.query(params![list.name, column(from)])?;
     while let Some(row) = found.next()? {
-        rows.push(Row { key: number(row, 0)?, seq: Seq(number(row, 1)?), data: row.get(2)? });
+        let data = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        if take(RowRead { key: number(row, 0)?, seq: Seq(number(row, 1)?), data }).is_break() {
+            break;
+        }
     }
-    Ok(Some(List { head: load::head(connection)?, rows }))
+    Ok(Some(load::head(connection)?))
 }
 
 /// Writes the rows of an append after which the log ends at `head`.
