@@ -6,6 +6,7 @@
 use anstyle::{AnsiColor, Style};
 use regatta_engine::core::{Code, Problem};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
@@ -185,9 +186,13 @@ fn excerpt(problem: &Problem) -> impl Iterator<Item = &str> {
 
 /// Shows control characters instead of obeying them: what is quoted may come from an agent.
 pub(crate) fn clean(text: &str) -> String {
-    // Most texts have nothing to show, and lists have many of them.
+    cleaned(text).into_owned()
+}
+
+/// The same, borrowed where there is nothing to show: most texts have nothing, and lists have many of them.
+pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
-        return text.to_owned();
+        return text.into();
     }
     let show = |character: char| match character {
         '\n' | '\t' => character.to_string(),
@@ -196,7 +201,7 @@ pub(crate) fn clean(text: &str) -> String {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => character.escape_default().to_string(),
         other => other.to_string(),
     };
-    text.chars().map(show).collect()
+    text.chars().map(show).collect::<String>().into()
 }
 
 #[cfg(test)]

@@ -33,7 +33,8 @@ pub use error::Error;
 pub use log::event_filter::EventFilter;
 pub use log::filter::{Filter, Row};
 pub use log::journal::{Entry, Journal};
-pub use log::list::{TaskRow, find_rows, list_rows};
+pub use log::list::{find_rows, list_rows};
+pub use log::task_row::TaskRow;
 pub use project::config::{
     AgentEntry, Config, ConfigError, Program, SandboxSettings, Sandboxed, Source, Variable,
 };

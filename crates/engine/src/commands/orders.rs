@@ -349,7 +349,7 @@ impl Round for OnTask<'_> {
         let catalogue = if is_filed { Some(documents::load_catalogue(project).await?) } else { None };
         let upstream = match (&task.state, command) {
             (Some(task), Command::Assign(_) | Command::Take(_) | Command::Reassign(_)) => {
-                load_upstream(project, task).await?
+                load_upstream(project, &task.dependencies).await?
             }
             _ => BTreeMap::new(),
         };
@@ -406,15 +406,21 @@ pub(crate) async fn load_dependents(project: &Project, task: TaskId) -> Result<V
     Ok(load_plan(project).await?.state.dependents(task))
 }
 
-/// Returns the tasks that this one depends on and that are not verified.
-pub(crate) async fn load_unverified(project: &Project, task: &Task) -> Result<BTreeSet<TaskId>, Error> {
-    let columns = load_upstream(project, task).await?;
+/// Returns those of some dependencies that are not verified.
+pub(crate) async fn load_unverified(
+    project: &Project,
+    dependencies: &BTreeSet<TaskId>,
+) -> Result<BTreeSet<TaskId>, Error> {
+    let columns = load_upstream(project, dependencies).await?;
     let is_open = |on: &&TaskId| columns.get(on) != Some(&Column::Verified);
-    Ok(task.dependencies.iter().filter(is_open).copied().collect())
+    Ok(dependencies.iter().filter(is_open).copied().collect())
 }
 
-async fn load_upstream(project: &Project, task: &Task) -> Result<BTreeMap<TaskId, Column>, Error> {
-    let streams: Vec<StreamName> = task.dependencies.iter().map(|on| log::task_stream(*on)).collect();
+async fn load_upstream(
+    project: &Project,
+    dependencies: &BTreeSet<TaskId>,
+) -> Result<BTreeMap<TaskId, Column>, Error> {
+    let streams: Vec<StreamName> = dependencies.iter().map(|on| log::task_stream(*on)).collect();
     let mut columns = BTreeMap::new();
     for found in Stream::<Option<Task>>::load_many(project, &streams).await? {
         if let Some(task) = found.state {

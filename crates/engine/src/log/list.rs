@@ -12,22 +12,21 @@
 
 use crate::clock;
 use crate::core::machine::Column;
-use crate::core::{Code, EpicId, Lacks, Park, Priority, Stage, Task, TaskId};
+use crate::core::{Task, TaskId};
 use crate::error::Error;
-use crate::log::filter;
+use crate::log::task_row::{TaskRow, Unreadable};
 use crate::log::{SNAPSHOT_FORMAT, Stream};
 use crate::project::Project;
-use crate::task_files::file_size;
-use crate::view::task::{Around, Stand, UNATTENDED, next_move};
-use regatta_store::{List, ListId, NewRow, Row, Seq};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use crate::view::task::Around;
+use regatta_store::{List, ListId, NewRow, Row, RowRead, Seq};
+use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The short rows, for the table. Raise its format whenever [`TaskRow::of`] makes a different row of the same
 /// task.
-const BOARD: ListId = ListId { name: "board", format: 6 };
+const BOARD: ListId = ListId { name: "board", format: 7 };
 /// The tasks as a whole, in the shape of their snapshots.
 const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
 /// How task files looked when they last matched the log; see `task_files::lines`. Raise its format whenever
@@ -35,164 +34,6 @@ const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
 pub(crate) const FILES: ListId = ListId { name: "files", format: 2 };
 /// Each lost race means that the log moved while it was replayed; then the list is built again.
 const TRIES_MAX: u32 = 3;
-
-/// One line of the list of tasks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of a task")]
-pub struct TaskRow {
-    pub id: TaskId,
-    pub title: String,
-    pub column: Column,
-    #[serde(deserialize_with = "word::read")]
-    pub phase: Cow<'static, str>,
-    pub priority: Priority,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epic_id: Option<EpicId>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dependencies: Vec<TaskId>,
-    /// The lines that its diff adds and removes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lines: Option<(u64, u64)>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merge_commit: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Code>,
-    /// The pause before its agent is tried again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parked: Option<Park>,
-    #[serde(deserialize_with = "word::read")]
-    pub owner: Cow<'static, str>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub hidden: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-    /// When it last moved, in seconds since 1970.
-    pub since: i64,
-    /// What its diff lacks; what that means for the configured checks is added when the list is read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lacks: Option<Lacks>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    results: Vec<(String, bool)>,
-    /// Whether a person has let the deadline pass; never stored.
-    #[serde(skip)]
-    pub overdue: bool,
-    /// Its current place in the queue; never stored.
-    #[serde(skip)]
-    pub queue_position: Option<u32>,
-    /// The agent that it currently waits for in the queue, or `any`; never stored.
-    #[serde(skip)]
-    pub waits_for: Option<String>,
-}
-
-impl TaskRow {
-    /// Makes the row of a task: everything in the table that depends on the task alone.
-    pub(crate) fn of(task: &Task) -> Self {
-        let (phase, owner, _) = next_move(task, None);
-        let landed = if let Stage::Verified(landed) = &task.stage { Some(landed) } else { None };
-        TaskRow {
-            id: task.id,
-            title: task.title.clone(),
-            column: task.column(),
-            phase: Cow::Borrowed(phase),
-            priority: task.priority,
-            agent_id: task.agent().map(ToString::to_string),
-            epic_id: task.epic,
-            dependencies: task.dependencies.iter().copied().collect(),
-            lines: task.diff().map(|diff| (diff.lines_added, diff.lines_removed)),
-            merge_commit: landed.map(|landed| landed.commit.to_string()),
-            error: task.error.as_ref().map(|error| error.code),
-            parked: task.find_park().cloned(),
-            owner: Cow::Owned(owner),
-            hidden: task.hidden,
-            warnings: file_size::warn(task),
-            since: task.updated_at.as_second(),
-            lacks: matches!(task.stage, Stage::WaitingApproval(_)).then(|| task.find_lacks(&[])),
-            results: if landed.is_none() { task.find_results() } else { Vec::new() },
-            overdue: false,
-            queue_position: None,
-            waits_for: None,
-        }
-    }
-
-    /// Returns what a filter looks at; the description is not in the short row.
-    pub fn as_row(&self) -> filter::Row<'_> {
-        filter::Row {
-            column: self.column,
-            agent: self.agent_id.as_deref(),
-            epic: self.epic_id,
-            title: &self.title,
-            description: "",
-            hidden: self.hidden,
-        }
-    }
-
-    /// Adds what depends on the config.
-    fn judge(&mut self, checks: &[String]) {
-        let lacks = self.lacks.take().map(|lacks| lacks.with_checks(checks, &self.results));
-        self.lacks = lacks.filter(|lacks| !lacks.is_empty());
-    }
-
-    /// Marks it overdue if it has waited for a person since before `limit`.
-    fn mark(&mut self, limit: i64, unverified: &[TaskId]) {
-        let is_open = |on: &TaskId| unverified.binary_search(on).is_ok();
-        let is_blocked = self.phase == "waiting" && self.dependencies.iter().any(is_open);
-        let is_persons = self.owner == "you" || self.phase == "by_hand";
-        self.overdue = is_persons && !is_blocked && self.since < limit;
-    }
-
-    /// Adds what depends on the current state of the project.
-    async fn stand(&mut self, project: &Project, around: &Around) -> Result<(), Error> {
-        if let Some((queued, place)) = around.find_queued(self.id) {
-            (self.queue_position, self.waits_for) = (Some(place), Some(queued.agent.to_string()));
-            // A task that cannot be assigned waits for a person to do something about it.
-            let owner = if self.error.is_some() { "you" } else { "engine" };
-            (self.phase, self.owner) = (Cow::Borrowed("queued"), Cow::Borrowed(owner));
-        }
-        match around.stand(project, self.id, &self.phase, &self.owner).await? {
-            Stand::AsLogged => {}
-            Stand::Unattended => {
-                self.owner = Cow::Borrowed("you");
-                if self.queue_position.is_none() {
-                    self.phase = Cow::Borrowed(UNATTENDED);
-                }
-            }
-            Stand::Asking(..) => (self.phase, self.owner) = (Cow::Borrowed("asking"), Cow::Borrowed("you")),
-        }
-        Ok(())
-    }
-}
-
-/// Words of a row that are mostly the same: reading them allocates nothing.
-mod word {
-    use serde::Deserializer;
-    use serde::de::{Error, Visitor};
-    use std::borrow::Cow;
-    use std::fmt;
-
-    const KNOWN: [&str; 8] = ["waiting", "you", "done", "nobody", "ready", "engine", "running", "halted"];
-
-    pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static, str>, D::Error> {
-        deserializer.deserialize_str(Word)
-    }
-
-    struct Word;
-
-    impl Visitor<'_> for Word {
-        type Value = Cow<'static, str>;
-
-        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-            out.write_str("a word")
-        }
-
-        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-            let known = KNOWN.into_iter().find(|known| *known == text);
-            Ok(known.map_or_else(|| Cow::Owned(text.to_owned()), Cow::Borrowed))
-        }
-    }
-}
 
 /// Returns the rows of all tasks, by number.
 pub async fn list_rows(project: &Project) -> Result<Vec<TaskRow>, Error> {
@@ -218,14 +59,19 @@ pub async fn find_rows(project: &Project, tasks: &[TaskId]) -> Result<Vec<TaskRo
     Ok(rows)
 }
 
-/// Returns the short rows as they are stored.
-pub(crate) async fn load_rows(project: &Project) -> Result<Vec<TaskRow>, Error> {
-    read(project, BOARD).await
-}
-
 /// Returns all tasks, by number.
 pub(crate) async fn load_tasks(project: &Project) -> Result<Vec<Task>, Error> {
     read(project, TASKS).await
+}
+
+/// Returns the first tasks that are asked for, from a number on.
+pub(crate) async fn load_tasks_from(
+    project: &Project,
+    from: u64,
+    count_max: usize,
+    is_asked: impl Fn(&Task) -> bool + Clone + Send + 'static,
+) -> Result<Vec<Task>, Error> {
+    read_from(project, TASKS, from, count_max, is_asked).await
 }
 
 /// Makes sure that the lists exist, so that from now on every append updates them.
@@ -247,16 +93,9 @@ pub(crate) struct Mark {
 
 /// Returns the marks of all tasks.
 pub(crate) async fn load_marks(project: &Project) -> Result<BTreeMap<TaskId, Mark>, Error> {
-    /// The part of a row that is needed.
-    #[derive(Deserialize)]
-    struct Part {
-        id: TaskId,
-        #[serde(default)]
-        dependencies: Vec<TaskId>,
-    }
     let rows = project.store().find_list(BOARD).await?.map_or_else(Vec::new, |list| list.rows);
     let mark = |row: &Row| {
-        let Part { id, dependencies } = serde_json::from_str(&row.data).ok()?;
+        let TaskRow { id, dependencies, .. } = TaskRow::read(row.key, &row.data).ok()?;
         Some((id, Mark { seq: row.seq, dependencies }))
     };
     Ok(rows.iter().filter_map(mark).collect())
@@ -284,7 +123,7 @@ async fn ensure_files(project: &Project) -> Result<(), Error> {
 pub(crate) fn rows_of(id: TaskId, task: Option<&Task>) -> Vec<NewRow> {
     let key = u64::from(id.number());
     let row = |list, data| NewRow { list, key, data };
-    vec![row(BOARD, task.map(|task| text_of(&TaskRow::of(task)))), row(TASKS, task.map(text_of))]
+    vec![row(BOARD, task.map(|task| TaskRow::of(task).to_text())), row(TASKS, task.map(text_of))]
 }
 
 /// Finds the tasks whose rows differ from what their events yield.
@@ -348,24 +187,85 @@ async fn replay(project: &Project, format: u32) -> Result<Replayed, Error> {
     };
     Ok(Replayed {
         head,
-        board: rows(&|task| text_of(&TaskRow::of(task))),
+        board: rows(&|task| TaskRow::of(task).to_text()),
         tasks: rows(&|task| text_of(task)),
     })
 }
 
 /// Reads a list; builds it if it is missing or cannot be read.
-async fn read<T: DeserializeOwned>(project: &Project, list: ListId) -> Result<Vec<T>, Error> {
-    if let Some(List { rows, .. }) = project.store().find_list(list).await? {
-        let mut read = Vec::with_capacity(rows.len());
-        read.extend(rows.iter().map_while(|row| serde_json::from_str(&row.data).ok()));
-        if read.len() == rows.len() {
-            return Ok(read);
-        }
+async fn read<T: Listed>(project: &Project, list: ListId) -> Result<Vec<T>, Error> {
+    read_from(project, list, 0, usize::MAX, |_: &T| true).await
+}
+
+/// Reads what is asked for of a list, from a number on; builds the list if it is missing or cannot be read.
+async fn read_from<T: Listed>(
+    project: &Project,
+    list: ListId,
+    from: u64,
+    count_max: usize,
+    is_asked: impl Fn(&T) -> bool + Clone + Send + 'static,
+) -> Result<Vec<T>, Error> {
+    let picked = Arc::new(Mutex::new(Picked { rows: Ok(Vec::new()), count_max, is_asked: is_asked.clone() }));
+    let shared = Arc::clone(&picked);
+    // Each row is decoded where the store has it: a list has many.
+    let take = Box::new(move |row: RowRead<'_>| lock(&shared).take(row.key, row.data));
+    let is_built = project.store().read_list(list, from, take).await?.is_some();
+    let read = std::mem::replace(&mut lock(&picked).rows, Ok(Vec::new()));
+    if let (true, Ok(rows)) = (is_built, read) {
+        return Ok(rows);
     }
     let built = build(project).await?;
     let rows = if list == BOARD { built.board } else { built.tasks };
-    let unsound = |error: serde_json::Error| Error::LogUnsound { seq: 0, why: error.to_string() };
-    rows.iter().map(|(_, data)| serde_json::from_str(data).map_err(unsound)).collect()
+    let mut picked = Picked { rows: Ok(Vec::new()), count_max, is_asked };
+    for (key, data) in rows.iter().filter(|(key, _)| *key >= from) {
+        if picked.take(*key, data).is_break() {
+            break;
+        }
+    }
+    picked.rows.map_err(|Unreadable(why)| Error::LogUnsound { seq: 0, why })
+}
+
+/// What a row of a list is read as.
+trait Listed: Sized + Send + 'static {
+    fn read(key: u64, data: &str) -> Result<Self, Unreadable>;
+}
+
+impl Listed for TaskRow {
+    fn read(key: u64, data: &str) -> Result<Self, Unreadable> {
+        TaskRow::read(key, data)
+    }
+}
+
+impl Listed for Task {
+    fn read(_: u64, data: &str) -> Result<Self, Unreadable> {
+        Ok(serde_json::from_str(data)?)
+    }
+}
+
+/// What was read of a list so far.
+struct Picked<T, F> {
+    rows: Result<Vec<T>, Unreadable>,
+    count_max: usize,
+    is_asked: F,
+}
+
+impl<T: Listed, F: Fn(&T) -> bool> Picked<T, F> {
+    fn take(&mut self, key: u64, data: &str) -> ControlFlow<()> {
+        let Ok(rows) = &mut self.rows else { return ControlFlow::Break(()) };
+        match T::read(key, data) {
+            Ok(row) if (self.is_asked)(&row) => rows.push(row),
+            Ok(_) => {}
+            Err(error) => {
+                self.rows = Err(error);
+                return ControlFlow::Break(());
+            }
+        }
+        if rows.len() < self.count_max { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the numbers of the rows that are missing, superfluous or different.
@@ -384,7 +284,7 @@ fn text_of(value: &impl Serialize) -> String {
 mod tests {
     use super::*;
     use crate::commands::orders::{self, Caller};
-    use crate::core::{Actor, Assignee, Create, Depend};
+    use crate::core::{Actor, Assignee, Create, Depend, Priority};
     use crate::doctor;
     use crate::doctor::Kind;
     use regatta_testkit::repo::TestRepo;

@@ -8,5 +8,6 @@ pub(crate) mod journal;
 pub(crate) mod list;
 pub(crate) mod row_text;
 mod stream;
+pub(crate) mod task_row;
 
 pub(crate) use stream::*;

@@ -9,7 +9,7 @@ use crate::core::machine::Column;
 use crate::core::run::Status;
 use crate::core::{Code, Failure, RunId, TaskId, WaitsFor};
 use crate::error::Error;
-use crate::log::list::TaskRow;
+use crate::log::task_row::TaskRow;
 use crate::project::Project;
 use crate::view::cards::list_cards;
 use crate::view::question::QuestionView;

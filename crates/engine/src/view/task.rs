@@ -163,7 +163,7 @@ pub struct AgentView {
 pub async fn show_task(project: &Project, task: TaskId) -> Result<TaskView, Error> {
     let task = orders::get_task(project, task).await?;
     let mut around = Around::load(project).await?;
-    around.unverified = orders::load_unverified(project, &task).await?;
+    around.unverified = orders::load_unverified(project, &task.dependencies).await?;
     let mut shown = view_with_run(project, &task, &around).await?;
     if let Some(way_on) = find_way_on(project, &task, &around).await? {
         shown.owner = "you".to_owned();

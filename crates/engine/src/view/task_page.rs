@@ -1,8 +1,7 @@
 //! One page of the list of tasks.
 
 use crate::commands::orders;
-use crate::core::TaskId;
-use crate::core::machine::Column;
+use crate::core::{AgentId, Task, TaskId};
 use crate::error::Error;
 use crate::log::filter::{Filter, Row};
 use crate::log::list;
@@ -25,36 +24,37 @@ impl TaskView {
 
 /// Returns the tasks after one that a filter admits, by number, and whether there are more.
 ///
-/// Reads the short rows of all tasks, and only the tasks of the page as a whole; words are looked for in all of them.
+/// Reads no more of the list than the page needs, and the log only for what the tasks of the page depend on.
 pub async fn list_task_page(
     project: &Project,
     filter: &Filter,
     after: Option<TaskId>,
     count_max: usize,
 ) -> Result<(Vec<TaskView>, bool), Error> {
-    let rows = list::load_rows(project).await?;
+    let from = after.map_or(0, |after| u64::from(after.number()) + 1);
+    let filter = filter.clone();
+    let is_asked = move |task: &Task| filter.admits(row_of(task));
+    let tasks = list::load_tasks_from(project, from, count_max.saturating_add(1), is_asked).await?;
+    let dependencies = tasks.iter().flat_map(|task| &task.dependencies).copied().collect();
     let mut around = Around::load(project).await?;
-    around.unverified = rows.iter().filter(|row| row.column != Column::Verified).map(|row| row.id).collect();
-    let is_after = |id: TaskId| after.is_none_or(|after| id > after);
-    let mut views = Vec::new();
-    if filter.text.is_some() {
-        for task in list::load_tasks(project).await?.iter().filter(|task| is_after(task.id)) {
-            let view = view_with_run(project, task, &around).await?;
-            if filter.admits(view.as_row()) {
-                views.push(view);
-            }
-            if views.len() > count_max {
-                break;
-            }
-        }
-    } else {
-        let asked = rows.iter().filter(|row| is_after(row.id) && filter.admits(row.as_row()));
-        for row in asked.take(count_max + 1) {
-            let task = orders::get_task(project, row.id).await?;
-            views.push(view_with_run(project, &task, &around).await?);
-        }
+    around.unverified = orders::load_unverified(project, &dependencies).await?;
+    let mut views = Vec::with_capacity(tasks.len());
+    for task in &tasks {
+        views.push(view_with_run(project, task, &around).await?);
     }
     let has_more = views.len() > count_max;
     views.truncate(count_max);
     Ok((views, has_more))
+}
+
+/// Returns what a filter looks at.
+fn row_of(task: &Task) -> Row<'_> {
+    Row {
+        column: task.column(),
+        agent: task.agent().map(AgentId::as_str),
+        epic: task.epic,
+        title: &task.title,
+        description: &task.description,
+        hidden: task.hidden,
+    }
 }

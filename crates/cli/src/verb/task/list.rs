@@ -3,14 +3,14 @@
 use crate::arguments::Place;
 use crate::columns;
 use crate::exit::Exit;
-use crate::screen::{DIM, clean};
+use crate::screen::{DIM, clean, cleaned};
 use crate::state_words::{describe_park, word_of};
 use crate::verb::epic::epic_id;
 use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::{EpicId, Lacks, Priority, Problem, TaskId};
+use regatta_engine::core::{EpicId, Priority, Problem, TaskId};
 use regatta_engine::{Error, Filter, TaskRow, TaskView, list_rows, list_tasks};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -92,7 +92,7 @@ fn line<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> [Cow<'a, str>; 6] {
         name_of_column(task.column).into(),
         name_of_priority(task.priority).into(),
         agent(task),
-        clean(&task.title).into(),
+        cleaned(&task.title),
         with_warnings(with_mark(task, note(task, tasks)), &task.warnings),
     ]
 }
@@ -185,6 +185,6 @@ fn is_open(id: TaskId, tasks: &[TaskRow]) -> bool {
 
 /// Adds to a note what the diff lacks, in a few words.
 fn with_lacks(task: &TaskRow, note: String) -> String {
-    let lacks = task.lacks.iter().flat_map(Lacks::summary).map(|word| clean(&word));
+    let lacks = task.lacks.iter().flat_map(|lacks| lacks.summary()).map(|word| clean(&word));
     std::iter::once(note).chain(lacks).collect::<Vec<_>>().join("; ")
 }
