@@ -39,7 +39,6 @@ pub(crate) struct Answer {
 
 #[derive(Debug)]
 enum Content {
-    Json(Value),
     Text(&'static str, String),
     Stream(&'static str, Body),
 }
@@ -47,8 +46,7 @@ enum Content {
 impl Answer {
     /// Answers with an object.
     pub(crate) fn json(value: impl Serialize) -> Self {
-        let value = serde_json::to_value(value).expect("a view is plain data");
-        Answer::of(Content::Json(value))
+        Answer::text("application/json", serde_json::to_string(&value).expect("a view is plain data"))
     }
 
     /// Answers with a text of this type.
@@ -91,7 +89,6 @@ impl Answer {
     /// Makes the response; `is_read` is for a request that only reads, which may already have the same.
     pub(crate) fn into_response(mut self, is_read: bool, asked: &HeaderMap) -> Response<Body> {
         let (media, body) = match self.content {
-            Content::Json(value) => ("application/json", value.to_string()),
             Content::Text(media, text) => (media, text),
             Content::Stream(media, body) => {
                 self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));

@@ -4,13 +4,19 @@ use crate::answer::{Answer, invalid};
 use crate::query::Query;
 use regatta_engine::core::Problem;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// How many items a page has if nobody says.
 const ITEMS_DEFAULT: u64 = 100;
 
 /// How many items a page may have.
 const ITEMS_MAX: u64 = 1_000;
+
+#[derive(Serialize)]
+struct Page<T> {
+    items: T,
+    next: Option<String>,
+}
 
 /// Reads how many items are asked for.
 pub(crate) fn limit(query: &Query) -> Result<usize, Problem> {
@@ -22,7 +28,7 @@ pub(crate) fn limit(query: &Query) -> Result<usize, Problem> {
 
 /// Answers with a page; `next` is where the following one begins.
 pub(crate) fn answer(items: impl Serialize, next: Option<impl ToString>) -> Answer {
-    Answer::json(json!({ "items": items, "next": next.map(|next| next.to_string()) }))
+    Answer::json(Page { items, next: next.map(|next| next.to_string()) })
 }
 
 /// Answers with a page of a list that is whole in memory; `key` names an item for the cursor.
