@@ -6,6 +6,7 @@
 
 mod board;
 mod canned;
+mod client;
 mod error;
 mod exec_log;
 mod fan_out;
@@ -14,7 +15,9 @@ mod log_stream;
 mod map;
 mod measure;
 mod place;
+mod server;
 mod speckit;
+mod up;
 mod verb;
 
 use std::process::ExitCode;
