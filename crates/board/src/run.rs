@@ -200,7 +200,8 @@ fn actions(run: &RunView) -> Vec<(String, &'static str, &'static str, Markup)> {
     };
     let mut acts = Vec::new();
     let is_over = matches!(run.status, Status::Completed | Status::Failed);
-    if !is_over {
+    // A run that asks continues with the answer.
+    if !is_over && run.question.is_none() {
         if run.status == Status::Paused || run.phase == "unattended" {
             acts.push(("Resume".to_owned(), "play", "", attributes(&json!({ "path": path("resume") }))));
         } else {
