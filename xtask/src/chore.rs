@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::root::find_root;
 use crate::stage::{Stage, Verdict, run_all};
 use crate::stages::Size;
-use crate::{agents, docs, licences, picture, stages, tidy};
+use crate::{agents, docs, licences, picture, schemathesis, stages, tidy};
 
 const USAGE: &str = "\
 usage: cargo xtask <chore>
@@ -20,6 +20,7 @@ usage: cargo xtask <chore>
   docs --check    fails when one of them is not as generated
   licences        fails when a dependency has a licence that is not allowed
   agents          installs the agent programs that some tests run, with npm, into target/agent-programs
+  schemathesis    installs what tests the API against its description, with pip, into target/schemathesis
   picture         runs the demo and draws docs/images/demo.svg, the picture of the README
 ";
 
@@ -36,6 +37,7 @@ enum Chore {
     CheckDocs,
     Licences,
     Agents,
+    Schemathesis,
     Picture,
     Help,
 }
@@ -61,6 +63,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         Chore::CheckDocs => docs::check(&root),
         Chore::Licences => licences::check(&root),
         Chore::Agents => agents::install(&root),
+        Chore::Schemathesis => schemathesis::ensure(&root),
         Chore::Picture => picture::write(&root),
     };
     report(result)
@@ -76,6 +79,7 @@ fn parse(words: &[&str]) -> Option<Chore> {
         ["docs", "--check"] => Chore::CheckDocs,
         ["licences"] => Chore::Licences,
         ["agents"] => Chore::Agents,
+        ["schemathesis"] => Chore::Schemathesis,
         ["picture"] => Chore::Picture,
         ["help" | "--help" | "-h"] => Chore::Help,
         _ => return None,
@@ -116,6 +120,7 @@ mod tests {
         assert_eq!(parse(&["docs", "--check"]), Some(Chore::CheckDocs));
         assert_eq!(parse(&["licences"]), Some(Chore::Licences));
         assert_eq!(parse(&["agents"]), Some(Chore::Agents));
+        assert_eq!(parse(&["schemathesis"]), Some(Chore::Schemathesis));
         assert_eq!(parse(&["picture"]), Some(Chore::Picture));
         assert_eq!(parse(&["--help"]), Some(Chore::Help));
         for bad in [&[][..], &["tests"], &["docs", "--chek"], &["test", "tidy"]] {

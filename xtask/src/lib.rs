@@ -16,6 +16,7 @@ mod picture;
 mod prerequisites;
 mod program;
 mod root;
+mod schemathesis;
 mod stage;
 mod stages;
 mod tidy;

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::Error;
 use crate::program::Program;
 use crate::stage::{Stage, Verdict};
-use crate::{agents, docs, licences, prerequisites, tidy};
+use crate::{agents, docs, licences, prerequisites, schemathesis, tidy};
 
 /// What tells the slow suites to run at their full size; the tests look for it by this name.
 const FULL: &str = "REGATTA_TESTS_FULL";
@@ -39,6 +39,7 @@ pub(crate) fn all(root: &Path, size: Size) -> Vec<Stage<'_>> {
         own(root, "sandbox", "bwrap --version", prerequisites::ensure_sandbox),
         own(root, "browser", "chromedriver --version", prerequisites::ensure_browser),
         own(root, "agents", "cargo xtask agents", agents::ensure),
+        own(root, "schemathesis", "cargo xtask schemathesis", schemathesis::ensure),
         outside(root, "format", Program::new("cargo", &["fmt", "--all", "--check"])),
         outside(root, "clippy", clippy()),
         tests_stage(root, tests),
@@ -85,7 +86,7 @@ fn tests(has_nextest: bool, cores: usize) -> Program {
     }
 }
 
-/// Returns the stage of the tests; where the agent programs are installed, a test that does not find one fails.
+/// Returns the stage of the tests; where programs for them are installed, a test that does not find one fails.
 fn tests_stage<'a>(root: &'a Path, program: Program) -> Stage<'a> {
     let alone = program.to_string();
     let run = move || {
@@ -93,6 +94,8 @@ fn tests_stage<'a>(root: &'a Path, program: Program) -> Stage<'a> {
         let program = if is_required { program.with(agents::REQUIRED, "1") } else { program };
         let program =
             if prerequisites::has_browser(root) { program.with(BROWSER_REQUIRED, "1") } else { program };
+        let is_required = schemathesis::is_installed(root);
+        let program = if is_required { program.with(schemathesis::REQUIRED, "1") } else { program };
         program.run(root).map(|()| Verdict::Passed)
     };
     Stage { name: "tests", alone, run: Box::new(run) }
@@ -138,6 +141,7 @@ mod tests {
             sandbox: bwrap --version
             browser: chromedriver --version
             agents: cargo xtask agents
+            schemathesis: cargo xtask schemathesis
             format: cargo fmt --all --check
             clippy: cargo clippy --workspace --all-targets --locked -- -D warnings
             doctests: cargo test --doc --workspace --locked

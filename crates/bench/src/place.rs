@@ -31,7 +31,7 @@ pub(crate) fn database(folder: &Path) -> PathBuf {
 
 /// Returns who gives the orders of a workload.
 pub(crate) fn caller() -> Caller {
-    Caller { actor: Actor::User("bench".to_owned()), command_id: None }
+    Caller::new(Actor::User("bench".to_owned()))
 }
 
 fn init_repository(folder: &Path) -> Result<(), Error> {

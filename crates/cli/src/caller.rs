@@ -14,7 +14,7 @@ pub(crate) fn caller(command_id: Option<Uuid>) -> Caller {
     let own = std::env::var(AGENT).ok();
     let agent = Ancestry::current().variable(AGENT).or(own.as_deref()).and_then(|name| name.parse().ok());
     let actor = agent.map_or_else(|| Actor::User(user()), Actor::Agent);
-    Caller { actor, command_id }
+    Caller { command_id, ..Caller::new(actor) }
 }
 
 fn user() -> String {

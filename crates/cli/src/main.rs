@@ -12,6 +12,8 @@ mod describe;
 mod describe_run;
 mod exit;
 mod family;
+#[cfg(test)]
+mod over_http;
 mod progress;
 mod screen;
 mod session_text;

@@ -144,6 +144,18 @@ pub enum Error {
         /// The task.
         task: crate::core::TaskId,
     },
+    /// An object is not the version that the caller saw.
+    #[error("{of} has changed")]
+    Changed {
+        /// The object.
+        of: crate::Versioned,
+    },
+    /// A text is not a version of the task file that it would replace.
+    #[error("the text was refused: {why}")]
+    FileRefused {
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A task file cannot be edited as asked.
     #[error("the file of task #{task} cannot be edited")]
     FileEdit {
@@ -392,6 +404,19 @@ impl Error {
                 format!("the file of task #{task} was not changed"),
                 "another process changed it first",
                 "try again",
+            ),
+            Error::FileRefused { why } => Refusal::Invalid {
+                faults: vec![crate::core::FieldFault {
+                    field: "text",
+                    problem: format!("is not a new version of the file: {why}"),
+                }],
+            }
+            .explain(),
+            Error::Changed { of } => Problem::new(
+                Code::PreconditionFailed,
+                "nothing was changed",
+                format!("{of} has changed since you read it (`If-Match` names another version)"),
+                "read it again, and repeat the change if it is still what you want",
             ),
             Error::FileEdit { task, error } => of_edit(*task, error),
             Error::FileSetAside { task, kept, why } => Problem::new(

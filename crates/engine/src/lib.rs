@@ -35,9 +35,11 @@ pub use log::filter::{Filter, Row};
 pub use log::journal::{Entry, Journal};
 pub use log::list::{find_rows, list_rows};
 pub use log::task_row::TaskRow;
+pub use project::config::change::Waiting;
 pub use project::config::{
     AgentEntry, Config, ConfigError, Program, SandboxSettings, Sandboxed, Source, Variable,
 };
+pub use project::current::ConfigState;
 pub use project::editor::open_in_editor;
 pub use project::installed::{InstalledView, add_to_config, find_installed, known_agents};
 pub use project::limit::{Limit, raise_limit};
@@ -60,7 +62,7 @@ pub use runtime::supervisor::{Followed, Progress, Supervisor, Update};
 pub use session::endpoint;
 pub use task_files::edits;
 pub use task_files::file_size::{FileSize, SectionSize};
-pub use task_files::understood::{Understood, understand};
+pub use task_files::understood::{Understood, understand, understand_text};
 pub use transfer::{Exported, export_state};
 pub use transfer::{Imported, MissingWork, import_state};
 pub use view::cards::list_cards;
@@ -77,6 +79,6 @@ pub use view::task::{
     show_task_with_file,
 };
 pub use view::task_page::list_task_page;
-pub use view::version::{Versioned, find_version};
+pub use view::version::{Unchanged, Versioned, find_version};
 pub use view::{cost, reading, recovery};
 pub use worktree::salvage::{Brought, KeptSubmodule, Listed, bring_back, list_salvages};

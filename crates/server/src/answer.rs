@@ -130,21 +130,16 @@ fn names_tag(asked: &HeaderMap, name: HeaderName, is_meant: impl Fn(&str) -> boo
     })
 }
 
-/// Refuses a change if `If-Match` names another version of the object.
-pub(crate) fn check_version(asked: &HeaderMap, version: u64) -> Result<(), Problem> {
-    let is_same = |tag: &str| {
-        let number = tag.trim_matches('"').split('-').next();
-        number.and_then(|number| number.parse().ok()) == Some(version)
-    };
-    if !asked.contains_key(header::IF_MATCH) || names_tag(asked, header::IF_MATCH, is_same) {
-        return Ok(());
+/// Returns the versions that `If-Match` names; nothing if any version will do.
+pub(crate) fn asked_versions(asked: &HeaderMap) -> Option<Vec<u64>> {
+    if !asked.contains_key(header::IF_MATCH) || names_tag(asked, header::IF_MATCH, |_| false) {
+        return None;
     }
-    Err(Problem::new(
-        Code::PreconditionFailed,
-        "nothing was changed",
-        "the object has changed since you read it (`If-Match` names another version)",
-        "read it again, and repeat the change if it is still what you want",
-    ))
+    let lists = asked.get_all(header::IF_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let tags = lists.flat_map(|list| list.split(',')).map(str::trim);
+    let number = |tag: &str| tag.trim_start_matches("W/").trim_matches('"').split('-').next()?.parse().ok();
+    // What is not a tag of ours names no version, so it matches none.
+    Some(tags.filter_map(number).collect())
 }
 
 fn full(text: String) -> Body {

@@ -15,8 +15,16 @@ use serde_json::Value;
 /// The type that bodies have. What a form of another site can send is not among them.
 pub(crate) const JSON: &str = "application/json";
 
-/// Reads a body whole.
-pub(crate) async fn read(parts: &Parts, body: Incoming, limits: &Limits) -> Result<Bytes, Problem> {
+/// The type of a task's file.
+pub(crate) const MARKDOWN: &str = "text/markdown";
+
+/// Reads a body of this type whole.
+pub(crate) async fn read(
+    parts: &Parts,
+    body: Incoming,
+    media: &str,
+    limits: &Limits,
+) -> Result<Bytes, Problem> {
     let max = limits.body_bytes_max;
     // Said before it is read, so that a client that asks first need not send it.
     if body.size_hint().lower() > u64::try_from(max).unwrap_or(u64::MAX) {
@@ -37,7 +45,7 @@ pub(crate) async fn read(parts: &Parts, body: Incoming, limits: &Limits) -> Resu
     }
     let named = named.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = named.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if essence == JSON { Ok(bytes) } else { Err(unsupported(named)) }
+    if essence == media { Ok(bytes) } else { Err(unsupported(named, media)) }
 }
 
 /// Reads a JSON object; nothing at all is an object without fields.
@@ -65,8 +73,8 @@ fn too_large(max: usize) -> Problem {
         .with("bytesMax", max)
 }
 
-fn unsupported(named: &str) -> Problem {
-    let why = format!("its body is `{named}`, and {JSON} is read here");
-    let next = format!("send it with `Content-Type: {JSON}`");
+fn unsupported(named: &str, media: &str) -> Problem {
+    let why = format!("its body is `{named}`, and {media} is read here");
+    let next = format!("send it with `Content-Type: {media}`");
     Problem::new(Code::MediaTypeUnsupported, "the request was refused", why, next)
 }

@@ -4,6 +4,7 @@ use crate::answer::Body;
 use crate::answer::{self, Answer, invalid};
 use crate::app::App;
 use crate::body;
+use crate::calls;
 use crate::query::Query;
 use crate::route::Route;
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use http::{HeaderMap, HeaderName, Response};
 use hyper::body::Incoming;
 use regatta_engine::core::Problem;
 use regatta_engine::orders::Caller;
+use regatta_engine::{Unchanged, Versioned};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -51,7 +53,7 @@ pub(crate) async fn run(
     let is_change = crate::access::is_change(&parts.method);
     let (mut bytes, mut command_id) = (Bytes::new(), None);
     if is_change {
-        bytes = body::read(&parts, body, &app.limits).await?;
+        bytes = body::read(&parts, body, route.media, &app.limits).await?;
         command_id = find_key(&parts.headers)?;
     }
     let asked = parts.headers.clone();
@@ -82,12 +84,26 @@ impl Call {
 
     /// Returns who gives the command, and under which ID.
     pub(crate) fn caller(&self) -> Caller {
-        Caller { actor: self.app.actor.clone(), command_id: self.command_id }
+        Caller { command_id: self.command_id, ..Caller::new(self.app.actor.clone()) }
     }
 
-    /// Refuses the change if the object is not the version that the client read.
-    pub(crate) fn check_version(&self, version: u64) -> Result<(), Problem> {
-        answer::check_version(&self.headers, version)
+    /// Returns who gives a command about an object; it is refused if the object is none of the versions of `If-Match`.
+    ///
+    /// The command itself decides that. It is also looked at here, so that nothing is done first; but not where the
+    /// change may be a repetition of one that went through.
+    pub(crate) async fn caller_about(&self, of: Versioned) -> Result<Caller, Problem> {
+        let Some(versions) = answer::asked_versions(&self.headers) else { return Ok(self.caller()) };
+        let unchanged = Unchanged { of, versions };
+        if self.command_id.is_none() {
+            let version = calls::version(&self.app.project, &unchanged.of).await?;
+            unchanged.check(version).map_err(calls::explain)?;
+        }
+        Ok(Caller { unchanged: Some(unchanged), ..self.caller() })
+    }
+
+    /// Reads the body as text.
+    pub(crate) fn text(&self) -> Result<&str, Problem> {
+        str::from_utf8(&self.body).map_err(|_| invalid("body", "is not UTF-8"))
     }
 }
 

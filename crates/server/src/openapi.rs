@@ -4,37 +4,29 @@ use crate::access::is_change;
 use crate::app::Needs;
 use crate::body::JSON;
 use crate::route::{Kind, Parameter, Route};
+use crate::routes::answers::{self, Answers};
+use crate::schema;
+use crate::status::list_statuses;
 use http::Method;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Statuses of errors that any address may answer with.
-const ERRORS: &[(&str, &str)] = &[
-    ("401", "There is no valid cookie or token"),
-    ("403", "Another host or origin, or not allowed"),
-    ("404", "There is no such thing"),
-    ("409", "Not legal as things stand"),
-    ("422", "A field or a parameter is wrong"),
-    ("423", "Busy; try again"),
-    ("429", "A limit is reached"),
-    ("500", "A bug, or the disk or git failed"),
-    ("503", "Too many connections, or no engine"),
-];
-
 /// Statuses of errors that only changes have.
-const ERRORS_OF_CHANGES: &[(&str, &str)] = &[
-    ("412", "It has changed since you read it"),
-    ("413", "The body is too large"),
-    ("415", "The body is not JSON"),
-];
+const OF_CHANGES: [u16; 3] = [412, 413, 415];
+
+/// What a request that is no HTTP gets before anything of ours reads it; it has no body.
+const UNREADABLE: [(&str, &str); 2] =
+    [("400", "It is not a request of HTTP/1.1"), ("431", "It has too many headers, or too long ones")];
 
 /// Makes the document.
 pub(crate) fn describe(routes: &[Arc<Route>]) -> Value {
     let mut paths = Map::new();
-    for route in routes.iter().filter(|route| route.path.starts_with("/api") || route.path == "/healthz") {
+    for route in routes.iter().filter(|route| is_described(route)) {
         let entry = paths.entry(route.path).or_insert_with(|| json!({}));
         entry[route.method.as_str().to_lowercase()] = operation(route);
     }
+    let mut schemas = schema::schemas();
+    schemas.insert("Error".to_owned(), error_schema());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -45,10 +37,15 @@ pub(crate) fn describe(routes: &[Arc<Route>]) -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
-            "schemas": { "Error": error_schema() }
+            "schemas": schemas
         },
         "security": [{ "token": [] }]
     })
+}
+
+/// Pages, figures and other protocols are described elsewhere.
+fn is_described(route: &Route) -> bool {
+    answers::find(route.name).is_some()
 }
 
 fn operation(route: &Route) -> Value {
@@ -70,8 +67,9 @@ fn operation(route: &Route) -> Value {
         if let Some(fields) = schema.as_object_mut() {
             fields.shift_remove("$schema");
         }
-        let required = schema.get("required").is_some();
-        operation["requestBody"] = json!({ "required": required, "content": { JSON: { "schema": schema } } });
+        let required = route.media != JSON || schema.get("required").is_some();
+        operation["requestBody"] =
+            json!({ "required": required, "content": { route.media: { "schema": schema } } });
     }
     if route.needs == Needs::Nothing {
         operation["security"] = json!([]);
@@ -107,30 +105,63 @@ fn header_parameter(name: &str, about: &str, length_max: u32) -> Value {
 }
 
 fn responses(route: &Route, is_change: bool) -> Value {
-    let object = json!({ "application/json": { "schema": { "type": "object" } } });
-    let content = match route.name {
-        "showTaskFile" => json!({ "text/markdown": { "schema": { "type": "string" } } }),
-        "followAll" | "followEvents" | "showOutput" => json!({
-            "text/event-stream": { "schema": { "type": "string" } },
-            "application/json": { "schema": { "type": "object" } }
-        }),
-        _ => object.clone(),
-    };
-    let mut responses = json!({ "200": { "description": "The object, as it is now", "content": content } });
+    let content = content(answers::find(route.name).unwrap_or(Answers::Json));
+    let mut responses = json!({ "200": { "description": "As it is now", "content": content } });
+    if route.name == "health" {
+        responses["503"] = json!({ "description": "No engine is alive", "content": content });
+    }
     if is_change {
-        responses["202"] = json!({ "description": "Something is still under way", "content": object });
+        let seq = json!({ "Regatta-Seq": {
+            "description": "The number of the event from which to follow the log",
+            "schema": { "type": "integer" }
+        } });
+        responses["200"]["headers"] = seq.clone();
+        responses["202"] =
+            json!({ "description": "Something is still under way", "content": content, "headers": seq });
         if route.method == Method::POST {
-            responses["201"] = json!({ "description": "Created", "content": object });
+            responses["201"] = json!({ "description": "Created", "content": content, "headers": seq });
         }
     } else {
         responses["304"] = json!({ "description": "What you have is still good" });
     }
-    let error = json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } });
-    let errors = ERRORS.iter().chain(ERRORS_OF_CHANGES.iter().filter(|_| is_change));
-    for (status, about) in errors {
-        responses[*status] = json!({ "description": about, "content": error });
+    for (status, about) in UNREADABLE {
+        responses[status] = json!({ "description": about });
+    }
+    let error = json!({ JSON: { "schema": { "$ref": "#/components/schemas/Error" } } });
+    for (status, codes) in list_statuses() {
+        let name = status.to_string();
+        if responses.get(&name).is_some() || (OF_CHANGES.contains(&status) && !is_change) {
+            continue;
+        }
+        let codes: Vec<String> = codes.iter().map(ToString::to_string).collect();
+        responses[name] = json!({ "description": codes.join(", "), "content": error });
     }
     responses
+}
+
+/// Describes what a route sends when all is well.
+fn content(answers: Answers) -> Value {
+    let object = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let page = |name: &str| {
+        json!({
+            "type": "object",
+            "required": ["items", "next"],
+            "properties": {
+                "items": { "type": "array", "items": object(name) },
+                "next": { "type": ["string", "null"], "description": "The cursor of the next page" }
+            }
+        })
+    };
+    match answers {
+        Answers::Object(name) => json!({ JSON: { "schema": object(name) } }),
+        Answers::List(name) => json!({ JSON: { "schema": page(name) } }),
+        Answers::Stream(name) => json!({
+            JSON: { "schema": page(name) },
+            "text/event-stream": { "schema": { "type": "string" } }
+        }),
+        Answers::Json => json!({ JSON: { "schema": {} } }),
+        Answers::Text(media) => json!({ media: { "schema": { "type": "string" } } }),
+    }
 }
 
 fn error_schema() -> Value {
@@ -154,4 +185,37 @@ fn error_schema() -> Value {
             "details": { "taskId": 9 }
         } }]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routes;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_address_of_the_api_is_described_and_every_name_is_its_own() {
+        let routes = routes::all();
+        let is_api =
+            |route: &&Route| route.path.starts_with("/api/") && !route.path.starts_with("/api/reference");
+        for route in routes.iter().filter(is_api) {
+            assert!(is_described(route), "add {} ({}) to routes/answers.rs", route.name, route.path);
+        }
+        let names: BTreeSet<&str> = routes.iter().map(|route| route.name).collect();
+        assert_eq!(names.len(), routes.len());
+    }
+
+    #[test]
+    fn every_schema_that_is_named_has_an_example() {
+        let routes: Vec<Arc<Route>> = routes::all().into_iter().map(Arc::new).collect();
+        let document = describe(&routes);
+        let text = document.to_string();
+        for part in text.split("#/components/schemas/").skip(1) {
+            let name = part.split('"').next().unwrap_or_default();
+            assert!(
+                !document["components"]["schemas"][name].is_null(),
+                "{name} has no example in objects.json"
+            );
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, no_method, no_route};
 use crate::app::Needs;
+use crate::body::{JSON, MARKDOWN};
 use crate::call::Call;
 use crate::query::decode;
 use http::Method;
@@ -24,6 +25,8 @@ pub(crate) struct Route {
     pub(crate) parameters: Vec<Parameter>,
     /// The schema of its body, if it reads one.
     pub(crate) schema: Option<Schema>,
+    /// The type of its body.
+    pub(crate) media: &'static str,
     pub(crate) run: Box<dyn Fn(Call) -> Running + Send + Sync>,
 }
 
@@ -81,7 +84,17 @@ impl Route {
         F: Future<Output = Result<Answer, Problem>> + Send + 'static,
     {
         let run = Box::new(move |call: Call| -> Running { Box::pin(run(call)) });
-        Route { method, path, name, summary, needs: Needs::Access, parameters: Vec::new(), schema: None, run }
+        Route {
+            method,
+            path,
+            name,
+            summary,
+            needs: Needs::Access,
+            parameters: Vec::new(),
+            schema: None,
+            media: JSON,
+            run,
+        }
     }
 
     pub(crate) fn needs(mut self, needs: Needs) -> Self {
@@ -98,6 +111,13 @@ impl Route {
     /// Says what its body is.
     pub(crate) fn reads<T: schemars::JsonSchema>(mut self) -> Self {
         self.schema = Some(schemars::schema_for!(T));
+        self
+    }
+
+    /// Says that its body is Markdown.
+    pub(crate) fn reads_markdown(mut self) -> Self {
+        self.schema = Some(schemars::schema_for!(String));
+        self.media = MARKDOWN;
         self
     }
 }

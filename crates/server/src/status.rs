@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use regatta_engine::core::Code;
+use std::collections::BTreeMap;
 
 /// Returns the status of a response with this code.
 pub fn status_of(code: Code) -> StatusCode {
@@ -85,6 +86,15 @@ pub fn status_of(code: Code) -> StatusCode {
         | Code::StateCorrupt
         | Code::StoreFailed => StatusCode::INTERNAL_SERVER_ERROR,
     }
+}
+
+/// Returns every status of an error, with the codes that have it.
+pub(crate) fn list_statuses() -> BTreeMap<u16, Vec<Code>> {
+    let mut statuses: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+    for code in Code::ALL {
+        statuses.entry(status_of(*code).as_u16()).or_default().push(*code);
+    }
+    statuses
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::screen::{BOLD, CYAN, DIM, YELLOW, clean};
 use crate::walls::Walls;
 use clap::Args;
 use regatta_engine::core::{Code, Problem, TaskId, WaitsFor};
-use regatta_engine::{Engine, Error, Journal, Project, Stop, find_foreign_files, list_tasks};
+use regatta_engine::{ConfigState, Engine, Error, Journal, Project, Stop, find_foreign_files, list_tasks};
 use regatta_server::{Keys, Limits, Server, Settings};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -70,8 +70,14 @@ impl Up {
         let walls = Walls::find(&project).await;
         let progress = Progress::new(screen, "waiting for commands");
         let mut reminder = Reminder::default();
+        let mut looked = Instant::now();
         while !engine.is_over() && !interrupt.is_cancelled() {
             reminder.look(&project, &progress).await.map_err(explain)?;
+            if looked.elapsed() >= LOOK_EVERY {
+                looked = Instant::now();
+                let changed = project.reload_config().await;
+                changed.iter().flat_map(describe_config).for_each(|line| progress.print(&line));
+            }
             let entries = tokio::select! {
                 () = interrupt.cancelled() => break,
                 entries = journal.wait(LOOK_EVERY) => entries.map_err(explain)?,
@@ -101,6 +107,21 @@ impl Up {
         }
         Ok(server)
     }
+}
+
+/// Says what came of a changed config.
+fn describe_config(state: &ConfigState) -> Vec<String> {
+    if let Some(problem) = &state.error {
+        let (what, why) = (clean(&problem.what), clean(&problem.why.join(": ")));
+        let next = "the config before it stays in force";
+        return vec![format!("{YELLOW}config not applied{YELLOW:#}: {what}: {why} {DIM}({next}){DIM:#}")];
+    }
+    let mut lines = vec![format!("{CYAN}config applied{CYAN:#}")];
+    for waiting in &state.waits_for_restart {
+        let key = clean(&waiting.key);
+        lines.push(format!("{YELLOW}`{key}` waits for a restart{YELLOW:#} of `regatta up`: {}", waiting.why));
+    }
+    lines
 }
 
 /// How long after a look the next one follows, if no deadline comes before: a list costs something, a deadline is days.

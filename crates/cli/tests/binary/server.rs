@@ -13,7 +13,7 @@ fn port_of(project: &TestProject) -> Option<u16> {
 }
 
 /// Starts `up` and waits until it answers.
-fn up(project: &TestProject) -> (Running, u16) {
+pub(crate) fn up(project: &TestProject) -> (Running, u16) {
     let up = project.start(&["up"]);
     let mut port = 0;
     until("the server answers", || {
@@ -23,7 +23,7 @@ fn up(project: &TestProject) -> (Running, u16) {
     (up, port)
 }
 
-fn get(project: &TestProject, port: u16, path: &str) -> Value {
+pub(crate) fn get(project: &TestProject, port: u16, path: &str) -> Value {
     let token = project.json(&["token"])["token"].as_str().expect("the token is text").to_owned();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
     let head = format!(

@@ -4,7 +4,7 @@ use crate::core::{Actor, Effect, Fact};
 use crate::log;
 use crate::log::{Follow, Logged, State, Stream};
 use jiff::Timestamp;
-use regatta_store::{NewEvent, NewIntent, NewRow};
+use regatta_store::{NewEvent, NewIntent, NewRow, StreamName, Version};
 
 /// The streams that a decision reads, folded.
 pub(crate) trait Reads: Send {
@@ -59,11 +59,18 @@ pub(crate) struct Batch {
     pub(super) intents: Vec<NewIntent>,
     pub(super) effects: Vec<Effect>,
     pub(super) rows: Vec<NewRow>,
+    pub(super) expect: Vec<(StreamName, Version)>,
 }
 
 impl Batch {
     pub(super) fn new(at: Timestamp, actor: Actor) -> Self {
-        Batch { at, actor, events: Vec::new(), intents: Vec::new(), effects: Vec::new(), rows: Vec::new() }
+        let (events, intents, effects) = (Vec::new(), Vec::new(), Vec::new());
+        Batch { at, actor, events, intents, effects, rows: Vec::new(), expect: Vec::new() }
+    }
+
+    /// Lets the append fail if a stream has another version by then.
+    pub(super) fn expect(&mut self, stream: StreamName, version: Version) {
+        self.expect.push((stream, version));
     }
 
     /// Adds events of who gives the command.

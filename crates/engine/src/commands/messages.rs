@@ -5,6 +5,7 @@
 
 use crate::commands::batch::{Batch, Reads, reads};
 use crate::commands::orders::{self, Caller};
+use crate::commands::request::Request;
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::message::{self, Directory, Draft, Inbox, Kept, Message, MessageCount, Party, Situation};
 use crate::core::{Actor, AgentId, MessageId, Plan, Refusal, RunId, TaskId};
@@ -63,7 +64,8 @@ pub async fn mark_read(
         return Ok(());
     }
     let read = MarkRead { of, messages, by };
-    round::submit(project, &Envelope::by(&caller.actor), &read, None).await.map(drop)
+    let envelope = Envelope::of(caller, &Request::ReadMessages { messages });
+    round::submit(project, &envelope, &read, None).await.map(drop)
 }
 
 /// Returns all messages that are kept, oldest first.

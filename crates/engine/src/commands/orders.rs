@@ -22,7 +22,8 @@ use crate::log;
 use crate::log::list;
 use crate::log::{SNAPSHOT_FORMAT, Stream};
 use crate::project::Project;
-use crate::task_files;
+use crate::task_files::{self, Editing};
+use crate::view::version::Unchanged;
 use regatta_files::TaskFile;
 use regatta_store::{CommandKey, IntentId, LeaseToken, NewRow, StreamName, Version};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,15 @@ pub struct Caller {
     pub actor: Actor,
     /// The command's id, if it may be repeated.
     pub command_id: Option<Uuid>,
+    /// What the caller saw; the command is refused if it has changed.
+    pub unchanged: Option<Unchanged>,
+}
+
+impl Caller {
+    /// Makes a caller whose command has no id, and no condition.
+    pub fn new(actor: Actor) -> Self {
+        Caller { actor, command_id: None, unchanged: None }
+    }
 }
 
 /// What an approver says.
@@ -156,12 +166,12 @@ pub async fn reassign(
 
 /// Changes the description of a task, in the log and in its file at once.
 pub async fn edit(project: &Project, caller: &Caller, task: TaskId, revise: Revise) -> Result<(), Error> {
-    let key = round::key(caller, &Request::Edit { task, revise: &revise });
+    let editing = Editing::of(caller, &Request::Edit { task, revise: &revise });
     let revise = revise.checked().map_err(invalid)?;
     let found = get_task(project, task).await?;
     let named = revision::name(project, &found, &revise).await?;
     let change = |file: &TaskFile| revision::apply(&found, &revise, &named, file);
-    task_files::edit_by(project, task, &caller.actor, key, change).await.map(|_| ())
+    task_files::edit_by(project, task, &editing, change).await.map(|_| ())
 }
 
 /// Deletes a task that was never assigned, and its file.
@@ -259,15 +269,18 @@ pub(crate) struct Order<'a> {
     /// Replaces the project's settings.
     pub(crate) settings: Option<Settings>,
     pub(crate) beside: Option<Beside>,
+    pub(crate) unchanged: Option<Unchanged>,
 }
 
 impl<'a> Order<'a> {
     pub(crate) fn new(task: Option<TaskId>, actor: &'a Actor) -> Self {
-        Order { task, actor, key: None, settle: Vec::new(), fence: None, settings: None, beside: None }
+        let settle = Vec::new();
+        Order { task, actor, key: None, settle, fence: None, settings: None, beside: None, unchanged: None }
     }
 
     pub(crate) fn of(caller: &'a Caller, task: TaskId, request: &Request<'_>) -> Self {
-        Order { key: round::key(caller, request), ..Order::new(Some(task), &caller.actor) }
+        let unchanged = caller.unchanged.clone();
+        Order { key: round::key(caller, request), unchanged, ..Order::new(Some(task), &caller.actor) }
     }
 }
 
@@ -292,8 +305,8 @@ pub(crate) async fn load_assignments(project: &Project) -> Result<Assignments, E
 
 /// Decides, appends, and decides again when another command came first.
 pub(crate) async fn give(project: &Project, order: Order<'_>, command: Command) -> Result<Given, Error> {
-    let Order { task, actor, key, settle: settles, fence, settings, beside } = order;
-    let envelope = Envelope { actor: actor.clone(), key, settles, fence };
+    let Order { task, actor, key, settle: settles, fence, settings, beside, unchanged } = order;
+    let envelope = Envelope { actor: actor.clone(), key, settles, fence, unchanged };
     let settings = settings.as_ref().unwrap_or(&project.config().settings);
     let round = OnTask { task, actor, settings, beside, command };
     Ok(round::submit(project, &envelope, &round, None).await?.answer)

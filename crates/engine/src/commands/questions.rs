@@ -3,6 +3,7 @@
 use crate::commands::accounts;
 use crate::commands::batch::{Batch, Reads};
 use crate::commands::orders::Caller;
+use crate::commands::request::Request;
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::Actor;
 use crate::core::session::{self, Account, Asked, Grant, Scope};
@@ -23,7 +24,8 @@ pub async fn answer_question(
     leave: Grant,
 ) -> Result<Asked, Error> {
     let answer = Answer { actor: &caller.actor, name, leave };
-    Ok(round::submit(project, &Envelope::by(&caller.actor), &answer, None).await?.answer)
+    let request = Request::AnswerQuestion { question: name, allowed: leave == Grant::Allowed };
+    Ok(round::submit(project, &Envelope::of(caller, &request), &answer, None).await?.answer)
 }
 
 /// An answer to a question.

@@ -9,11 +9,13 @@ use crate::core::document::AddEpic;
 use crate::core::message::Draft;
 use crate::core::run::{Hold, Run};
 use crate::core::session::{Grant, Scope, Subject};
-use crate::core::{Actor, Assignee, Code, Create, EpicId, MessageId, Priority, RunId, TaskId};
+use crate::core::{Actor, Assignee, Code, Create, Depend, EpicId, MessageId, Priority, RunId, TaskId};
 use crate::error::Error;
 use crate::project::Project;
 use crate::runs::{self, NewRun};
 use crate::runtime::engine;
+use crate::task_files::edits::{self, Progress};
+use crate::view::version::{Unchanged, Versioned, find_version};
 use regatta_store::Seq;
 use regatta_testkit::repo::TestRepo;
 use serde_json::json;
@@ -72,7 +74,7 @@ async fn open() -> (TestRepo, Arc<Project>) {
 }
 
 fn caller() -> Caller {
-    Caller { actor: Actor::User("local".to_owned()), command_id: None }
+    Caller::new(Actor::User("local".to_owned()))
 }
 
 fn repeated() -> Caller {
@@ -238,4 +240,47 @@ async fn the_same_command_twice_at_once_is_one() {
 
     let reused = orders::create(&project, &id, create()).await;
     assert_eq!(code_of(reused), Code::CommandReused);
+}
+
+/// The version is compared in the round: what comes between the look of the caller and the append counts.
+#[tokio::test]
+async fn a_command_about_what_has_changed_meanwhile_is_refused() {
+    let (_repo, project) = open().await;
+    let task = orders::create(&project, &caller(), create()).await.unwrap();
+    let second = orders::create(&project, &caller(), create()).await.unwrap();
+    let of = Versioned::Task(task);
+    let versions = vec![find_version(&project, &of).await.unwrap()];
+    let seen = Caller { unchanged: Some(Unchanged { of, versions }), ..caller() };
+    let depend = Depend { add: BTreeSet::from([second]), remove: BTreeSet::new() };
+    let other = Arc::clone(&project);
+    let rival = async move {
+        let worker = Assignee::Agent("worker".parse().unwrap());
+        orders::assign(&other, &caller(), task, worker, None, false).await.map(|_| ()).unwrap();
+    };
+    let late = race(rival, orders::depend(&project, &seen, task, depend)).await;
+    assert_eq!(code_of(late), Code::PreconditionFailed);
+    assert!(orders::get_task(&project, task).await.unwrap().dependencies.is_empty());
+
+    // An object that the command does not read is compared as well.
+    let of = Versioned::Task(second);
+    let versions = vec![find_version(&project, &of).await.unwrap() + 1];
+    let seen = Caller { unchanged: Some(Unchanged { of, versions }), ..caller() };
+    let stopped = runs::create(&project, &seen, speckit()).await;
+    assert_eq!(code_of(stopped), Code::PreconditionFailed);
+}
+
+#[tokio::test]
+async fn edits_of_a_file_and_marks_are_made_once_under_an_id() {
+    let (_repo, project) = open().await;
+    let task = orders::create(&project, &caller(), create()).await.unwrap();
+    let entry = Progress { did: "half".to_owned(), issues: "None".to_owned(), next: "the rest".to_owned() };
+    for _ in 0..2 {
+        edits::log_progress(&project, &repeated(), task, &entry).await.unwrap();
+    }
+    assert_eq!(count(&project, "progress:logged").await, 1);
+    let other = Progress { did: "all".to_owned(), ..entry };
+    assert_eq!(
+        code_of(edits::log_progress(&project, &repeated(), task, &other).await.map(|_| ())),
+        Code::CommandReused
+    );
 }

@@ -3,7 +3,9 @@
 //! The names in its JSON must stay when a field or a type is renamed: a command that is repeated after an update has
 //! to be recognized. What was seen on the way (heads, dirty files, the step of a question) is not part of a request.
 
-use crate::core::{AgentId, Assignee, Comment, Create, Depend, PrdSlug, Priority, Revise, RunId, TaskId};
+use crate::core::{
+    AgentId, Assignee, Comment, Create, Depend, MessageId, PrdSlug, Priority, Revise, RunId, TaskId,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -99,6 +101,39 @@ pub(crate) enum Request<'a> {
         step: Option<u64>,
         workflow: Option<String>,
     },
+    Tick {
+        task: TaskId,
+        numbers: &'a [(usize, bool)],
+    },
+    LogProgress {
+        task: TaskId,
+        did: &'a str,
+        issues: &'a str,
+        next: &'a str,
+    },
+    WriteOutput {
+        task: TaskId,
+        text: &'a str,
+    },
+    ReplaceFile {
+        task: TaskId,
+        text: &'a str,
+    },
+    AnswerQuestion {
+        question: &'a str,
+        allowed: bool,
+    },
+    ReadMessages {
+        messages: &'a [MessageId],
+    },
+    Archive {
+        task: TaskId,
+    },
+    BringBack {
+        task: TaskId,
+        number: Option<u32>,
+        branch: Option<&'a str>,
+    },
 }
 
 /// A run that is to be started; its workflow is named as it was asked for, whatever its files say.
@@ -162,6 +197,14 @@ mod tests {
             Request::StopRun { run, reason: None },
             Request::AnswerRun { run, approved: true, text: "T" },
             Request::ForkRun { run, step: Some(3), workflow: Some("mine".to_owned()) },
+            Request::Tick { task, numbers: &[(1, true), (2, false)] },
+            Request::LogProgress { task, did: "D", issues: "I", next: "N" },
+            Request::WriteOutput { task, text: "T" },
+            Request::ReplaceFile { task, text: "T" },
+            Request::AnswerQuestion { question: "Q", allowed: true },
+            Request::ReadMessages { messages: &[MessageId::FIRST] },
+            Request::Archive { task },
+            Request::BringBack { task, number: Some(1), branch: Some("b") },
         ];
         let written: Vec<String> =
             requests.iter().map(|request| serde_json::to_string(request).unwrap()).collect();
@@ -189,6 +232,14 @@ mod tests {
             r#"{"command":"stopRun","run":1,"reason":null}"#,
             r#"{"command":"answerRun","run":1,"approved":true,"text":"T"}"#,
             r#"{"command":"forkRun","run":1,"step":3,"workflow":"mine"}"#,
+            r#"{"command":"tick","task":1,"numbers":[[1,true],[2,false]]}"#,
+            r#"{"command":"logProgress","task":1,"did":"D","issues":"I","next":"N"}"#,
+            r#"{"command":"writeOutput","task":1,"text":"T"}"#,
+            r#"{"command":"replaceFile","task":1,"text":"T"}"#,
+            r#"{"command":"answerQuestion","question":"Q","allowed":true}"#,
+            r#"{"command":"readMessages","messages":[1]}"#,
+            r#"{"command":"archive","task":1}"#,
+            r#"{"command":"bringBack","task":1,"number":1,"branch":"b"}"#,
         ];
         assert_eq!(written, expected);
     }

@@ -10,6 +10,7 @@ use crate::core::{Actor, Effect};
 use crate::crash;
 use crate::error::Error;
 use crate::project::Project;
+use crate::view::version::{Unchanged, load_version};
 use regatta_store::{Append, Appended, CommandKey, IntentId, LeaseToken, NewRow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -57,17 +58,20 @@ pub(crate) struct Envelope {
     pub(crate) settles: Vec<IntentId>,
     /// The lease that must still be held.
     pub(crate) fence: Option<LeaseToken>,
+    /// The object that must still be as the caller saw it.
+    pub(crate) unchanged: Option<Unchanged>,
 }
 
 impl Envelope {
     /// For a command that is not repeated.
     pub(crate) fn by(actor: &Actor) -> Self {
-        Envelope { actor: actor.clone(), key: None, settles: Vec::new(), fence: None }
+        Envelope { actor: actor.clone(), key: None, settles: Vec::new(), fence: None, unchanged: None }
     }
 
     /// For a request that may be repeated under its id.
     pub(crate) fn of(caller: &Caller, request: &impl Serialize) -> Self {
-        Envelope { key: key(caller, request), ..Envelope::by(&caller.actor) }
+        let unchanged = caller.unchanged.clone();
+        Envelope { key: key(caller, request), unchanged, ..Envelope::by(&caller.actor) }
     }
 }
 
@@ -96,9 +100,9 @@ pub(crate) async fn submit<R: Round>(
         let (verdict, mut reads, batch) = match decided {
             Ok(decided) => decided,
             // The same command may have gone through since it was looked up; then it is refused because of itself.
-            Err(Error::Refused(refusal)) => {
+            Err(refused @ (Error::Refused(_) | Error::Changed { .. })) => {
                 let answer = find_answer(project, envelope).await?;
-                return answer.map(again).ok_or(Error::Refused(refusal));
+                return answer.map(again).ok_or(refused);
             }
             Err(other) => return Err(other),
         };
@@ -148,6 +152,16 @@ async fn decide<R: Round>(
         None => round.load(project).await?,
     };
     let mut batch = Batch::new(clock::now(), envelope.actor.clone());
+    if let Some(unchanged) = &envelope.unchanged {
+        let stream = unchanged.of.stream();
+        let read = reads.streams().iter().find(|read| *read.name() == stream).map(|read| read.version());
+        let version = match read {
+            Some(version) => version,
+            None => load_version(project, &stream).await?,
+        };
+        unchanged.check(version.0)?;
+        batch.expect(stream, version);
+    }
     let verdict = round.decide(&mut reads, &mut batch)?;
     Ok((verdict, reads, batch))
 }
@@ -159,7 +173,7 @@ fn make_append(
     reads: &mut impl Reads,
     batch: Batch,
 ) -> (Append, Vec<Effect>) {
-    let Batch { events, intents, effects, rows, .. } = batch;
+    let Batch { events, intents, effects, rows, expect, .. } = batch;
     let mut append = Append {
         command: envelope.key.clone(),
         events,
@@ -167,13 +181,16 @@ fn make_append(
         rows,
         settle: envelope.settles.clone(),
         fence: envelope.fence,
+        expect,
         ..Append::default()
     };
     if append.command.is_some() {
         append.answer = serde_json::to_string(answer).expect("an answer is plain data");
     }
     for stream in reads.streams() {
-        append.expect.push((stream.name().clone(), stream.version()));
+        if !append.expect.iter().any(|(name, _)| name == stream.name()) {
+            append.expect.push((stream.name().clone(), stream.version()));
+        }
         append.snapshots.extend(stream.snapshot_if_due());
     }
     (append, effects)
@@ -208,6 +225,45 @@ pub(crate) fn key(caller: &Caller, request: &impl Serialize) -> Option<CommandKe
         text
     });
     Some(CommandKey { id, digest })
+}
+
+/// Does something that no event decides, such as moving text between files, once for each command's id.
+///
+/// The answer is kept after it is done: a crash in between lets it be done again, so it must bear that.
+pub(crate) async fn once<A: Serialize + DeserializeOwned + Send + Sync>(
+    project: &Project,
+    caller: &Caller,
+    request: &impl Serialize,
+    run: impl AsyncFnOnce() -> Result<A, Error>,
+) -> Result<A, Error> {
+    let envelope = Envelope::of(caller, request);
+    if let Some(answer) = find_answer(project, &envelope).await? {
+        return Ok(answer);
+    }
+    let answer = run().await?;
+    if envelope.key.is_none() {
+        return Ok(answer);
+    }
+    let kept = serde_json::to_value(&answer).expect("an answer is plain data");
+    let envelope = Envelope { unchanged: None, ..envelope };
+    submit(project, &envelope, &Keep(kept), None).await?;
+    Ok(answer)
+}
+
+/// An answer to keep.
+struct Keep(serde_json::Value);
+
+impl Round for Keep {
+    type Reads = ();
+    type Answer = serde_json::Value;
+
+    async fn load(&self, _: &Project) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn decide(&self, (): &mut (), _: &mut Batch) -> Result<Verdict<serde_json::Value>, Error> {
+        Ok(Verdict::Append(self.0.clone()))
+    }
 }
 
 /// Settles intents that have no further effect: their outcome is in the log, or what asked for them is past it.

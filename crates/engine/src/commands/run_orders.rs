@@ -344,7 +344,7 @@ mod tests {
         let Some(Hold::Error { error: Failure { code, hint, .. } }) = held.hold() else { panic!("{held:?}") };
         assert_eq!(*code, Code::WorkflowInvalid);
         assert!(hint.contains("`regatta run fork 1 --with WORKFLOW`"), "{hint}");
-        stop(&project, &Caller { actor, command_id: None }, run, None).await.unwrap();
+        stop(&project, &Caller::new(actor), run, None).await.unwrap();
         let Situation::Failed { error } = rest(&project, run).await.situation else {
             panic!("it was stopped")
         };

@@ -298,7 +298,7 @@ mod tests {
     }
 
     fn caller() -> Caller {
-        Caller { actor: Actor::User("tester".to_owned()), command_id: None }
+        Caller::new(Actor::User("tester".to_owned()))
     }
 
     async fn add(project: &Project, title: &str) -> TaskId {

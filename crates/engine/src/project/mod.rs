@@ -3,6 +3,7 @@
 //! Does not read a stream of the log and starts no agent. Start reading at `open`, then `config`.
 
 pub(crate) mod config;
+pub(crate) mod current;
 pub(crate) mod editor;
 pub(crate) mod installed;
 pub(crate) mod limit;

@@ -4,6 +4,7 @@ use crate::core::{RunId, TaskId};
 use crate::error::Error;
 use crate::log::list;
 use crate::project::config::Config;
+use crate::project::current::Configs;
 use crate::project::installed::known_agents;
 use crate::project::location::Location;
 use crate::project::old_place;
@@ -25,7 +26,7 @@ pub(crate) const IGNORED: &str = "*\n!.gitignore\n!config.toml\n!workflows/\n!wo
 /// An open project.
 pub struct Project {
     location: Location,
-    config: Config,
+    configs: Configs,
     repository: Repository,
     store: Arc<dyn Store>,
     mark: String,
@@ -51,7 +52,7 @@ impl Project {
         location.note_root()?;
         trust::note(&location)?;
         write_new(&location.config(), &text)?;
-        let config = Config::load(&location.config())?;
+        let config = Config::read(&location.config())?;
         let project = Self::open_at(location, config).await?;
         list::ensure(&project).await?;
         Ok(project)
@@ -61,19 +62,19 @@ impl Project {
     /// programs.
     pub async fn open(dir: &Path) -> Result<Self, Error> {
         let location = Location::find(dir)?;
-        let config = Config::load(&location.config())?;
-        trust::check(&location, &config).await?;
+        let config = Config::read(&location.config())?;
+        trust::check(&location, &config.0).await?;
         Self::open_at(location, config).await
     }
 
     /// Opens a project whose config the caller wrote or brought.
     pub async fn open_own(dir: &Path) -> Result<Self, Error> {
         let location = Location::find(dir)?;
-        let config = Config::load(&location.config())?;
+        let config = Config::read(&location.config())?;
         Self::open_at(location, config).await
     }
 
-    async fn open_at(location: Location, config: Config) -> Result<Self, Error> {
+    async fn open_at(location: Location, (config, text): (Config, String)) -> Result<Self, Error> {
         // Opening a project does not start git: a caller that only reads the log does not need it.
         let repository = Repository::find(&location.root)?;
         let repository = repository.allowing_later(&config.filters, &config.merge_drivers);
@@ -84,8 +85,8 @@ impl Project {
         drop(turn);
         let mark = mark_of(&location.root);
         let store = Arc::new(store);
-        let project =
-            Project { location, config, repository, store, mark, definitions: Definitions::default() };
+        let (configs, definitions) = (Configs::new(config, text), Definitions::default());
+        let project = Project { location, configs, repository, store, mark, definitions };
         restore::write_all_if_gone(&project).await?;
         Ok(project)
     }
@@ -95,9 +96,13 @@ impl Project {
         &self.location.root
     }
 
-    /// Returns the config as it was when the project was opened.
+    /// Returns the config that is in force; see [`Project::reload_config`].
     pub fn config(&self) -> &Config {
-        &self.config
+        self.configs.current()
+    }
+
+    pub(crate) fn configs(&self) -> &Configs {
+        &self.configs
     }
 
     /// Returns the git repository.

@@ -29,6 +29,7 @@ pub(crate) use crate::recording::recorded_task::find_recorded_settings;
 pub use crate::recording::recorder::{Recording, close_recording};
 pub use crate::session::role::{Playing, RoleOutcome, RoleRequest, Roles};
 pub use crate::session::roles::AgentRoles;
+pub use crate::view::drawing::{Drawing, DrawingView, check_files, draw_workflow};
 pub(crate) use crate::view::next_move::{awaits_person, find_paused, find_paused_above, find_way_on, rests};
 pub use crate::view::run::{
     RunView, describe_next, list_runs, list_runs_before, show_run, show_run_only, show_state_at,

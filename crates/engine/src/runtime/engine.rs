@@ -239,6 +239,7 @@ async fn run(
     let mut seen = Seq(0);
     let mut backoff = Backoff::new();
     let mut queue = queue::Server::default();
+    let mut config = project.watch_config();
     let mut result = Ok(());
     loop {
         if result.is_err() {
@@ -269,6 +270,11 @@ async fn run(
                 finished
             }
             _ = renew.tick() => project.store().renew_lease(&token, clock::now(), LEASE_TTL).await.map_err(Error::from),
+            Ok(()) = config.changed() => {
+                lanes.adapt();
+                backoff.owe();
+                Ok(())
+            }
             () = scope.changed() => {
                 backoff.owe();
                 announce(project, token, scope.own()).await

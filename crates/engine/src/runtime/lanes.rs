@@ -86,6 +86,11 @@ impl Lanes {
         }
     }
 
+    /// Follows a changed config.
+    pub(crate) fn adapt(&self) {
+        self.slots.adapt(self.project.config());
+    }
+
     /// Counts the running effects.
     pub(crate) fn count_busy(&self) -> usize {
         self.busy.len()

@@ -305,7 +305,7 @@ tokens = 1000
     async fn with_two_runs(repo: &TestRepo) -> (RunId, RunId, Work) {
         repo.write(".regatta/config.toml", CONFIG);
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
-        let caller = Caller { actor: Actor::User("local".to_owned()), command_id: None };
+        let caller = Caller::new(Actor::User("local".to_owned()));
         let create = async || {
             let workflow = runs::find_workflow(None, "speckit").unwrap();
             let input = json!({ "prd": "Make it so.", "title": "So" });

@@ -88,6 +88,11 @@ pub(crate) async fn find_standing(project: &Project) -> SandboxStatus {
     }
 }
 
+/// Tells whether programs of agents run in a sandbox now.
+pub(crate) async fn is_inside(project: &Project) -> bool {
+    matches!(find_standing(project).await, SandboxStatus::Inside { .. })
+}
+
 /// Describes the sandbox of a task's agent in a few words; nothing for a script, or without an agent.
 pub(crate) async fn describe(project: &Project, task: &Task) -> Option<String> {
     let entry = project.config().agents.get(task.agent()?)?;

@@ -2,13 +2,15 @@
 
 use crate::clock;
 use crate::commands::orders::Caller;
+use crate::commands::request::Request;
+use crate::commands::round;
 use crate::core::{Actor, TaskId, plain_text};
 use crate::error::Error;
 use crate::project::Project;
-use crate::task_files;
 use crate::task_files::archive;
 use crate::task_files::restore;
-use regatta_files::{EditError, NewSession, TaskFile};
+use crate::task_files::{self, Editing};
+use regatta_files::{EditError, NewSession, TaskFile, find_damage};
 use std::path::PathBuf;
 
 /// An entry for the progress log.
@@ -47,6 +49,7 @@ pub async fn tick(
     task: TaskId,
     numbers: &[(usize, bool)],
 ) -> Result<TaskFile, Error> {
+    let editing = Editing::of(caller, &Request::Tick { task, numbers });
     let change = |file: &TaskFile| {
         let mut changed = file.clone();
         for (number, checked) in numbers {
@@ -60,7 +63,28 @@ pub async fn tick(
         let changes = task_files::changes_between(file, &changed);
         Ok((changed, changes))
     };
-    task_files::edit(project, task, &caller.actor, change).await.map(|kept| kept.file)
+    task_files::edit_by(project, task, &editing, change).await.map(|kept| kept.file)
+}
+
+/// Replaces the text of the file. What differs becomes events, by the rules for an edit on the disk.
+///
+/// What is left of a version, or is of another task, is refused: on the disk it would be set aside.
+pub async fn replace(
+    project: &Project,
+    caller: &Caller,
+    task: TaskId,
+    text: &str,
+) -> Result<TaskFile, Error> {
+    let editing = Editing::of(caller, &Request::ReplaceFile { task, text });
+    let new = TaskFile::parse(text);
+    let change = |file: &TaskFile| {
+        if let Some(damage) = find_damage(file, &new) {
+            return Err(Error::FileRefused { why: task_files::name_damage(damage) });
+        }
+        let changes = task_files::changes_between(file, &new);
+        Ok((new.clone(), changes))
+    };
+    task_files::edit_by(project, task, &editing, change).await.map(|kept| kept.file)
 }
 
 /// Appends an entry to the progress log.
@@ -70,7 +94,9 @@ pub async fn log_progress(
     task: TaskId,
     progress: &Progress,
 ) -> Result<TaskFile, Error> {
-    append(project, &caller.actor, task, progress, None).await?;
+    let Progress { did, issues, next } = progress;
+    let editing = Editing::of(caller, &Request::LogProgress { task, did, issues, next });
+    append(project, &editing, task, progress, None).await?;
     archive::archive_if_due(project, task).await?;
     refresh(project, caller, task).await
 }
@@ -89,7 +115,7 @@ pub(crate) async fn log_in_session(
         None => false,
     };
     if !is_added {
-        append(project, &caller.actor, task, progress, None).await?;
+        append(project, &Editing::by(&caller.actor), task, progress, None).await?;
     }
     refresh(project, caller, task).await
 }
@@ -140,23 +166,24 @@ pub async fn write_output(
     task: TaskId,
     text: &str,
 ) -> Result<TaskFile, Error> {
+    let editing = Editing::of(caller, &Request::WriteOutput { task, text });
     let text = plain_text(text);
     let change = |file: &TaskFile| {
         let changed = file.with_chain_output(&text).map_err(|error| Error::FileEdit { task, error })?;
         let changes = task_files::changes_between(file, &changed);
         Ok((changed, changes))
     };
-    task_files::edit(project, task, &caller.actor, change).await.map(|kept| kept.file)
+    task_files::edit_by(project, task, &editing, change).await.map(|kept| kept.file)
 }
 
 /// Appends an entry on behalf of the agent, marked as such.
 pub(crate) async fn log_for_agent(project: &Project, task: TaskId, progress: &Progress) -> Result<(), Error> {
-    append(project, &Actor::Engine, task, progress, Some(task_files::BY_ENGINE)).await
+    append(project, &Editing::by(&Actor::Engine), task, progress, Some(task_files::BY_ENGINE)).await
 }
 
 async fn append(
     project: &Project,
-    editor: &Actor,
+    editing: &Editing<'_>,
     task: TaskId,
     progress: &Progress,
     note: Option<&str>,
@@ -175,7 +202,7 @@ async fn append(
         let changes = task_files::changes_between(file, &changed);
         Ok((changed, changes))
     };
-    task_files::edit(project, task, editor, change).await.map(|_| ())
+    task_files::edit_by(project, task, editing, change).await.map(|_| ())
 }
 
 fn next_number(file: &TaskFile) -> u32 {
@@ -185,6 +212,9 @@ fn next_number(file: &TaskFile) -> u32 {
 
 /// Moves old entries to the archive, whatever the size; nothing when there are not enough to move.
 pub async fn archive(project: &Project, caller: &Caller, task: TaskId) -> Result<Option<(u32, u32)>, Error> {
-    let kept = task_files::sync(project, task, &caller.actor).await?;
-    archive::move_out(project, task, &kept.file).await
+    round::once(project, caller, &Request::Archive { task }, async || {
+        let kept = task_files::sync(project, task, &caller.actor).await?;
+        archive::move_out(project, task, &kept.file).await
+    })
+    .await
 }

@@ -36,7 +36,8 @@ pub(crate) use place::{archive_path, archive_root, corrupt_paths, ensure_archive
 pub(crate) use private_folder::{close as close_private_folder, open as open_private_folder};
 pub(crate) use watch::watch;
 
-use crate::commands::orders::{self, Beside, Order};
+use crate::commands::orders::{self, Beside, Caller, Order};
+use crate::commands::round;
 use crate::core::{
     Actor, Command, Edit, EditStep, Failure, FileChange, FileText, FileVersion, Origin, Outcome, Splice,
     Task, TaskId,
@@ -44,9 +45,11 @@ use crate::core::{
 use crate::crash;
 use crate::error::Error;
 use crate::project::Project;
+use crate::view::version::Unchanged;
 use left_over::Taken;
 use regatta_files::{Damage, TaskFile, disk, exchange, find_damage, merge};
 use regatta_store::{CommandKey, Seq, Version};
+use serde::Serialize;
 use settled::{Look, Whole};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -149,22 +152,42 @@ pub(crate) async fn edit(
     editor: &Actor,
     change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<FileChange>), Error>,
 ) -> Result<Kept, Error> {
-    edit_by(project, task, editor, None, change).await
+    edit_by(project, task, &Editing::by(editor), change).await
+}
+
+/// Who changes a file, and under which conditions.
+pub(crate) struct Editing<'a> {
+    actor: &'a Actor,
+    key: Option<CommandKey>,
+    unchanged: Option<&'a Unchanged>,
+}
+
+impl<'a> Editing<'a> {
+    /// For a change that is not repeated.
+    pub(crate) fn by(actor: &'a Actor) -> Self {
+        Editing { actor, key: None, unchanged: None }
+    }
+
+    /// For a request that may be repeated under its id.
+    pub(crate) fn of(caller: &'a Caller, request: &impl Serialize) -> Self {
+        let (key, unchanged) = (round::key(caller, request), caller.unchanged.as_ref());
+        Editing { key, unchanged, ..Editing::by(&caller.actor) }
+    }
 }
 
 /// Does what [`edit`] does for a command that has an id: if it is given twice, the change is made once.
 pub(crate) async fn edit_by(
     project: &Project,
     task: TaskId,
-    editor: &Actor,
-    key: Option<CommandKey>,
+    by: &Editing<'_>,
     change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<FileChange>), Error>,
 ) -> Result<Kept, Error> {
     let before = orders::get_task(project, task).await?.memory.output;
-    let kept = edit_one(project, task, editor, key, change).await?;
+    let kept = edit_one(project, task, by, change).await?;
     if orders::get_task(project, task).await?.memory.output != before {
         for dependent in orders::load_dependents(project, task).await? {
-            edit_one(project, dependent, &Actor::Engine, None, |file| Ok((file.clone(), Vec::new()))).await?;
+            let engine = Editing::by(&Actor::Engine);
+            edit_one(project, dependent, &engine, |file| Ok((file.clone(), Vec::new()))).await?;
         }
     }
     Ok(kept)
@@ -173,8 +196,7 @@ pub(crate) async fn edit_by(
 async fn edit_one(
     project: &Project,
     task: TaskId,
-    editor: &Actor,
-    key: Option<CommandKey>,
+    by: &Editing<'_>,
     mut change: impl FnMut(&TaskFile) -> Result<(TaskFile, Vec<FileChange>), Error>,
 ) -> Result<Kept, Error> {
     let _lock = lock::take(project, task).await?;
@@ -198,7 +220,10 @@ async fn edit_one(
         let is_new = text.newest.as_ref().is_none_or(|newest| newest.text != wanted.text());
         if is_new || !changes.is_empty() {
             let steps = [(wanted.text(), Origin::Engine)];
-            let order = Order { key: key.clone().filter(|_| !is_changed), ..Order::new(Some(task), editor) };
+            let mut order = Order::new(Some(task), by.actor);
+            if !is_changed {
+                (order.key, order.unchanged) = (by.key.clone(), by.unchanged.cloned());
+            }
             is_changed = record(project, order, &text, &steps, changes).await? || is_changed;
             continue;
         }
@@ -419,12 +444,18 @@ impl Aside {
             }
             Aside::NoFile => "it was not a regular file, or larger than 16 MiB",
             Aside::NoText => "it is not valid UTF-8 text",
-            Aside::Damaged(Damage::Empty) => "it was emptied",
-            Aside::Damaged(Damage::Cut) => "its last sections are missing",
-            Aside::Damaged(Damage::Unlike) => "it has none of the sections of a task file",
-            Aside::Damaged(Damage::Foreign) => "it is the file of another task or project",
+            Aside::Damaged(damage) => name_damage(damage),
         }
         .to_owned()
+    }
+}
+
+pub(crate) fn name_damage(damage: Damage) -> &'static str {
+    match damage {
+        Damage::Empty => "it was emptied",
+        Damage::Cut => "its last sections are missing",
+        Damage::Unlike => "it has none of the sections of a task file",
+        Damage::Foreign => "it is the file of another task or project",
     }
 }
 

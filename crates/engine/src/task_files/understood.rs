@@ -93,9 +93,18 @@ pub fn understand(path: &Path) -> Result<Understood, Error> {
     let Some((bytes, _)) = read else { return Err(Error::StateFileMissing { path: path.to_owned() }) };
     let file = TaskFile::parse_bytes(bytes)
         .map_err(|error| Error::StateCorrupt { path: path.to_owned(), why: error.to_string() })?;
+    Ok(of(path.display().to_string(), &file))
+}
+
+/// Says what is understood of the text of a task file, which has no name.
+pub fn understand_text(text: &str) -> Understood {
+    of(String::new(), &TaskFile::parse(text))
+}
+
+fn of(name: String, file: &TaskFile) -> Understood {
     let title = file.title();
-    Ok(Understood {
-        file: path.display().to_string(),
+    Understood {
+        file: name,
         is_valid: file.faults().is_empty(),
         task_id: title.and_then(|title| title.id),
         title: title.map(|title| title.text.clone()),
@@ -108,8 +117,8 @@ pub fn understand(path: &Path) -> Result<Understood, Error> {
         chain_output: file.chain_output().map(str::to_owned),
         unknown: file.unknown().iter().map(read_unknown).collect(),
         faults: file.faults().iter().map(read_fault).collect(),
-        size: file_size::measure(&file, title.and_then(|title| title.id)),
-    })
+        size: file_size::measure(file, title.and_then(|title| title.id)),
+    }
 }
 
 fn read_criterion(criterion: &regatta_files::Criterion) -> CriterionRead {

@@ -207,7 +207,7 @@ mod tests {
             repo.write(".regatta/config.toml", "[agents.worker]\nkind = \"command\"\ncommand = \"true\"\n");
             let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
             list::ensure(&project).await.unwrap();
-            let caller = Caller { actor: Actor::User("tester".to_owned()), command_id: None };
+            let caller = Caller::new(Actor::User("tester".to_owned()));
             for number in 1..=tasks {
                 let criteria = vec!["it works".to_owned()];
                 let title = format!("task {number}");

@@ -6,6 +6,7 @@ pub(crate) mod cards;
 pub mod cost;
 pub(crate) mod diff;
 pub(crate) mod document_view;
+pub(crate) mod drawing;
 pub(crate) mod history;
 pub(crate) mod inbox;
 pub(crate) mod next_move;

@@ -4,7 +4,9 @@
 //! salvaged is removed, and only by an engine that still holds its lease: one that slept may have a successor
 //! that works there by now.
 
-use crate::commands::orders;
+use crate::commands::orders::{self, Caller};
+use crate::commands::request::Request;
+use crate::commands::round;
 use crate::core::{Salvage, Task, TaskId, Worktree};
 use crate::crash;
 use crate::error::Error;
@@ -13,7 +15,7 @@ use crate::runtime::engine;
 use jiff::Timestamp;
 use regatta_git::{BranchName, CommitId, RefName, RemovalStep, SalvageRequest};
 use regatta_store::LeaseToken;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// A process that still writes there after this many looks does not stop on its own.
@@ -155,7 +157,7 @@ fn to_core(salvage: regatta_git::Salvage) -> Salvage {
 }
 
 /// A salvage that is on a branch again.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Brought {
     /// The task.
@@ -168,12 +170,12 @@ pub struct Brought {
     /// The commit.
     pub commit: String,
     /// Submodules' own commits; they are fetched from the project, not merged.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub submodules: Vec<KeptSubmodule>,
 }
 
 /// A commit of a submodule that a salvage keeps.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeptSubmodule {
     /// The submodule's path in the project.
     pub path: String,
@@ -209,6 +211,19 @@ pub async fn list_salvages(project: &Project, task: TaskId) -> Result<Vec<Listed
 
 /// Puts a salvage, the newest unless a number is given, on a new branch.
 pub async fn bring_back(
+    project: &Project,
+    caller: &Caller,
+    task: TaskId,
+    number: Option<u32>,
+    branch: Option<BranchName>,
+) -> Result<Brought, Error> {
+    let name = branch.as_ref().map(ToString::to_string);
+    let request = Request::BringBack { task, number, branch: name.as_deref() };
+    round::once(project, caller, &request, async || find_and_branch(project, task, number, branch).await)
+        .await
+}
+
+async fn find_and_branch(
     project: &Project,
     task: TaskId,
     number: Option<u32>,

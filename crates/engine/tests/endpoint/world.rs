@@ -159,5 +159,5 @@ impl World {
 }
 
 pub(crate) fn caller() -> Caller {
-    Caller { actor: Actor::User("local".to_owned()), command_id: None }
+    Caller::new(Actor::User("local".to_owned()))
 }

@@ -187,7 +187,7 @@ impl World {
 }
 
 pub(crate) fn caller() -> Caller {
-    Caller { actor: Actor::User("local".to_owned()), command_id: None }
+    Caller::new(Actor::User("local".to_owned()))
 }
 
 pub(crate) fn prd() -> Value {

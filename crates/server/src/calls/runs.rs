@@ -6,11 +6,12 @@ use regatta_engine::core::session::Scope;
 use regatta_engine::core::{PrdSlug, Problem, RunId};
 use regatta_engine::orders::Caller;
 use regatta_engine::runs::{
-    self, Listed, NewRun, RunView, StepView, WorkflowRow, WorkflowView, list_faults, list_workflows,
-    show_workflow,
+    self, Drawing, DrawingView, Listed, NewRun, RunView, StepView, WorkflowRow, WorkflowView, list_faults,
+    list_workflows, show_workflow,
 };
 use regatta_engine::{Project, SessionLog, documents, list_session_logs};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What a new run is made of.
 pub(crate) struct Start {
@@ -127,6 +128,25 @@ pub(crate) fn workflow(project: &Project, name: &str) -> Result<WorkflowView, Pr
 
 pub(crate) fn check_workflow(project: &Project, name: &str) -> Result<Vec<Value>, Problem> {
     Ok(list_faults(&find_workflow(project, name)?))
+}
+
+pub(crate) fn draw_workflow(
+    project: &Project,
+    name: &str,
+    level: Option<u32>,
+    format: Drawing,
+) -> Result<DrawingView, Problem> {
+    runs::draw_workflow(&find_workflow(project, name)?, level, format).map_err(explain)
+}
+
+pub(crate) fn check_files(files: BTreeMap<String, String>) -> Result<Vec<Value>, Problem> {
+    runs::check_files(files).map_err(explain)
+}
+
+pub(crate) async fn replay(project: &Project, run: RunId, with: Option<&str>) -> Result<Vec<Value>, Problem> {
+    let with = with.map(|name| find_workflow(project, name)).transpose()?;
+    let steps = runs::replay(project, run, with.as_ref()).await.map_err(explain)?;
+    Ok(steps.iter().map(|step| serde_json::to_value(step).unwrap_or_default()).collect())
 }
 
 /// Finds a workflow by its name alone: a client does not choose folders of this machine.

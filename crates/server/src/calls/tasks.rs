@@ -63,6 +63,15 @@ pub(crate) async fn file(project: &Project, caller: &Caller, task: TaskId) -> Re
     edits::refresh(project, caller, task).await.map(|file| file.text().to_owned()).map_err(explain)
 }
 
+pub(crate) async fn replace_file(
+    project: &Project,
+    caller: &Caller,
+    task: TaskId,
+    text: &str,
+) -> Result<String, Problem> {
+    edits::replace(project, caller, task, text).await.map(|file| file.text().to_owned()).map_err(explain)
+}
+
 pub(crate) async fn diff(project: &Project, task: TaskId) -> Result<DiffView, Problem> {
     show_diff(project, task).await.map_err(explain)
 }
@@ -276,11 +285,12 @@ pub(crate) async fn archive(
 
 pub(crate) async fn bring_back_salvage(
     project: &Project,
+    caller: &Caller,
     task: TaskId,
     number: Option<u32>,
     branch: Option<&str>,
 ) -> Result<Brought, Problem> {
     let branch = branch.map(BranchName::parse).transpose();
     let branch = branch.map_err(|error| crate::answer::invalid("branch", format!("is wrong: {error}")))?;
-    bring_back(project, task, number, branch).await.map_err(explain)
+    bring_back(project, caller, task, number, branch).await.map_err(explain)
 }

@@ -100,10 +100,9 @@ async fn add_epic(call: Call) -> Result<Answer, Problem> {
 
 async fn edit_epic(call: Call) -> Result<Answer, Problem> {
     let (id, body): (EpicId, EpicChange) = (call.path("id")?, call.body()?);
-    call.check_version(calls::version(&call.app.project, &Versioned::Epic(id)).await?)?;
+    let caller = call.caller_about(Versioned::Epic(id)).await?;
     let prd = body.prd.map(|prd| prd.as_deref().map(slug).transpose()).transpose()?;
-    calls::documents::change_epic(&call.app.project, &call.caller(), id, body.title, body.description, prd)
-        .await?;
+    calls::documents::change_epic(&call.app.project, &caller, id, body.title, body.description, prd).await?;
     changed(&call, show_epic(&call, id).await?).await
 }
 
@@ -125,9 +124,8 @@ async fn add_prd(call: Call) -> Result<Answer, Problem> {
 
 async fn edit_prd(call: Call) -> Result<Answer, Problem> {
     let (slug, body): (PrdSlug, PrdChange) = (call.path("slug")?, call.body()?);
-    call.check_version(calls::version(&call.app.project, &Versioned::Prd(slug.clone())).await?)?;
-    calls::documents::change_prd(&call.app.project, &call.caller(), slug.clone(), body.title, body.text)
-        .await?;
+    let caller = call.caller_about(Versioned::Prd(slug.clone())).await?;
+    calls::documents::change_prd(&call.app.project, &caller, slug.clone(), body.title, body.text).await?;
     changed(&call, show_prd(&call, &slug).await?).await
 }
 

@@ -1,5 +1,6 @@
 //! The table of routes, one file per group.
 
+pub(crate) mod answers;
 mod comment;
 mod documents;
 mod events;
@@ -46,6 +47,11 @@ pub(crate) fn all() -> Vec<Route> {
         sessions::routes(),
     ];
     groups.into_iter().flatten().collect()
+}
+
+/// Returns the method and the address of every route.
+pub fn list_routes() -> Vec<String> {
+    all().iter().map(|route| format!("{} {}", route.method, route.path)).collect()
 }
 
 /// The parameters of a list.

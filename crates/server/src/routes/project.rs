@@ -7,9 +7,11 @@ use crate::calls;
 use crate::page_of;
 use crate::route::{Kind, Route};
 use regatta_engine::core::Problem;
+use regatta_engine::core::machine::{render_mermaid, render_svg, render_xstate};
 use regatta_engine::cost::CostQuery;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -30,6 +32,11 @@ pub(super) fn routes() -> Vec<Route> {
             answer,
         )
         .reads::<Decision>(),
+        Route::get("/api/machine", "showMachine", "Show the machine that every task follows", machine).takes(
+            "format",
+            Kind::Text,
+            "xstate, mermaid or svg; xstate by default",
+        ),
         Route::get("/api/cost", "showCost", "Show what the sessions of agents used", cost)
             .takes("by", Kind::Text, "What a line is about: day, task, run, agent or session; day by default")
             .takes("task", Kind::Number, "Only the sessions of this task")
@@ -86,6 +93,16 @@ async fn answer(call: Call) -> Result<Answer, Problem> {
     };
     let view = calls::project::answer(&call.app.project, &call.caller(), question, is_allowed).await?;
     Ok(Answer::json(view).seq(calls::position(&call.app.project).await?))
+}
+
+async fn machine(call: Call) -> Result<Answer, Problem> {
+    let (format, drawing) = match call.query.text("format") {
+        None | Some("xstate") => return Ok(Answer::json(render_xstate())),
+        Some("mermaid") => ("mermaid", render_mermaid()),
+        Some("svg") => ("svg", render_svg()),
+        Some(_) => return Err(invalid("format", "must be xstate, mermaid or svg")),
+    };
+    Ok(Answer::json(json!({ "format": format, "drawing": drawing })))
 }
 
 async fn cost(call: Call) -> Result<Answer, Problem> {

@@ -1,20 +1,22 @@
 //! Runs and workflows.
 
 use super::{Awaited as _, Paged as _};
-use crate::answer::Answer;
+use crate::answer::{Answer, invalid};
 use crate::call::Call;
 use crate::calls;
 use crate::calls::runs::Start;
 use crate::page_of;
-use crate::route::Route;
+use crate::route::{Kind, Route};
 use crate::waiting::Wait;
 use http::{StatusCode, header};
 use regatta_engine::Versioned;
 use regatta_engine::core::{Problem, RunId};
-use regatta_engine::runs::RunView;
+use regatta_engine::orders::Caller;
+use regatta_engine::runs::{Drawing, RunView};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -59,6 +61,14 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/runs/{id}/fork", "forkRun", "Start a new run from a step of this one", fork)
             .reads::<Fork>()
             .awaited(),
+        Route::get(
+            "/api/runs/{id}/replay",
+            "replayRun",
+            "Replay a run from the log without agents, and list where it would differ",
+            replay,
+        )
+        .takes("with", Kind::Text, "The workflow to decide by; default: the definition that it started with")
+        .paged(),
         Route::get("/api/workflows", "listWorkflows", "List the workflows that can be run", workflows)
             .paged(),
         Route::get("/api/workflows/{name}", "showWorkflow", "Show a workflow", workflow),
@@ -69,7 +79,24 @@ pub(super) fn routes() -> Vec<Route> {
             check,
         )
         .paged(),
+        Route::get("/api/workflows/{name}/graph", "drawWorkflow", "Draw a workflow", graph)
+            .takes("format", Kind::Text, "mermaid, svg or dot; mermaid by default")
+            .takes("level", Kind::Number, "The level to draw; default: the workflow's own"),
+        Route::post(
+            "/api/workflows/check",
+            "checkFiles",
+            "List what is wrong with the files of a workflow; nothing is kept",
+            check_files,
+        )
+        .reads::<Files>(),
     ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Files {
+    /// The texts, by their names from the workflow's folder, such as `workflow.toml`.
+    files: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -164,36 +191,36 @@ async fn start(call: Call) -> Result<Answer, Problem> {
 }
 
 async fn answer(call: Call) -> Result<Answer, Problem> {
-    let (run, body): (RunId, Reply) = (checked(&call).await?, call.body()?);
+    let ((run, caller), body): (_, Reply) = (checked(&call).await?, call.body()?);
     let (approved, asked) = (body.approved.unwrap_or(true), (run, body.step));
-    calls::runs::answer(&call.app.project, &call.caller(), asked, approved, body.text).await?;
+    calls::runs::answer(&call.app.project, &caller, asked, approved, body.text).await?;
     settled(&call, run).await
 }
 
 async fn pause(call: Call) -> Result<Answer, Problem> {
     call.no_body()?;
-    let run = checked(&call).await?;
-    calls::runs::pause(&call.app.project, &call.caller(), run).await?;
+    let (run, caller) = checked(&call).await?;
+    calls::runs::pause(&call.app.project, &caller, run).await?;
     settled(&call, run).await
 }
 
 async fn resume(call: Call) -> Result<Answer, Problem> {
     call.no_body()?;
-    let run = checked(&call).await?;
-    calls::runs::resume(&call.app.project, &call.caller(), run).await?;
+    let (run, caller) = checked(&call).await?;
+    calls::runs::resume(&call.app.project, &caller, run).await?;
     settled(&call, run).await
 }
 
 async fn stop(call: Call) -> Result<Answer, Problem> {
-    let (run, body): (RunId, Stop) = (checked(&call).await?, call.body()?);
-    calls::runs::stop(&call.app.project, &call.caller(), run, body.reason).await?;
+    let ((run, caller), body): (_, Stop) = (checked(&call).await?, call.body()?);
+    calls::runs::stop(&call.app.project, &caller, run, body.reason).await?;
     settled(&call, run).await
 }
 
 async fn fork(call: Call) -> Result<Answer, Problem> {
-    let (run, body): (RunId, Fork) = (call.path("id")?, call.body()?);
+    let ((run, caller), body): (_, Fork) = (checked(&call).await?, call.body()?);
     let forked =
-        calls::runs::fork(&call.app.project, &call.caller(), run, body.at, body.workflow.as_deref()).await?;
+        calls::runs::fork(&call.app.project, &caller, run, body.at, body.workflow.as_deref()).await?;
     created(&call, forked).await
 }
 
@@ -205,18 +232,37 @@ async fn workflow(call: Call) -> Result<Answer, Problem> {
     calls::runs::workflow(&call.app.project, &call.path::<String>("name")?).map(Answer::json)
 }
 
+async fn graph(call: Call) -> Result<Answer, Problem> {
+    let format = match call.query.text("format") {
+        None | Some("mermaid") => Drawing::Mermaid,
+        Some("svg") => Drawing::Svg,
+        Some("dot") => Drawing::Dot,
+        Some(_) => return Err(invalid("format", "must be mermaid, svg or dot")),
+    };
+    let (name, level): (String, _) = (call.path("name")?, call.query.get("level")?);
+    calls::runs::draw_workflow(&call.app.project, &name, level, format).map(Answer::json)
+}
+
+async fn check_files(call: Call) -> Result<Answer, Problem> {
+    let body: Files = call.body()?;
+    Ok(page_of::answer(calls::runs::check_files(body.files)?, None::<u32>))
+}
+
+async fn replay(call: Call) -> Result<Answer, Problem> {
+    let (run, with) = (call.path("id")?, call.query.text("with"));
+    let steps = calls::runs::replay(&call.app.project, run, with).await?;
+    page_of::cut_by_number(&call.query, &steps)
+}
+
 async fn check(call: Call) -> Result<Answer, Problem> {
     let faults = calls::runs::check_workflow(&call.app.project, &call.path::<String>("name")?)?;
     page_of::cut_by_number(&call.query, &faults)
 }
 
-/// Reads the number of the run, and refuses the change if the run has moved since the client read it.
-async fn checked(call: &Call) -> Result<RunId, Problem> {
+/// Reads the number of the run, and who changes it; refused if the run has moved since the client read it.
+async fn checked(call: &Call) -> Result<(RunId, Caller), Problem> {
     let run = call.path("id")?;
-    if call.headers.contains_key(header::IF_MATCH) {
-        call.check_version(calls::version(&call.app.project, &Versioned::Run(run)).await?)?;
-    }
-    Ok(run)
+    Ok((run, call.caller_about(Versioned::Run(run)).await?))
 }
 
 async fn created(call: &Call, run: RunId) -> Result<Answer, Problem> {

@@ -11,7 +11,7 @@ use crate::waiting::Wait;
 use http::{Method, StatusCode, header};
 use regatta_engine::Versioned;
 use regatta_engine::core::{AgentId, EpicId, PrdSlug, Priority, Problem, Revise, TaskId};
-use regatta_engine::orders::{Approving, Rejecting};
+use regatta_engine::orders::{Approving, Caller, Rejecting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -113,6 +113,21 @@ pub(super) fn routes() -> Vec<Route> {
             output,
         )
         .reads::<Output>(),
+        Route::new(
+            Method::PUT,
+            "/api/tasks/{id}/file",
+            "replaceTaskFile",
+            "Replace the task's file; what differs counts like an edit on the disk",
+            replace_file,
+        )
+        .reads_markdown(),
+        Route::post(
+            "/api/task-files/check",
+            "checkTaskFile",
+            "Show how the text of a task file is understood; nothing is kept",
+            check_file,
+        )
+        .reads_markdown(),
         Route::post(
             "/api/tasks/{id}/archive",
             "archiveTask",
@@ -318,7 +333,7 @@ async fn add(call: Call) -> Result<Answer, Problem> {
 }
 
 async fn edit(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Edit) = (checked(&call).await?, call.body()?);
+    let ((task, caller), body): (_, Edit) = (checked(&call).await?, call.body()?);
     let revise = Revise {
         title: body.title,
         description: body.description,
@@ -327,20 +342,20 @@ async fn edit(call: Call) -> Result<Answer, Problem> {
         epic: body.epic_id.map(|id| id.map(epic).transpose()).transpose()?,
         prd: body.prd.map(|slug| slug.as_deref().map(prd).transpose()).transpose()?,
     };
-    calls::tasks::edit(&call.app.project, &call.caller(), task, revise).await?;
+    calls::tasks::edit(&call.app.project, &caller, task, revise).await?;
     done(&call, task).await
 }
 
 async fn delete(call: Call) -> Result<Answer, Problem> {
-    let task = checked(&call).await?;
-    calls::tasks::delete(&call.app.project, &call.caller(), task).await?;
+    let (task, caller) = checked(&call).await?;
+    calls::tasks::delete(&call.app.project, &caller, task).await?;
     let seq = calls::position(&call.app.project).await?;
     Ok(Answer::json(json!({ "id": task, "deleted": true })).seq(seq))
 }
 
 async fn assign(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Assign) = (checked(&call).await?, call.body()?);
-    let (project, caller) = (&call.app.project, call.caller());
+    let ((task, caller), body): (_, Assign) = (checked(&call).await?, call.body()?);
+    let project = &call.app.project;
     let priority = body.priority.as_deref().map(priority).transpose()?;
     let agent = body.agent_id.as_deref().map(agent).transpose()?;
     match (body.me, agent) {
@@ -354,117 +369,134 @@ async fn assign(call: Call) -> Result<Answer, Problem> {
 }
 
 async fn reassign(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Reassign) = (checked(&call).await?, call.body()?);
+    let ((task, caller), body): (_, Reassign) = (checked(&call).await?, call.body()?);
     let agent = body.agent_id.as_deref().map(agent).transpose()?;
-    calls::tasks::reassign(&call.app.project, &call.caller(), task, agent, body.stop, body.feedback).await?;
+    calls::tasks::reassign(&call.app.project, &caller, task, agent, body.stop, body.feedback).await?;
     settled(&call, task).await
 }
 
 async fn approve(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Approve) = (checked(&call).await?, call.body()?);
+    let ((task, caller), body): (_, Approve) = (checked(&call).await?, call.body()?);
     let approving = Approving { feedback: body.feedback, head: body.head, anyway: body.anyway };
-    calls::tasks::approve(&call.app.project, &call.caller(), task, approving).await?;
+    calls::tasks::approve(&call.app.project, &caller, task, approving).await?;
     settled(&call, task).await
 }
 
 async fn reject(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Reject) = (checked(&call).await?, call.body()?);
+    let ((task, caller), body): (_, Reject) = (checked(&call).await?, call.body()?);
     let agent = body.agent_id.as_deref().map(agent).transpose()?;
     let comments = body.comments.into_iter().map(Into::into).collect();
     let rejecting = Rejecting { reason: body.reason, feedback: body.feedback, comments, agent };
-    calls::tasks::reject(&call.app.project, &call.caller(), task, rejecting).await?;
+    calls::tasks::reject(&call.app.project, &caller, task, rejecting).await?;
     settled(&call, task).await
 }
 
 async fn resume(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Resume) = (checked(&call).await?, call.body()?);
-    calls::tasks::resume(&call.app.project, &call.caller(), task, body.feedback).await?;
+    let ((task, caller), body): (_, Resume) = (checked(&call).await?, call.body()?);
+    calls::tasks::resume(&call.app.project, &caller, task, body.feedback).await?;
     settled(&call, task).await
 }
 
 async fn cancel(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Cancel) = (checked(&call).await?, call.body()?);
-    calls::tasks::cancel(&call.app.project, &call.caller(), task, body.reason).await?;
+    let ((task, caller), body): (_, Cancel) = (checked(&call).await?, call.body()?);
+    calls::tasks::cancel(&call.app.project, &caller, task, body.reason).await?;
     settled(&call, task).await
 }
 
 async fn complete(call: Call) -> Result<Answer, Problem> {
-    let task = checked_without_body(&call).await?;
-    calls::tasks::complete(&call.app.project, &call.caller(), task).await?;
+    let (task, caller) = checked_without_body(&call).await?;
+    calls::tasks::complete(&call.app.project, &caller, task).await?;
     settled(&call, task).await
 }
 
 async fn submit(call: Call) -> Result<Answer, Problem> {
-    let task = checked_without_body(&call).await?;
-    calls::tasks::submit(&call.app.project, &call.caller(), task).await?;
+    let (task, caller) = checked_without_body(&call).await?;
+    calls::tasks::submit(&call.app.project, &caller, task).await?;
     settled(&call, task).await
 }
 
 async fn dequeue(call: Call) -> Result<Answer, Problem> {
-    let task = checked_without_body(&call).await?;
-    calls::tasks::dequeue(&call.app.project, &call.caller(), task).await?;
+    let (task, caller) = checked_without_body(&call).await?;
+    calls::tasks::dequeue(&call.app.project, &caller, task).await?;
     settled(&call, task).await
 }
 
 async fn hide(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Hide) = (checked(&call).await?, call.body()?);
-    calls::tasks::hide(&call.app.project, &call.caller(), task, body.hidden.unwrap_or(true)).await?;
+    let ((task, caller), body): (_, Hide) = (checked(&call).await?, call.body()?);
+    calls::tasks::hide(&call.app.project, &caller, task, body.hidden.unwrap_or(true)).await?;
     done(&call, task).await
 }
 
 async fn depends(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Depends) = (checked(&call).await?, call.body()?);
+    let ((task, caller), body): (_, Depends) = (checked(&call).await?, call.body()?);
     let (add, remove) = (tasks("add", &body.add)?, tasks("remove", &body.remove)?);
-    calls::tasks::depend(&call.app.project, &call.caller(), task, add, remove).await?;
+    calls::tasks::depend(&call.app.project, &caller, task, add, remove).await?;
     done(&call, task).await
 }
 
 async fn criteria(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Criteria) = (checked(&call).await?, call.body()?);
+    let ((task, caller), body): (_, Criteria) = (checked(&call).await?, call.body()?);
     let ticks = body.check.iter().map(|number| (*number, true));
     let numbers: Vec<(usize, bool)> =
         ticks.chain(body.uncheck.iter().map(|number| (*number, false))).collect();
-    calls::tasks::tick(&call.app.project, &call.caller(), task, &numbers).await?;
+    calls::tasks::tick(&call.app.project, &caller, task, &numbers).await?;
     done(&call, task).await
 }
 
 async fn progress(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Progress) = (checked(&call).await?, call.body()?);
+    let ((task, caller), body): (_, Progress) = (checked(&call).await?, call.body()?);
     let entry = (body.did, body.issues.unwrap_or_else(|| "None".to_owned()), body.next);
-    calls::tasks::log_progress(&call.app.project, &call.caller(), task, entry).await?;
+    calls::tasks::log_progress(&call.app.project, &caller, task, entry).await?;
     done(&call, task).await
 }
 
 async fn output(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Output) = (checked(&call).await?, call.body()?);
-    calls::tasks::write_output(&call.app.project, &call.caller(), task, &body.text).await?;
+    let ((task, caller), body): (_, Output) = (checked(&call).await?, call.body()?);
+    calls::tasks::write_output(&call.app.project, &caller, task, &body.text).await?;
     done(&call, task).await
 }
 
+/// Only with `If-Match`: what somebody wrote meanwhile must not be lost.
+async fn replace_file(call: Call) -> Result<Answer, Problem> {
+    if !call.headers.contains_key(header::IF_MATCH) {
+        let problem = "must name the version of the file that you read, or be `*` to replace any";
+        return Err(crate::answer::invalid("If-Match", problem));
+    }
+    let task = call.path("id")?;
+    let caller = call.caller_about(Versioned::TaskFile(task)).await?;
+    let text = calls::tasks::replace_file(&call.app.project, &caller, task, call.text()?).await?;
+    let version = calls::version(&call.app.project, &Versioned::TaskFile(task)).await?;
+    let seq = calls::position(&call.app.project).await?;
+    Ok(Answer::text("text/markdown; charset=utf-8", text).version(version).seq(seq))
+}
+
+async fn check_file(call: Call) -> Result<Answer, Problem> {
+    Ok(Answer::json(regatta_engine::understand_text(call.text()?)))
+}
+
 async fn archive(call: Call) -> Result<Answer, Problem> {
-    let task = checked_without_body(&call).await?;
-    let moved = calls::tasks::archive(&call.app.project, &call.caller(), task).await?;
+    let (task, caller) = checked_without_body(&call).await?;
+    let moved = calls::tasks::archive(&call.app.project, &caller, task).await?;
     let (first, last) = moved.unzip();
     let seq = calls::position(&call.app.project).await?;
     Ok(Answer::json(json!({ "taskId": task, "first": first, "last": last })).seq(seq))
 }
 
 async fn salvage(call: Call) -> Result<Answer, Problem> {
-    let (task, body): (TaskId, Salvage) = (call.path("id")?, call.body()?);
+    let ((task, caller), body): (_, Salvage) = (checked(&call).await?, call.body()?);
     let branch = body.branch.as_deref();
-    calls::tasks::bring_back_salvage(&call.app.project, task, body.number, branch).await.map(Answer::json)
+    calls::tasks::bring_back_salvage(&call.app.project, &caller, task, body.number, branch)
+        .await
+        .map(Answer::json)
 }
 
-/// Reads the number of the task, and refuses the change if the task has moved since the client read it.
-async fn checked(call: &Call) -> Result<TaskId, Problem> {
+/// Reads the number of the task, and who changes it; refused if the task has moved since the client read it.
+async fn checked(call: &Call) -> Result<(TaskId, Caller), Problem> {
     let task = call.path("id")?;
-    if call.headers.contains_key(header::IF_MATCH) {
-        call.check_version(calls::version(&call.app.project, &Versioned::Task(task)).await?)?;
-    }
-    Ok(task)
+    Ok((task, call.caller_about(Versioned::Task(task)).await?))
 }
 
-async fn checked_without_body(call: &Call) -> Result<TaskId, Problem> {
+async fn checked_without_body(call: &Call) -> Result<(TaskId, Caller), Problem> {
     call.no_body()?;
     checked(call).await
 }

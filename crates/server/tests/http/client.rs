@@ -35,7 +35,7 @@ pub(crate) struct Served {
     pub(crate) keys: Keys,
     server: Server,
     engine: Engine,
-    repo: TestRepo,
+    pub(crate) repo: TestRepo,
 }
 
 /// What came back.
@@ -62,11 +62,21 @@ impl Served {
     }
 
     pub(crate) async fn start_with(limits: Limits) -> Self {
+        Served::start_of(CONFIG, &[], limits).await
+    }
+
+    /// Starts with another config, and files besides.
+    pub(crate) async fn start_in(config: &str, files: &[(&str, &str)]) -> Self {
+        Served::start_of(config, files, Limits::default()).await
+    }
+
+    async fn start_of(config: &str, files: &[(&str, &str)], limits: Limits) -> Self {
         let repo = TestRepo::new();
         repo.write("README.md", "a project\n");
         repo.commit("first");
         Project::init(repo.path()).await.expect("a project can be made");
-        repo.write(".regatta/config.toml", CONFIG);
+        repo.write(".regatta/config.toml", config);
+        files.iter().for_each(|(name, text)| repo.write(name, text));
         repo.write(".regatta/scripts/worker.toml", WORKER);
         let project = Arc::new(Project::open_own(repo.path()).await.expect("the project opens"));
         let engine = Engine::start(Arc::clone(&project)).await.expect("the engine starts");
@@ -141,6 +151,16 @@ impl Served {
             text.push_str(&format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len()));
         }
         self.send(&format!("{text}\r\n{}", body.unwrap_or_default()))
+    }
+
+    /// Sends a text of some type, with the token and a condition.
+    pub(crate) fn send_text(&self, method: &str, path: &str, media: &str, tag: &str, text: &str) -> Response {
+        let (token, length) = (self.keys.token(), text.len());
+        self.send(&format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost:{}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\
+             if-match: {tag}\r\ncontent-type: {media}\r\ncontent-length: {length}\r\n\r\n{text}",
+            self.port
+        ))
     }
 
     pub(crate) fn get(&self, path: &str) -> Response {

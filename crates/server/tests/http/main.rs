@@ -3,9 +3,11 @@
 mod access;
 mod changes;
 mod client;
+mod endpoints;
 mod limits;
 mod pages;
 mod reads;
 mod recovery;
 mod review;
 mod streams;
+mod task_file;

@@ -42,8 +42,9 @@ impl Salvage {
         }
         let branch = self.branch.map(|name| BranchName::parse(&name)).transpose();
         let branch = branch.map_err(|error| bad_field("branch", error.to_string()))?;
-        let brought =
-            bring_back(&project, self.task, self.number, branch).await.map_err(|error| error.explain())?;
+        let caller = crate::caller::caller(None);
+        let brought = bring_back(&project, &caller, self.task, self.number, branch).await;
+        let brought = brought.map_err(|error| error.explain())?;
         place.screen.data(&brought, |brought| {
             let fetches = brought.submodules.iter().map(|kept| {
                 let (path, root) = (&kept.path, project.root().display());

@@ -142,7 +142,7 @@ edges = [{ id = "asked", from = "ask", to = "done" }]
         }
         repo.commit("a project");
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
-        let caller = Caller { actor: Actor::User("local".to_owned()), command_id: None };
+        let caller = Caller::new(Actor::User("local".to_owned()));
         let workflow = runs::find_workflow(Some(&project), "fan").unwrap();
         let input = json!({ "items": [{ "key": "a" }, { "key": "b" }] });
         let new = NewRun { workflow, prd: None, level: None, input, board: false, recording: None };

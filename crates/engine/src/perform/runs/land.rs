@@ -59,7 +59,7 @@ async fn go_on(work: &Work, run: RunId, task: &Task) -> Result<bool, Error> {
         return orders::complete_as(project, order).await.map(|_| true);
     }
     let Some(decision) = decision.filter(|decision| !decision.approved) else { return Ok(false) };
-    let caller = Caller { actor: Actor::Engine, command_id: None };
+    let caller = Caller::new(Actor::Engine);
     rejecting::repeat(project, &caller, task.id, decision.reason).await.map(|_| true)
 }
 

@@ -362,7 +362,7 @@ mod tests {
         repo.write(".regatta/config.toml", "[project]\ndefault_branch = \"main\"\n");
         repo.commit("a project");
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
-        let caller = Caller { actor: Actor::User("local".to_owned()), command_id: None };
+        let caller = Caller::new(Actor::User("local".to_owned()));
         let workflow = runs::find_workflow(None, "speckit").unwrap();
         let input = json!({ "prd": "Make it so.", "title": "So" });
         let new = NewRun { workflow, prd: None, level: None, input, board: false, recording: None };

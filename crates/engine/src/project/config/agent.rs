@@ -56,7 +56,7 @@ pub enum Source {
 }
 
 /// What an agent is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
     /// Plays a script; no model.
     Scripted {
@@ -83,6 +83,16 @@ pub enum Program {
 }
 
 impl Program {
+    /// Returns the login that it gets if its entry names none.
+    pub(super) fn usual_login(&self) -> Option<HeadlessKind> {
+        match self {
+            Program::Headless { kind, .. } => Some(*kind),
+            Program::Acp { command } => HeadlessKind::of_command(command),
+            // Any program may call itself a command, so it gets a login only by name.
+            Program::Command { .. } | Program::Scripted { .. } => None,
+        }
+    }
+
     /// Tells whether its sessions have a home of their own even without a sandbox.
     pub(crate) fn is_always_private(&self) -> bool {
         matches!(self, Program::Headless { kind, .. } if kind.is_always_private())
@@ -239,13 +249,7 @@ impl RawAgent {
                 return Err(fault("model", message));
             }
         }
-        // Any program may call itself a command, so it gets a login only by name.
-        let login = match (self.login, &program) {
-            (Some(login), _) => login,
-            (None, Program::Headless { kind, .. }) => Some(*kind),
-            (None, Program::Acp { command }) => HeadlessKind::of_command(command),
-            (None, Program::Command { .. } | Program::Scripted { .. }) => None,
-        };
+        let login = self.login.unwrap_or_else(|| program.usual_login());
         Ok(AgentEntry {
             login,
             program,

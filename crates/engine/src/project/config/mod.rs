@@ -5,6 +5,7 @@
 
 mod agent;
 mod budget;
+pub(crate) mod change;
 
 pub use agent::{AgentEntry, Program, Source, Variable};
 
@@ -133,9 +134,14 @@ pub enum ConfigError {
 impl Config {
     /// Reads and checks the file.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        Self::read(path).map(|(config, _)| config)
+    }
+
+    /// Reads and checks the file, and returns its text too.
+    pub(crate) fn read(path: &Path) -> Result<(Self, String), ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
-        Self::parse(&text, path)
+        Ok((Self::parse(&text, path)?, text))
     }
 
     /// Checks the text of a config; `path` is only for messages.

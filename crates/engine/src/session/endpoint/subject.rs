@@ -39,7 +39,7 @@ pub(crate) struct OfRun {
 impl Subject {
     /// Returns who gives the commands.
     pub(crate) fn caller(&self) -> Caller {
-        Caller { actor: Actor::Agent(self.agent.clone()), command_id: None }
+        Caller::new(Actor::Agent(self.agent.clone()))
     }
 
     /// Returns the sender of its messages: the role that it plays, or the agent itself.
