@@ -69,7 +69,8 @@ pub(crate) fn find(name: &str) -> Option<Answers> {
         "showMachine" => Json,
 
         // Their objects have no examples yet.
-        "detectAgents" | "listInbox" | "listNotes" | "noteTask" | "openTask" | "setLimit" => Json,
+        "detectAgents" | "listInbox" | "listNotes" | "noteTask" | "openTask" | "setLimit" | "showViewed"
+        | "markViewed" => Json,
 
         "followAll" => Text("text/event-stream"),
         "followEvents" => Stream("Event"),
