@@ -162,6 +162,13 @@ impl Incoming {
     }
 }
 
+/// Judges a message that came in one piece, over HTTP.
+pub(crate) fn check(message: &[u8]) -> Result<(), Value> {
+    let mut line = Incoming::default();
+    line.push(message);
+    line.judge().map(drop)
+}
+
 /// Says what is wrong with the shape of a message.
 fn find_fault(message: &Value) -> Option<(i32, &'static str)> {
     let Value::Object(fields) = message else {

@@ -2,15 +2,17 @@
 //!
 //! [`Service`] turns tool calls into calls of a [`Tools`], with arguments that were checked, and answers and
 //! faults into what MCP sends. It keeps nothing between two calls and knows nothing of tasks, files or a log;
-//! the implementation of the tools does. [`serve`] carries it over any pair of byte streams; the same service
-//! can be carried by HTTP.
+//! the implementation of the tools does. [`Catalogue`] is any other list of tools. [`serve`] carries a service over any pair
+//! of byte streams, [`answer_http`] over streamable HTTP.
 //!
 //! Start reading at [`Tools`], then [`Service`].
 
 mod answer;
 mod argument;
+mod catalogue;
 mod fault;
 mod gate;
+mod http;
 mod serve;
 mod service;
 mod tool;
@@ -25,8 +27,11 @@ pub use argument::{
     AppendProgress, ReadEpic, ReadInputs, ReadMessages, ReadPrd, SendMessage, SubmitResult, TickCriterion,
     Which, WriteChainOutput,
 };
+pub use catalogue::{Catalogue, Offered, Touch, describe};
 pub use fault::{Fault, FieldFault};
+pub use http::answer_http;
+pub use rmcp::model::{JsonObject, Tool};
 pub use serve::{Broken, serve};
-pub use service::{ARGUMENT_BYTES_MAX, Service};
+pub use service::{ARGUMENT_BYTES_MAX, INSTRUCTIONS as SESSION_INSTRUCTIONS, Service};
 pub use tool::{NAMES as TOOL_NAMES, list_tools};
 pub use tools::{Refused, Tools};

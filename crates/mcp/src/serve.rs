@@ -1,11 +1,9 @@
 //! Carrying the service over a pair of byte streams: one JSON-RPC message a line.
 
 use crate::gate;
-use crate::service::Service;
-use crate::tools::Tools;
-use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 
 /// What may wait between the gate and the service: both take turns.
@@ -23,8 +21,8 @@ pub enum Broken {
 }
 
 /// Serves one client until it leaves.
-pub async fn serve<D: Tools>(
-    service: Service<D>,
+pub async fn serve(
+    service: impl ServerHandler,
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), Broken> {
@@ -35,7 +33,7 @@ pub async fn serve<D: Tools>(
 }
 
 /// Serves what the gate lets through; when this returns, the gate's other side is closed.
-async fn serve_passed<D: Tools>(service: Service<D>, near: DuplexStream) -> Result<(), Broken> {
+async fn serve_passed(service: impl ServerHandler, near: DuplexStream) -> Result<(), Broken> {
     let (reader, writer) = tokio::io::split(near);
     let running = match service.serve(AsyncRwTransport::new(reader, writer)).await {
         Ok(running) => running,

@@ -7,13 +7,14 @@ use crate::argument::{
     AppendProgress, Argument, Faults, Nothing, OfTask, ReadEpic, ReadInputs, ReadMessages, ReadPrd,
     SendMessage, SubmitResult, TickCriterion, WriteChainOutput,
 };
+use crate::catalogue::{info, result_of};
 use crate::fault::{Fault, FieldFault};
 use crate::tool;
 use crate::tools::{Refused, Tools};
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, ErrorData, JsonObject, ListToolsResult, PaginatedRequestParams,
+    ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde::Serialize;
@@ -23,7 +24,8 @@ use std::sync::Arc;
 /// The largest arguments of one call, as JSON: a result is at most about a megabyte.
 pub const ARGUMENT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-const INSTRUCTIONS: &str = "These tools serve one session of one piece of work. Start with read_task; look at \
+/// What an agent is told about the tools of its session.
+pub const INSTRUCTIONS: &str = "These tools serve one session of one piece of work. Start with read_task; look at \
     check_signals between two pieces of work; log progress before you end. You cannot approve, merge, assign or \
     configure anything, and only your own task can be changed.";
 
@@ -148,10 +150,7 @@ fn render<T: Serialize>(answer: T) -> Value {
 
 impl<D: Tools> ServerHandler for Service<D> {
     fn get_info(&self) -> ServerConfig {
-        let implementation = Implementation::new("regatta", env!("CARGO_PKG_VERSION")).with_title("Regatta");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(implementation)
-            .with_instructions(INSTRUCTIONS)
+        info(INSTRUCTIONS)
     }
 
     async fn list_tools(
@@ -172,10 +171,6 @@ impl<D: Tools> ServerHandler for Service<D> {
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let answered = self.dispatch(&request.name, request.arguments.unwrap_or_default()).await;
-        Ok(match answered {
-            Ok(answer) => CallToolResult::structured(answer),
-            Err(fault) => CallToolResult::structured_error(fault.to_json()),
-        }
-        .into())
+        Ok(result_of(answered))
     }
 }

@@ -4,8 +4,9 @@ use crate::argument::{
     AppendProgress, Argument, Nothing, OfTask, ReadEpic, ReadInputs, ReadMessages, ReadPrd, SendMessage,
     SubmitResult, TickCriterion, WriteChainOutput,
 };
+use crate::catalogue::{Touch, describe};
 use rmcp::handler::server::tool::schema_for_input;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool};
 use std::sync::Arc;
 
 /// The tools, by name.
@@ -23,16 +24,6 @@ pub const NAMES: &[&str] = &[
     "check_signals",
     "submit_result",
 ];
-
-/// What calling a tool does to the world.
-enum Touch {
-    /// Nothing.
-    Reads,
-    /// Sets something; twice is the same as once.
-    Sets,
-    /// Adds something each time.
-    Adds,
-}
 
 /// Returns the tools in the order of [`NAMES`].
 pub fn list_tools() -> Vec<Tool> {
@@ -121,13 +112,7 @@ pub fn list_tools() -> Vec<Tool> {
 }
 
 fn tool<A: Argument>(name: &'static str, title: &str, description: &'static str, touch: Touch) -> Tool {
-    let is_read = matches!(touch, Touch::Reads);
-    let hints = ToolAnnotations::with_title(title)
-        .read_only(is_read)
-        .destructive(false)
-        .idempotent(!matches!(touch, Touch::Adds))
-        .open_world(false);
-    Tool::new(name, description, schema_of::<A>()).with_title(title).with_annotations(hints)
+    describe(name, title, description, schema_of::<A>(), touch)
 }
 
 fn schema_of<A: Argument>() -> Arc<JsonObject> {

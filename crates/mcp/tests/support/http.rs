@@ -1,11 +1,12 @@
 //! The service of a sample tools over streamable HTTP on loopback, as a server would carry it.
 
 use crate::tools::SampleTools;
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
 use regatta_mcp::Service;
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
@@ -18,21 +19,26 @@ pub(crate) async fn serve_http() -> String {
 }
 
 async fn accept(listener: TcpListener) {
-    let tools = Arc::new(SampleTools::default());
-    // With sessions, or with streams for plain answers, some agents fail.
-    let config =
-        StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
-    let service = StreamableHttpService::new(
-        move || Ok(Service::new(Arc::clone(&tools))),
-        Arc::new(NeverSessionManager::default()),
-        config,
-    );
+    let service = Service::new(Arc::new(SampleTools::default()));
     while let Ok((stream, _)) = listener.accept().await {
-        let service = TowerToHyperService::new(service.clone());
+        let service = service.clone();
+        let answer = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let service = service.clone();
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = body.collect().await.map_or_else(|_| Bytes::new(), |body| body.to_bytes());
+                let request = hyper::Request::from_parts(parts, body);
+                Ok::<_, Infallible>(regatta_mcp::answer_http(service, &hosts(), request).await)
+            }
+        });
         tokio::spawn(async move {
             let stream = TokioIo::new(stream);
             // A client that breaks off is its own affair.
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(stream, service).await;
+            let _ = hyper::server::conn::http1::Builder::new().serve_connection(stream, answer).await;
         });
     }
+}
+
+fn hosts() -> Vec<String> {
+    vec!["127.0.0.1".to_owned(), "localhost".to_owned()]
 }
