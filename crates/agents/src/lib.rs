@@ -66,7 +66,7 @@ pub use process::{set_supervisor, supervise};
 pub use question::{Asker, Question, Questions};
 pub use report::check_report;
 pub use result_file::RESULT_FILE;
-pub use run::{RunReport, run_to_end};
+pub use run::{RunReport, run_to_end, run_with_input};
 pub use sandbox::{Replacement, Sandbox, Sandboxing, Workplace, probe};
 pub use scripted::{Fault, FaultKind, Script, ScriptError, TemplateFault};
 pub use session::Session;

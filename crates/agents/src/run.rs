@@ -44,10 +44,22 @@ pub async fn run_to_end(
     limit: Duration,
     tail_bytes_max: usize,
 ) -> Result<RunReport, StartError> {
+    run_with_input(command, folder, environment, None, sandbox, limit, tail_bytes_max).await
+}
+
+/// The same, with a text for its standard input.
+pub async fn run_with_input(
+    command: &[String],
+    folder: &Path,
+    environment: &[(String, String)],
+    input: Option<&str>,
+    sandbox: Option<&Sandbox>,
+    limit: Duration,
+    tail_bytes_max: usize,
+) -> Result<RunReport, StartError> {
     let started = Instant::now();
     let session = find_marker(environment)?;
-    let launch =
-        Launch { session: &session, command, folder, environment, input: None, sandbox, grace: GRACE };
+    let launch = Launch { session: &session, command, folder, environment, input, sandbox, grace: GRACE };
     let running = Running::start(&launch)?;
     let bounds = Bounds { wall: limit, silence: Duration::MAX };
     let (_stopper, mut never) = stop_pair();

@@ -31,6 +31,9 @@ const DRAIN_MAX: Duration = Duration::from_secs(2);
 /// How long the exit status of a killed program may take.
 const REAP_MAX: Duration = Duration::from_secs(2);
 
+/// The longest grace when the engine shuts down: whoever stops it waits, and the next start continues the session.
+const GRACE_AT_SHUTDOWN: Duration = Duration::from_secs(2);
+
 /// What to start.
 pub(crate) struct Launch<'a> {
     pub(crate) session: &'a SessionId,
@@ -154,7 +157,11 @@ impl Running {
     ) -> Watched {
         let mut status = None;
         let cause = self.watch_until_cause(bounds, stop, &mut status, &mut sink).await;
-        let ending = end_tree(self.tree.clone(), self.grace);
+        let grace = match cause {
+            Cause::Stopped(StopReason::Shutdown) => self.grace.min(GRACE_AT_SHUTDOWN),
+            _ => self.grace,
+        };
+        let ending = end_tree(self.tree.clone(), grace);
         let still_alive = self.read_while(ending, &mut status, &mut sink).await.err();
         if status.is_none() {
             status = timeout(REAP_MAX, self.child.wait()).await.ok().and_then(Result::ok);
