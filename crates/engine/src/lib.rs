@@ -13,6 +13,8 @@ mod disk_use;
 mod doctor;
 mod error;
 mod log;
+mod meters;
+mod notices;
 mod perform;
 mod project;
 mod recording;
@@ -35,9 +37,11 @@ pub use log::filter::{Filter, Row};
 pub use log::journal::{Entry, Journal};
 pub use log::list::{find_rows, list_rows};
 pub use log::task_row::TaskRow;
+pub use meters::{Histogram, Meters};
+pub use notices::{Notice, NoticeKind, Notices, NoticesSetup, Pace};
 pub use project::config::change::Waiting;
 pub use project::config::{
-    AgentEntry, Config, ConfigError, Program, SandboxSettings, Sandboxed, Source, Variable,
+    AgentEntry, Config, ConfigError, NotifySettings, Program, SandboxSettings, Sandboxed, Source, Variable,
 };
 pub use project::current::ConfigState;
 pub use project::editor::open_in_editor;

@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
+use std::time::Instant;
 
 /// Each lost race means that another command went through, or that one of a large family made a step; so hundreds
 /// are lost only under great load.
@@ -121,7 +122,10 @@ pub(crate) async fn submit<R: Round>(
         #[cfg(test)]
         super::races::meet_rival().await;
         crash::point("append.before");
-        match project.store().append(append).await {
+        let begun = Instant::now();
+        let appended = project.store().append(append).await;
+        project.meters().append.note(begun.elapsed());
+        match appended {
             Ok(Appended::Stored { intents, .. }) => {
                 crash::point("append.after");
                 for stream in reads.streams() {

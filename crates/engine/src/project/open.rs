@@ -3,6 +3,7 @@
 use crate::core::{RunId, TaskId};
 use crate::error::Error;
 use crate::log::list;
+use crate::meters::Meters;
 use crate::project::config::Config;
 use crate::project::current::Configs;
 use crate::project::installed::known_agents;
@@ -16,7 +17,7 @@ use regatta_store::{OpenMode, SqliteStore, Store};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What `regatta init` writes; every key is explained where it stands.
 const CONFIG_TEMPLATE: &str = include_str!("../../templates/config.toml");
@@ -31,6 +32,9 @@ pub struct Project {
     store: Arc<dyn Store>,
     mark: String,
     definitions: Definitions,
+    /// Where this process serves it, once it does.
+    served_at: OnceLock<String>,
+    meters: Meters,
 }
 
 impl Project {
@@ -86,7 +90,16 @@ impl Project {
         let mark = mark_of(&location.root);
         let store = Arc::new(store);
         let (configs, definitions) = (Configs::new(config, text), Definitions::default());
-        let project = Project { location, configs, repository, store, mark, definitions };
+        let project = Project {
+            location,
+            configs,
+            repository,
+            store,
+            mark,
+            definitions,
+            served_at: OnceLock::new(),
+            meters: Meters::default(),
+        };
         restore::write_all_if_gone(&project).await?;
         Ok(project)
     }
@@ -123,6 +136,21 @@ impl Project {
     /// Returns where the log is.
     pub fn log_path(&self) -> PathBuf {
         self.location.log()
+    }
+
+    /// Notes where this process serves the project, such as `http://127.0.0.1:4780`.
+    pub fn note_served_at(&self, address: String) {
+        let _ = self.served_at.set(address);
+    }
+
+    /// Returns where this process serves the project, if it does.
+    pub(crate) fn served_at(&self) -> Option<&str> {
+        self.served_at.get().map(String::as_str)
+    }
+
+    /// Returns what this process has measured of it.
+    pub fn meters(&self) -> &Meters {
+        &self.meters
     }
 
     pub(crate) fn store(&self) -> &dyn Store {

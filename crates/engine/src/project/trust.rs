@@ -83,10 +83,24 @@ fn list_starts(config: &Config) -> Vec<Starts> {
     let git = git.into_iter().filter(|(_, names)| !names.is_empty());
     let git = git.map(|(key, names)| Starts { key: key.to_owned(), command: names.join(", ") });
     let editor = config.editor.iter().map(|words| named("board.editor".to_owned(), words));
+    // It runs outside of the sandbox, and the webhook leaves the machine.
+    let notify = config.notify.command.iter().map(|words| named("notify.command".to_owned(), words));
+    let webhook = config.notify.webhook.iter();
+    let webhook =
+        webhook.map(|url| Starts { key: "notify.webhook".to_owned(), command: format!("curl {url}") });
     let is_open = config.sandbox.mode == Sandboxed::Off;
     let open =
         is_open.then(|| Starts { key: "sandbox.mode".to_owned(), command: "off: no sandbox".to_owned() });
-    setup.chain(checks).chain(agents).chain(variables).chain(git).chain(editor).chain(open).collect()
+    setup
+        .chain(checks)
+        .chain(agents)
+        .chain(variables)
+        .chain(git)
+        .chain(editor)
+        .chain(notify)
+        .chain(webhook)
+        .chain(open)
+        .collect()
 }
 
 /// Lists the commands and files that provide an agent's variables: both are outside the sandbox.
@@ -119,7 +133,7 @@ mod tests {
 
     const CONFIG: &str = "[worktree]\nsetup = [\"./install.sh\", \"--all\"]\nfilters = [\"lfs\"]\n\
         [checks]\nunit = \"make test\"\n[agents.a]\nkind = \"claude\"\nenv = { K = { command = \"pass show k\" }, F = { file = \"~/key\" }, V = \"v\" }\n[agents.b]\nkind = \"scripted\"\n\
-        script = \"b.toml\"\n[board]\neditor = [\"code\", \"{path}\"]\n[sandbox]\nmode = \"off\"\n";
+        script = \"b.toml\"\n[board]\neditor = [\"code\", \"{path}\"]\n[notify]\ncommand = \"say it\"\nwebhook = \"https://example.com/x\"\n[sandbox]\nmode = \"off\"\n";
 
     #[test]
     fn everything_that_a_config_starts_is_named() {
@@ -135,6 +149,8 @@ mod tests {
             "agents.a.env.K: sh -c pass show k",
             "worktree.filters: lfs",
             "board.editor: code {path}",
+            "notify.command: sh -c say it",
+            "notify.webhook: curl https://example.com/x",
             "sandbox.mode: off: no sandbox",
         ];
         assert_eq!(lines, expected);

@@ -27,6 +27,7 @@ use regatta_agents::StopReason;
 use regatta_flow::NodeKind;
 use regatta_store::IntentId;
 use serde_json::{Value, json};
+use std::time::Instant;
 
 pub(crate) async fn perform(
     work: &Work,
@@ -64,7 +65,9 @@ pub(crate) async fn perform(
             continue;
         }
         crash::point("perform_node.played");
+        let begun = Instant::now();
         let (stepped, asked) = driver::give(&work.project, &envelope, (run, Some(driver)), command).await?;
+        work.project.meters().step.note(begun.elapsed());
         match (stepped, next_of(&asked)) {
             (Some(stepped), Some(next)) if !work.is_leaving() => (driver, intent) = (stepped, next),
             _ => return Ok(()),

@@ -6,12 +6,15 @@
 mod agent;
 mod budget;
 pub(crate) mod change;
+mod notify;
 
 pub use agent::{AgentEntry, Program, Source, Variable};
+pub use notify::NotifySettings;
 
 use crate::core::{AgentId, AgentSettings, Approval, Retries, Settings, find_nearest};
 use agent::{AGENTS_MAX, RawAgent};
 use budget::RawBudget;
+use notify::RawNotify;
 use regatta_agents::Limits;
 use regatta_git::{BranchName, RelativePath};
 use serde::Deserialize;
@@ -68,6 +71,8 @@ pub struct Config {
     pub check_wall: Duration,
     /// How long a person may take before something that waits for them is overdue.
     pub review: Duration,
+    /// Who is notified.
+    pub notify: NotifySettings,
     /// The folder of task files, from the project's root unless absolute.
     pub task_states: PathBuf,
     /// The folder of archives, from the project's root unless absolute.
@@ -174,6 +179,8 @@ struct Raw {
     budget: RawBudget,
     #[serde(default)]
     board: RawBoard,
+    #[serde(default)]
+    notify: RawNotify,
 }
 
 #[derive(Deserialize, Default)]
@@ -428,6 +435,7 @@ impl Raw {
             archives: self.paths.archives,
             checks,
             check_wall: span("check_wall", self.limits.check_wall.as_deref(), CHECK_WALL_DEFAULT)?,
+            notify: self.notify.check()?,
             review: span("review", self.limits.review.as_deref(), REVIEW_DEFAULT)?,
             editor: self.board.check()?,
         })

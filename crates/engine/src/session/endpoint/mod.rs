@@ -22,8 +22,8 @@ mod subject;
 mod token;
 
 pub use join::{Joined, join, join_streams};
-pub use place::FOLDER_VARIABLE;
 pub(crate) use place::sweep;
+pub use place::{FOLDER_VARIABLE, find_by_token};
 pub use report::{call, report_refused};
 pub(crate) use signals::is_called_off;
 pub(crate) use subject::{OfRun, Subject};
@@ -63,6 +63,8 @@ pub(crate) struct Opening<'a> {
 /// An open endpoint; dropping it closes it.
 pub(crate) struct Endpoint {
     place: place::Place,
+    /// Where the tools are over HTTP, if this process serves the project.
+    url: Option<String>,
     session_tools: Arc<SessionTools>,
     stop: CancellationToken,
     host: JoinHandle<()>,
@@ -72,12 +74,14 @@ pub(crate) struct Endpoint {
 pub(crate) fn open(opening: Opening<'_>) -> Result<Endpoint, Error> {
     let place = place::Place::make(opening.project, opening.session, opening.mark)?;
     let token = place.keep_token()?;
+    let served_at = opening.project.served_at();
+    let url = served_at.map(|address| format!("{address}/mcp/session/{}", token.as_str()));
     place.offer_program()?;
     let listener = place.listen()?;
     let session_tools = Arc::new(SessionTools::new(opening));
     let stop = CancellationToken::new();
     let host = tokio::spawn(host::host(listener, token, Arc::clone(&session_tools), stop.clone()));
-    Ok(Endpoint { place, session_tools, stop, host })
+    Ok(Endpoint { place, url, session_tools, stop, host })
 }
 
 impl Endpoint {
@@ -99,6 +103,7 @@ impl Endpoint {
             (FOLDER_VARIABLE.to_owned(), self.private().display().to_string()),
             (place::COMMAND_VARIABLE.to_owned(), words),
         ];
+        names.extend(self.url.iter().map(|url| (place::URL_VARIABLE.to_owned(), url.clone())));
         names.extend(self.place.find_path().map(|path| ("PATH".to_owned(), path)));
         names
     }

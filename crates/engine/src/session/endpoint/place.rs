@@ -21,6 +21,9 @@ pub const FOLDER_VARIABLE: &str = "REGATTA_SESSION_FOLDER";
 /// The variable with the command that serves the tools, quoted for a shell.
 pub(crate) const COMMAND_VARIABLE: &str = "REGATTA_MCP_COMMAND";
 
+/// The variable with the address of the same tools over HTTP, for agents that are given a URL and nothing else.
+pub(crate) const URL_VARIABLE: &str = "REGATTA_MCP_URL";
+
 const SOCKET: &str = "desk.sock";
 const TOKEN: &str = "token";
 const PROGRAMS: &str = "bin";
@@ -121,6 +124,14 @@ impl SocketPath {
 /// Reads the token in a private folder.
 pub(crate) fn read_token(folder: &Path) -> std::io::Result<String> {
     Ok(std::fs::read_to_string(folder.join(TOKEN))?.trim_end().to_owned())
+}
+
+/// Finds the private folder of the open session that has this token.
+pub fn find_by_token(project: &Project, shown: &str) -> Option<PathBuf> {
+    let folders = std::fs::read_dir(project.location().private()).ok()?.flatten();
+    let mut open = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    open.find(|entry| read_token(&entry.path()).is_ok_and(|token| Token::kept(token).is(shown)))
+        .map(|entry| entry.path())
 }
 
 /// Connects to the socket of a private folder.

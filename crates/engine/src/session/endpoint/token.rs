@@ -27,6 +27,11 @@ impl Token {
         })))
     }
 
+    /// Returns one that was kept.
+    pub(crate) fn kept(text: String) -> Self {
+        Token(text)
+    }
+
     /// Returns it as it is written.
     pub(crate) fn as_str(&self) -> &str {
         &self.0

@@ -1,0 +1,190 @@
+//! Notices: a command and a webhook learn once what waits, fails or is done, whatever is restarted or fails in between.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use regatta_engine::core::{Actor, Assignee, Create, Priority, TaskId};
+use regatta_engine::orders::{self, Approving, Caller};
+use regatta_engine::{Engine, Notice, NoticeKind, Notices, NoticesSetup, Pace, Project, Stop};
+use regatta_testkit::repo::TestRepo;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+const KEY: &[u8] = b"a key of the test";
+
+const WORKER: &str = r#"
+[[session]]
+step = [{ write = { path = "task-${task}.txt", text = "session ${session}\n" } }]
+"#;
+
+/// Longer than anything here takes.
+const TIME_MAX: Duration = Duration::from_secs(60);
+
+struct World {
+    repo: TestRepo,
+    project: Arc<Project>,
+    engine: Engine,
+    receiver: TcpListener,
+}
+
+/// What the receiver was sent.
+struct Sent {
+    notice: Notice,
+    body: String,
+    headers: String,
+}
+
+impl Sent {
+    fn header(&self, name: &str) -> &str {
+        let line = self.headers.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        line.unwrap_or_else(|| panic!("{name} is missing: {}", self.headers))
+    }
+}
+
+impl World {
+    /// Makes a project whose webhook leads to a receiver of the test; `more` is added to the table of the config.
+    async fn new(more: &str) -> Self {
+        let receiver = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = receiver.local_addr().unwrap().port();
+        let repo = TestRepo::new();
+        repo.write("README.md", "a project\n");
+        repo.commit("first");
+        Project::init(repo.path()).await.unwrap();
+        let config = format!(
+            "[agents.worker]\nkind = \"scripted\"\nscript = \".regatta/worker.toml\"\n\
+             [notify]\nwebhook = \"http://127.0.0.1:{port}/hook\"\n{more}"
+        );
+        repo.write(".regatta/config.toml", &config);
+        repo.write(".regatta/worker.toml", WORKER);
+        let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
+        let engine = Engine::start(Arc::clone(&project)).await.unwrap();
+        World { repo, project, engine, receiver }
+    }
+
+    async fn notify(&self) -> Notices {
+        let pace = Pace {
+            settle: Duration::from_millis(20),
+            pause_min: Duration::from_millis(50),
+            pause_max: Duration::from_millis(200),
+            ..Pace::default()
+        };
+        let secret = format!("whsec_{}", BASE64_STANDARD.encode(KEY));
+        let address = Some("http://shop.localhost:4780".to_owned());
+        let setup = NoticesSetup { secret, address, pace };
+        Notices::start(Arc::clone(&self.project), setup).await.unwrap().expect("the config names a receiver")
+    }
+
+    fn caller() -> Caller {
+        Caller { actor: Actor::User("tester".to_owned()), command_id: None }
+    }
+
+    async fn work_on(&self, title: &str) -> TaskId {
+        let create =
+            Create::new(title.to_owned(), String::new(), Vec::new(), BTreeSet::new(), Priority::default());
+        let task = orders::create(&self.project, &World::caller(), create.unwrap()).await.unwrap();
+        orders::assign(&self.project, &World::caller(), task, Assignee::Default, None, true).await.unwrap();
+        task
+    }
+
+    /// Receives one request, and answers it with this status.
+    async fn receive(&self, status: u16) -> Sent {
+        tokio::time::timeout(TIME_MAX, async {
+            let (mut stream, _) = self.receiver.accept().await.unwrap();
+            let mut bytes = Vec::new();
+            loop {
+                let text = String::from_utf8_lossy(&bytes);
+                if let Some((headers, body)) = text.split_once("\r\n\r\n") {
+                    let headers = headers.to_lowercase();
+                    let length = headers.lines().find_map(|line| line.strip_prefix("content-length: "));
+                    if body.len() >= length.unwrap().parse().unwrap() {
+                        let answer =
+                            format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+                        let sent = Sent {
+                            notice: serde_json::from_str(body).unwrap(),
+                            body: body.to_owned(),
+                            headers,
+                        };
+                        stream.write_all(answer.as_bytes()).await.unwrap();
+                        return sent;
+                    }
+                }
+                assert_ne!(stream.read_buf(&mut bytes).await.unwrap(), 0, "it breaks off");
+            }
+        })
+        .await
+        .expect("a notice comes in time")
+    }
+
+    async fn end(self, notices: Notices) {
+        notices.stop().await;
+        self.engine.stop(Stop::Now).await.unwrap();
+    }
+}
+
+fn sign(sent: &Sent) -> String {
+    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(KEY).unwrap();
+    let (id, time) = (sent.header("webhook-id"), sent.header("webhook-timestamp"));
+    mac.update(format!("{id}.{time}.{}", sent.body).as_bytes());
+    format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes())).to_lowercase()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_waits_and_one_that_is_merged_are_told_of_once() {
+    let world =
+        World::new("command = 'cat >> notices.txt; echo \"$REGATTA_NOTICE_TYPE\" >> types.txt'\n").await;
+    let notices = world.notify().await;
+    let task = world.work_on("One \"quoted\" \\ title").await;
+    let waiting = world.receive(200).await;
+    assert_eq!((waiting.notice.kind, waiting.notice.task_id), (NoticeKind::Waiting, Some(1)));
+    assert_eq!(waiting.notice.text, "#1 waits for your review: One \"quoted\" \\ title");
+    assert_eq!(waiting.notice.url.as_deref(), Some("http://shop.localhost:4780/tasks/1"));
+    assert_eq!(waiting.header("webhook-signature"), sign(&waiting));
+    assert_eq!(waiting.header("webhook-id"), waiting.notice.id);
+    let approving = Approving { feedback: None, head: None, anyway: false };
+    orders::approve(&world.project, &World::caller(), task, approving).await.unwrap();
+    let done = world.receive(200).await;
+    assert_eq!((done.notice.kind, done.notice.task_id), (NoticeKind::Done, Some(1)));
+    let types = world.repo.path().join("types.txt");
+    regatta_testkit::wait::until("the command ran twice", || {
+        std::fs::read_to_string(&types).is_ok_and(|types| types == "waiting\ndone\n")
+    });
+    let lines = std::fs::read_to_string(world.repo.path().join("notices.txt")).unwrap();
+    let ids: Vec<String> =
+        lines.lines().map(|line| serde_json::from_str::<Notice>(line).unwrap().id).collect();
+    assert_eq!(ids, [waiting.notice.id, done.notice.id], "both receivers get the same notices");
+    world.end(notices).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_fails_gets_the_same_notice_again_and_a_restart_loses_none() {
+    let world = World::new("").await;
+    let mut notices = world.notify().await;
+    world.work_on("one").await;
+    let first = world.receive(500).await;
+    let problem = notices.next_problem().await.unwrap();
+    assert!(problem.contains("notify.webhook") && problem.contains("500"), "{problem}");
+    let again = world.receive(503).await;
+    assert_eq!((&first.notice.id, &first.body), (&again.notice.id, &again.body));
+    notices.stop().await;
+    // Nobody runs when the next task is done.
+    let second = world.work_on("two").await;
+    regatta_testkit::wait::until("it is done", || {
+        let shown = tokio::task::block_in_place(|| {
+            tokio::runtime::Handle::current().block_on(regatta_engine::show_task(&world.project, second))
+        });
+        shown.is_ok_and(|task| task.phase == "ready")
+    });
+    let notices = world.notify().await;
+    assert_eq!(world.receive(200).await.notice.id, first.notice.id, "what was not delivered comes first");
+    let missed = world.receive(200).await;
+    assert_eq!(missed.notice.task_id, Some(2));
+    notices.stop().await;
+    let notices = world.notify().await;
+    world.work_on("three").await;
+    assert_eq!(world.receive(200).await.notice.task_id, Some(3), "nothing is told twice");
+    world.end(notices).await;
+}
