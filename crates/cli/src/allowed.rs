@@ -62,7 +62,7 @@ const ALLOWED: &[(&[&str], When)] = &[
     (&["eval"], When::Always),
     (&["events"], When::Always),
     (&["machine", "show"], When::Always),
-    (&["mcp"], When::Always),
+    (&["mcp"], When::Without("board")),
     (&["messages"], When::Always),
     (&["messages", "send"], When::Always),
     (&["prd", "list"], When::Always),

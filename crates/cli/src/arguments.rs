@@ -66,6 +66,7 @@ enum Verb {
     #[command(subcommand)]
     Machine(verb::machine::Machine),
     Mcp(verb::mcp::Mcp),
+    Skill(verb::skill::Skill),
     Doctor(verb::doctor::Doctor),
     Completions(verb::completions::Completions),
 }
@@ -99,6 +100,7 @@ impl Arguments {
             Verb::Cost(cost) => cost.run(&place).await,
             Verb::Messages(messages) => messages.run(&place).await,
             Verb::Mcp(mcp) => mcp.run(&place).await,
+            Verb::Skill(skill) => skill.run(&place),
             Verb::Events(events) => events.run(&place).await,
             Verb::State(state) => state.run(&place).await,
             Verb::Machine(machine) => Ok(machine.run(&place)),

@@ -5,6 +5,7 @@ use regatta_engine::core::{Code, Problem};
 use std::io::Write;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,13 +90,39 @@ pub(crate) fn report_bug(panic: &PanicHookInfo<'_>) {
     let payload = panic.payload();
     let text = payload.downcast_ref::<&str>().copied();
     let what = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    if is_reported_in_json() {
+        let place = panic.location().map(ToString::to_string);
+        let request = request.map(|id| id.to_string());
+        let error = serde_json::json!({
+            "level": "error", "message": "this is a bug in Regatta", "why": what, "place": place, "requestId": request
+        });
+        anstream::eprintln!("{error}");
+        return end_of_bug(request.is_none());
+    }
     let within = request.map_or_else(String::new, |id| format!(" in request {id}"));
     anstream::eprintln!("error[INTERNAL]: this is a bug in Regatta{place}{within}");
     anstream::eprintln!("  why:  {what}");
     anstream::eprintln!(
         "  next: please report this text; everything acknowledged is on disk, and a restart continues from there"
     );
-    if request.is_none() {
+    end_of_bug(request.is_none());
+}
+
+fn end_of_bug(is_fatal: bool) {
+    if is_fatal {
         std::process::exit(Exit::Bug.number().into());
     }
+}
+
+/// Whether bugs and errors are reported as lines of a log that programs read.
+static IN_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Reports bugs and errors as lines of JSON from now on.
+pub(crate) fn report_in_json() {
+    IN_JSON.store(true, Ordering::Relaxed);
+}
+
+/// Tells whether bugs and errors are reported as lines of JSON.
+pub(crate) fn is_reported_in_json() -> bool {
+    IN_JSON.load(Ordering::Relaxed)
 }

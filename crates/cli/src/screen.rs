@@ -3,6 +3,7 @@
 //! Data that could not be written is remembered here, and told when the verb is over: no verb asks for it. A reader that
 //! went away, such as `head`, is no such failure.
 
+use crate::exit;
 use anstyle::{AnsiColor, Style};
 use regatta_engine::core::{Code, Problem};
 use serde::Serialize;
@@ -141,9 +142,18 @@ impl Screen {
         }
     }
 
+    /// Prints a line of a log that programs read.
+    pub(crate) fn say_json(self, line: &serde_json::Value) {
+        let _ = writeln!(anstream::stderr(), "{line}");
+    }
+
     /// Prints an error.
     pub(crate) fn problem(self, problem: &Problem) {
-        let text = if self.is_json { format!("{}\n", problem.to_json()) } else { render_problem(problem) };
+        let text = if self.is_json || exit::is_reported_in_json() {
+            format!("{}\n", problem.to_json())
+        } else {
+            render_problem(problem)
+        };
         let _ = write!(anstream::stderr(), "{text}");
     }
 }

@@ -13,6 +13,8 @@ pub(crate) enum Access {
     Cookie,
     /// A program.
     Token,
+    /// A person's own agent, which uses the service at `/mcp` and nothing else.
+    McpToken,
 }
 
 /// Finds out whether a request may see the project.
@@ -20,6 +22,8 @@ pub(crate) fn find(keys: &Keys, parts: &Parts) -> Result<Access, Problem> {
     if let Some(token) = find_token(&parts.headers) {
         return if is_same(token, &keys.token()) {
             Ok(Access::Token)
+        } else if is_same(token, &keys.mcp_token()) {
+            Ok(Access::McpToken)
         } else {
             Err(unauthorized("its token is not this project's"))
         };
@@ -39,9 +43,11 @@ pub(crate) fn find(keys: &Keys, parts: &Parts) -> Result<Access, Problem> {
     }
 }
 
-/// Returns the cookie that a browser gets for a code.
-pub(crate) fn set_cookie(keys: &Keys) -> String {
-    format!("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000", keys.cookie_name(), keys.cookie())
+/// Returns the cookie that a browser gets for a code; one from a public address is only ever sent over TLS.
+pub(crate) fn set_cookie(keys: &Keys, is_public: bool) -> String {
+    let secure = if is_public { "; Secure" } else { "" };
+    let (name, value) = (keys.cookie_name(), keys.cookie());
+    format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000{secure}")
 }
 
 /// Tells whether a method changes something.
@@ -56,7 +62,8 @@ pub(crate) fn unauthorized(why: &str) -> Problem {
     Problem::new(Code::Unauthorized, "the request was refused", why, next)
 }
 
-fn find_token(headers: &HeaderMap) -> Option<&str> {
+/// Returns the token that a request shows.
+pub(crate) fn find_token(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or_default();
     let (scheme, token) = value.split_once(' ').unwrap_or_default();
     Some(if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" })

@@ -41,6 +41,7 @@ pub(crate) struct Answer {
 enum Content {
     Text(&'static str, String),
     Stream(&'static str, Body),
+    Whole(Response<Body>),
 }
 
 impl Answer {
@@ -57,6 +58,21 @@ impl Answer {
     /// Answers with what comes while the connection is open.
     pub(crate) fn stream(media: &'static str, body: Body) -> Self {
         Answer::of(Content::Stream(media, body))
+    }
+
+    /// Answers with a response that another protocol has made.
+    pub(crate) fn whole(response: Response<Body>) -> Self {
+        Answer::of(Content::Whole(response))
+    }
+
+    /// Returns the object, for a caller within; a text becomes one, and what comes piece by piece is not for it.
+    pub(crate) fn into_value(self) -> Value {
+        match self.content {
+            Content::Json(value @ Value::Object(_)) => value,
+            Content::Json(items) => serde_json::json!({ "items": items }),
+            Content::Text(_, text) => serde_json::json!({ "text": text }),
+            Content::Stream(..) | Content::Whole(_) => serde_json::json!({}),
+        }
     }
 
     fn of(content: Content) -> Self {
@@ -90,6 +106,7 @@ impl Answer {
     pub(crate) fn into_response(mut self, is_read: bool, asked: &HeaderMap) -> Response<Body> {
         let (media, body) = match self.content {
             Content::Text(media, text) => (media, text),
+            Content::Whole(response) => return response,
             Content::Stream(media, body) => {
                 self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
                 return build(self.status, self.headers, body);

@@ -3,7 +3,8 @@
 use crate::access::{self, Access};
 use crate::answer;
 use crate::answer::Body;
-use crate::guard::{self, Hosts};
+use crate::error::Error;
+use crate::guard::{self, From, Hosts};
 use crate::hub::Hub;
 use crate::keys::Keys;
 use crate::limits::Limits;
@@ -12,6 +13,7 @@ use crate::pages;
 use crate::panics;
 use crate::reviews::Reviews;
 use crate::route::Routes;
+use crate::routes;
 use crate::rows::Shared;
 use crate::viewed::Viewed;
 use http::request::Parts;
@@ -39,15 +41,39 @@ pub(crate) struct App {
     pub(crate) viewed: Viewed,
 }
 
+impl App {
+    /// What routes need when a program of this machine calls them without a server.
+    pub(crate) async fn without_server(project: Arc<Project>, actor: Actor) -> Result<Self, Error> {
+        let keys = Keys::ensure(&project)?;
+        Ok(App {
+            hub: Hub::at_end(Arc::clone(&project)).await?,
+            hosts: Hosts::new(&keys.host(), 0, None),
+            reviews: Reviews::default(),
+            viewed: Viewed::new(keys.viewed_folder()),
+            keys,
+            limits: Limits::default(),
+            actor,
+            stop: CancellationToken::new(),
+            routes: Routes::new(routes::all()),
+            shared: Shared::default(),
+            project,
+        })
+    }
+}
+
 /// What a route asks of whoever calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     /// Nothing.
     Nothing,
+    /// Nothing on this machine, and access through a proxy.
+    Local,
     /// A cookie; without one there is a page that says how to get it.
     Page,
     /// A cookie or a token.
     Access,
+    /// A token that may be good for nothing else.
+    Mcp,
 }
 
 /// Answers a request.
@@ -62,11 +88,14 @@ pub(crate) async fn handle(app: Arc<App>, request: Request<Incoming>) -> Respons
 
 async fn respond(app: Arc<App>, request: Request<Incoming>) -> Result<Response<Body>, Problem> {
     let (parts, body) = request.into_parts();
-    guard::check(&app.hosts, &parts)?;
+    let from = guard::check(&app.hosts, &parts)?;
     let found = app.routes.find(&parts.method, parts.uri.path());
-    let needs = found.as_ref().map_or(Needs::Access, |(route, _)| route.needs);
+    let needs = found.as_ref().map_or(Needs::Mcp, |(route, _)| route.needs);
     match (needs, access::find(&app.keys, &parts)) {
-        (Needs::Nothing, _) | (_, Ok(Access::Cookie | Access::Token)) => {}
+        (Needs::Nothing, _) => {}
+        (Needs::Local, _) if from == From::Loopback => {}
+        (_, Ok(Access::Cookie | Access::Token)) | (Needs::Mcp, Ok(Access::McpToken)) => {}
+        (_, Ok(Access::McpToken)) => return Err(access::unauthorized("its token is for /mcp alone")),
         (Needs::Page, Err(problem)) if problem.code == Code::Unauthorized => {
             return Ok(page::without_cookie(&parts).into_response(false, &HeaderMap::new()));
         }

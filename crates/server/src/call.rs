@@ -9,7 +9,7 @@ use crate::query::Query;
 use crate::route::Route;
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, Response};
+use http::{HeaderMap, HeaderName, Method, Response};
 use hyper::body::Incoming;
 use regatta_engine::core::Problem;
 use regatta_engine::orders::Caller;
@@ -31,6 +31,10 @@ pub(crate) struct Call {
     pub(crate) app: Arc<App>,
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
+    /// What follows the `?`, for a route that reads it itself.
+    pub(crate) text: String,
+    /// Whether only the head of the answer is wanted.
+    pub(crate) is_head: bool,
     path: BTreeMap<String, String>,
     body: Bytes,
     command_id: Option<Uuid>,
@@ -49,7 +53,9 @@ pub(crate) async fn run(
     parts: Parts,
     body: Incoming,
 ) -> Result<Response<Body>, Problem> {
-    let query = Query::parse(parts.uri.query().unwrap_or_default(), &route.parameters)?;
+    let text = parts.uri.query().unwrap_or_default();
+    let query = if route.is_lenient { Query::default() } else { Query::parse(text, &route.parameters)? };
+    let (text, is_head) = (text.to_owned(), parts.method == Method::HEAD);
     let is_change = crate::access::is_change(&parts.method);
     let (mut bytes, mut command_id) = (Bytes::new(), None);
     if is_change {
@@ -57,12 +63,24 @@ pub(crate) async fn run(
         command_id = find_key(&parts.headers)?;
     }
     let asked = parts.headers.clone();
-    let call = Call { app, query, headers: parts.headers, path, body: bytes, command_id };
+    let call = Call { app, query, headers: parts.headers, text, is_head, path, body: bytes, command_id };
     let answer: Answer = (route.run)(call).await?;
     Ok(answer.into_response(!is_change, &asked))
 }
 
 impl Call {
+    /// Makes a call that comes from within, without headers.
+    pub(crate) fn inside(app: &Arc<App>, path: BTreeMap<String, String>, query: Query, body: Bytes) -> Self {
+        let (app, headers) = (Arc::clone(app), HeaderMap::new());
+        let text = String::new();
+        Call { app, query, headers, text, is_head: false, path, body, command_id: None }
+    }
+
+    /// Returns the body as it was sent.
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.body.clone()
+    }
+
     /// Reads a part of the path.
     pub(crate) fn path<T: FromStr>(&self, name: &str) -> Result<T, Problem>
     where

@@ -43,6 +43,9 @@ pub enum Error {
     /// The operating system gave no random bytes.
     #[error("could not get random bytes")]
     Random(#[source] getrandom::Error),
+    /// A program that speaks MCP broke off.
+    #[error(transparent)]
+    Mcp(Box<regatta_mcp::Broken>),
     /// The engine could not be asked.
     #[error(transparent)]
     Engine(#[from] regatta_engine::Error),
@@ -70,6 +73,10 @@ impl Error {
             Error::PortTaken { .. } | Error::NoPort { .. } => problem(
                 cause.unwrap_or_default(),
                 "choose another with `--port N`, or leave it to `regatta up` without `--port`",
+            ),
+            Error::Mcp(_) => problem(
+                cause.unwrap_or_default(),
+                "start it from a client of MCP; it speaks over stdin and stdout",
             ),
             Error::Random(_) => problem(
                 cause.unwrap_or_default(),

@@ -3,6 +3,8 @@
 //! A page of another site can make a browser send requests here, and with DNS rebinding under any host name. So the host must
 //! be one of ours, and what names an origin must name the one it is sent to.
 
+use crate::public_url::PublicUrl;
+use http::HeaderMap;
 use http::header::{self, HeaderName};
 use http::request::Parts;
 use regatta_engine::core::{Code, Problem};
@@ -14,13 +16,42 @@ const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 #[derive(Debug, Clone)]
 pub(crate) struct Hosts {
     names: Vec<String>,
+    /// The last of the names, if a proxy shows the server to others.
+    public: Option<String>,
+}
+
+/// Where a request comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    /// This machine.
+    Loopback,
+    /// Anywhere, through the proxy.
+    Public,
 }
 
 impl Hosts {
     /// The project's own name, and those of loopback where that one does not resolve.
-    pub(crate) fn new(own: &str, port: u16) -> Self {
+    pub(crate) fn new(own: &str, port: u16, public: Option<&PublicUrl>) -> Self {
         let names = [own, "localhost", "127.0.0.1", "[::1]"];
-        Hosts { names: names.iter().map(|name| format!("{name}:{port}")).collect() }
+        let public = public.map(|url| url.authority().to_owned());
+        let names = names.iter().map(|name| format!("{name}:{port}")).chain(public.clone());
+        Hosts { names: names.collect(), public }
+    }
+
+    /// Tells where a request to this host, one of ours, comes from.
+    fn from(&self, host: &str) -> From {
+        if self.public.as_deref() == Some(host) { From::Public } else { From::Loopback }
+    }
+
+    /// Tells whether a request that was let in came through the proxy.
+    pub(crate) fn is_public(&self, headers: &HeaderMap) -> bool {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        host.and_then(|host| self.find(host)).is_some_and(|host| self.from(host) == From::Public)
+    }
+
+    /// Returns all of them.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
     }
 
     fn find(&self, host: &str) -> Option<&str> {
@@ -29,11 +60,13 @@ impl Hosts {
 }
 
 /// Refuses a request that names another host, or comes from another origin.
-pub(crate) fn check(hosts: &Hosts, parts: &Parts) -> Result<(), Problem> {
+pub(crate) fn check(hosts: &Hosts, parts: &Parts) -> Result<From, Problem> {
     let host = find_host(hosts, parts)?;
+    let from = hosts.from(host);
+    let scheme = if from == From::Public { "https://" } else { "http://" };
     for origin in parts.headers.get_all(header::ORIGIN) {
         let is_ours = origin.to_str().is_ok_and(|origin| {
-            origin.strip_prefix("http://").is_some_and(|origin| origin.eq_ignore_ascii_case(host))
+            origin.strip_prefix(scheme).is_some_and(|origin| origin.eq_ignore_ascii_case(host))
         });
         if !is_ours {
             return Err(refused("it comes from a page of another site (`Origin`)"));
@@ -51,7 +84,7 @@ pub(crate) fn check(hosts: &Hosts, parts: &Parts) -> Result<(), Problem> {
     if is(&FETCH_SITE, &["cross-site", "same-site"]) && !is_followed {
         return Err(refused("it comes from a page of another site (`Sec-Fetch-Site`)"));
     }
-    Ok(())
+    Ok(from)
 }
 
 /// Tells whether a browser follows a link from elsewhere: it then sends no strict cookie.
@@ -93,7 +126,8 @@ mod tests {
             request = request.header(*name, *value);
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        check(&Hosts::new("shop-1.localhost", 4780), &parts).is_ok()
+        let public = "https://regatta.example.com".parse().unwrap();
+        check(&Hosts::new("shop-1.localhost", 4780, Some(&public)), &parts).is_ok()
     }
 
     #[test]
@@ -135,6 +169,24 @@ mod tests {
             assert!(!judge("POST", "/", &[host, ("origin", origin)]), "{origin}");
             assert!(!judge("GET", "/", &[host, ("origin", origin)]), "{origin}");
         }
+    }
+
+    #[test]
+    fn the_proxy_has_a_host_and_an_origin_of_its_own() {
+        let host = ("host", "regatta.example.com");
+        assert!(judge("GET", "/", &[host]));
+        assert!(judge("POST", "/", &[host, ("origin", "https://regatta.example.com")]));
+        for origin in
+            ["http://regatta.example.com", "https://regatta.example.com:4780", "http://localhost:4780"]
+        {
+            assert!(!judge("POST", "/", &[host, ("origin", origin)]), "{origin}");
+        }
+        assert!(!judge(
+            "POST",
+            "/",
+            &[("host", "localhost:4780"), ("origin", "https://regatta.example.com")]
+        ));
+        assert!(!judge("GET", "/", &[("host", "regatta.example.com:4780")]));
     }
 
     #[test]

@@ -53,10 +53,16 @@ impl Hub {
         self.head.receiver_count()
     }
 
+    /// Stands at the end of the log, and reads nothing.
+    pub(crate) async fn at_end(project: Arc<Project>) -> Result<Arc<Self>, Error> {
+        let position = Journal::at_end(&project).await?.position();
+        Ok(Arc::new(Hub { project, head: watch::Sender::new(position), recent: Mutex::default() }))
+    }
+
     /// Starts the reader at the end of the log.
     pub(crate) async fn start(project: Arc<Project>, stop: CancellationToken) -> Result<Arc<Self>, Error> {
-        let position = Journal::at_end(&project).await?.position();
-        let hub = Arc::new(Hub { project, head: watch::Sender::new(position), recent: Mutex::default() });
+        let hub = Hub::at_end(project).await?;
+        let position = *hub.head.borrow();
         tokio::spawn(Arc::clone(&hub).run(position, stop));
         Ok(hub)
     }
@@ -104,6 +110,12 @@ impl Hub {
         let first = recent.front()?.entry.seq;
         let skipped = usize::try_from((position + 1).checked_sub(first)?).ok()?;
         Some(recent.iter().skip(skipped).take(PAGE).cloned().collect())
+    }
+
+    /// Waits until the log has an event after a position.
+    pub(crate) async fn wait_past(&self, position: u64) {
+        // It fails only when the reader has ended, and then the server stops.
+        let _ = self.head.subscribe().wait_for(|head| *head > position).await;
     }
 
     /// Sends a subscriber what follows its position, until it is gone or the server stops.

@@ -4,6 +4,7 @@
 //! <git common dir>/regatta/server/     readable by the user alone
 //! ├── secret                           made once; cookie, token and host name are derived from it
 //! ├── port                             the port of the last start
+//! ├── public                           where a proxy shows it to others, if one does
 //! ├── viewed/<person>/task-<id>.json   what each person has viewed of each diff
 //! └── codes/<digest>                   one file for each code that nobody has used yet
 //! ```
@@ -12,6 +13,9 @@
 //! restart of the server. Only the digest is on disk: who lists the folder learns no code.
 
 use crate::error::Error;
+use crate::public_url::PublicUrl;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use regatta_engine::Project;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -77,6 +81,16 @@ impl Keys {
         format!("rgt_{}", self.derive("token"))
     }
 
+    /// Returns the token of a person's own agent: it opens the service at `/mcp`, and nothing else.
+    pub fn mcp_token(&self) -> String {
+        format!("rgm_{}", self.derive("mcp"))
+    }
+
+    /// Returns the secret that webhooks are signed with, as the Standard Webhooks specification writes it.
+    pub fn webhook_secret(&self) -> String {
+        format!("whsec_{}", BASE64_STANDARD.encode(self.derive("webhook")))
+    }
+
     /// Returns the name under which a browser opens the project.
     ///
     /// It has a part that nobody else knows: cookies ignore ports, so a server of somebody else must not have the same name.
@@ -91,12 +105,17 @@ impl Keys {
         read_short(&self.folder.join("port")).ok()?.parse().ok()
     }
 
-    /// Returns the address of the project, without a code.
+    /// Returns where a proxy shows the project to others, if the last start named it.
+    pub fn find_public(&self) -> Option<PublicUrl> {
+        read_short(&self.folder.join("public")).ok()?.parse().ok()
+    }
+
+    /// Returns the address of the project on this machine, without a code.
     pub fn address(&self, port: u16) -> String {
         format!("http://{}:{port}/", self.host())
     }
 
-    /// Returns an address with a new one-time code.
+    /// Returns an address on this machine with a new one-time code.
     pub fn issue_url(&self, port: u16) -> Result<String, Error> {
         Ok(format!("{}open?code={}", self.address(port), self.issue_code()?))
     }
@@ -104,6 +123,11 @@ impl Keys {
     /// Returns where it is kept what people have viewed.
     pub(crate) fn viewed_folder(&self) -> PathBuf {
         self.folder.join("viewed")
+    }
+
+    /// Returns the public address with a new one-time code.
+    pub fn issue_public_url(&self, public: &PublicUrl) -> Result<String, Error> {
+        Ok(format!("{public}/open?code={}", self.issue_code()?))
     }
 
     pub(crate) fn cookie_name(&self) -> String {
@@ -115,9 +139,27 @@ impl Keys {
     }
 
     pub(crate) fn save_port(&self, port: u16) -> Result<(), Error> {
-        let path = self.folder.join("port");
+        self.save("port", &port.to_string())
+    }
+
+    /// Notes where a proxy shows the project, or that none does.
+    pub(crate) fn save_public(&self, public: Option<&PublicUrl>) -> Result<(), Error> {
+        let path = self.folder.join("public");
+        match public {
+            Some(public) => self.save("public", &public.to_string()),
+            None => match fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    Err(Error::io("remove", &path)(error))
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+
+    fn save(&self, name: &str, text: &str) -> Result<(), Error> {
+        let path = self.folder.join(name);
         let mut file = tempfile::NamedTempFile::new_in(&self.folder).map_err(Error::io("write", &path))?;
-        write!(file, "{port}").map_err(Error::io("write", &path))?;
+        write!(file, "{text}").map_err(Error::io("write", &path))?;
         file.persist(&path).map_err(|error| Error::io("write", &path)(error.error))?;
         Ok(())
     }

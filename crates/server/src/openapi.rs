@@ -71,7 +71,7 @@ fn operation(route: &Route) -> Value {
         operation["requestBody"] =
             json!({ "required": required, "content": { route.media: { "schema": schema } } });
     }
-    if route.needs == Needs::Nothing {
+    if matches!(route.needs, Needs::Nothing | Needs::Local) {
         operation["security"] = json!([]);
     }
     operation

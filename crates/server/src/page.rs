@@ -16,7 +16,8 @@ pub(crate) async fn open(call: Call) -> Result<Answer, Problem> {
     if call.app.keys.redeem(code) {
         // A strict cookie is not sent after a redirect that began elsewhere, so the page itself navigates.
         let answer = page("Regatta", &refresh("/"), "<p>Opening … <a href=\"/\">Continue</a></p>");
-        return Ok(answer.header(header::SET_COOKIE, &access::set_cookie(&call.app.keys)));
+        let is_public = call.app.hosts.is_public(&call.headers);
+        return Ok(answer.header(header::SET_COOKIE, &access::set_cookie(&call.app.keys, is_public)));
     }
     Ok(closed("this address was used already, or is older than ten minutes"))
 }

@@ -18,10 +18,18 @@ pub(crate) struct Query {
 impl Query {
     /// Reads the parameters, and refuses those that the route does not know.
     pub(crate) fn parse(text: &str, known: &[Parameter]) -> Result<Self, Problem> {
-        let mut values = BTreeMap::new();
+        let mut pairs = Vec::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let (name, value) = (decode("query", name)?, decode(name, value)?);
+            pairs.push((decode("query", name)?, decode(name, value)?));
+        }
+        Query::of(pairs, known)
+    }
+
+    /// Reads parameters that are not encoded, with the same rules.
+    pub(crate) fn of(pairs: Vec<(String, String)>, known: &[Parameter]) -> Result<Self, Problem> {
+        let mut values = BTreeMap::new();
+        for (name, value) in pairs {
             let Some(parameter) = known.iter().find(|known| known.name == name) else {
                 let names: Vec<&str> = known.iter().map(|known| known.name).collect();
                 let there = if names.is_empty() {

@@ -27,6 +27,8 @@ pub(crate) struct Route {
     pub(crate) schema: Option<Schema>,
     /// The type of its body.
     pub(crate) media: &'static str,
+    /// Whether it reads its parameters itself, by the rules of another protocol.
+    pub(crate) is_lenient: bool,
     pub(crate) run: Box<dyn Fn(Call) -> Running + Send + Sync>,
 }
 
@@ -93,12 +95,19 @@ impl Route {
             parameters: Vec::new(),
             schema: None,
             media: JSON,
+            is_lenient: false,
             run,
         }
     }
 
     pub(crate) fn needs(mut self, needs: Needs) -> Self {
         self.needs = needs;
+        self
+    }
+
+    /// Leaves its parameters to it.
+    pub(crate) fn lenient(mut self) -> Self {
+        self.is_lenient = true;
         self
     }
 

@@ -8,6 +8,7 @@ use crate::hub::Hub;
 use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::listen::listen;
+use crate::public_url::PublicUrl;
 use crate::reviews::Reviews;
 use crate::route::Routes;
 use crate::routes;
@@ -28,6 +29,8 @@ pub struct Settings {
     pub actor: Actor,
     /// What a client may cost.
     pub limits: Limits,
+    /// Where a proxy shows it to others.
+    pub public: Option<PublicUrl>,
 }
 
 /// A server that runs.
@@ -47,10 +50,12 @@ impl Server {
         let keys = Keys::ensure(&project)?;
         let listeners = listen(&keys, settings.port).await?;
         let (port, stop, limits) = (listeners.port, CancellationToken::new(), settings.limits);
+        keys.save_public(settings.public.as_ref())?;
+        project.note_served_at(format!("http://127.0.0.1:{port}"));
         let hub = Hub::start(Arc::clone(&project), stop.clone()).await?;
         let app = Arc::new(App {
             project,
-            hosts: Hosts::new(&keys.host(), port),
+            hosts: Hosts::new(&keys.host(), port, settings.public.as_ref()),
             keys: keys.clone(),
             limits: limits.clone(),
             actor: settings.actor,

@@ -14,7 +14,7 @@ use crate::tree::Tree;
 /// Each room with the rooms it may use. Nothing points back.
 const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["server", "engine", "core", "flow", "expr"]),
-    ("server", &["board", "engine"]),
+    ("server", &["board", "engine", "mcp"]),
     ("board", &["engine"]),
     ("bench", &["engine", "store", "core", "flow"]),
     ("engine", &["store", "files", "git", "agents", "mcp", "core", "flow"]),

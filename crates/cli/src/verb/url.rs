@@ -17,6 +17,9 @@ pub(crate) struct Url {
     /// Open it in your browser too
     #[arg(long)]
     open: bool,
+    /// Print the address on this machine, even if a proxy shows the project to others
+    #[arg(long)]
+    local: bool,
 }
 
 impl Url {
@@ -33,7 +36,9 @@ impl Url {
                 "start it with `regatta up`, which prints the address",
             ));
         };
-        let url = keys.issue_url(port).map_err(|error| error.explain())?;
+        let public = keys.find_public().filter(|_| !self.local);
+        let issued = public.map_or_else(|| keys.issue_url(port), |public| keys.issue_public_url(&public));
+        let url = issued.map_err(|error| error.explain())?;
         place.screen.data(&json!({ "url": url, "port": port }), |_| format!("{url}\n"));
         if self.open {
             browser::open(place.screen, &url);

@@ -1,6 +1,6 @@
 //! `regatta up` with its server, `regatta url` and `regatta token`, and the same objects from both sides.
 
-use crate::support::{add, with_agents};
+use crate::support::{add, read_when_written, until_in, with_agents, with_shell};
 use regatta_testkit::binary::{Running, TestProject};
 use regatta_testkit::wait::until;
 use serde_json::{Value, json};
@@ -118,4 +118,81 @@ fn the_address_is_printed_and_a_second_up_says_where_the_first_is() {
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     assert!(outcome.stdout.starts_with("http://"), "{outcome:?}");
+}
+
+/// Works until it is ended; the second time it is done at once.
+const SLOW: &str = "cat > /dev/null; echo work >> work.txt; echo $$ >> \"$REGATTA_PROJECT/.regatta/pids\"; \
+    trap '' TERM; if [ ! -e \"$REGATTA_PROJECT/.regatta/go\" ]; then while :; do sleep 0.05; done; fi";
+
+#[test]
+fn a_stop_ends_streams_and_agents_in_time_and_a_restart_continues() {
+    let project = with_shell(SLOW, "");
+    let task = add(&project, "Do it");
+    project.json(&["task", "assign", &task, "--agent", "shell", "--no-wait"]);
+    let (up, port) = up(&project);
+    let pid = read_when_written(&project.path().join(".regatta/pids")).trim().to_owned();
+    let token = project.json(&["token"])["token"].as_str().unwrap().to_owned();
+    let open = |path: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let head = format!("host: localhost:{port}\r\nauthorization: Bearer {token}");
+        stream.write_all(format!("GET {path} HTTP/1.1\r\n{head}\r\n\r\n").as_bytes()).unwrap();
+        let mut byte = [0];
+        stream.read_exact(&mut byte).expect("the stream begins");
+        stream
+    };
+    let _streams = [open("/api/events?after=0"), open("/streams/log?offset=-1&live=sse"), open("/api/live")];
+    let begin = Instant::now();
+    assert!(
+        std::process::Command::new("kill").args(["-TERM", &up.pid().to_string()]).status().unwrap().success()
+    );
+    let outcome = up.wait();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    until("the agent is gone", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
+    project.repo.write(".regatta/go", "");
+    let again = project.start(&["up"]);
+    until_in(&project, &task, "waiting_approval");
+    assert_eq!(project.json(&["task", "show", &task])["sessions"], 1, "it is the same session");
+    again.kill();
+}
+
+#[test]
+fn a_log_for_programs_is_one_object_a_line() {
+    let project = with_agents("");
+    let up = project.start(&["up", "--log-format", "json"]);
+    until("the server answers", || {
+        port_of(&project).is_some_and(|port| TcpStream::connect(("127.0.0.1", port)).is_ok())
+    });
+    project.json(&["task", "add", "one"]);
+    project.json(&["task", "assign", "1", "--agent", "worker"]);
+    assert!(
+        std::process::Command::new("kill").args(["-TERM", &up.pid().to_string()]).status().unwrap().success()
+    );
+    let outcome = up.wait();
+    let lines: Vec<Value> = outcome
+        .stderr
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    let messages: Vec<&str> = lines.iter().filter_map(|line| line["message"].as_str()).collect();
+    for message in ["engine up", "server up", "task:created", "task:assigned", "stopping", "stopped"] {
+        assert!(messages.contains(&message), "{message}: {messages:?}");
+    }
+    assert!(lines.iter().all(|line| line["at"].is_string() && line["level"].is_string()), "{lines:?}");
+}
+
+#[test]
+fn a_proxy_needs_a_public_address_with_tls() {
+    let project = with_agents("");
+    let outcome = project.run(&["up", "--behind-proxy"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    let refused = project.refusal(&["up", "--behind-proxy", "--public-url", "http://example.com"]);
+    assert_eq!(refused["code"], "VALIDATION_ERROR");
+    let up = project.start(&["up", "--behind-proxy", "--public-url", "https://regatta.example.com"]);
+    until("the address is public", || {
+        let outcome = project.run(&["url"]);
+        outcome.stdout.starts_with("https://regatta.example.com/open?code=")
+    });
+    assert!(project.run(&["url", "--local"]).stdout.starts_with("http://"));
+    up.kill();
 }

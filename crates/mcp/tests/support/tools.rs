@@ -50,6 +50,7 @@ impl SampleTools {
             file: "task-7-state.md".to_owned(),
             session: 1,
             run_id: None,
+            notes: Vec::new(),
             role: None,
             progress_entries: 0,
             next: None,
@@ -144,7 +145,13 @@ impl Tools for SampleTools {
 
     async fn check_signals(&self) -> Result<SignalsAnswer, Fault> {
         self.note("signals".to_owned());
-        Ok(SignalsAnswer { signal: Signal::Pause, reason: None, seconds_left: Some(60), budget_left: None })
+        Ok(SignalsAnswer {
+            signal: Signal::Pause,
+            reason: None,
+            seconds_left: Some(60),
+            budget_left: None,
+            notes: Vec::new(),
+        })
     }
 
     async fn submit_result(&self, result: Value) -> Result<ResultAnswer, Fault> {

@@ -14,6 +14,7 @@ use regatta_engine::{
     add_to_config, answer_question, examine, find_installed, list_agents, list_cards, list_inbox,
     list_questions, list_rows, mend, raise_limit,
 };
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Finds the process that runs the engine.
 pub(crate) async fn find_engine(project: &Project) -> Result<Option<Holder>, Problem> {
@@ -107,6 +108,8 @@ pub(crate) fn set_limit(project: &Project, limit: &Limit) -> Result<(), Problem>
 pub(crate) struct Figures {
     pub(crate) by_column: Vec<(&'static str, u64)>,
     pub(crate) queued: u64,
+    /// How long the task that has waited longest in the queue has waited.
+    pub(crate) queue_age_seconds: u64,
     pub(crate) for_you: u64,
     pub(crate) questions: u64,
     pub(crate) running: u64,
@@ -117,7 +120,11 @@ pub(crate) async fn figures(project: &Project) -> Result<Figures, Problem> {
     let rows = list_rows(project).await.map_err(explain)?;
     let account = get_account(project, Scope::Project).await.map_err(explain)?;
     let count = |is_meant: &dyn Fn(&TaskRow) -> bool| rows.iter().filter(|row| is_meant(row)).count() as u64;
+    let queued_since = rows.iter().filter(|row| row.queue_position.is_some()).map(|row| row.since).min();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let age = |since: i64| now.saturating_sub(u64::try_from(since).unwrap_or_default());
     Ok(Figures {
+        queue_age_seconds: queued_since.map_or(0, age),
         by_column: Column::ALL.map(|column| (column.as_str(), count(&|row| row.column == column))).into(),
         queued: count(&|row| row.queue_position.is_some()),
         for_you: count(&|row| row.owner == "you"),

@@ -19,7 +19,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Tell whether the engine is alive, and where the log stands",
             health,
         )
-        .needs(Needs::Nothing),
+        .needs(Needs::Local),
         Route::get("/api/openapi.json", "describe", "Describe the API, in OpenAPI 3.1", describe),
         Route::get(
             "/api/reference",

@@ -5,11 +5,12 @@ use crate::app::Needs;
 use crate::call::Call;
 use crate::calls;
 use crate::route::Route;
+use regatta_engine::Histogram;
 use regatta_engine::core::Problem;
 use std::fmt::Write as _;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![Route::get("/metrics", "measure", "Show figures for Prometheus", measure).needs(Needs::Nothing)]
+    vec![Route::get("/metrics", "measure", "Show figures for Prometheus", measure).needs(Needs::Local)]
 }
 
 async fn measure(call: Call) -> Result<Answer, Problem> {
@@ -30,6 +31,12 @@ async fn measure(call: Call) -> Result<Answer, Problem> {
         .collect();
     family("regatta_tasks", "gauge", "Tasks by column.", &columns);
     family("regatta_tasks_queued", "gauge", "Tasks that wait in the queue.", &one(figures.queued));
+    family(
+        "regatta_queue_age_seconds",
+        "gauge",
+        "How long the task has waited that is longest in the queue.",
+        &one(figures.queue_age_seconds),
+    );
     family("regatta_tasks_for_you", "gauge", "Tasks that wait for a person.", &one(figures.for_you));
     family("regatta_sessions_total", "counter", "Sessions that were started.", &one(figures.spent.sessions));
     family("regatta_sessions_running", "gauge", "Sessions that run now.", &one(figures.running));
@@ -49,5 +56,27 @@ async fn measure(call: Call) -> Result<Answer, Problem> {
     family("regatta_log_position", "counter", "Events in the log.", &one(calls::position(project).await?));
     let readers = u64::try_from(call.app.hub.count_readers()).unwrap_or(u64::MAX);
     family("regatta_stream_readers", "gauge", "Clients that follow the log.", &one(readers));
+    let lease = calls::project::find_engine(project).await?;
+    family("regatta_engine_up", "gauge", "Whether an engine runs.", &one(lease.is_some().into()));
+    let meters = project.meters();
+    times(&mut text, "regatta_append_seconds", "Appends to the log, until they are on disk.", &meters.append);
+    times(
+        &mut text,
+        "regatta_step_seconds",
+        "Steps of runs, from an outcome to the next step.",
+        &meters.step,
+    );
     Ok(Answer::text("text/plain; version=0.0.4; charset=utf-8", text))
+}
+
+/// Writes a histogram of times.
+fn times(text: &mut String, name: &str, about: &str, times: &Histogram) {
+    let _ = writeln!(text, "# HELP {name} {about}\n# TYPE {name} histogram");
+    for (bound, count) in times.list() {
+        let _ = writeln!(text, "{name}_bucket{{le=\"{}\"}} {count}", bound.as_secs_f64());
+    }
+    // Read last: a time that is counted meanwhile must not make a bucket larger than all of them.
+    let count = times.count();
+    let _ = writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {count}");
+    let _ = writeln!(text, "{name}_sum {}\n{name}_count {count}", times.sum().as_secs_f64());
 }

@@ -6,6 +6,7 @@ mod documents;
 mod events;
 mod health;
 mod live;
+mod mcp;
 mod messages;
 mod metrics;
 mod notes;
@@ -13,6 +14,7 @@ mod project;
 mod recovery;
 mod runs;
 mod sessions;
+mod streams;
 mod task_changes;
 mod tasks;
 mod viewed;
@@ -43,8 +45,10 @@ pub(crate) fn all() -> Vec<Route> {
         recovery::routes(),
         events::routes(),
         live::routes(),
+        mcp::routes(),
         metrics::routes(),
         sessions::routes(),
+        streams::routes(),
     ];
     groups.into_iter().flatten().collect()
 }

@@ -2,7 +2,7 @@
 
 use regatta_engine::core::Actor;
 use regatta_engine::{Engine, Project, Stop};
-use regatta_server::{Keys, Limits, Server, Settings};
+use regatta_server::{Keys, Limits, PublicUrl, Server, Settings};
 use regatta_testkit::repo::TestRepo;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -62,15 +62,20 @@ impl Served {
     }
 
     pub(crate) async fn start_with(limits: Limits) -> Self {
-        Served::start_of(CONFIG, &[], limits).await
+        Served::start_of(CONFIG, &[], limits, None).await
     }
 
     /// Starts with another config, and files besides.
     pub(crate) async fn start_in(config: &str, files: &[(&str, &str)]) -> Self {
-        Served::start_of(config, files, Limits::default()).await
+        Served::start_of(config, files, Limits::default(), None).await
     }
 
-    async fn start_of(config: &str, files: &[(&str, &str)], limits: Limits) -> Self {
+    /// Starts one that a proxy shows to others.
+    pub(crate) async fn start_behind(limits: Limits, public: Option<PublicUrl>) -> Self {
+        Served::start_of(CONFIG, &[], limits, public).await
+    }
+
+    async fn start_of(config: &str, files: &[(&str, &str)], limits: Limits, public: Option<PublicUrl>) -> Self {
         let repo = TestRepo::new();
         repo.write("README.md", "a project\n");
         repo.commit("first");
@@ -80,7 +85,7 @@ impl Served {
         repo.write(".regatta/scripts/worker.toml", WORKER);
         let project = Arc::new(Project::open_own(repo.path()).await.expect("the project opens"));
         let engine = Engine::start(Arc::clone(&project)).await.expect("the engine starts");
-        let settings = Settings { port: None, actor: Actor::User("tester".to_owned()), limits };
+        let settings = Settings { port: None, actor: Actor::User("tester".to_owned()), limits, public };
         let server = Server::start(Arc::clone(&project), settings).await.expect("the server starts");
         let (port, keys) = (server.port(), server.keys().clone());
         Served { port, keys, server, engine, repo }

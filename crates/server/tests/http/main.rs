@@ -3,9 +3,12 @@
 mod access;
 mod changes;
 mod client;
+mod durable;
 mod endpoints;
 mod limits;
+mod mcp;
 mod pages;
+mod proxy;
 mod reads;
 mod recovery;
 mod review;
