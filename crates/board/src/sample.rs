@@ -2,9 +2,10 @@
 
 use crate::words::Clock;
 use jiff::tz::TimeZone;
-use regatta_engine::TaskView;
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::{AgentState, Code, Failure, Priority, TaskId, WaitsFor};
+use regatta_engine::core::{AgentState, Code, EpicId, Failure, Priority, TaskId, WaitsFor};
+use regatta_engine::{TaskRow, TaskView};
+use std::borrow::Cow;
 
 pub(crate) fn clock() -> Clock {
     Clock { now: "2026-03-05T13:42:10Z".parse().unwrap(), zone: TimeZone::UTC }
@@ -79,14 +80,22 @@ pub(crate) fn task() -> TaskView {
     }
 }
 
-/// A row of the list, as it is stored.
-pub(crate) fn row(fields: serde_json::Value) -> regatta_engine::TaskRow {
-    let mut row = serde_json::json!({
-        "id": 7, "title": "Bake bread", "column": "backlog", "phase": "waiting", "priority": "medium",
-        "owner": "you", "since": 1_000,
-    });
-    for (name, value) in fields.as_object().into_iter().flatten() {
-        row[name] = value.clone();
-    }
-    serde_json::from_value(row).expect("a row can be read")
+/// A row of the list, with the fields that differ from those of a task that waits in the backlog.
+pub(crate) fn row(fields: serde_json::Value) -> TaskRow {
+    let text = |name: &str| fields[name].as_str().map(str::to_owned);
+    let number = |name: &str| fields[name].as_u64().and_then(|number| u32::try_from(number).ok());
+    let column = text("column").unwrap_or_else(|| "backlog".to_owned());
+    let column =
+        Column::ALL.into_iter().find(|known| known.as_str() == column).expect("a column has that name");
+    let priority = serde_json::from_value(fields["priority"].clone()).unwrap_or_default();
+    let id = TaskId::new(number("id").unwrap_or(7)).expect("a number is at least 1");
+    let mut row =
+        TaskRow::new(id, text("title").unwrap_or_else(|| "Bake bread".to_owned()), column, priority);
+    row.phase = text("phase").map_or(row.phase, Cow::Owned);
+    row.owner = text("owner").map_or(row.owner, Cow::Owned);
+    row.since = fields["since"].as_i64().unwrap_or(1_000);
+    row.agent_id = text("agentId");
+    row.epic_id = number("epicId").map(|number| EpicId::new(number).expect("a number is at least 1"));
+    row.hidden = fields["hidden"].as_bool().unwrap_or_default();
+    row
 }

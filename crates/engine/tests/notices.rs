@@ -79,7 +79,7 @@ impl World {
     }
 
     fn caller() -> Caller {
-        Caller { actor: Actor::User("tester".to_owned()), command_id: None }
+        Caller { actor: Actor::User("tester".to_owned()), command_id: None, unchanged: None }
     }
 
     async fn work_on(&self, title: &str) -> TaskId {

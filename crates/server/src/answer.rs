@@ -68,8 +68,11 @@ impl Answer {
     /// Returns the object, for a caller within; a text becomes one, and what comes piece by piece is not for it.
     pub(crate) fn into_value(self) -> Value {
         match self.content {
-            Content::Json(value @ Value::Object(_)) => value,
-            Content::Json(items) => serde_json::json!({ "items": items }),
+            Content::Text("application/json", text) => match serde_json::from_str(&text) {
+                Ok(value @ Value::Object(_)) => value,
+                Ok(items) => serde_json::json!({ "items": items }),
+                Err(_) => serde_json::json!({ "text": text }),
+            },
             Content::Text(_, text) => serde_json::json!({ "text": text }),
             Content::Stream(..) | Content::Whole(_) => serde_json::json!({}),
         }

@@ -47,7 +47,7 @@ pub use keys::Keys;
 pub use limits::Limits;
 pub use mcp::serve_board;
 pub use panics::find_request;
-pub use routes::list_routes;
 pub use public_url::PublicUrl;
+pub use routes::list_routes;
 pub use server::{Server, Settings};
 pub use status::status_of;

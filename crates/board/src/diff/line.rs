@@ -105,7 +105,11 @@ mod tests {
     #[test]
     fn words_go_around_colours() {
         assert_eq!(
-            render("let a = 1;", &[(0..3, Class::Keyword), (8..9, Class::Number)], &[4..9]),
+            render(
+                "let a = 1;",
+                &[(0..3, Class::Keyword), (8..9, Class::Number)],
+                &[Range { start: 4, end: 9 }]
+            ),
             "<span class=\"kw\">let</span> <span class=\"w\">a = <span class=\"nu\">1</span></span>;"
         );
         assert_eq!(

@@ -10,7 +10,8 @@ use crate::walls::Walls;
 use clap::Args;
 use regatta_engine::core::{Code, Problem, TaskId, WaitsFor};
 use regatta_engine::{
-    ConfigState, Engine, Error, Journal, Notices, NoticesSetup, Pace, Project, Stop, find_foreign_files, list_tasks,
+    ConfigState, Engine, Error, Journal, Notices, NoticesSetup, Pace, Project, Stop, find_foreign_files,
+    list_tasks,
 };
 use regatta_server::{Keys, Limits, PublicUrl, Server, Settings};
 use serde_json::json;

@@ -58,6 +58,33 @@ pub struct TaskRow {
 }
 
 impl TaskRow {
+    /// A row with nothing but what every task has.
+    pub fn new(id: TaskId, title: String, column: Column, priority: Priority) -> Self {
+        TaskRow {
+            id,
+            title,
+            column,
+            phase: Cow::Borrowed("waiting"),
+            priority,
+            agent_id: None,
+            epic_id: None,
+            dependencies: Vec::new(),
+            lines: None,
+            merge_commit: None,
+            error: None,
+            parked: None,
+            owner: Cow::Borrowed("you"),
+            hidden: false,
+            warnings: Vec::new(),
+            since: 0,
+            lacks: None,
+            results: Vec::new(),
+            overdue: false,
+            queue_position: None,
+            waits_for: None,
+        }
+    }
+
     /// Makes the row of a task: everything in the table that depends on the task alone.
     pub(crate) fn of(task: &Task) -> Self {
         let (phase, owner, _) = next_move(task, None);

@@ -75,7 +75,12 @@ impl Served {
         Served::start_of(CONFIG, &[], limits, public).await
     }
 
-    async fn start_of(config: &str, files: &[(&str, &str)], limits: Limits, public: Option<PublicUrl>) -> Self {
+    async fn start_of(
+        config: &str,
+        files: &[(&str, &str)],
+        limits: Limits,
+        public: Option<PublicUrl>,
+    ) -> Self {
         let repo = TestRepo::new();
         repo.write("README.md", "a project\n");
         repo.commit("first");

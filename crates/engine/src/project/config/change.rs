@@ -50,6 +50,7 @@ pub(crate) fn apply(old: &Config, new: Config, is_sandboxed: bool) -> Applied {
         task_states,
         archives,
         editor,
+        notify,
     } = new;
     let mut held = Held(Vec::new());
     let agents = held.agents(&old.agents, agents, is_sandboxed);
@@ -76,6 +77,7 @@ pub(crate) fn apply(old: &Config, new: Config, is_sandboxed: bool) -> Applied {
         task_states: held.keep("paths.task_states", PLACES, task_states, &old.task_states),
         archives: held.keep("paths.archives", PLACES, archives, &old.archives),
         editor: held.keep("board.editor", OUTSIDE, editor, &old.editor),
+        notify: held.keep("notify", OUTSIDE, notify, &old.notify),
     };
     Applied { config, waiting: held.0 }
 }
