@@ -14,7 +14,12 @@ fn port_of(project: &TestProject) -> Option<u16> {
 
 /// Starts `up` and waits until it answers.
 pub(crate) fn up(project: &TestProject) -> (Running, u16) {
-    let up = project.start(&["up"]);
+    up_with(project, &["up"])
+}
+
+/// Starts `up` with options and waits until it answers.
+pub(crate) fn up_with(project: &TestProject, arguments: &[&str]) -> (Running, u16) {
+    let up = project.start(arguments);
     let mut port = 0;
     until("the server answers", || {
         port = port_of(project).unwrap_or(0);

@@ -371,6 +371,8 @@ fn a_task(calls: &Calls<'_>, served: &Served) {
     calls.see("PUT", "/api/tasks/1/file", &put);
     let checked = served.send_text("POST", "/api/task-files/check", "text/markdown", "*", &file.body);
     calls.see("POST", "/api/task-files/check", &checked);
+    let odd = served.send_text("POST", "/api/task-files/check", "text/markdown", "*", "no task file\n");
+    calls.see("POST", "/api/task-files/check", &odd);
     calls.post("/api/tasks/1/archive", json!({}));
     calls.post("/api/tasks/1/assign?wait=60", json!({ "agentId": "worker" }));
     until("the task waits for approval", || calls.get("/api/tasks/1")["column"] == "waiting_approval");
@@ -395,6 +397,9 @@ fn a_task(calls: &Calls<'_>, served: &Served) {
 fn other_tasks(calls: &Calls<'_>) {
     calls.post("/api/tasks", json!({ "title": "two" }));
     calls.post("/api/tasks", json!({ "title": "three" }));
+    calls.get("/api/tasks/2/chain-output");
+    calls.get("/api/tasks/2/archive");
+    calls.get("/api/workflows/speckit");
     calls.post("/api/tasks", json!({ "title": "four", "dependencies": [2] }));
     calls.post("/api/tasks/3/depends", json!({ "add": [2] }));
     calls.post("/api/tasks/3/depends", json!({ "remove": [2] }));
