@@ -54,6 +54,7 @@ const VERBS: &[(&str, Reach)] = &[
     ("run resume", By(&["POST /api/runs/{id}/resume"])),
     ("run show", By(&["GET /api/runs/{id}", "GET /api/runs/{id}/steps", "GET /api/runs/{id}/steps/{step}"])),
     ("run stop", By(&["POST /api/runs/{id}/stop"])),
+    ("skill", Not(FILES)),
     ("state export", Not(FILES)),
     ("state import", Not(FILES)),
     ("state prune", Not("it deletes transcripts of finished work, which a client could not undo")),
