@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A piece of HTML that templates write as it is.
 ///
-/// Only this crate makes one: from a template, or from text that [`escape`] went over.
+/// Only this crate makes one: from a template, or from text that `escape` went over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Markup(String);
 

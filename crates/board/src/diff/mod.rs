@@ -1,7 +1,7 @@
 //! A diff as people read it: files, hunks and lines out of git's patch, with what changed within lines, colours and identity.
 //!
 //! Everything here is pure and bounded: a patch comes from a repository that an agent wrote in. What cannot be understood is
-//! left out or shown as plain text; nothing here fails. Start reading at [`patch`].
+//! left out or shown as plain text; nothing here fails. Start reading at `patch`.
 
 mod align;
 mod highlight;

@@ -48,7 +48,7 @@ pub(crate) struct Up {
     /// Serve others too, through a proxy on this machine that adds TLS; it still listens on loopback alone
     #[arg(long, requires = "public_url")]
     behind_proxy: bool,
-    /// Address under which the proxy shows the board, such as https://regatta.example.com
+    /// Address under which the proxy shows the board, such as `https://regatta.example.com`
     #[arg(long, value_name = "URL", requires = "behind_proxy")]
     public_url: Option<String>,
     /// Format of what is printed on standard error
