@@ -182,6 +182,11 @@ async fn a_receiver_that_fails_gets_the_same_notice_again_and_a_restart_loses_no
     assert_eq!(world.receive(200).await.notice.id, first.notice.id, "what was not delivered comes first");
     let missed = world.receive(200).await;
     assert_eq!(missed.notice.task_id, Some(2));
+    // What a receiver has is taken off once its answer is read; a stop before that would send it again, with the same ID.
+    let memory = world.repo.path().join(".git/regatta/notices.json");
+    regatta_testkit::wait::until("the answer is read", || {
+        std::fs::read_to_string(&memory).is_ok_and(|text| !text.contains(&missed.notice.id))
+    });
     notices.stop().await;
     let notices = world.notify().await;
     world.work_on("three").await;

@@ -196,11 +196,12 @@ async fn messages_reach_the_task_and_are_read_once() {
         let draft = Draft::new("person:local".parse().unwrap(), to, "note", None, body.to_owned()).unwrap();
         messages::send(&world.project, &caller(), draft, BTreeSet::new()).await.unwrap()
     };
+    world.assign(first).await;
+    let mut client = Client::begin(&world.folder().await).await.unwrap();
+    // Those sent before the session are in its prompt.
     send(Party::Task(first), "mind the leap years").await;
     send(Party::Agent("waiter".parse().unwrap()), "and the time zones").await;
     send(Party::Task(second), "not for the first").await;
-    world.assign(first).await;
-    let mut client = Client::begin(&world.folder().await).await.unwrap();
     let read = client.call("read_messages", json!({ "limit": 1 })).await;
     assert_eq!((&read["messages"][0]["body"], &read["more"]), (&json!("mind the leap years"), &json!(1)));
     let read = client.call("read_messages", json!({})).await;
