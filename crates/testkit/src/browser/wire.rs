@@ -2,7 +2,7 @@
 
 use super::driver_program;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::process::Child;
 use std::time::Duration;
@@ -35,8 +35,7 @@ impl Driver {
     pub(super) fn call(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let text = if body.is_null() { String::new() } else { body.to_string() };
         let answer = self.send(method, path, &text).map_err(|error| error.to_string())?;
-        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-        let answer: Value = serde_json::from_str(body).map_err(|error| format!("{error}: {answer}"))?;
+        let answer: Value = serde_json::from_str(&answer).map_err(|error| format!("{error}: {answer}"))?;
         match answer["value"].get("error").and_then(Value::as_str) {
             Some(error) => {
                 Err(format!("{error}: {}", answer["value"]["message"].as_str().unwrap_or_default()))
@@ -56,10 +55,24 @@ impl Driver {
         );
         stream.write_all(head.as_bytes())?;
         stream.write_all(body.as_bytes())?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer)?;
-        Ok(String::from_utf8_lossy(&answer).into_owned())
+        read_answer(&mut BufReader::new(stream))
     }
+}
+
+/// Reads the body of an answer by its length: the driver leaves the connection open.
+fn read_answer(stream: &mut impl BufRead) -> std::io::Result<String> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line)? == 0 || line == "\r\n" {
+            break;
+        }
+        let value = line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        length = value.and_then(|(_, value)| value.trim().parse().ok()).unwrap_or(length);
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body)?;
+    Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
 /// Returns the steps that move the mouse to a place in the window.
