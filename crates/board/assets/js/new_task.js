@@ -7,6 +7,9 @@ import { toast } from "./toast.js";
 
 const DRAFT = { dataset: { draft: "new-task" } };
 
+// Settled when the last task that was asked for is made and assigned: a page that is left before that loses the second half.
+export let creating = Promise.resolve();
+
 export async function newTask(title = "") {
   if (document.getElementById("new-task")) return;
   let dialog;
@@ -49,7 +52,7 @@ export async function newTask(title = "") {
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    create(dialog, form, values);
+    creating = create(dialog, form, values);
   });
   form.elements.title.focus();
 }
