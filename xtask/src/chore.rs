@@ -22,6 +22,7 @@ usage: cargo xtask <chore>
   agents          installs the agent programs that some tests run, with npm, into target/agent-programs
   schemathesis    installs what tests the API against its description, with pip, into target/schemathesis
   picture         runs the demo and draws docs/images/demo.svg, the picture of the README
+  screenshots     keeps a picture of every view of the board in docs/screenshots, with Chromium
 ";
 
 /// Wrong usage, as for every program of ours.
@@ -39,6 +40,7 @@ enum Chore {
     Agents,
     Schemathesis,
     Picture,
+    Screenshots,
     Help,
 }
 
@@ -65,6 +67,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         Chore::Agents => agents::install(&root),
         Chore::Schemathesis => schemathesis::ensure(&root),
         Chore::Picture => picture::write(&root),
+        Chore::Screenshots => stages::screenshots(&root),
     };
     report(result)
 }
@@ -81,6 +84,7 @@ fn parse(words: &[&str]) -> Option<Chore> {
         ["agents"] => Chore::Agents,
         ["schemathesis"] => Chore::Schemathesis,
         ["picture"] => Chore::Picture,
+        ["screenshots"] => Chore::Screenshots,
         ["help" | "--help" | "-h"] => Chore::Help,
         _ => return None,
     })
@@ -122,6 +126,7 @@ mod tests {
         assert_eq!(parse(&["agents"]), Some(Chore::Agents));
         assert_eq!(parse(&["schemathesis"]), Some(Chore::Schemathesis));
         assert_eq!(parse(&["picture"]), Some(Chore::Picture));
+        assert_eq!(parse(&["screenshots"]), Some(Chore::Screenshots));
         assert_eq!(parse(&["--help"]), Some(Chore::Help));
         for bad in [&[][..], &["tests"], &["docs", "--chek"], &["test", "tidy"]] {
             assert_eq!(parse(bad), None, "{bad:?}");

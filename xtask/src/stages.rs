@@ -61,6 +61,22 @@ pub(crate) fn quick(root: &Path) -> Vec<Stage<'_>> {
     ]
 }
 
+/// Keeps the pictures of the test that looks at every view; a test runs in the folder of its package.
+pub(crate) fn screenshots(root: &Path) -> Result<Verdict, Error> {
+    let place = root.join("docs/screenshots");
+    std::fs::create_dir_all(&place).map_err(|source| Error::File {
+        action: "make",
+        path: place.clone(),
+        source,
+    })?;
+    let words = ["test", "--locked", "--package", "regatta-cli", "--test", "board", "pictures"];
+    Program::new("cargo", &words)
+        .with("REGATTA_SCREENSHOTS", "../../docs/screenshots")
+        .with(BROWSER_REQUIRED, "1")
+        .run(root)
+        .map(|()| Verdict::Passed)
+}
+
 fn has_nextest(root: &Path) -> bool {
     Program::new("cargo", &["nextest", "--version"]).succeeds(root)
 }

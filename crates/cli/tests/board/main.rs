@@ -7,5 +7,6 @@ mod first;
 mod hostile;
 mod live;
 mod moves;
+mod pictures;
 mod review;
 mod support;
