@@ -1,7 +1,7 @@
 //! What an agent said and did, as lines: text as it is, a tool call as one line that opens, an edit as a small diff.
 //!
 //! A line is made from one or more items of a transcript. It knows the place of its first item, from which it can be made
-//! again: a text that grows, and a tool that has not come back yet, are rendered anew from there. Whatever an agent wrote
+//! again: a text that grows, and a tool that has not come back yet, are rendered again from there. Whatever an agent wrote
 //! is text here.
 
 use crate::markup::{Markup, escape};

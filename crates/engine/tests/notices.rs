@@ -190,6 +190,6 @@ async fn a_receiver_that_fails_gets_the_same_notice_again_and_a_restart_loses_no
     notices.stop().await;
     let notices = world.notify().await;
     world.work_on("three").await;
-    assert_eq!(world.receive(200).await.notice.task_id, Some(3), "nothing is told twice");
+    assert_eq!(world.receive(200).await.notice.task_id, Some(3), "nothing is sent twice");
     world.end(notices).await;
 }

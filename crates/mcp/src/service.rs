@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// The largest arguments of one call, as JSON: a result is at most about a megabyte.
 pub const ARGUMENT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// What an agent is told about the tools of its session.
+/// What an agent learns about the tools of its session.
 pub const INSTRUCTIONS: &str = "These tools serve one session of one piece of work. Start with read_task; look at \
     check_signals between two pieces of work; log progress before you end. You cannot approve, merge, assign or \
     configure anything, and only your own task can be changed.";

@@ -39,7 +39,7 @@ pub(crate) struct Following {
 /// The client is gone, the server stops, or the file cannot be read any more.
 struct Gone;
 
-/// One client that is told how far the output of a session has come, and reads it by pages: however long it is, nothing of
+/// One client that learns how far the output of a session has come, and reads it by pages: however long it is, nothing of
 /// it is read here.
 pub(crate) struct Marks {
     app: Arc<App>,

@@ -1,5 +1,5 @@
 // One connection per browser to /api/live, however many tabs are open: the tab that holds the lock reads it and tells the
-// others over a channel. A tab that was asleep, or came later, is told to look again at everything it shows.
+// others over a channel. A tab that was asleep, or came later, looks again at everything it shows.
 
 const WAITS = [1, 2, 4, 8, 15];
 const listeners = new Set();

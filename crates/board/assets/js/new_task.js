@@ -37,7 +37,7 @@ export async function newTask(title = "") {
       event.preventDefault();
       if (event.target.value.trim()) add(list).focus();
     } else if (event.target.tagName === "INPUT" && event.target.type !== "checkbox") {
-      // Enter in the title goes on to the description; only Ctrl Enter and the button create.
+      // Enter in the title moves to the description; only Ctrl Enter and the button create.
       event.preventDefault();
       form.elements.description.focus();
     }

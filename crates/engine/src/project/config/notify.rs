@@ -1,4 +1,4 @@
-//! `[notify]`: who is told when something waits for a person, fails or is done.
+//! `[notify]`: who is notified when something waits for a person, fails or is done.
 
 use crate::notices::is_loopback;
 use crate::project::config::{Fault, Words, fault};
